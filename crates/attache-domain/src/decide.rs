@@ -1,0 +1,147 @@
+//! What should be recorded for a wish? The one place that says no.
+
+use crate::{
+    ContextId, Digest, Ending, Fact, Fault, Message, Metadata, Outcome, Progress, ReplyShape, Scope, TaskId,
+    TextPhase, TurnPhase,
+};
+
+/// One change wished for on one task.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Intent {
+    /// The caller says something to the task.
+    Receive { message: Message, digest: Digest },
+    /// Somebody wants the task stopped.
+    Cancel,
+    /// The runner or the agent reports what happened.
+    Record(Fact),
+}
+
+/// The wish for a new task. There is no view yet that could refuse it; the store does if the id is taken.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opening {
+    pub task: TaskId,
+    pub scope: Scope,
+    pub context: ContextId,
+    pub message: Message,
+    pub digest: Digest,
+    pub reply: ReplyShape,
+    pub metadata: Option<Metadata>,
+}
+
+impl Opening {
+    pub fn decide(self) -> Fact {
+        let mut message = self.message;
+        message.context = Some(self.context.clone());
+        message.task = Some(self.task.clone());
+        Fact::TaskOpened {
+            task: self.task,
+            scope: self.scope,
+            context: self.context,
+            message,
+            digest: self.digest,
+            ending: Ending::Completes,
+            reply: self.reply,
+            metadata: self.metadata,
+        }
+    }
+}
+
+impl Progress {
+    /// The facts to record for `intent`; empty when it is already so.
+    pub fn decide(&self, intent: Intent) -> Result<Vec<Fact>, Fault> {
+        match intent {
+            Intent::Receive { message, digest } => self.decide_receive(message, digest),
+            Intent::Cancel => self.decide_cancel(),
+            Intent::Record(fact) => self.decide_record(fact),
+        }
+    }
+
+    fn decide_receive(&self, mut message: Message, digest: Digest) -> Result<Vec<Fact>, Fault> {
+        if self.received.iter().any(|(id, seen)| *id == message.id && *seen == digest) {
+            return Ok(Vec::new());
+        }
+        self.refuse_if_finished()?;
+        if message.context.as_ref().is_some_and(|context| *context != self.context) {
+            let expected =
+                format!("does not belong to task {}, whose context is {}", self.task, self.context);
+            return Err(Fault::invalid("message.contextId", expected));
+        }
+        message.context = Some(self.context.clone());
+        message.task = Some(self.task.clone());
+        Ok(vec![match self.turn.phase {
+            TurnPhase::Over => Fact::MessageReceived { message, digest },
+            TurnPhase::Due | TurnPhase::Running => Fact::PromptQueued { message, digest },
+        }])
+    }
+
+    fn decide_cancel(&self) -> Result<Vec<Fact>, Fault> {
+        if self.state.is_terminal() {
+            return Err(Fault::TaskNotCancelable { task: self.task.clone(), state: self.state });
+        }
+        if self.cancel_requested {
+            return Ok(Vec::new());
+        }
+        Ok(vec![match self.turn.phase {
+            TurnPhase::Over => Fact::TaskCanceled,
+            TurnPhase::Due | TurnPhase::Running => Fact::CancelRequested,
+        }])
+    }
+
+    /// The first terminal fact wins: whatever the agent reports later is refused here.
+    fn decide_record(&self, fact: Fact) -> Result<Vec<Fact>, Fault> {
+        self.refuse_if_finished()?;
+        let phase = self.turn.phase;
+        let fits = match &fact {
+            Fact::TurnStarted { turn } => phase == TurnPhase::Due && *turn == self.turn.number,
+            Fact::TaskCanceled => true,
+            Fact::TextSaid { .. } => phase == TurnPhase::Running && self.turn.text != TextPhase::Whole,
+            Fact::TextWithdrawn | Fact::TextEnded => {
+                phase == TurnPhase::Running && self.turn.text == TextPhase::Speaking
+            }
+            Fact::ThoughtShared { .. }
+            | Fact::ArtifactAdded { .. }
+            | Fact::CredentialAsked { .. }
+            | Fact::WorkResumed
+            | Fact::TurnEnded { .. } => phase == TurnPhase::Running,
+            // Only when a turn's end is decided again after a conflict.
+            Fact::PromptTaken { .. } => phase == TurnPhase::Running && !self.queue.is_empty(),
+            Fact::Replied { .. } => phase == TurnPhase::Running && self.reply == ReplyShape::Message,
+            Fact::TaskOpened { .. }
+            | Fact::MessageReceived { .. }
+            | Fact::PromptQueued { .. }
+            | Fact::CancelRequested => false,
+        };
+        if !fits || (self.cancel_requested && fact != Fact::TaskCanceled) {
+            return Err(Fault::Unsupported {
+                what: format!("task {} is not at a point where this fits", self.task),
+            });
+        }
+        Ok(match fact {
+            Fact::TurnEnded { outcome, message } => self.decide_turn_end(outcome, message),
+            fact => vec![fact],
+        })
+    }
+
+    /// Prompts that came in during the turn are answered before the task settles.
+    fn decide_turn_end(&self, outcome: Outcome, message: Option<Message>) -> Vec<Fact> {
+        let mut facts = Vec::with_capacity(2);
+        if self.turn.text == TextPhase::Speaking {
+            facts.push(Fact::TextEnded);
+        }
+        let goes_on =
+            matches!(outcome, Outcome::Completed | Outcome::InputRequired) && !self.queue.is_empty();
+        facts.push(if goes_on {
+            Fact::PromptTaken { said: message }
+        } else {
+            Fact::TurnEnded { outcome, message }
+        });
+        facts
+    }
+
+    fn refuse_if_finished(&self) -> Result<(), Fault> {
+        if self.state.is_terminal() {
+            return Err(Fault::TaskFinished { task: self.task.clone(), state: self.state });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! A refusal the caller is told about: a closed list, given codes in `attache-wire` only.
+
+use crate::{TaskId, TaskState};
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("there is no task {task}")]
+    TaskNotFound { task: TaskId },
+    #[error("task {task} is already {}", spell(*state))]
+    TaskNotCancelable { task: TaskId, state: TaskState },
+    /// A message for, or a subscription to, a task that is over.
+    #[error("task {task} is {} and takes no more messages or subscriptions; send a message without a task id to go on in the same context", spell(*state))]
+    TaskFinished { task: TaskId, state: TaskState },
+    #[error("this agent does not send push notifications")]
+    PushNotSupported,
+    #[error("{what}")]
+    Unsupported { what: String },
+    #[error("{what}")]
+    ContentTypeNotSupported { what: String },
+    #[error("the agent gave no valid answer: {what}")]
+    InvalidAgentResponse { what: String },
+    #[error("this agent has no extended card")]
+    ExtendedCardNotConfigured,
+    #[error("this agent requires the extension {uri}")]
+    ExtensionRequired { uri: String },
+    #[error("protocol version {requested} is not supported here; supported: {}", supported.join(", "))]
+    VersionNotSupported { requested: String, supported: Vec<String> },
+
+    #[error("the body is not valid JSON: {what}")]
+    Unparsable { what: String },
+    #[error("{what}")]
+    InvalidRequest { what: String },
+    #[error("there is no method {method}")]
+    MethodNotFound { method: String },
+    #[error("{}", describe(violations))]
+    InvalidParams { violations: Vec<Violation> },
+    #[error("internal error")]
+    Internal,
+
+    #[error("there is nothing at {path}")]
+    RouteNotFound { path: String },
+    #[error("{path} does not take {method}; it takes {allowed}")]
+    VerbNotAllowed { path: String, method: String, allowed: &'static str },
+    #[error("the body is larger than {limit} bytes")]
+    BodyTooLarge { limit: usize },
+    #[error("a JSON content type is needed, not {found}")]
+    MediaTypeNotAccepted { found: String },
+    #[error("credentials are missing or wrong")]
+    Unauthenticated,
+    #[error("{what}")]
+    Forbidden { what: String },
+    #[error("the server is shutting down")]
+    Unavailable,
+}
+
+impl Fault {
+    /// Invalid parameters with one fault at one place.
+    pub fn invalid(field: impl Into<String>, description: impl Into<String>) -> Self {
+        Self::InvalidParams {
+            violations: vec![Violation { field: field.into(), description: description.into() }],
+        }
+    }
+}
+
+/// What is wrong with one member of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Path of the member as the caller spelled it, e.g. `message.parts[0].kind`.
+    pub field: String,
+    pub description: String,
+}
+
+fn describe(violations: &[Violation]) -> String {
+    let mut text = String::from("invalid parameters");
+    for (index, violation) in violations.iter().enumerate() {
+        text.push_str(if index == 0 { ": " } else { "; " });
+        if !violation.field.is_empty() {
+            text.push_str(&violation.field);
+            text.push(' ');
+        }
+        text.push_str(&violation.description);
+    }
+    text
+}
+
+fn spell(state: TaskState) -> &'static str {
+    match state {
+        TaskState::Submitted => "submitted",
+        TaskState::Working => "working",
+        TaskState::Completed => "completed",
+        TaskState::Failed => "failed",
+        TaskState::Canceled => "canceled",
+        TaskState::InputRequired => "waiting for input",
+        TaskState::Rejected => "rejected",
+        TaskState::AuthRequired => "waiting for a credential",
+    }
+}

@@ -1,0 +1,48 @@
+//! The words of attache and the pure functions over them.
+//!
+//! Whatever happens to a task is a [`Fact`] appended to its log; whatever anyone sees is a reading
+//! of that log. Four functions are the heart: [`Progress::decide`] may refuse and never changes,
+//! [`TaskView::apply`] changes and never refuses, [`Progress::next`] says what to do now, and
+//! [`update_of`] says what a client sees of an event.
+//!
+//! No async, no IO, no clock, no randomness: ids and times are handed in. `Serialize` on a type here
+//! means "stored in the log", never "sent to a client"; only `attache-wire` knows how A2A spells things.
+
+mod artifact;
+mod card;
+mod decide;
+mod fact;
+mod fault;
+mod ids;
+mod message;
+mod next;
+mod operation;
+mod progress;
+mod state;
+mod summary;
+mod update;
+mod view;
+
+pub use artifact::Artifact;
+pub use card::{
+    AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,
+    Capabilities, OAuthFlow, SecurityRequirement, SecurityScheme, SecuritySchemeKind,
+};
+pub use decide::{Intent, Opening};
+pub use fact::{Ending, Event, Fact, Outcome, ReplyShape};
+pub use fault::{Fault, Violation};
+pub use ids::{ArtifactId, ContextId, Digest, MessageId, Scope, Seq, TaskId, TaskKey};
+pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
+pub use next::Step;
+pub use operation::{
+    Call, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListTasks, MAX_PAGE_SIZE, Operation, OperationKind,
+    PushConfigCall, SendConfiguration, SendMessage, SubscribeTask,
+};
+pub use progress::{Progress, TextPhase, Turn, TurnPhase};
+pub use state::{TaskState, TaskStatus};
+pub use summary::TaskSummary;
+pub use update::{Update, update_of};
+pub use view::TaskView;
+
+/// A moment, always UTC. Stored and shown with millisecond precision.
+pub use jiff::Timestamp;

@@ -1,0 +1,137 @@
+//! What a caller asks for, free of binding and protocol version.
+
+use jiff::Timestamp;
+
+use crate::{ContextId, Message, Metadata, Scope, Seq, TaskId, TaskState};
+
+/// One request: who asks, and for what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub scope: Scope,
+    pub operation: Operation,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operation {
+    Send(SendMessage),
+    Stream(SendMessage),
+    Get(GetTask),
+    List(ListTasks),
+    Cancel(CancelTask),
+    Subscribe(SubscribeTask),
+    PushConfig(PushConfigCall),
+    ExtendedCard,
+}
+
+/// The name of an operation, before its parameters are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OperationKind {
+    Send,
+    Stream,
+    Get,
+    List,
+    Cancel,
+    Subscribe,
+    PushCreate,
+    PushGet,
+    PushList,
+    PushDelete,
+    ExtendedCard,
+}
+
+impl OperationKind {
+    /// Stable name for logs and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Stream => "stream",
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Cancel => "cancel",
+            Self::Subscribe => "subscribe",
+            Self::PushCreate => "push_create",
+            Self::PushGet => "push_get",
+            Self::PushList => "push_list",
+            Self::PushDelete => "push_delete",
+            Self::ExtendedCard => "extended_card",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct SendMessage {
+    pub message: Message,
+    pub configuration: SendConfiguration,
+    pub metadata: Option<Metadata>,
+}
+
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SendConfiguration {
+    /// Empty: anything is accepted.
+    pub accepted_output_modes: Vec<String>,
+    /// `None`: all of it. `Some(0)`: none of it.
+    pub history_length: Option<usize>,
+    /// Answer as soon as the task exists instead of waiting for it to settle.
+    pub return_immediately: bool,
+    /// The caller wants push notifications for this task.
+    pub wants_push: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GetTask {
+    pub task: TaskId,
+    pub history_length: Option<usize>,
+}
+
+pub const DEFAULT_PAGE_SIZE: usize = 50;
+pub const MAX_PAGE_SIZE: usize = 100;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListTasks {
+    pub context: Option<ContextId>,
+    pub state: Option<TaskState>,
+    /// Keeps tasks whose status is this old or newer.
+    pub status_since: Option<Timestamp>,
+    /// Between 1 and [`MAX_PAGE_SIZE`].
+    pub page_size: usize,
+    /// Opaque; empty for the first page.
+    pub page_token: String,
+    pub history_length: Option<usize>,
+    pub include_artifacts: bool,
+}
+
+impl Default for ListTasks {
+    fn default() -> Self {
+        Self {
+            context: None,
+            state: None,
+            status_since: None,
+            page_size: DEFAULT_PAGE_SIZE,
+            page_token: String::new(),
+            history_length: None,
+            include_artifacts: false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct CancelTask {
+    pub task: TaskId,
+    pub metadata: Option<Metadata>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubscribeTask {
+    pub task: TaskId,
+    /// Show everything after this event; without it, everything from now on.
+    pub after: Option<Seq>,
+}
+
+/// Push configuration calls; their parameters are read once pushes are supported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PushConfigCall {
+    Create,
+    Get,
+    List,
+    Delete,
+}

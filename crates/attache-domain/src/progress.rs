@@ -1,0 +1,174 @@
+//! The part of a view that rules are made of: small, whatever the task has said.
+//!
+//! [`decide`](Progress::decide), [`next`](Progress::next) and [`update_of`](crate::update_of) need nothing
+//! else, so a runner can think ahead of the log on a copy of this without copying the task.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ArtifactId, ContextId, Digest, Ending, Event, Fact, Message, MessageId, ReplyShape, Scope, Seq, TaskId,
+    TaskKey, TaskState,
+};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    pub task: TaskId,
+    pub scope: Scope,
+    pub context: ContextId,
+    /// Position of the last event folded in.
+    pub head: Seq,
+    pub state: TaskState,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub status_at: Timestamp,
+    pub ending: Ending,
+    pub reply: ReplyShape,
+    pub turn: Turn,
+    /// Prompts that wait for the running turn to end.
+    pub queue: VecDeque<Arc<Message>>,
+    pub cancel_requested: bool,
+    /// Every message ever accepted, to recognise one that is sent again.
+    pub received: Vec<(MessageId, Digest)>,
+}
+
+/// One exchange: from something said to the agent to the agent's next stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Counted from one.
+    pub number: u32,
+    pub phase: TurnPhase,
+    /// How much the agent has produced in this turn; a script goes on after that many after a restart.
+    pub emitted: u32,
+    pub text: TextPhase,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnPhase {
+    /// Something was said to the agent and it has not begun.
+    Due,
+    Running,
+    Over,
+}
+
+/// How far this turn's answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextPhase {
+    Silent,
+    Speaking,
+    /// Said and taken back; the next piece replaces it.
+    Withdrawn,
+    Whole,
+}
+
+impl Turn {
+    fn due(number: u32) -> Self {
+        Self { number, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent }
+    }
+}
+
+impl Progress {
+    /// The progress of a task of which only the first event is known; `None` if that is not an opening.
+    pub fn open(event: &Event) -> Option<Self> {
+        let Fact::TaskOpened { task, scope, context, message, digest, ending, reply, .. } = &event.fact
+        else {
+            return None;
+        };
+        Some(Self {
+            task: task.clone(),
+            scope: scope.clone(),
+            context: context.clone(),
+            head: event.seq,
+            state: TaskState::Submitted,
+            status_at: event.at,
+            ending: *ending,
+            reply: *reply,
+            turn: Turn::due(1),
+            queue: VecDeque::new(),
+            cancel_requested: false,
+            received: vec![(message.id.clone(), digest.clone())],
+        })
+    }
+
+    pub fn key(&self) -> TaskKey {
+        TaskKey { scope: self.scope.clone(), task: self.task.clone() }
+    }
+
+    /// A caller who waits for an answer has it: the task is over, or waits for somebody outside.
+    pub fn is_settled(&self) -> bool {
+        match self.turn.phase {
+            TurnPhase::Over => true,
+            TurnPhase::Running => self.state == TaskState::AuthRequired,
+            TurnPhase::Due => false,
+        }
+    }
+
+    /// Id of the artifact that holds the answer of the current turn.
+    pub fn answer_id(&self) -> ArtifactId {
+        ArtifactId::from(format!("answer-{}", self.turn.number))
+    }
+
+    /// Folds one recorded event in. What is in the log happened.
+    pub fn apply(&mut self, event: &Event) {
+        self.head = event.seq;
+        match &event.fact {
+            Fact::TaskOpened { .. } => {}
+            Fact::MessageReceived { message, digest } => {
+                self.received.push((message.id.clone(), digest.clone()));
+                self.turn = Turn::due(self.turn.number + 1);
+            }
+            Fact::PromptQueued { message, digest } => {
+                self.received.push((message.id.clone(), digest.clone()));
+                self.queue.push_back(Arc::new(message.clone()));
+            }
+            Fact::PromptTaken { .. } => {
+                self.queue.pop_front();
+                self.turn = Turn::due(self.turn.number + 1);
+            }
+            Fact::TurnStarted { turn } => {
+                self.turn = Turn { phase: TurnPhase::Running, ..Turn::due(*turn) };
+                self.enter(TaskState::Working, event.at);
+            }
+            Fact::TextSaid { last, .. } => {
+                self.turn.emitted += 1;
+                self.turn.text = if *last { TextPhase::Whole } else { TextPhase::Speaking };
+            }
+            Fact::TextWithdrawn => {
+                self.turn.emitted = 0;
+                self.turn.text = TextPhase::Withdrawn;
+            }
+            Fact::TextEnded => self.turn.text = TextPhase::Whole,
+            Fact::ThoughtShared { .. } | Fact::ArtifactAdded { .. } => self.turn.emitted += 1,
+            Fact::CredentialAsked { .. } => {
+                self.turn.emitted += 1;
+                self.enter(TaskState::AuthRequired, event.at);
+            }
+            Fact::WorkResumed => {
+                self.turn.emitted += 1;
+                self.enter(TaskState::Working, event.at);
+            }
+            Fact::TurnEnded { outcome, .. } => {
+                self.turn.phase = TurnPhase::Over;
+                self.enter(outcome.state(), event.at);
+            }
+            Fact::CancelRequested => self.cancel_requested = true,
+            Fact::TaskCanceled => {
+                self.turn.phase = TurnPhase::Over;
+                self.enter(TaskState::Canceled, event.at);
+            }
+            Fact::Replied { .. } => {
+                self.turn.phase = TurnPhase::Over;
+                self.enter(TaskState::Completed, event.at);
+            }
+        }
+    }
+
+    fn enter(&mut self, state: TaskState, at: Timestamp) {
+        self.state = state;
+        self.status_at = at;
+    }
+}

@@ -1,0 +1,205 @@
+//! The fold of a task's events: never the truth, always a reading of the log.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Artifact, ArtifactId, ContextId, Event, Fact, Fault, Intent, Message, MessageId, Metadata, Part,
+    Progress, Role, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase,
+};
+
+/// A task as its events tell it: how far it is, and what it holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TaskView {
+    pub progress: Progress,
+    pub task: TaskId,
+    pub context: ContextId,
+    pub status: TaskStatus,
+    pub history: Vec<Arc<Message>>,
+    pub artifacts: Vec<Artifact>,
+    pub metadata: Option<Metadata>,
+    /// The message a hidden task answered with.
+    pub replied: Option<Message>,
+    /// Where this turn's answer stands among the artifacts.
+    answer: Option<usize>,
+    /// Where each artifact is; rebuilt when it does not match.
+    #[serde(skip)]
+    artifact_places: HashMap<ArtifactId, usize>,
+}
+
+impl TaskView {
+    /// The view of a task of which only the first event is known; `None` if that is not an opening.
+    pub fn open(event: &Event) -> Option<Self> {
+        let progress = Progress::open(event)?;
+        let Fact::TaskOpened { message, metadata, .. } = &event.fact else { return None };
+        Some(Self {
+            task: progress.task.clone(),
+            context: progress.context.clone(),
+            status: TaskStatus { state: progress.state, message: None, at: event.at },
+            history: vec![Arc::new(message.clone())],
+            artifacts: Vec::new(),
+            metadata: metadata.clone(),
+            replied: None,
+            answer: None,
+            artifact_places: HashMap::new(),
+            progress,
+        })
+    }
+
+    /// Folds a whole log. `None` when it is empty or does not begin with an opening.
+    pub fn fold<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
+        let mut events = events.into_iter();
+        let mut view = Self::open(events.next()?)?;
+        events.for_each(|event| view.apply(event));
+        Some(view)
+    }
+
+    pub fn key(&self) -> TaskKey {
+        self.progress.key()
+    }
+
+    /// See [`Progress::decide`].
+    pub fn decide(&self, intent: Intent) -> Result<Vec<Fact>, Fault> {
+        self.progress.decide(intent)
+    }
+
+    /// See [`Progress::next`].
+    pub fn next(&self) -> Option<Step> {
+        self.progress.next()
+    }
+
+    /// Folds one recorded event in. What is in the log happened.
+    pub fn apply(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::TaskOpened { .. }
+            | Fact::PromptQueued { .. }
+            | Fact::ThoughtShared { .. }
+            | Fact::CancelRequested => {}
+            Fact::MessageReceived { message, .. } => {
+                self.keep_status_message();
+                self.history.push(Arc::new(message.clone()));
+            }
+            Fact::PromptTaken { said } => {
+                self.keep_answer();
+                self.history.extend(said.iter().cloned().map(Arc::new));
+                self.history.extend(self.progress.queue.front().cloned());
+            }
+            Fact::TurnStarted { .. } => {
+                self.answer = None;
+                self.enter(TaskState::Working, None, event.at);
+            }
+            Fact::TextSaid { text, .. } => self.add_answer_text(text),
+            Fact::TextWithdrawn => {
+                if let Some(place) = self.answer {
+                    self.artifacts[place].parts = vec![Part::text("")];
+                }
+            }
+            Fact::TextEnded => self.add_answer_text(""),
+            Fact::ArtifactAdded { artifact, append, .. } => self.add_artifact(artifact, *append),
+            Fact::CredentialAsked { message } => {
+                self.enter(TaskState::AuthRequired, Some(message.clone()), event.at);
+            }
+            Fact::WorkResumed => {
+                self.keep_status_message();
+                self.enter(TaskState::Working, None, event.at);
+            }
+            Fact::TurnEnded { outcome, message } => {
+                self.keep_answer();
+                self.enter(outcome.state(), message.clone(), event.at);
+            }
+            Fact::TaskCanceled => self.enter(TaskState::Canceled, None, event.at),
+            Fact::Replied { message } => {
+                self.replied = Some(message.clone());
+                self.enter(TaskState::Completed, None, event.at);
+            }
+        }
+        self.progress.apply(event);
+    }
+
+    fn enter(&mut self, state: TaskState, message: Option<Message>, at: Timestamp) {
+        self.status = TaskStatus { state, message, at };
+    }
+
+    /// A question in the status moves into the conversation before its answer does.
+    fn keep_status_message(&mut self) {
+        self.history.extend(self.status.message.take().map(Arc::new));
+    }
+
+    /// The whole answer of the turn stands once in the history.
+    fn keep_answer(&mut self) {
+        let Some(place) = self.answer else { return };
+        let text: String = self.artifacts[place].parts.iter().filter_map(Part::as_text).collect();
+        if text.is_empty() {
+            return;
+        }
+        self.history.push(Arc::new(Message {
+            id: MessageId::from(format!("{}-{}", self.progress.answer_id(), self.task)),
+            role: Role::Agent,
+            parts: vec![Part::text(text)],
+            context: Some(self.context.clone()),
+            task: Some(self.task.clone()),
+            reference_tasks: Vec::new(),
+            extensions: Vec::new(),
+            metadata: None,
+        }));
+    }
+
+    fn add_answer_text(&mut self, text: &str) {
+        let part = Part::text(text);
+        match self.answer {
+            Some(place) if self.progress.turn.text == TextPhase::Withdrawn => {
+                self.artifacts[place].parts = vec![part];
+            }
+            Some(place) => self.artifacts[place].parts.push(part),
+            None => {
+                self.answer = Some(self.artifacts.len());
+                let id = self.progress.answer_id();
+                self.add_artifact(&answer_artifact(id, vec![part]), false);
+            }
+        }
+    }
+
+    /// Without `append`, or for an id not seen before, the artifact is created or replaced.
+    fn add_artifact(&mut self, artifact: &Artifact, append: bool) {
+        if self.artifact_places.len() != self.artifacts.len() {
+            let places = self.artifacts.iter().enumerate();
+            self.artifact_places = places.map(|(place, artifact)| (artifact.id.clone(), place)).collect();
+        }
+        match self.artifact_places.get(&artifact.id) {
+            Some(&place) if append => self.artifacts[place].parts.extend(artifact.parts.iter().cloned()),
+            Some(&place) => self.artifacts[place] = artifact.clone(),
+            None => {
+                self.artifact_places.insert(artifact.id.clone(), self.artifacts.len());
+                self.artifacts.push(artifact.clone());
+            }
+        }
+    }
+}
+
+/// Equal when they say the same; where the artifacts are looked up is no part of it.
+impl PartialEq for TaskView {
+    fn eq(&self, other: &Self) -> bool {
+        self.progress == other.progress
+            && self.status == other.status
+            && self.history == other.history
+            && self.artifacts == other.artifacts
+            && self.metadata == other.metadata
+            && self.replied == other.replied
+            && self.answer == other.answer
+    }
+}
+
+/// The artifact that carries a turn's answer, or a piece of it.
+pub(crate) fn answer_artifact(id: ArtifactId, parts: Vec<Part>) -> Artifact {
+    Artifact {
+        id,
+        name: Some("Answer".into()),
+        description: None,
+        parts,
+        metadata: None,
+        extensions: Vec::new(),
+    }
+}

@@ -1,0 +1,158 @@
+//! Everything in memory: for tests, benches and servers that need not remember.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use attache_domain::{Event, Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp};
+
+use crate::{
+    Append, EventLog, IndexCounts, ListCursor, ListQuery, ListedTasks, Records, Snapshot, StoreError,
+    TaskIndex,
+};
+
+/// A store that forgets everything when it is dropped.
+#[derive(Default)]
+pub struct MemoryStore {
+    tasks: Mutex<Tasks>,
+    records: Mutex<HashMap<(String, String), Vec<u8>>>,
+}
+
+#[derive(Default)]
+struct Tasks {
+    by_key: HashMap<TaskKey, StoredTask>,
+    /// The visible tasks of each caller in listing order.
+    listed: HashMap<Scope, BTreeSet<(Timestamp, TaskId)>>,
+    total: u64,
+}
+
+struct StoredTask {
+    events: Vec<Arc<Event>>,
+    summary: TaskSummary,
+    snapshots: Vec<Snapshot>,
+}
+
+impl MemoryStore {
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl EventLog for MemoryStore {
+    async fn append(&self, append: Append) -> Result<(), StoreError> {
+        let mut guard = self.tasks();
+        let Tasks { by_key, listed, total } = &mut *guard;
+        let Append { key, expected, events, summary } = append;
+        let old_place = match by_key.get_mut(&key) {
+            None if expected != Seq::START => {
+                return Err(StoreError::Conflict { expected, head: Seq::START });
+            }
+            None => {
+                *total += u64::from(!summary.hidden);
+                by_key.insert(
+                    key.clone(),
+                    StoredTask { events, summary: summary.clone(), snapshots: Vec::new() },
+                );
+                None
+            }
+            Some(stored) => {
+                let head = Seq(stored.events.len() as u64);
+                if head != expected {
+                    return Err(StoreError::Conflict { expected, head });
+                }
+                stored.events.extend(events);
+                let old = std::mem::replace(&mut stored.summary, summary.clone());
+                if old.status_at == summary.status_at {
+                    return Ok(());
+                }
+                Some(old.status_at)
+            }
+        };
+        if !summary.hidden {
+            let places = listed.entry(key.scope).or_default();
+            if let Some(at) = old_place {
+                places.remove(&(at, key.task.clone()));
+            }
+            places.insert((summary.status_at, key.task));
+        }
+        Ok(())
+    }
+
+    async fn read(&self, key: &TaskKey, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError> {
+        let tasks = self.tasks();
+        let Some(stored) = tasks.by_key.get(key) else { return Ok(Vec::new()) };
+        let start = usize::try_from(after.0).unwrap_or(usize::MAX).min(stored.events.len());
+        let end = start.saturating_add(limit).min(stored.events.len());
+        Ok(stored.events[start..end].to_vec())
+    }
+
+    async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
+        if let Some(stored) = self.tasks().by_key.get_mut(key) {
+            stored.snapshots.retain(|kept| kept.at != snapshot.at);
+            stored.snapshots.push(snapshot);
+            stored.snapshots.sort_by_key(|kept| kept.at);
+        }
+        Ok(())
+    }
+
+    async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
+        let tasks = self.tasks();
+        let stored = tasks.by_key.get(key);
+        Ok(stored.and_then(|stored| stored.snapshots.iter().rev().find(|kept| kept.at <= at_most)).cloned())
+    }
+}
+
+#[async_trait]
+impl TaskIndex for MemoryStore {
+    async fn list(&self, query: &ListQuery) -> Result<ListedTasks, StoreError> {
+        let tasks = self.tasks();
+        let Some(places) = tasks.listed.get(&query.scope) else { return Ok(ListedTasks::default()) };
+        let mut page = ListedTasks::default();
+        for (status_at, task) in places.iter().rev() {
+            let key = TaskKey { scope: query.scope.clone(), task: task.clone() };
+            let Some(stored) = tasks.by_key.get(&key) else { continue };
+            let matches = query.since.is_none_or(|since| *status_at >= since)
+                && query.state.is_none_or(|state| stored.summary.state == state)
+                && query.context.as_ref().is_none_or(|context| stored.summary.context == *context);
+            if !matches {
+                continue;
+            }
+            page.total += 1;
+            let after = query.after.as_ref();
+            if after.is_some_and(|after| (*status_at, task) >= (after.status_at, &after.task)) {
+                continue;
+            }
+            if page.tasks.len() < query.limit {
+                page.tasks.push(ListCursor { status_at: *status_at, task: task.clone() });
+            } else {
+                page.more = true;
+            }
+        }
+        Ok(page)
+    }
+
+    async fn unfinished(&self) -> Result<Vec<TaskKey>, StoreError> {
+        let tasks = self.tasks();
+        let mut found: Vec<_> = tasks.by_key.iter().filter(|(_, stored)| stored.summary.unfinished).collect();
+        found.sort_by_key(|(_, stored)| stored.summary.status_at);
+        Ok(found.into_iter().map(|(key, _)| key.clone()).collect())
+    }
+
+    async fn counts(&self) -> Result<IndexCounts, StoreError> {
+        Ok(IndexCounts { total: self.tasks().total })
+    }
+}
+
+#[async_trait]
+impl Records for MemoryStore {
+    async fn get(&self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(records.get(&(space.to_owned(), key.to_owned())).cloned())
+    }
+
+    async fn get_or_put(&self, space: &str, key: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(records.entry((space.to_owned(), key.to_owned())).or_insert(value).clone())
+    }
+}
