@@ -1,0 +1,215 @@
+//! The shape of `attache.toml`. Every key has a default; an unknown key is an error.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use crate::Synchronous;
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ConfigFile {
+    pub(crate) host: Option<String>,
+    pub(crate) port: Option<u16>,
+    pub(crate) public_url: Option<String>,
+    pub(crate) workspace: Option<PathBuf>,
+    pub(crate) store: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) token_file: Option<PathBuf>,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) allowed_origins: Vec<String>,
+    pub(crate) strict_version: bool,
+    pub(crate) log: Option<String>,
+    pub(crate) log_format: Option<String>,
+    pub(crate) sqlite: SqliteFile,
+    pub(crate) limits: LimitsFile,
+    pub(crate) card: CardFile,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SqliteFile {
+    pub(crate) synchronous: Synchronous,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LimitsFile {
+    pub(crate) body_bytes: usize,
+    pub(crate) json_depth: usize,
+    pub(crate) connections: usize,
+    pub(crate) header_timeout_seconds: u64,
+    pub(crate) body_timeout_seconds: u64,
+    pub(crate) heartbeat_seconds: u64,
+    pub(crate) shutdown_seconds: u64,
+}
+
+impl Default for LimitsFile {
+    fn default() -> Self {
+        Self {
+            body_bytes: 20 << 20,
+            json_depth: 64,
+            connections: 16_384,
+            header_timeout_seconds: 20,
+            body_timeout_seconds: 60,
+            heartbeat_seconds: 15,
+            shutdown_seconds: 10,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct CardFile {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) version: String,
+    pub(crate) documentation_url: Option<String>,
+    pub(crate) icon_url: Option<String>,
+    pub(crate) max_age_seconds: u64,
+    pub(crate) streaming: bool,
+    pub(crate) provider: Option<ProviderFile>,
+    pub(crate) default_input_modes: Vec<String>,
+    pub(crate) default_output_modes: Vec<String>,
+    pub(crate) skills: Vec<SkillFile>,
+    pub(crate) extensions: Vec<ExtensionFile>,
+    pub(crate) security_schemes: BTreeMap<String, SchemeFile>,
+    pub(crate) security: Vec<BTreeMap<String, Vec<String>>>,
+    /// Interfaces for these tenants are listed besides the ones without.
+    pub(crate) tenants: Vec<String>,
+}
+
+impl Default for CardFile {
+    fn default() -> Self {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        Self {
+            name: "attache".into(),
+            description:
+                "A coding agent that reads, edits and runs code in a workspace and asks before it acts."
+                    .into(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            documentation_url: None,
+            icon_url: None,
+            max_age_seconds: 3600,
+            streaming: true,
+            provider: None,
+            default_input_modes: texts(&[
+                "text/plain",
+                "text/markdown",
+                "application/json",
+                "application/pdf",
+                "application/octet-stream",
+                "image/*",
+            ]),
+            default_output_modes: texts(&["text/plain", "application/json", "application/octet-stream"]),
+            skills: vec![SkillFile {
+                id: "code".into(),
+                name: "Work on code".into(),
+                description: "Answers questions about a workspace and works on the code in it.".into(),
+                tags: texts(&["code", "development"]),
+                examples: texts(&["help", "What is in this project?"]),
+                input_modes: Vec::new(),
+                output_modes: Vec::new(),
+                security: Vec::new(),
+            }],
+            extensions: Vec::new(),
+            security_schemes: BTreeMap::new(),
+            security: Vec::new(),
+            tenants: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProviderFile {
+    pub(crate) organization: String,
+    pub(crate) url: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SkillFile {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) description: String,
+    #[serde(default)]
+    pub(crate) tags: Vec<String>,
+    #[serde(default)]
+    pub(crate) examples: Vec<String>,
+    #[serde(default)]
+    pub(crate) input_modes: Vec<String>,
+    #[serde(default)]
+    pub(crate) output_modes: Vec<String>,
+    #[serde(default)]
+    pub(crate) security: Vec<BTreeMap<String, Vec<String>>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtensionFile {
+    pub(crate) uri: String,
+    pub(crate) description: Option<String>,
+    #[serde(default)]
+    pub(crate) required: bool,
+    pub(crate) params: Option<serde_json::Value>,
+}
+
+/// A security scheme, told apart by `type`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum SchemeFile {
+    ApiKey { description: Option<String>, location: LocationFile, name: String },
+    Http { description: Option<String>, scheme: String, bearer_format: Option<String> },
+    Oauth2 { description: Option<String>, metadata_url: Option<String>, flow: FlowFile },
+    OpenIdConnect { description: Option<String>, url: String },
+    MutualTls { description: Option<String> },
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LocationFile {
+    Header,
+    Query,
+    Cookie,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum FlowFile {
+    AuthorizationCode {
+        authorization_url: String,
+        token_url: String,
+        refresh_url: Option<String>,
+        #[serde(default)]
+        scopes: BTreeMap<String, String>,
+        #[serde(default)]
+        pkce_required: bool,
+    },
+    ClientCredentials {
+        token_url: String,
+        refresh_url: Option<String>,
+        #[serde(default)]
+        scopes: BTreeMap<String, String>,
+    },
+    Implicit {
+        authorization_url: String,
+        refresh_url: Option<String>,
+        #[serde(default)]
+        scopes: BTreeMap<String, String>,
+    },
+    Password {
+        token_url: String,
+        refresh_url: Option<String>,
+        #[serde(default)]
+        scopes: BTreeMap<String, String>,
+    },
+    DeviceCode {
+        device_authorization_url: String,
+        token_url: String,
+        refresh_url: Option<String>,
+        #[serde(default)]
+        scopes: BTreeMap<String, String>,
+    },
+}

@@ -1,0 +1,265 @@
+//! Puts the layers on top of each other and checks the result.
+
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use crate::environment::Environment;
+use crate::file::ConfigFile;
+use crate::{
+    CardSettings, ConfigError, LimitSettings, LogFormat, LogSettings, ModelChoice, Settings, StoreChoice,
+};
+
+const DEFAULT_PORT: u16 = 41242;
+
+/// What was said on the command line.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    pub config: Option<PathBuf>,
+    pub host: Option<String>,
+    pub port: Option<u16>,
+    pub workspace: Option<PathBuf>,
+    pub store: Option<String>,
+    pub model: Option<String>,
+    pub token_file: Option<PathBuf>,
+    pub log: Option<String>,
+    pub log_format: Option<String>,
+}
+
+/// Reads every layer. `current_dir` is where relative paths and the default workspace are.
+pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> Result<Settings, ConfigError> {
+    let config = flags.config.or_else(|| variable(environment, "ATTACHE_CONFIG").map(PathBuf::from));
+    let file = match &config {
+        Some(path) => read_config(path)?,
+        None => ConfigFile::default(),
+    };
+    let host = pick(flags.host, environment, "--host", "ATTACHE_HOST", file.host, "host");
+    let store = pick(flags.store, environment, "--store", "ATTACHE_STORE", file.store, "store");
+    let model = pick(flags.model, environment, "--model", "ATTACHE_MODEL", file.model, "model");
+    let log = pick(flags.log, environment, "--log", "ATTACHE_LOG", file.log, "log");
+    let log_format = pick(
+        flags.log_format,
+        environment,
+        "--log-format",
+        "ATTACHE_LOG_FORMAT",
+        file.log_format,
+        "log_format",
+    );
+    let workspace = flags.workspace.or_else(|| variable(environment, "ATTACHE_WORKSPACE").map(PathBuf::from));
+    let token_file =
+        flags.token_file.or_else(|| variable(environment, "ATTACHE_TOKEN_FILE").map(PathBuf::from));
+    let settings = Settings {
+        host: parse_host(host)?,
+        port: port(flags.port, environment, file.port)?,
+        public_url: file.public_url.map(|url| url.trim_end_matches('/').to_owned()),
+        workspace: check_workspace(workspace.or(file.workspace), current_dir)?,
+        store: parse_store(store, environment, current_dir)?,
+        synchronous: file.sqlite.synchronous,
+        model: parse_model(model, current_dir)?,
+        token: token(token_file.or(file.token_file), environment)?,
+        allowed_hosts: file.allowed_hosts,
+        allowed_origins: file.allowed_origins,
+        strict_version: file.strict_version,
+        limits: LimitSettings::of(&file.limits),
+        card: CardSettings::of(file.card),
+        log: LogSettings {
+            filter: log.map_or_else(|| "info".to_owned(), |said| said.value),
+            format: parse_log_format(log_format)?,
+        },
+    };
+    check(&settings)?;
+    Ok(settings)
+}
+
+/// A value and who said it.
+struct Said {
+    value: String,
+    origin: String,
+}
+
+impl Said {
+    fn is_not(self, expected: &str) -> ConfigError {
+        ConfigError::BadValue { origin: self.origin, value: self.value, expected: expected.to_owned() }
+    }
+}
+
+fn pick(
+    flag: Option<String>,
+    environment: Environment<'_>,
+    flag_name: &str,
+    variable_name: &str,
+    file: Option<String>,
+    key: &str,
+) -> Option<Said> {
+    let said = |value: String, origin: &str| Said { value, origin: origin.to_owned() };
+    flag.map(|value| said(value, flag_name))
+        .or_else(|| variable(environment, variable_name).map(|value| said(value, variable_name)))
+        .or_else(|| file.map(|value| said(value, &format!("the setting `{key}`"))))
+}
+
+/// An empty variable counts as not set.
+fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
+    environment(name).filter(|value| !value.is_empty())
+}
+
+fn read_config(path: &Path) -> Result<ConfigFile, ConfigError> {
+    let text = read(path, "configuration file")?;
+    toml::from_str(&text)
+        .map_err(|source| ConfigError::BadFile { path: path.to_owned(), source: Box::new(source) })
+}
+
+fn read(path: &Path, what: &'static str) -> Result<String, ConfigError> {
+    fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { what, path: path.to_owned(), source })
+}
+
+fn parse_host(said: Option<Said>) -> Result<IpAddr, ConfigError> {
+    let Some(said) = said else { return Ok(IpAddr::from([127, 0, 0, 1])) };
+    if said.value == "localhost" {
+        return Ok(IpAddr::from([127, 0, 0, 1]));
+    }
+    let bare = said.value.trim_start_matches('[').trim_end_matches(']');
+    bare.parse().map_err(|_| said.is_not("an IP address such as 127.0.0.1, ::1 or 0.0.0.0"))
+}
+
+fn port(flag: Option<u16>, environment: Environment<'_>, file: Option<u16>) -> Result<u16, ConfigError> {
+    if let Some(port) = flag {
+        return Ok(port);
+    }
+    for name in ["CODER_AGENT_PORT", "PORT"] {
+        if let Some(value) = variable(environment, name) {
+            let said = Said { value, origin: name.to_owned() };
+            return said.value.parse().map_err(|_| said.is_not("a port between 0 and 65535"));
+        }
+    }
+    Ok(file.unwrap_or(DEFAULT_PORT))
+}
+
+fn check_workspace(said: Option<PathBuf>, current_dir: &Path) -> Result<PathBuf, ConfigError> {
+    let path = said.map_or_else(|| current_dir.to_owned(), |path| current_dir.join(path));
+    let unreadable = |source| ConfigError::Unreadable { what: "workspace", path: path.clone(), source };
+    let resolved = fs::canonicalize(&path).map_err(unreadable)?;
+    fs::read_dir(&resolved).map_err(unreadable)?;
+    Ok(resolved)
+}
+
+fn parse_store(
+    said: Option<Said>,
+    environment: Environment<'_>,
+    current_dir: &Path,
+) -> Result<StoreChoice, ConfigError> {
+    let Some(said) = said else { return Ok(StoreChoice::Sqlite(default_store(environment, current_dir))) };
+    match said.value.split_once(':') {
+        Some(("memory", "")) => Ok(StoreChoice::Memory),
+        Some(("sqlite", path)) if !path.is_empty() => Ok(StoreChoice::Sqlite(current_dir.join(path))),
+        _ => Err(said.is_not("memory: or sqlite:PATH")),
+    }
+}
+
+/// In the user's data folder; without a home, beside whatever is being worked on.
+fn default_store(environment: Environment<'_>, current_dir: &Path) -> PathBuf {
+    let data = variable(environment, "XDG_DATA_HOME").map(PathBuf::from);
+    let home = variable(environment, "HOME").map(|home| PathBuf::from(home).join(".local/share"));
+    data.filter(|path| path.is_absolute())
+        .or(home)
+        .unwrap_or_else(|| current_dir.join(".attache"))
+        .join("attache/tasks.db")
+}
+
+fn parse_model(said: Option<Said>, current_dir: &Path) -> Result<ModelChoice, ConfigError> {
+    let Some(said) = said else { return Ok(ModelChoice::Offline) };
+    match said.value.split_once(':') {
+        None if said.value == "offline" => Ok(ModelChoice::Offline),
+        Some(("script", path)) if !path.is_empty() => Ok(ModelChoice::Script(current_dir.join(path))),
+        _ => Err(said.is_not("offline or script:FILE")),
+    }
+}
+
+fn token(file: Option<PathBuf>, environment: Environment<'_>) -> Result<Option<String>, ConfigError> {
+    let (value, origin) = match (file, variable(environment, "ATTACHE_TOKEN")) {
+        (Some(path), _) => (read(&path, "token file")?, format!("the token in {}", path.display())),
+        (None, Some(value)) => (value, "ATTACHE_TOKEN".to_owned()),
+        (None, None) => return Ok(None),
+    };
+    let value = value.trim().to_owned();
+    let printable = value.bytes().all(|byte| byte.is_ascii_graphic());
+    if value.len() < 16 || !printable {
+        // Never the value itself: it is a secret, even a bad one.
+        let expected = "at least 16 printable characters without blanks".to_owned();
+        return Err(ConfigError::BadValue { origin, value: "(hidden)".into(), expected });
+    }
+    Ok(Some(value))
+}
+
+fn parse_log_format(said: Option<Said>) -> Result<LogFormat, ConfigError> {
+    match said {
+        None => Ok(LogFormat::Text),
+        Some(said) => match said.value.as_str() {
+            "text" => Ok(LogFormat::Text),
+            "json" => Ok(LogFormat::Json),
+            _ => Err(said.is_not("text or json")),
+        },
+    }
+}
+
+fn check(settings: &Settings) -> Result<(), ConfigError> {
+    if !settings.host.is_loopback() && settings.token.is_none() {
+        return Err(ConfigError::OpenToTheWorld { host: settings.host.to_string() });
+    }
+    let in_range = |name: &str, value: usize, range: std::ops::RangeInclusive<usize>| {
+        if range.contains(&value) {
+            return Ok(());
+        }
+        Err(ConfigError::BadValue {
+            origin: format!("the setting `{name}`"),
+            value: value.to_string(),
+            expected: format!("between {} and {}", range.start(), range.end()),
+        })
+    };
+    in_range("limits.body_bytes", settings.limits.body_bytes, 1024..=1 << 30)?;
+    in_range("limits.json_depth", settings.limits.json_depth, 8..=120)?;
+    in_range("limits.connections", settings.limits.connections, 1..=1_000_000)?;
+    in_range("limits.heartbeat_seconds", settings.limits.heartbeat.as_secs() as usize, 1..=3600)?;
+    if let Some(url) = &settings.public_url
+        && !(url.starts_with("http://") || url.starts_with("https://"))
+    {
+        return Err(ConfigError::BadValue {
+            origin: "the setting `public_url`".into(),
+            value: url.clone(),
+            expected: "a URL that begins with http:// or https://".into(),
+        });
+    }
+    for tenant in &settings.card.file.tenants {
+        let reserved = RESERVED_TENANTS.contains(&tenant.as_str());
+        if reserved || tenant.is_empty() || tenant.contains('/') {
+            return Err(ConfigError::BadValue {
+                origin: "the setting `card.tenants`".into(),
+                value: tenant.clone(),
+                expected: format!("a name without a slash other than {}", RESERVED_TENANTS.join(", ")),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// First path segments that mean something else.
+const RESERVED_TENANTS: &[&str] = &[
+    "v1",
+    "message:send",
+    "message:stream",
+    "tasks",
+    "extendedAgentCard",
+    ".well-known",
+    "health",
+    "metrics",
+    "openapi.json",
+    "listCommands",
+    "executeCommand",
+    "ws",
+    "blobs",
+    "rpc",
+    "console",
+];
+
+#[cfg(test)]
+#[path = "layers_tests.rs"]
+mod tests;

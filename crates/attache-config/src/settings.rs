@@ -1,0 +1,110 @@
+//! The checked result.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::file::{CardFile, LimitsFile};
+
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub host: IpAddr,
+    /// Zero: the system picks a free one.
+    pub port: u16,
+    /// How clients reach the server, when that differs from where it listens.
+    pub public_url: Option<String>,
+    pub workspace: PathBuf,
+    pub store: StoreChoice,
+    pub synchronous: Synchronous,
+    pub model: ModelChoice,
+    pub token: Option<String>,
+    pub allowed_hosts: Vec<String>,
+    pub allowed_origins: Vec<String>,
+    pub strict_version: bool,
+    pub limits: LimitSettings,
+    pub card: CardSettings,
+    pub log: LogSettings,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreChoice {
+    Memory,
+    Sqlite(PathBuf),
+}
+
+/// When SQLite waits for the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Synchronous {
+    /// At every commit: nothing acknowledged is lost, even when the power fails.
+    #[default]
+    Full,
+    /// At checkpoints: a power failure may lose the last moments; a crash of the program does not.
+    Normal,
+    /// Never: for tests.
+    Off,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelChoice {
+    Offline,
+    Script(PathBuf),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogSettings {
+    /// A `tracing` filter.
+    pub filter: String,
+    pub format: LogFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitSettings {
+    pub body_bytes: usize,
+    pub json_depth: usize,
+    pub connections: usize,
+    pub header_timeout: Duration,
+    pub body_timeout: Duration,
+    pub heartbeat: Duration,
+    pub shutdown_patience: Duration,
+}
+
+impl LimitSettings {
+    pub(crate) fn of(file: &LimitsFile) -> Self {
+        Self {
+            body_bytes: file.body_bytes,
+            json_depth: file.json_depth,
+            connections: file.connections,
+            header_timeout: Duration::from_secs(file.header_timeout_seconds),
+            body_timeout: Duration::from_secs(file.body_timeout_seconds),
+            heartbeat: Duration::from_secs(file.heartbeat_seconds),
+            shutdown_patience: Duration::from_secs(file.shutdown_seconds),
+        }
+    }
+}
+
+/// What the card says, as written in the file; [`card_of`](crate::card_of) makes the card of it.
+#[derive(Debug, Clone)]
+pub struct CardSettings {
+    pub(crate) file: CardFile,
+    pub max_age: Duration,
+    pub input_modes: Vec<String>,
+    pub output_modes: Vec<String>,
+}
+
+impl CardSettings {
+    pub(crate) fn of(file: CardFile) -> Self {
+        Self {
+            max_age: Duration::from_secs(file.max_age_seconds),
+            input_modes: file.default_input_modes.clone(),
+            output_modes: file.default_output_modes.clone(),
+            file,
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What the offline model answers.
+
+use attache_domain::{Message, Part, PartContent};
+
+use super::fraction::Impossible;
+use super::request::{MAX_COUNT, Request};
+use crate::Finish;
+
+/// Pieces of text, then an end.
+pub(super) struct Reply {
+    pub(super) pieces: Box<dyn Iterator<Item = String> + Send>,
+    pub(super) finish: Finish,
+}
+
+const HELP: &str = "I am the offline model. I understand:
+- help
+- hello
+- who are you
+- echo TEXT (or: repeat, say)
+- count words in TEXT, count characters in TEXT, count lines in TEXT
+- reverse TEXT, upper TEXT, lower TEXT
+- sort ITEM, ITEM, ITEM
+- count to NUMBER
+- what is 12 * 7 (with + - * / and parentheses, or: add 3 and 4)
+- ask me something";
+
+const INTRODUCTION: &str = "I am attache's offline model: built in, always the same, and good for trying things \
+out. I am not a language model. Say \"help\" to see what I understand.";
+
+const UNKNOWN: &str = "I am the offline model, because no model key is set, and I did not understand this. \
+I can echo, count, reverse, sort and do sums; say \"help\" for the whole list. A real model needs a key in the \
+server's environment, which a later version of attache will take; until then `--model script:FILE` plays answers \
+that you write yourself.";
+
+/// A piece of an answer has at least this many words.
+const WORDS_IN_A_PIECE: usize = 6;
+/// However long the answer is.
+const MOST_PIECES: usize = 50;
+/// Longer texts are answered in part: what goes into a task's log is bounded.
+const MAX_TEXT_BYTES: usize = 256 * 1024;
+
+impl Reply {
+    pub(super) fn to(request: &Request<'_>) -> Self {
+        match request {
+            Request::Help => Self::text(HELP),
+            Request::Greet => {
+                Self::text("Hello! I am the offline model. Say \"help\" to see what I understand.")
+            }
+            Request::Introduce => Self::text(INTRODUCTION),
+            Request::Thank => Self::text("You are welcome."),
+            Request::Echo(text) => Self::text(bounded(text)),
+            Request::CountWords(text) => Self::count(text.split_whitespace().count(), "word"),
+            Request::CountCharacters(text) => Self::count(text.chars().count(), "character"),
+            Request::CountLines(text) => Self::count(text.lines().count(), "line"),
+            Request::Reverse(text) => Self::text(&bounded(text).chars().rev().collect::<String>()),
+            Request::Upper(text) => Self::text(&bounded(text).to_uppercase()),
+            Request::Lower(text) => Self::text(&bounded(text).to_lowercase()),
+            Request::Sort(items) => Self::text(&sorted(items)),
+            Request::CountTo(None) => Self::text(&format!("I count to any number from 1 to {MAX_COUNT}.")),
+            Request::CountTo(Some(most)) => Self::counting(*most),
+            Request::Calculate(Ok(value)) => Self::text(&format!("That is {value}.")),
+            Request::Calculate(Err(Impossible::DivisionByZero)) => {
+                Self::text("That divides by zero, so it has no value.")
+            }
+            Request::Calculate(Err(Impossible::Overflow)) => {
+                Self::text("Those numbers are too large for me.")
+            }
+            Request::AskMe => Self {
+                pieces: Box::new(std::iter::empty()),
+                finish: Finish::InputRequired { question: Some("What is your favourite colour?".into()) },
+            },
+            Request::Answer(text) => Self::text(&format!(
+                "You answered: {}. Thank you, that is all I wanted to know.",
+                bounded(text)
+            )),
+            Request::Unknown => Self::text(UNKNOWN),
+        }
+    }
+
+    /// Says first that files and data were seen, if there were any.
+    pub(super) fn acknowledging(self, message: &Message) -> Self {
+        let Some(note) = attachments(&message.parts) else { return self };
+        Self { pieces: Box::new(std::iter::once(note).chain(self.pieces)), ..self }
+    }
+
+    fn text(text: &str) -> Self {
+        Self { pieces: Box::new(word_groups(text).into_iter()), finish: Finish::Completed { status: None } }
+    }
+
+    fn count(number: usize, thing: &str) -> Self {
+        let plural = if number == 1 { "" } else { "s" };
+        Self::text(&format!("{number} {thing}{plural}."))
+    }
+
+    fn counting(most: u32) -> Self {
+        let piece = move |number: u32| if number == most { number.to_string() } else { format!("{number} ") };
+        Self { pieces: Box::new((1..=most).map(piece)), finish: Finish::Completed { status: None } }
+    }
+}
+
+fn sorted(items: &[&str]) -> String {
+    let mut items = items.to_vec();
+    // Like a reader would: letters before their case.
+    items.sort_by_cached_key(|item| (item.to_lowercase(), item.to_string()));
+    bounded(&items.join(", ")).to_owned()
+}
+
+fn bounded(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_TEXT_BYTES)]
+}
+
+/// Cuts between words; put together again, the pieces are the text.
+fn word_groups(text: &str) -> Vec<String> {
+    let words = text.split_inclusive(char::is_whitespace).count();
+    let size = WORDS_IN_A_PIECE.max(words.div_ceil(MOST_PIECES));
+    let mut pieces = Vec::new();
+    for (place, word) in text.split_inclusive(char::is_whitespace).enumerate() {
+        match pieces.last_mut() {
+            Some(piece) if place % size != 0 => String::push_str(piece, word),
+            _ => pieces.push(word.to_owned()),
+        }
+    }
+    pieces
+}
+
+fn attachments(parts: &[Part]) -> Option<String> {
+    let mut files = Vec::new();
+    let mut data = 0;
+    for part in parts {
+        match &part.content {
+            PartContent::Text(_) => {}
+            PartContent::Raw(_) | PartContent::Url(_) => {
+                files.push(part.filename.as_deref().unwrap_or("unnamed"))
+            }
+            PartContent::Data(_) => data += 1,
+        }
+    }
+    let mut seen = Vec::new();
+    if let Some(first) = files.first() {
+        let name: String = first.chars().take(100).collect();
+        seen.push(match files.len() {
+            1 => format!("your file ({name})"),
+            more => format!("your {more} files ({name} and others)"),
+        });
+    }
+    match data {
+        0 => {}
+        1 => seen.push("your data".to_owned()),
+        more => seen.push(format!("your {more} pieces of data")),
+    }
+    (!seen.is_empty())
+        .then(|| format!("Thank you for {}; the offline model cannot look inside. ", seen.join(" and ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_put_together_are_the_text() {
+        let long = "word ".repeat(5000);
+        for text in ["", "one", " a  b\nc d e f g h ", HELP, &long] {
+            let pieces = word_groups(text);
+            assert_eq!(pieces.concat(), text);
+            assert!(pieces.len() <= MOST_PIECES + 1);
+            assert!(pieces.iter().all(|piece| !piece.is_empty()));
+        }
+    }
+}

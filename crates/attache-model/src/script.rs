@@ -1,0 +1,77 @@
+//! A model that plays a YAML file: rules that match what the caller writes, each with steps to play.
+//!
+//! What a turn produces is a pure function of the script, the conversation and the turn's number, so a
+//! turn that was cut off goes on after the last recorded chunk. Everything is compiled when the script
+//! is loaded; a step without a wait is ready at once. The format is described in `docs/script-model.md`.
+//!
+//! Not here: reading the file, which is the binary's business.
+
+mod budget;
+mod error;
+mod keys;
+mod matching;
+mod parse;
+mod performance;
+mod player;
+mod quantity;
+mod round;
+mod rule;
+mod speech;
+mod template;
+mod yaml;
+
+#[cfg(test)]
+mod schema_tests;
+
+use std::sync::Arc;
+
+use attache_domain::{Message, ReplyShape};
+use futures_util::StreamExt;
+
+use crate::{ModelProvider, ModelRequest, ModelStream};
+
+pub use error::ScriptError;
+use matching::Cue;
+use performance::Performance;
+use player::Player;
+use rule::Script;
+use speech::Speech;
+
+/// A loaded script.
+///
+/// ```
+/// use attache_model::script::ScriptModel;
+///
+/// let model = ScriptModel::from_yaml("rules:\n  - text: ^hello\n    steps:\n      - say: Good day.\n");
+/// assert!(model.is_ok());
+///
+/// let mistake = ScriptModel::from_yaml("rules:\n  - steps:\n      - sya: Good day.\n").unwrap_err();
+/// assert!(mistake.to_string().contains("did you mean `say`?"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct ScriptModel {
+    script: Arc<Script>,
+}
+
+impl ScriptModel {
+    /// Checks and compiles a script. Takes any text, and answers a wrong one with an error that says where
+    /// and what would be right.
+    pub fn from_yaml(text: &str) -> Result<Self, ScriptError> {
+        Ok(Self { script: Arc::new(parse::script(text)?) })
+    }
+}
+
+impl ModelProvider for ScriptModel {
+    fn stream(&self, request: ModelRequest) -> ModelStream {
+        let cue = Cue::find(&self.script, &request);
+        Player::new(Performance::new(Arc::clone(&self.script), cue), request.emitted).boxed()
+    }
+
+    fn reply_shape(&self, message: &Message) -> ReplyShape {
+        if self.script.answers_bare(message.id.as_str(), || Speech::of(message)) {
+            ReplyShape::Message
+        } else {
+            ReplyShape::Task
+        }
+    }
+}

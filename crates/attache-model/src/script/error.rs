@@ -1,0 +1,56 @@
+//! What can be wrong with a script.
+
+use super::budget::MAX_SCRIPT_BYTES;
+
+/// Why a script cannot be played. The text is for the person who wrote it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScriptError {
+    #[error("the script has {size} bytes, and at most {MAX_SCRIPT_BYTES} are read")]
+    TooLarge { size: usize },
+    #[error("line {line}: this is not YAML: {what}")]
+    Yaml { line: u64, what: String },
+    /// Good YAML, but not a script. `place` names the rule and the step, where there are any.
+    #[error("line {line}: {place}{what}")]
+    Invalid { line: u64, place: String, what: String },
+}
+
+impl ScriptError {
+    /// Where in the file, counted from one.
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            Self::TooLarge { .. } => None,
+            Self::Yaml { line, .. } | Self::Invalid { line, .. } => Some(*line),
+        }
+    }
+}
+
+/// A mistake whose rule and step are filled in on the way out.
+#[derive(Debug)]
+pub(super) struct Problem {
+    line: u64,
+    place: Vec<String>,
+    what: String,
+}
+
+impl Problem {
+    pub(super) fn new(line: u64, what: impl Into<String>) -> Self {
+        Self { line, place: Vec::new(), what: what.into() }
+    }
+
+    /// Called from the inside out.
+    pub(super) fn within(mut self, place: impl Into<String>) -> Self {
+        self.place.insert(0, place.into());
+        self
+    }
+}
+
+impl From<Problem> for ScriptError {
+    fn from(problem: Problem) -> Self {
+        let mut place = problem.place.join(", ");
+        if !place.is_empty() {
+            place.push_str(": ");
+        }
+        Self::Invalid { line: problem.line, place, what: problem.what }
+    }
+}

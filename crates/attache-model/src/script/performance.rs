@@ -1,0 +1,177 @@
+//! The moves of one turn, in order and without time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache_domain::{Base64, Part, PartContent};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::budget::{MAX_LABEL_BYTES, MAX_TEXT_BYTES, MAX_TURN_BYTES, MAX_TURN_CHUNKS};
+use super::matching::Cue;
+use super::round::Round;
+use super::rule::{ContentTemplate, Ending, PartTemplate, Script, Step};
+use super::speech::Words;
+use super::template::{Template, expand_map};
+use crate::{Finish, ModelChunk};
+
+#[derive(Debug)]
+pub(super) enum Move {
+    Chunk(ModelChunk),
+    Wait(Duration),
+    /// Nothing may be asked for after it.
+    Finish(Finish),
+}
+
+#[derive(Debug)]
+pub(super) struct Performance {
+    script: Arc<Script>,
+    cue: Cue,
+    /// The step to begin next.
+    step: usize,
+    /// A step that gives several chunks and is not done.
+    round: Option<Round>,
+    chunks: u32,
+    bytes: usize,
+}
+
+impl Performance {
+    pub(super) fn new(script: Arc<Script>, cue: Cue) -> Self {
+        Self { script, cue, step: 0, round: None, chunks: 0, bytes: 0 }
+    }
+
+    /// The same sequence every time, whether anybody waits in between or not.
+    pub(super) fn next_move(&mut self) -> Move {
+        loop {
+            if let Some(round) = &mut self.round {
+                match round.next_move() {
+                    Some(next) => return self.bounded(next),
+                    None => self.round = None,
+                }
+            }
+            let segment = &self.script.rules[self.cue.rule].segments[self.cue.segment];
+            let words = &self.cue.words;
+            let Some(step) = segment.steps.get(self.step) else {
+                return Move::Finish(finish(&segment.ending, words));
+            };
+            self.step += 1;
+            let next = match step {
+                Step::Think(text) => Move::Chunk(ModelChunk::Thought(text.expand(words, MAX_TEXT_BYTES))),
+                Step::NeedCredential(text) => {
+                    Move::Chunk(ModelChunk::CredentialNeeded(text.expand(words, MAX_TEXT_BYTES)))
+                }
+                Step::Resume => Move::Chunk(ModelChunk::Resumed),
+                Step::Wait(pause) => match pause.resolve(words, "wait") {
+                    Ok(duration) => Move::Wait(duration),
+                    Err(reason) => failed(reason),
+                },
+                Step::Say(say) => match Round::of_say(say, words) {
+                    Ok(round) => {
+                        self.round = Some(round);
+                        continue;
+                    }
+                    Err(reason) => failed(reason),
+                },
+                Step::Artifact(artifact) => match Round::of_artifact(artifact, words, self.step) {
+                    Ok(round) => {
+                        self.round = Some(round);
+                        continue;
+                    }
+                    Err(reason) => failed(reason),
+                },
+            };
+            return self.bounded(next);
+        }
+    }
+
+    fn bounded(&mut self, next: Move) -> Move {
+        if let Move::Chunk(chunk) = &next {
+            self.chunks += 1;
+            self.bytes += size(chunk);
+            if self.chunks > MAX_TURN_CHUNKS {
+                return failed(format!("it has more than {MAX_TURN_CHUNKS} chunks"));
+            }
+            if self.bytes > MAX_TURN_BYTES {
+                return failed(format!("it has more than {MAX_TURN_BYTES} bytes"));
+            }
+        }
+        next
+    }
+}
+
+/// What the caller wrote made a step impossible.
+fn failed(why: String) -> Move {
+    Move::Finish(Finish::Failed { reason: format!("The script cannot play this turn: {why}.") })
+}
+
+fn finish(ending: &Ending, words: &Words) -> Finish {
+    let expand = |template: &Template| template.expand(words, MAX_TEXT_BYTES);
+    match ending {
+        Ending::Completed { status } => Finish::Completed { status: status.as_ref().map(expand) },
+        Ending::InputRequired { question } => {
+            Finish::InputRequired { question: question.as_ref().map(expand) }
+        }
+        Ending::AuthRequired { explanation } => Finish::AuthRequired { explanation: expand(explanation) },
+        Ending::Failed { reason } => Finish::Failed { reason: expand(reason) },
+        Ending::Rejected { reason } => Finish::Rejected { reason: expand(reason) },
+        Ending::Replied { parts } => {
+            Finish::Replied { parts: parts.iter().map(|part| part.expand(words)).collect() }
+        }
+    }
+}
+
+impl PartTemplate {
+    pub(super) fn expand(&self, words: &Words) -> Part {
+        let content = match &self.content {
+            ContentTemplate::Text(text) => PartContent::Text(text.expand(words, MAX_TEXT_BYTES)),
+            ContentTemplate::Bytes(bytes) => PartContent::Raw(encode(bytes)),
+            ContentTemplate::BytesText(text) => {
+                PartContent::Raw(encode(text.expand(words, MAX_TEXT_BYTES).as_bytes()))
+            }
+            ContentTemplate::Url(url) => PartContent::Url(url.expand(words, MAX_LABEL_BYTES)),
+            ContentTemplate::Data(data) => PartContent::Data(data.expand(words, MAX_TEXT_BYTES)),
+        };
+        self.with_content(content, words)
+    }
+
+    pub(super) fn with_content(&self, content: PartContent, words: &Words) -> Part {
+        let label = |template: &Template| template.expand(words, MAX_LABEL_BYTES);
+        Part {
+            content,
+            media_type: self.media_type.as_ref().map(label),
+            filename: self.filename.as_ref().map(label),
+            metadata: self.metadata.as_ref().map(|entries| expand_map(entries, words, MAX_TEXT_BYTES)),
+        }
+    }
+}
+
+pub(super) fn encode(bytes: &[u8]) -> Base64 {
+    Base64(STANDARD.encode(bytes))
+}
+
+/// Roughly: what can be made large from outside.
+fn size(chunk: &ModelChunk) -> usize {
+    match chunk {
+        ModelChunk::Thought(text) | ModelChunk::Text(text) | ModelChunk::CredentialNeeded(text) => text.len(),
+        ModelChunk::Artifact { artifact, .. } => artifact.parts.iter().map(part_size).sum(),
+        ModelChunk::Withdrawn | ModelChunk::Resumed => 0,
+    }
+}
+
+fn part_size(part: &Part) -> usize {
+    match &part.content {
+        PartContent::Text(text) | PartContent::Url(text) => text.len(),
+        PartContent::Raw(Base64(text)) => text.len(),
+        PartContent::Data(value) => value_size(value),
+    }
+}
+
+fn value_size(value: &serde_json::Value) -> usize {
+    use serde_json::Value;
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(value_size).sum(),
+        Value::Object(entries) => entries.iter().map(|(key, value)| key.len() + value_size(value)).sum(),
+    }
+}

@@ -1,0 +1,52 @@
+//! Plays a performance in time, as the stream a model answers with.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_util::Stream;
+use tokio::time::{Sleep, sleep};
+
+use super::performance::{Move, Performance};
+use crate::{ModelError, StreamItem};
+
+/// Never pending but in a wait. Chunks that are already recorded, and the waits before them, are passed over.
+pub(super) struct Player {
+    performance: Performance,
+    recorded: u32,
+    waiting: Option<Pin<Box<Sleep>>>,
+    over: bool,
+}
+
+impl Player {
+    pub(super) fn new(performance: Performance, recorded: u32) -> Self {
+        Self { performance, recorded, waiting: None, over: false }
+    }
+}
+
+impl Stream for Player {
+    type Item = Result<StreamItem, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let player = &mut *self;
+        if player.over {
+            return Poll::Ready(None);
+        }
+        loop {
+            if let Some(waiting) = &mut player.waiting {
+                ready!(waiting.as_mut().poll(context));
+                player.waiting = None;
+            }
+            match player.performance.next_move() {
+                Move::Wait(_) if player.recorded > 0 => {}
+                Move::Wait(duration) if duration.is_zero() => {}
+                Move::Wait(duration) => player.waiting = Some(Box::pin(sleep(duration))),
+                Move::Chunk(_) if player.recorded > 0 => player.recorded -= 1,
+                Move::Chunk(chunk) => return Poll::Ready(Some(Ok(StreamItem::Chunk(chunk)))),
+                Move::Finish(finish) => {
+                    player.over = true;
+                    return Poll::Ready(Some(Ok(StreamItem::Finish(finish))));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A compiled script: rules, cut into one segment per turn, with the steps of each.
+
+use attache_domain::ReplyShape;
+use regex::Regex;
+
+use super::quantity::{Count, Pause};
+use super::template::{DataTemplate, Template};
+
+#[derive(Debug)]
+pub(super) struct Script {
+    /// In the order they are tried. The last one matches everything.
+    pub(super) rules: Vec<Rule>,
+}
+
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) text: Option<Regex>,
+    pub(super) message_id: Option<String>,
+    /// The only turn in which the rule may begin.
+    pub(super) turn: Option<u32>,
+    /// What is played in the rule's first turn, its second, and so on. Never empty.
+    pub(super) segments: Vec<Segment>,
+    pub(super) reply: ReplyShape,
+    /// Some template needs the groups of `text`.
+    pub(super) uses_groups: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Segment {
+    pub(super) steps: Vec<Step>,
+    pub(super) ending: Ending,
+}
+
+#[derive(Debug)]
+pub(super) enum Step {
+    Say(Say),
+    Think(Template),
+    Wait(Pause),
+    Artifact(Box<ArtifactStep>),
+    NeedCredential(Template),
+    Resume,
+}
+
+#[derive(Debug)]
+pub(super) enum Ending {
+    Completed { status: Option<Template> },
+    InputRequired { question: Option<Template> },
+    AuthRequired { explanation: Template },
+    Failed { reason: Template },
+    Rejected { reason: Template },
+    Replied { parts: Vec<PartTemplate> },
+}
+
+#[derive(Debug)]
+pub(super) struct Say {
+    pub(super) texts: Vec<Template>,
+    pub(super) split: Split,
+    pub(super) pace: Pace,
+}
+
+/// Into which pieces a text or a file is cut.
+#[derive(Debug)]
+pub(super) enum Split {
+    Whole,
+    Chunks(Count),
+    /// Characters of a text, bytes of a file.
+    Size(Count),
+}
+
+#[derive(Debug)]
+pub(super) struct Pace {
+    pub(super) repeat: Count,
+    pub(super) every: Option<Pause>,
+}
+
+#[derive(Debug)]
+pub(super) struct ArtifactStep {
+    pub(super) id: Option<Template>,
+    pub(super) name: Option<Template>,
+    pub(super) description: Option<Template>,
+    pub(super) metadata: Option<Vec<(String, DataTemplate)>>,
+    pub(super) extensions: Vec<String>,
+    pub(super) parts: Vec<PartTemplate>,
+    pub(super) split: Split,
+    pub(super) pace: Pace,
+    /// The first piece goes on with an artifact of an earlier step.
+    pub(super) append: bool,
+    /// The last piece says that nothing follows.
+    pub(super) last: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct PartTemplate {
+    pub(super) content: ContentTemplate,
+    pub(super) media_type: Option<Template>,
+    pub(super) filename: Option<Template>,
+    pub(super) metadata: Option<Vec<(String, DataTemplate)>>,
+}
+
+#[derive(Debug)]
+pub(super) enum ContentTemplate {
+    Text(Template),
+    Bytes(Vec<u8>),
+    /// Bytes written down as the text they spell in UTF-8.
+    BytesText(Template),
+    Url(Template),
+    Data(DataTemplate),
+}
+
+impl Rule {
+    /// No message gets past it.
+    pub(super) fn matches_everything(&self) -> bool {
+        self.text.is_none() && self.message_id.is_none() && self.turn.is_none()
+    }
+}

@@ -1,0 +1,223 @@
+//! Texts with placeholders: `{{text}}`, `{{answer}}`, `{{turn}}`, `{{1}}`, `{{name}}`.
+
+use attache_domain::Metadata;
+use regex::Regex;
+use serde_json::Value;
+
+use super::keys::listed;
+use super::speech::Words;
+
+#[derive(Debug)]
+pub(super) enum Template {
+    Literal(String),
+    Pieces(Vec<Piece>),
+}
+
+#[derive(Debug)]
+pub(super) enum Piece {
+    Literal(String),
+    Text,
+    Answer,
+    Turn,
+    /// Of the rule's regular expression.
+    Group(usize),
+}
+
+impl Template {
+    /// `pattern` is the rule's, whose groups the placeholders may name.
+    pub(super) fn parse(text: &str, pattern: Option<&Regex>) -> Result<Self, String> {
+        if !text.contains("{{") {
+            return Ok(Self::Literal(text.to_owned()));
+        }
+        let mut pieces = Vec::new();
+        let mut literal = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("{{") {
+            if let Some(before) = before.strip_suffix('\\') {
+                literal.push_str(before);
+                literal.push_str("{{");
+                rest = after;
+                continue;
+            }
+            let Some((name, tail)) = after.split_once("}}") else {
+                return Err("`{{` without `}}`; for the two braces themselves write `\\{{`".into());
+            };
+            literal.push_str(before);
+            if !literal.is_empty() {
+                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+            }
+            pieces.push(placeholder(name.trim(), pattern)?);
+            rest = tail;
+        }
+        literal.push_str(rest);
+        if pieces.is_empty() {
+            return Ok(Self::Literal(literal));
+        }
+        if !literal.is_empty() {
+            pieces.push(Piece::Literal(literal));
+        }
+        Ok(Self::Pieces(pieces))
+    }
+
+    /// The text with its placeholders filled in, cut off after `limit` bytes.
+    pub(super) fn expand(&self, words: &Words, limit: usize) -> String {
+        let mut text = match self {
+            Self::Literal(text) => text.clone(),
+            Self::Pieces(pieces) => {
+                let mut text = String::new();
+                for piece in pieces {
+                    match piece {
+                        Piece::Literal(literal) => text.push_str(literal),
+                        Piece::Text => text.push_str(words.matched.as_str()),
+                        Piece::Answer => text.push_str(words.latest.as_str()),
+                        Piece::Turn => text.push_str(&words.turn.to_string()),
+                        Piece::Group(number) => text.push_str(words.group(*number)),
+                    }
+                    if text.len() > limit {
+                        break;
+                    }
+                }
+                text
+            }
+        };
+        if text.len() > limit {
+            text.truncate(text.floor_char_boundary(limit));
+        }
+        text
+    }
+
+    pub(super) fn uses_groups(&self) -> bool {
+        match self {
+            Self::Literal(_) => false,
+            Self::Pieces(pieces) => pieces.iter().any(|piece| matches!(piece, Piece::Group(_))),
+        }
+    }
+}
+
+fn placeholder(name: &str, pattern: Option<&Regex>) -> Result<Piece, String> {
+    match name {
+        "text" => return Ok(Piece::Text),
+        "answer" => return Ok(Piece::Answer),
+        "turn" => return Ok(Piece::Turn),
+        _ => {}
+    }
+    let groups = pattern.map_or(0, |pattern| pattern.captures_len() - 1);
+    if let Ok(number) = name.parse::<usize>() {
+        return if number <= groups && pattern.is_some() {
+            Ok(Piece::Group(number))
+        } else {
+            Err(format!("`{{{{{name}}}}}` asks for group {number}, but the rule's `text` has {groups}"))
+        };
+    }
+    let mut names = pattern.into_iter().flat_map(Regex::capture_names).enumerate();
+    if let Some((number, _)) = names.find(|(_, found)| *found == Some(name)) {
+        return Ok(Piece::Group(number));
+    }
+    let mut known = vec!["text", "answer", "turn"];
+    known.extend(pattern.into_iter().flat_map(Regex::capture_names).flatten());
+    let shown: String = name.chars().take(60).collect();
+    Err(format!(
+        "unknown placeholder `{{{{{shown}}}}}`: there are {} and the rule's {groups} numbered groups; for the two \
+         braces themselves write `\\{{{{`",
+        listed(&known)
+    ))
+}
+
+/// Any JSON value whose texts may have placeholders.
+#[derive(Debug)]
+pub(super) enum DataTemplate {
+    /// A value without a placeholder anywhere inside.
+    Fixed(Value),
+    Text(Template),
+    List(Vec<DataTemplate>),
+    Map(Vec<(String, DataTemplate)>),
+}
+
+impl DataTemplate {
+    pub(super) fn parse(value: Value, pattern: Option<&Regex>) -> Result<Self, String> {
+        let parsed = match value {
+            Value::String(text) => match Template::parse(&text, pattern)? {
+                Template::Literal(text) => Self::Fixed(Value::String(text)),
+                template @ Template::Pieces(_) => Self::Text(template),
+            },
+            Value::Array(values) => Self::List(
+                values.into_iter().map(|value| Self::parse(value, pattern)).collect::<Result<_, _>>()?,
+            ),
+            Value::Object(map) => {
+                let entries = map.into_iter().map(|(key, value)| Ok((key, Self::parse(value, pattern)?)));
+                Self::Map(entries.collect::<Result<_, String>>()?)
+            }
+            other => Self::Fixed(other),
+        };
+        Ok(parsed)
+    }
+
+    pub(super) fn expand(&self, words: &Words, limit: usize) -> Value {
+        match self {
+            Self::Fixed(value) => value.clone(),
+            Self::Text(template) => Value::String(template.expand(words, limit)),
+            Self::List(values) => values.iter().map(|value| value.expand(words, limit)).collect(),
+            Self::Map(entries) => Value::Object(expand_map(entries, words, limit)),
+        }
+    }
+
+    pub(super) fn uses_groups(&self) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::Text(template) => template.uses_groups(),
+            Self::List(values) => values.iter().any(Self::uses_groups),
+            Self::Map(entries) => entries.iter().any(|(_, value)| value.uses_groups()),
+        }
+    }
+}
+
+pub(super) fn expand_map(entries: &[(String, DataTemplate)], words: &Words, limit: usize) -> Metadata {
+    entries.iter().map(|(key, value)| (key.clone(), value.expand(words, limit))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::speech::Speech;
+    use super::*;
+
+    #[track_caller]
+    fn check(template: &str, expected: &str) {
+        let pattern = Regex::new(r"(?P<verb>\w+) (\w+)( .*)?").unwrap();
+        let text = "greet Ada";
+        let groups = pattern.captures(text).unwrap();
+        let words = Words {
+            matched: Speech::Joined(text.into()),
+            latest: Speech::Joined("yes".into()),
+            turn: 2,
+            groups: groups.iter().map(|group| group.map(|group| group.range())).collect(),
+        };
+        let template = Template::parse(template, Some(&pattern)).unwrap();
+        assert_eq!(template.expand(&words, 30), expected);
+    }
+
+    #[test]
+    fn placeholders_are_filled_in() {
+        check("plain", "plain");
+        check("{{text}}", "greet Ada");
+        check("a{{ turn }}b", "a2b");
+        check("{{answer}}, {{2}}: {{verb}}{{3}}!", "yes, Ada: greet!");
+        check("{{0}}", "greet Ada");
+        check(r"\{{text}} {{turn}} \{{", "{{text}} 2 {{");
+        check("} { {x}", "} { {x}");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        check("{{text}}{{text}}{{text}}ääää", "greet Adagreet Adagreet Adaä");
+    }
+
+    #[test]
+    fn a_placeholder_that_means_nothing_is_refused() {
+        let pattern = Regex::new(r"(\d)(?<unit>s|m)").unwrap();
+        let refuse = |template, pattern| Template::parse(template, pattern).unwrap_err();
+        assert!(refuse("{{3}}", Some(&pattern)).contains("asks for group 3, but the rule's `text` has 2"));
+        assert!(refuse("{{1}}", None).contains("has 0"));
+        assert!(refuse("{{txt}}", Some(&pattern)).contains("`text`, `answer`, `turn`, `unit`"));
+        assert!(refuse("{{text", None).contains("without `}}`"));
+    }
+}

@@ -1,0 +1,108 @@
+//! Conversations to hand to a model, and its answers in a form that is easy to compare.
+
+use std::sync::Arc;
+
+use attache_domain::{Base64, Message, Part, PartContent, Role};
+use attache_model::script::ScriptModel;
+use attache_model::{Finish, ModelChunk, ModelProvider, ModelRequest, StreamItem};
+use futures_util::{FutureExt, StreamExt};
+
+pub(crate) fn script(yaml: &str) -> ScriptModel {
+    ScriptModel::from_yaml(yaml).unwrap_or_else(|error| panic!("{error}\n{yaml}"))
+}
+
+/// A script of one rule that matches everything. `steps` is YAML, not indented.
+pub(crate) fn steps(steps: &str) -> ScriptModel {
+    let steps: String = steps.trim().lines().map(|line| format!("      {line}\n")).collect();
+    script(&format!("rules:\n  - text: '(\\w*) ?(?<rest>.*)'\n    steps:\n{steps}"))
+}
+
+pub(crate) fn message(id: &str, role: Role, parts: Vec<Part>) -> Arc<Message> {
+    Arc::new(Message {
+        id: id.into(),
+        role,
+        parts,
+        context: Some("context".into()),
+        task: Some("task".into()),
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+    })
+}
+
+pub(crate) fn user(text: &str) -> Arc<Message> {
+    message("message-1", Role::User, vec![Part::text(text)])
+}
+
+/// The request of the last turn of a conversation in which the caller said `texts`, one in each turn.
+pub(crate) fn conversation(texts: &[&str]) -> ModelRequest {
+    let mut history = Vec::new();
+    for (index, text) in texts.iter().enumerate() {
+        if index > 0 {
+            // What the agent said in between is no turn of the caller's.
+            history.push(message("agent", Role::Agent, vec![Part::text("said")]));
+            history.push(message("agent", Role::Agent, vec![Part::text("asked")]));
+        }
+        history.push(user(text));
+    }
+    ModelRequest { history, turn: texts.len() as u32, emitted: 0 }
+}
+
+/// Everything the model answers, which must be there without any waiting.
+#[track_caller]
+pub(crate) fn answer(model: &impl ModelProvider, request: ModelRequest) -> Vec<StreamItem> {
+    let items = model.stream(request).collect::<Vec<_>>().now_or_never();
+    let items = items.expect("the stream was pending without a wait");
+    items.into_iter().map(Result::unwrap).collect()
+}
+
+/// The transcript of one turn.
+#[track_caller]
+pub(crate) fn play(model: &impl ModelProvider, texts: &[&str]) -> Vec<String> {
+    answer(model, conversation(texts)).iter().map(shown).collect()
+}
+
+pub(crate) fn shown(item: &StreamItem) -> String {
+    match item {
+        StreamItem::Chunk(chunk) => match chunk {
+            ModelChunk::Thought(text) => format!("thought {text}"),
+            ModelChunk::Text(text) => format!("text {text}"),
+            ModelChunk::Withdrawn => "withdrawn".into(),
+            ModelChunk::Artifact { artifact, append, last } => {
+                let parts: Vec<String> = artifact.parts.iter().map(shown_part).collect();
+                let name = artifact.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+                let append = if *append { " append" } else { "" };
+                let last = if *last { " last" } else { "" };
+                format!("artifact {}{name}{append}{last}: {}", artifact.id, parts.join(" + "))
+            }
+            ModelChunk::CredentialNeeded(text) => format!("credential {text}"),
+            ModelChunk::Resumed => "resumed".into(),
+        },
+        StreamItem::Finish(finish) => match finish {
+            Finish::Completed { status: None } => "completed".into(),
+            Finish::Completed { status: Some(status) } => format!("completed: {status}"),
+            Finish::InputRequired { question: None } => "input required".into(),
+            Finish::InputRequired { question: Some(question) } => format!("input required: {question}"),
+            Finish::AuthRequired { explanation } => format!("auth required: {explanation}"),
+            Finish::Failed { reason } => format!("failed: {reason}"),
+            Finish::Rejected { reason } => format!("rejected: {reason}"),
+            Finish::Replied { parts } => {
+                format!("replied: {}", parts.iter().map(shown_part).collect::<Vec<_>>().join(" + "))
+            }
+        },
+    }
+}
+
+fn shown_part(part: &Part) -> String {
+    let content = match &part.content {
+        PartContent::Text(text) => format!("text {text}"),
+        PartContent::Raw(Base64(text)) => format!("raw {text}"),
+        PartContent::Url(url) => format!("url {url}"),
+        PartContent::Data(value) => format!("data {value}"),
+    };
+    let labels = [&part.media_type, &part.filename];
+    let labels = labels.into_iter().flatten().map(|label| format!(" [{label}]"));
+    let metadata =
+        part.metadata.iter().map(|metadata| format!(" {}", serde_json::to_string(metadata).unwrap()));
+    std::iter::once(content).chain(labels).chain(metadata).collect()
+}

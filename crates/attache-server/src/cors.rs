@@ -1,0 +1,25 @@
+//! Lets the pages that the guard admits read what they asked for.
+
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+
+/// `origin` was admitted before: it is a loopback page or a configured one.
+pub(crate) fn allow(response: &mut Response, origin: HeaderValue) {
+    let admitted = response.status() != axum::http::StatusCode::FORBIDDEN;
+    if !admitted {
+        return;
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    for (name, value) in [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE, OPTIONS"),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "authorization, content-type, a2a-version, a2a-extensions, x-a2a-extensions, last-event-id",
+        ),
+        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "a2a-extensions, x-a2a-extensions, x-request-id, etag"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}

@@ -1,0 +1,94 @@
+//! The envelope around an answer: JSON-RPC's, or none.
+
+use attache_domain::Fault;
+use attache_wire::jsonrpc::{self, RequestId};
+use attache_wire::{Version, rest};
+use axum::body::Body;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+
+/// How answers to one request are wrapped.
+#[derive(Debug, Clone)]
+pub(crate) enum Framing {
+    JsonRpc { version: Version, id: RequestId },
+    Rest { version: Version },
+}
+
+impl Framing {
+    pub(crate) fn version(&self) -> Version {
+        match self {
+            Self::JsonRpc { version, .. } | Self::Rest { version } => *version,
+        }
+    }
+
+    pub(crate) fn binding(&self) -> &'static str {
+        match self {
+            Self::JsonRpc { .. } => "jsonrpc",
+            Self::Rest { .. } => "rest",
+        }
+    }
+
+    /// What stands before every payload.
+    pub(crate) fn open(&self, out: &mut Vec<u8>) {
+        if let Self::JsonRpc { id, .. } = self {
+            jsonrpc::write_result_open(id, out);
+        }
+    }
+
+    /// What stands after every payload.
+    pub(crate) fn close(&self, out: &mut Vec<u8>) {
+        if let Self::JsonRpc { .. } = self {
+            jsonrpc::write_result_close(out);
+        }
+    }
+
+    pub(crate) fn answer(&self, body: Vec<u8>) -> Response {
+        let media_type = match self {
+            Self::JsonRpc { .. } => "application/json",
+            Self::Rest { version } => rest::content_type(*version),
+        };
+        json(200, media_type, body)
+    }
+
+    pub(crate) fn fault(&self, fault: &Fault) -> Response {
+        match self {
+            Self::JsonRpc { version, id } => rpc_fault(*version, id, fault),
+            Self::Rest { version } => rest_fault(*version, fault),
+        }
+    }
+
+    /// A fault on a stream that is already open: its payload, and the name of its event if it has one.
+    pub(crate) fn stream_fault(&self, fault: &Fault) -> (Option<&'static str>, Vec<u8>) {
+        match self {
+            Self::JsonRpc { version, id } => {
+                let mut out = Vec::new();
+                jsonrpc::write_error(*version, id, fault, &mut out);
+                ((*version == Version::V1_0).then_some("error"), out)
+            }
+            Self::Rest { version } => (Some("error"), rest::error(*version, fault).body),
+        }
+    }
+}
+
+pub(crate) fn rpc_fault(version: Version, id: &RequestId, fault: &Fault) -> Response {
+    let mut out = Vec::new();
+    jsonrpc::write_error(version, id, fault, &mut out);
+    json(jsonrpc::http_status(fault), "application/json", out)
+}
+
+pub(crate) fn rest_fault(version: Version, fault: &Fault) -> Response {
+    let reply = rest::error(version, fault);
+    let mut response = json(reply.status, rest::content_type(version), reply.body);
+    if let Fault::VerbNotAllowed { allowed, .. } = fault {
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+    }
+    response
+}
+
+fn json(status: u16, media_type: &'static str, body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(Bytes::from(body)));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}

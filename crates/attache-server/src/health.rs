@@ -1,0 +1,31 @@
+//! Is it alive, and how busy is it?
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::Response;
+use serde_json::json;
+
+use crate::app::App;
+
+pub(crate) async fn serve(State(app): State<Arc<App>>) -> Response {
+    let running = app.session.counters().now().tasks_running;
+    let uptime = app.started.elapsed().as_secs_f64();
+    let (status, body) = match app.session.total_tasks().await {
+        Ok(total) => {
+            let body =
+                json!({"status": "healthy", "uptime": uptime, "activeTasks": running, "totalTasks": total});
+            (StatusCode::OK, body)
+        }
+        Err(_) => {
+            let body = json!({"status": "unhealthy", "uptime": uptime, "activeTasks": running});
+            (StatusCode::SERVICE_UNAVAILABLE, body)
+        }
+    };
+    let mut response = Response::new(Body::from(body.to_string()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

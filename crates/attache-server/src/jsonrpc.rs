@@ -1,0 +1,49 @@
+//! The JSON-RPC binding: one path for both versions; the method's name tells which.
+
+use std::sync::Arc;
+
+use attache_domain::Fault;
+use attache_wire::jsonrpc::{self, Envelope, RequestId};
+use attache_wire::{Version, version};
+use axum::extract::{Request, State};
+use axum::response::Response;
+
+use crate::app::App;
+use crate::framing::{Framing, rpc_fault};
+use crate::perform::{Asked, perform};
+use crate::{body, rest};
+
+pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    let requested = version::parse_requested(
+        rest::header(&head.headers, "a2a-version"),
+        rest::query_version(head.uri.query()).as_deref(),
+    );
+    // Until the method is known, errors are spelled as the header asks.
+    let guess = match &requested {
+        Ok(Some(Version::V0_3)) => Version::V0_3,
+        _ => Version::V1_0,
+    };
+    let bytes = match body::read(&head.headers, body, &app.options.limits).await {
+        Ok(bytes) => bytes,
+        Err(fault) => return rpc_fault(guess, &RequestId::Null, &fault),
+    };
+    let Envelope { id, method, params } = match jsonrpc::parse(&bytes, app.options.limits.json_depth) {
+        Ok(envelope) => envelope,
+        Err((id, fault)) => return rpc_fault(guess, &id, &fault),
+    };
+    drop(bytes);
+    let Some((spoken, kind)) = jsonrpc::method(&method) else {
+        let fault = requested.err().unwrap_or(Fault::MethodNotFound { method });
+        return rpc_fault(guess, &id, &fault);
+    };
+    let framing = Framing::JsonRpc { version: spoken, id };
+    let checked = requested
+        .and_then(|requested| version::check_rpc(&method, spoken, requested, app.options.strict_version));
+    if let Err(fault) = checked {
+        return framing.fault(&fault);
+    }
+    let dialect = jsonrpc::dialect(spoken);
+    let decode = || attache_wire::decode(dialect, kind, params);
+    perform(&app, Asked { head: &head, framing, dialect, kind }, decode).await
+}

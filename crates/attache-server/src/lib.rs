@@ -1,0 +1,23 @@
+//! Sockets: JSON-RPC, HTTP+JSON, the agent card, health and metrics.
+//!
+//! Maps bytes to operations and updates to bytes, and decides nothing: what may happen to a task is
+//! decided behind `attache-session`, how things are spelled in `attache-wire`. Holds nothing but connections.
+
+mod app;
+mod auth;
+mod body;
+mod card;
+mod cors;
+mod framing;
+mod guard;
+mod health;
+mod jsonrpc;
+mod listen;
+mod metrics;
+mod options;
+mod perform;
+mod rest;
+mod sse;
+
+pub use listen::{Server, ServerHandle};
+pub use options::{Limits, ServerOptions};

@@ -1,0 +1,51 @@
+//! What the server is told by whoever starts it.
+
+use std::time::Duration;
+
+use attache_domain::AgentCard;
+
+/// Everything a server needs to know besides the session it serves.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    pub card: AgentCard,
+    /// How long clients may keep the card before they ask again.
+    pub card_max_age: Duration,
+    /// When set, every call but the public card and the health check must carry it.
+    pub bearer_token: Option<String>,
+    /// Host names, besides the loopback ones, under which clients reach the server; `*` for any.
+    pub allowed_hosts: Vec<String>,
+    /// Web origins, besides loopback ones, whose pages may call.
+    pub allowed_origins: Vec<String>,
+    /// Refuse 1.0 calls that do not name their version.
+    pub strict_version: bool,
+    pub limits: Limits,
+}
+
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub body_bytes: usize,
+    /// Levels of nesting in a JSON body.
+    pub json_depth: usize,
+    pub connections: usize,
+    /// A client that takes longer to send its headers, or its body, is cut off.
+    pub header_timeout: Duration,
+    pub body_timeout: Duration,
+    /// Silence on a stream before a comment line shows that it lives.
+    pub heartbeat: Duration,
+    /// How long a shutdown waits for calls that are under way.
+    pub shutdown_patience: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body_bytes: 20 << 20,
+            json_depth: 64,
+            connections: 16_384,
+            header_timeout: Duration::from_secs(20),
+            body_timeout: Duration::from_secs(60),
+            heartbeat: Duration::from_secs(15),
+            shutdown_patience: Duration::from_secs(10),
+        }
+    }
+}

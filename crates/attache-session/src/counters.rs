@@ -1,0 +1,75 @@
+//! What the session has done, as numbers anyone may read at any time.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use attache_domain::{Fact, TaskState};
+
+#[derive(Debug, Default)]
+pub struct Counters {
+    opened: AtomicU64,
+    settled: [AtomicU64; TaskState::ALL.len()],
+    events: AtomicU64,
+    running: AtomicU64,
+    recovered: AtomicU64,
+    store_failures: AtomicU64,
+}
+
+/// The counters at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CountersNow {
+    pub tasks_opened: u64,
+    /// How often a task came to rest in each state.
+    pub tasks_settled: Vec<(TaskState, u64)>,
+    pub events_appended: u64,
+    /// Tasks somebody is working on right now.
+    pub tasks_running: u64,
+    /// Tasks taken up again after a restart.
+    pub tasks_recovered: u64,
+    pub store_failures: u64,
+}
+
+impl Counters {
+    pub fn now(&self) -> CountersNow {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let settled = TaskState::ALL.iter().zip(&self.settled);
+        CountersNow {
+            tasks_opened: load(&self.opened),
+            tasks_settled: settled.map(|(state, counter)| (*state, load(counter))).collect(),
+            events_appended: load(&self.events),
+            tasks_running: load(&self.running),
+            tasks_recovered: load(&self.recovered),
+            store_failures: load(&self.store_failures),
+        }
+    }
+
+    pub(crate) fn appended(&self, fact: &Fact) {
+        self.events.fetch_add(1, Ordering::Relaxed);
+        let settled = match fact {
+            Fact::TaskOpened { .. } => {
+                self.opened.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            Fact::TurnEnded { outcome, .. } => outcome.state(),
+            Fact::TaskCanceled => TaskState::Canceled,
+            Fact::Replied { .. } => TaskState::Completed,
+            _ => return,
+        };
+        self.settled[settled as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn runner_started(&self) {
+        self.running.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn runner_rested(&self) {
+        self.running.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn task_recovered(&self) {
+        self.recovered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn store_failed(&self) {
+        self.store_failures.fetch_add(1, Ordering::Relaxed);
+    }
+}

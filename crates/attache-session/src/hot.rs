@@ -1,0 +1,234 @@
+//! A task in memory: its view, its tail, and the one way to add to its log.
+//!
+//! Appends are optimistic: decide on what is known, append at the expected place, and on a conflict read
+//! what is new and decide again. So no lock is held across an await, and another process that writes the
+//! same log is no special case.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use attache_domain::{
+    Event, Fact, Fault, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp, update_of,
+};
+use attache_store::{Append, EventLog, StoreError};
+use tokio::sync::{Notify, watch};
+
+use crate::Counters;
+use crate::replay::{self, PAGE};
+use crate::tail::{Entry, Tail, weight_of_parts};
+
+pub(crate) struct HotTask {
+    pub(crate) key: TaskKey,
+    log: Arc<dyn EventLog>,
+    counters: Arc<Counters>,
+    state: Mutex<HotState>,
+    /// The head that readers may see; carries wake-ups, the events are in the tail.
+    heads: watch::Sender<Seq>,
+    /// Wakes the runner for what others appended.
+    pub(crate) poke: Notify,
+}
+
+struct HotState {
+    view: Arc<TaskView>,
+    tail: Tail,
+    running: bool,
+    shelved: bool,
+    snapshot_at: Seq,
+}
+
+/// Why nothing was recorded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecordError {
+    #[error(transparent)]
+    Refused(#[from] Fault),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl HotTask {
+    pub(crate) fn new(log: Arc<dyn EventLog>, counters: Arc<Counters>, view: TaskView) -> Arc<Self> {
+        let head = view.progress.head;
+        Arc::new(Self {
+            key: view.key(),
+            log,
+            counters,
+            heads: watch::Sender::new(head),
+            poke: Notify::new(),
+            state: Mutex::new(HotState {
+                view: Arc::new(view),
+                tail: Tail::default(),
+                running: false,
+                shelved: false,
+                snapshot_at: Seq::START,
+            }),
+        })
+    }
+
+    fn state(&self) -> MutexGuard<'_, HotState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn view(&self) -> Arc<TaskView> {
+        self.state().view.clone()
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        self.state().view.progress.clone()
+    }
+
+    /// Looks at the progress without copying it.
+    pub(crate) fn with_progress<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
+        look(&self.state().view.progress)
+    }
+
+    pub(crate) fn heads(&self) -> watch::Receiver<Seq> {
+        self.heads.subscribe()
+    }
+
+    pub(crate) fn log(&self) -> &Arc<dyn EventLog> {
+        &self.log
+    }
+
+    /// Records what `decide` makes of `intent` and returns the task as it is then.
+    pub(crate) async fn record(&self, intent: Intent) -> Result<Arc<TaskView>, RecordError> {
+        loop {
+            let (mut progress, facts) = {
+                let state = self.state();
+                let facts = state.view.progress.decide(intent.clone())?;
+                if facts.is_empty() {
+                    return Ok(state.view.clone());
+                }
+                (state.view.progress.clone(), facts)
+            };
+            let expected = progress.head;
+            let events = number(&mut progress, facts);
+            match self.append(expected, events, &progress).await {
+                Ok(view) => {
+                    self.poke.notify_one();
+                    return Ok(view);
+                }
+                Err(StoreError::Conflict { .. }) => self.catch_up().await?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Appends events that were decided on `progress` (which has them folded in), then shows them.
+    pub(crate) async fn append(
+        &self,
+        expected: Seq,
+        events: Vec<Arc<Event>>,
+        progress: &Progress,
+    ) -> Result<Arc<TaskView>, StoreError> {
+        let summary = TaskSummary::of(progress);
+        let append = Append { key: self.key.clone(), expected, events: events.clone(), summary };
+        self.log.append(append).await?;
+        Ok(self.absorb(events))
+    }
+
+    /// Folds in what others have appended to the log.
+    pub(crate) async fn catch_up(&self) -> Result<(), StoreError> {
+        loop {
+            let head = self.state().view.progress.head;
+            let events = self.log.read(&self.key, head, PAGE).await?;
+            if events.is_empty() {
+                return Ok(());
+            }
+            self.absorb(events);
+        }
+    }
+
+    /// Shows durable events: folds them in, keeps them in the tail, wakes the readers.
+    fn absorb(&self, events: Vec<Arc<Event>>) -> Arc<TaskView> {
+        let mut guard = self.state();
+        let HotState { view, tail, .. } = &mut *guard;
+        for event in events {
+            if event.seq != view.progress.head.next() {
+                continue; // Another reader of the log was quicker.
+            }
+            let update = update_of(&view.progress, &event);
+            Arc::make_mut(view).apply(&event);
+            self.counters.appended(&event.fact);
+            tail.push(Arc::new(Entry::new(event, update)));
+        }
+        let view = view.clone();
+        drop(guard);
+        self.heads.send_replace(view.progress.head);
+        view
+    }
+
+    /// Entries after `after` into `found`; false when the tail does not reach back that far.
+    pub(crate) fn tail_after(&self, after: Seq, limit: usize, found: &mut Vec<Arc<Entry>>) -> bool {
+        let state = self.state();
+        after >= state.view.progress.head || state.tail.after(after, limit, found)
+    }
+
+    /// Marks the task as being worked on; false when nothing is to be done or somebody is at it.
+    pub(crate) fn start_running(&self) -> bool {
+        let mut state = self.state();
+        if state.running || state.view.next().is_none() {
+            return false;
+        }
+        state.running = true;
+        true
+    }
+
+    /// What to do next; `None` also marks the task as at rest, in the same moment, so that no wish falls between.
+    pub(crate) fn next_or_rest(&self) -> Option<Step> {
+        let mut state = self.state();
+        let step = state.view.next();
+        state.running = step.is_some();
+        step
+    }
+
+    pub(crate) fn stop_running(&self) {
+        self.state().running = false;
+    }
+
+    /// The bytes of a snapshot, when one is due. Ever rarer, so that all of them together cost no more
+    /// than the log itself.
+    pub(crate) fn due_snapshot(&self) -> Option<(Seq, Arc<TaskView>)> {
+        const LEAST: u64 = 256;
+        let mut state = self.state();
+        let head = state.view.progress.head;
+        if head.0 < state.snapshot_at.0 + LEAST.max(state.snapshot_at.0) {
+            return None;
+        }
+        state.snapshot_at = head;
+        Some((head, state.view.clone()))
+    }
+
+    /// First call says true: the task is to be put on the shelf of tasks at rest.
+    pub(crate) fn shelve(&self) -> bool {
+        !std::mem::replace(&mut self.state().shelved, true)
+    }
+
+    /// About how much memory the task takes.
+    pub(crate) fn weight(&self) -> usize {
+        let state = self.state();
+        let history: usize = state.view.history.iter().map(|message| weight_of_parts(&message.parts)).sum();
+        let artifacts: usize =
+            state.view.artifacts.iter().map(|artifact| weight_of_parts(&artifact.parts)).sum();
+        state.tail.bytes() + history + artifacts
+    }
+
+    pub(crate) async fn view_at(&self, at: Seq) -> Result<Option<TaskView>, StoreError> {
+        replay::view_at(self.log.as_ref(), &self.key, at).await
+    }
+}
+
+/// Gives facts their place and time after `progress`, and folds them in.
+pub(crate) fn number(progress: &mut Progress, facts: Vec<Fact>) -> Vec<Arc<Event>> {
+    let at = now();
+    let number = |fact| {
+        let event = Event { seq: progress.head.next(), at, fact };
+        progress.apply(&event);
+        Arc::new(event)
+    };
+    facts.into_iter().map(number).collect()
+}
+
+/// The present, as precise as it is stored.
+pub(crate) fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+}

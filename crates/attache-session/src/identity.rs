@@ -1,0 +1,76 @@
+//! Ids that follow from what was sent, so that the same message always names the same task.
+//!
+//! A task's id is a keyed hash of tenant, caller, message id and content. Opening it again conflicts in
+//! the store, which makes the store the duplicate check, also after a restart. The key is kept in the
+//! store and makes ids unguessable.
+
+use std::io;
+
+use attache_domain::{ContextId, Digest, Message, Scope, TaskId};
+use attache_store::{Records, StoreError};
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest as _, Sha256};
+
+pub(crate) struct Identity {
+    keyed: Hmac<Sha256>,
+}
+
+impl Identity {
+    /// Takes the store's key, made on first use.
+    pub(crate) async fn load(records: &dyn Records) -> Result<Self, StoreError> {
+        let (first, second) = (uuid::Uuid::new_v4(), uuid::Uuid::new_v4());
+        let fresh = [*first.as_bytes(), *second.as_bytes()].concat();
+        let key = records.get_or_put("identity", "task-ids", fresh).await?;
+        let keyed =
+            Hmac::new_from_slice(&key).map_err(|error| StoreError::Corrupt { what: error.to_string() })?;
+        Ok(Self { keyed })
+    }
+
+    pub(crate) fn task(&self, scope: &Scope, message: &Message, digest: &Digest) -> TaskId {
+        TaskId::from(self.name("task", scope, message, digest))
+    }
+
+    /// For a message that brings no context of its own.
+    pub(crate) fn context(&self, scope: &Scope, message: &Message, digest: &Digest) -> ContextId {
+        ContextId::from(self.name("context", scope, message, digest))
+    }
+
+    fn name(&self, kind: &str, scope: &Scope, message: &Message, digest: &Digest) -> String {
+        let mut keyed = self.keyed.clone();
+        for text in [kind, &scope.tenant, &scope.owner, message.id.as_str(), &digest.0] {
+            keyed.update(&(text.len() as u64).to_le_bytes());
+            keyed.update(text.as_bytes());
+        }
+        let hash: [u8; 32] = keyed.finalize().into_bytes().into();
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
+    }
+}
+
+/// Fingerprint of everything a message says.
+pub(crate) fn digest(message: &Message) -> Digest {
+    let mut hash = HashWriter(Sha256::new());
+    // Writing to a hash cannot fail, and a message is always representable.
+    let _ = serde_json::to_writer(&mut hash, message);
+    let bytes = hash.0.finalize();
+    let hex: String = bytes.iter().take(16).flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]).collect();
+    Digest(hex.into())
+}
+
+fn hex(nibble: u8) -> char {
+    char::from(b"0123456789abcdef"[usize::from(nibble)])
+}
+
+struct HashWriter(Sha256);
+
+impl io::Write for HashWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! What an agent reports its turn to.
+//!
+//! Nothing is written at once: facts gather while an append is on its way and go together in the next
+//! (idle: no delay; busy: larger batches). There is no timer. Each fact is decided on when it is reported,
+//! on a copy of the task's progress that runs ahead of the log.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use attache_domain::{Event, Fact, Intent, Progress, Seq, Step};
+use tokio::sync::Notify;
+
+use crate::Stopped;
+use crate::hot::number;
+
+/// Facts that may gather before the agent has to wait for the store.
+const MOST_GATHERED: usize = 64;
+
+pub struct Journal {
+    state: Mutex<State>,
+    room: Notify,
+}
+
+struct State {
+    /// How far the task is once everything gathered is written.
+    ahead: Progress,
+    gathered: Vec<Arc<Event>>,
+    stopped: bool,
+}
+
+impl Journal {
+    pub(crate) fn new(progress: Progress) -> Self {
+        let state = State { ahead: progress, gathered: Vec::new(), stopped: false };
+        Self { state: Mutex::new(state), room: Notify::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reports a fact. Waits only when the store is far behind. [`Stopped`]: the turn is not yours any more.
+    pub async fn record(&self, fact: Fact) -> Result<(), Stopped> {
+        loop {
+            {
+                let mut state = self.state();
+                if state.stopped {
+                    return Err(Stopped);
+                }
+                if state.gathered.len() < MOST_GATHERED {
+                    return state.gather(fact);
+                }
+            }
+            self.room.notified().await;
+        }
+    }
+
+    /// Nothing of this turn has been recorded as its end yet.
+    pub(crate) fn turn_is_open(&self) -> bool {
+        let state = self.state();
+        !state.stopped && matches!(state.ahead.next(), Some(Step::ContinueTurn { .. }))
+    }
+
+    pub(crate) fn has_gathered(&self) -> bool {
+        !self.state().gathered.is_empty()
+    }
+
+    /// Takes what has gathered: where it goes, the events, and how far the task is with them.
+    pub(crate) fn take(&self) -> Option<(Seq, Vec<Arc<Event>>, Progress)> {
+        let mut state = self.state();
+        let first = state.gathered.first()?.seq;
+        let events = std::mem::take(&mut state.gathered);
+        let progress = state.ahead.clone();
+        drop(state);
+        self.room.notify_one();
+        Some((Seq(first.0 - 1), events, progress))
+    }
+
+    /// Others appended first: decides `lost` and what has gathered since again, after what is new.
+    /// False: what is new leaves no place for them, and the turn is over.
+    pub(crate) fn rebase(&self, progress: Progress, lost: &[Arc<Event>]) -> bool {
+        let mut state = self.state();
+        let gathered = std::mem::take(&mut state.gathered);
+        state.ahead = progress;
+        for event in lost.iter().chain(&gathered) {
+            if state.gather(event.fact.clone()).is_err() {
+                state.stopped = true;
+                state.gathered.clear();
+                return false;
+            }
+        }
+        true
+    }
+}
+
+impl State {
+    fn gather(&mut self, fact: Fact) -> Result<(), Stopped> {
+        match self.ahead.decide(Intent::Record(fact)) {
+            Ok(facts) => {
+                let events = number(&mut self.ahead, facts);
+                self.gathered.extend(events);
+                Ok(())
+            }
+            Err(fault) => {
+                tracing::debug!(task = %self.ahead.task, %fault, "a report came too late");
+                Err(Stopped)
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The one door to tasks: submit, follow, run, recover.
+//!
+//! Promises: a fact is appended only after `decide` agreed, shown only after the store said it is
+//! durable, and read by everyone (replay, live stream, blocking send) through one [`Follower`]. A caller
+//! who leaves stops nothing; a restart folds the log and runs the same loop.
+//!
+//! Not here: how anything is spelled on a wire, and how a turn is performed (that is the [`Agent`]).
+
+mod agent;
+mod counters;
+mod follow;
+mod hot;
+mod identity;
+mod journal;
+mod listing;
+mod media;
+mod replay;
+mod runner;
+mod service;
+mod shelf;
+mod tail;
+
+pub use agent::{Agent, Stopped, TurnRequest};
+pub use counters::{Counters, CountersNow};
+pub use follow::Follower;
+pub use journal::Journal;
+pub use listing::TaskPage;
+pub use service::{Reply, SessionOptions, SessionService, StartError, Started, Subscription, WhenFinished};
+pub use tail::Entry;

@@ -1,0 +1,57 @@
+//! Tasks read back from the log.
+
+use std::sync::Arc;
+
+use attache_domain::{Event, Seq, TaskKey, TaskView};
+use attache_store::{EventLog, StoreError};
+
+/// Events asked for at once: large enough that a long log takes few trips, small enough to hold.
+pub(crate) const PAGE: usize = 512;
+
+/// The whole task; `None` when there is none.
+pub(crate) async fn view(log: &dyn EventLog, key: &TaskKey) -> Result<Option<TaskView>, StoreError> {
+    view_at(log, key, Seq(u64::MAX)).await
+}
+
+/// The task as it was right after event `at`.
+pub(crate) async fn view_at(
+    log: &dyn EventLog,
+    key: &TaskKey,
+    at: Seq,
+) -> Result<Option<TaskView>, StoreError> {
+    let mut page = log.read(key, Seq::START, PAGE).await?;
+    let mut view: Option<TaskView> = None;
+    // Short tasks need no snapshot; for long ones it saves reading from the start.
+    if page.len() >= PAGE
+        && let Some(snapshot) = log.snapshot(key, at).await?
+        && let Ok(stored) = serde_json::from_slice::<TaskView>(&snapshot.bytes)
+    {
+        page = log.read(key, stored.progress.head, PAGE).await?;
+        view = Some(stored);
+    }
+    while !page.is_empty() {
+        let mut last = Seq::START;
+        for event in page.iter().filter(|event| event.seq <= at) {
+            last = event.seq;
+            fold(&mut view, event, key)?;
+        }
+        if last == Seq::START || last >= at {
+            break;
+        }
+        page = log.read(key, last, PAGE).await?;
+    }
+    Ok(view)
+}
+
+fn fold(view: &mut Option<TaskView>, event: &Arc<Event>, key: &TaskKey) -> Result<(), StoreError> {
+    match view {
+        Some(view) => view.apply(event),
+        None => {
+            let opened = TaskView::open(event);
+            let what =
+                || StoreError::Corrupt { what: format!("task {} does not begin with its opening", key.task) };
+            *view = Some(opened.ok_or_else(what)?);
+        }
+    }
+    Ok(())
+}

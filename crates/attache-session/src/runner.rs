@@ -1,0 +1,217 @@
+//! Works on one task until it is at rest: look, do the next step, record, again.
+//!
+//! One runner owns a running task. A restart is the same loop on a view folded from the log.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache_domain::{Event, Fact, Intent, Message, MessageId, Outcome, Progress, Seq, Step};
+use attache_store::{Snapshot, StoreError};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, poll_fn};
+use tokio_util::sync::CancellationToken;
+
+use crate::hot::{HotTask, RecordError};
+use crate::{Agent, Counters, Journal, TurnRequest};
+
+pub(crate) struct Runner {
+    pub(crate) hot: Arc<HotTask>,
+    pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) stop: CancellationToken,
+}
+
+/// Waits between tries when the store is not available, up to this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+impl Runner {
+    /// Returns when the task is at rest, or when the server stops.
+    pub(crate) async fn run(&self) {
+        self.counters.runner_started();
+        while let Some(step) = self.hot.next_or_rest() {
+            if self.stop.is_cancelled() {
+                self.hot.stop_running();
+                break;
+            }
+            match step {
+                Step::Cancel => self.record(Fact::TaskCanceled).await,
+                Step::StartTurn { turn } => self.turn(Some(turn)).await,
+                Step::ContinueTurn { .. } => self.turn(None).await,
+            }
+            self.keep_snapshot().await;
+        }
+        self.counters.runner_rested();
+    }
+
+    /// Lets the agent perform the turn, and writes down what it reports while it works.
+    async fn turn(&self, start: Option<u32>) {
+        let journal = Journal::new(self.hot.progress());
+        if let Some(turn) = start
+            && journal.record(Fact::TurnStarted { turn }).await.is_err()
+        {
+            return;
+        }
+        let request = TurnRequest { view: self.hot.view() };
+        let mut work = pin!(AssertUnwindSafe(self.agent.perform(request, &journal)).catch_unwind());
+        let mut working = true;
+        let mut writing: Option<BoxFuture<'_, Written>> = None;
+        loop {
+            // The order matters: the agent goes first, so that everything it has to say goes in one append.
+            let wake = tokio::select! {
+                biased;
+                result = &mut work, if working => Wake::AgentDone(result.is_err()),
+                written = poll_fn(|context| match &mut writing {
+                    Some(writing) => writing.poll_unpin(context),
+                    None if journal.has_gathered() => std::task::Poll::Ready(Written::Nothing),
+                    None => std::task::Poll::Pending,
+                }) => Wake::Written(written),
+                () = self.hot.poke.notified(), if working => Wake::Poked,
+                () = self.stop.cancelled(), if working => Wake::Stop,
+            };
+            match wake {
+                Wake::AgentDone(panicked) => {
+                    working = false;
+                    if panicked {
+                        tracing::error!(task = %self.hot.key.task, "the agent panicked");
+                    }
+                    self.close_turn(&journal).await;
+                }
+                Wake::Written(Written::Conflict(lost)) => {
+                    writing = None;
+                    self.catch_up().await;
+                    if !journal.rebase(self.hot.progress(), &lost) {
+                        working = false;
+                    }
+                }
+                Wake::Written(_) => {
+                    let again = writing.take().is_some();
+                    if again && working {
+                        self.keep_snapshot().await;
+                        // An agent that never waits must not keep its readers from running.
+                        tokio::task::yield_now().await;
+                    }
+                }
+                Wake::Poked if self.hot.with_progress(|progress| progress.cancel_requested) => {
+                    working = false
+                }
+                Wake::Poked => {}
+                Wake::Stop => working = false,
+            }
+            if writing.is_none()
+                && let Some((expected, events, progress)) = journal.take()
+            {
+                writing = Some(self.write(expected, events, progress).boxed());
+            }
+            if !working && writing.is_none() {
+                return;
+            }
+        }
+    }
+
+    /// An agent that returns without ending its turn has failed.
+    async fn close_turn(&self, journal: &Journal) {
+        if journal.turn_is_open() {
+            let message = self.failure("The agent stopped unexpectedly.");
+            let _ =
+                journal.record(Fact::TurnEnded { outcome: Outcome::Failed, message: Some(message) }).await;
+        }
+    }
+
+    fn failure(&self, text: &str) -> Message {
+        self.hot.with_progress(|progress| {
+            let id = MessageId::from(format!("failure-{}-{}", progress.turn.number, progress.task));
+            Message::from_agent(id, progress.context.clone(), Some(progress.task.clone()), text)
+        })
+    }
+
+    /// Appends, and tries again for as long as the store is only not available.
+    async fn write(&self, expected: Seq, events: Vec<Arc<Event>>, progress: Progress) -> Written {
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match self.hot.append(expected, events.clone(), &progress).await {
+                Ok(_) => return Written::Done,
+                Err(StoreError::Conflict { .. }) => return Written::Conflict(events),
+                Err(error) => {
+                    self.store_failed(&error);
+                    if self.pause(&mut pause).await {
+                        return Written::Nothing;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn catch_up(&self) {
+        let mut pause = Duration::from_millis(50);
+        while let Err(error) = self.hot.catch_up().await {
+            self.store_failed(&error);
+            if self.pause(&mut pause).await {
+                return;
+            }
+        }
+    }
+
+    async fn record(&self, fact: Fact) {
+        let mut pause = Duration::from_millis(50);
+        loop {
+            match self.hot.record(Intent::Record(fact.clone())).await {
+                Ok(_) | Err(RecordError::Refused(_)) => return,
+                Err(RecordError::Store(error)) => {
+                    self.store_failed(&error);
+                    if self.pause(&mut pause).await {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn store_failed(&self, error: &StoreError) {
+        self.counters.store_failed();
+        tracing::error!(task = %self.hot.key.task, error = %chain(error), "the log is not available; trying again");
+    }
+
+    /// True: the server stops.
+    async fn pause(&self, pause: &mut Duration) -> bool {
+        let stopped = tokio::time::timeout(*pause, self.stop.cancelled()).await.is_ok();
+        *pause = (*pause * 2).min(LONGEST_PAUSE);
+        stopped
+    }
+
+    async fn keep_snapshot(&self) {
+        let Some((at, view)) = self.hot.due_snapshot() else { return };
+        let Ok(bytes) = serde_json::to_vec(&*view) else { return };
+        drop(view);
+        if let Err(error) = self.hot.log().keep_snapshot(&self.hot.key, Snapshot { at, bytes }).await {
+            tracing::warn!(task = %self.hot.key.task, error = %chain(&error), "cannot keep a snapshot");
+        }
+    }
+}
+
+enum Wake {
+    AgentDone(bool),
+    Written(Written),
+    Poked,
+    Stop,
+}
+
+enum Written {
+    Done,
+    /// There was nothing to write yet, or the server stops.
+    Nothing,
+    Conflict(Vec<Arc<Event>>),
+}
+
+/// An error with what caused it, on one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        source = error.source();
+    }
+    text
+}

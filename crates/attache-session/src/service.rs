@@ -1,0 +1,386 @@
+//! The one door: every surface asks here, and nowhere else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache_domain::{
+    CancelTask, Event, Fault, GetTask, Intent, ListTasks, Message, Opening, ReplyShape, Scope, SendMessage,
+    Seq, SubscribeTask, TaskId, TaskKey, TaskSummary, TaskView, TurnPhase,
+};
+use attache_store::{Append, StoreError, Stores};
+use futures_util::future::try_join_all;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::hot::{HotTask, RecordError, now};
+use crate::identity::{Identity, digest};
+use crate::listing::{self, TaskPage};
+use crate::runner::{Runner, chain};
+use crate::shelf::Shelf;
+use crate::{Agent, Counters, Follower, media, replay};
+
+/// What the session is told by whoever starts it.
+#[derive(Debug, Clone)]
+pub struct SessionOptions {
+    /// Media types taken in message parts; `image/*` and `*/*` work.
+    pub input_modes: Vec<String>,
+    /// Media types the agent may produce.
+    pub output_modes: Vec<String>,
+    /// How long a cancel call waits for the task to stop before it answers with the state that holds.
+    pub cancel_patience: Duration,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        Self {
+            input_modes: vec!["*/*".into()],
+            output_modes: vec!["text/plain".into()],
+            cancel_patience: Duration::from_secs(5),
+        }
+    }
+}
+
+pub struct SessionService {
+    stores: Stores,
+    agent: Arc<dyn Agent>,
+    options: SessionOptions,
+    identity: Identity,
+    shelf: Arc<Shelf>,
+    counters: Arc<Counters>,
+    runners: TaskTracker,
+    stop: CancellationToken,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("the store cannot be used")]
+    Store(#[from] StoreError),
+}
+
+/// What a send came to: the answer for a caller who waited, or the task as it was when it was accepted.
+pub enum Reply {
+    Task(Arc<TaskView>),
+    Message(Message),
+}
+
+/// A message was accepted; its task is being worked on.
+pub struct Started {
+    hot: Arc<HotTask>,
+    /// The task right after the message was accepted.
+    pub view: Arc<TaskView>,
+    /// The caller gets a bare message back, not a task.
+    pub bare: bool,
+}
+
+/// A task as of a cursor, and everything after it.
+pub struct Subscription {
+    pub view: Arc<TaskView>,
+    /// `None`: nothing will come any more.
+    pub follower: Option<Follower>,
+}
+
+/// What to do with a subscription to a task that is over: the versions of the protocol differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenFinished {
+    Refuse,
+    Show,
+}
+
+impl SessionService {
+    /// Opens the door and takes up every task that was being worked on when the log last stopped.
+    pub async fn start(
+        stores: Stores,
+        agent: Arc<dyn Agent>,
+        options: SessionOptions,
+    ) -> Result<Arc<Self>, StartError> {
+        let identity = Identity::load(stores.records.as_ref()).await?;
+        let session = Arc::new(Self {
+            stores,
+            agent,
+            options,
+            identity,
+            shelf: Arc::default(),
+            counters: Arc::default(),
+            runners: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        });
+        for key in session.stores.index.unfinished().await? {
+            if let Some(hot) = session.hot(&key).await? {
+                session.counters.task_recovered();
+                session.run(&hot);
+            }
+        }
+        Ok(session)
+    }
+
+    /// Stops the runners and waits for what they have reported to be written. Unfinished tasks stay
+    /// unfinished in the log; the next start takes them up.
+    pub async fn shutdown(&self) {
+        self.stop.cancel();
+        self.runners.close();
+        self.runners.wait().await;
+    }
+
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// How many tasks there are, of all callers.
+    pub async fn total_tasks(&self) -> Result<u64, Fault> {
+        Ok(self.stores.index.counts().await.map_err(internal)?.total)
+    }
+
+    /// Accepts a message: opens a task, continues one, or recognises a message that came before.
+    pub async fn begin(&self, scope: &Scope, send: SendMessage) -> Result<Started, Fault> {
+        if self.stop.is_cancelled() {
+            return Err(Fault::Unavailable);
+        }
+        if send.configuration.wants_push {
+            return Err(Fault::PushNotSupported);
+        }
+        media::check_input(&send.message.parts, &self.options.input_modes)?;
+        media::check_output(&send.configuration.accepted_output_modes, &self.options.output_modes)?;
+        let started = match send.message.task.clone() {
+            Some(task) => self.receive(scope, task, send.message).await?,
+            None => self.open(scope, send).await?,
+        };
+        self.run(&started.hot);
+        Ok(started)
+    }
+
+    /// Waits until the task of `started` is over or waits for somebody.
+    pub async fn settle(&self, started: Started) -> Result<Reply, Fault> {
+        let mut heads = started.hot.heads();
+        loop {
+            heads.borrow_and_update();
+            if started.hot.with_progress(|progress| progress.is_settled()) {
+                break;
+            }
+            tokio::select! {
+                _ = heads.changed() => {}
+                () = self.stop.cancelled() => return Err(Fault::Unavailable),
+            }
+        }
+        let view = started.hot.view();
+        if !started.bare {
+            return Ok(Reply::Task(view));
+        }
+        let nothing =
+            || Fault::InvalidAgentResponse { what: "it ended without the message it announced".into() };
+        view.replied.clone().map(Reply::Message).ok_or_else(nothing)
+    }
+
+    /// Send: begin, then either answer at once or wait for the task to settle.
+    pub async fn send(&self, scope: &Scope, send: SendMessage) -> Result<Reply, Fault> {
+        let at_once = send.configuration.return_immediately;
+        let started = self.begin(scope, send).await?;
+        if at_once && !started.bare {
+            return Ok(Reply::Task(started.view));
+        }
+        self.settle(started).await
+    }
+
+    /// Stream: begin, then everything that happens after the message was accepted.
+    ///
+    /// `after` is where a caller who sends the same message again was cut off.
+    pub async fn stream(
+        &self,
+        scope: &Scope,
+        send: SendMessage,
+        after: Option<Seq>,
+    ) -> Result<(Subscription, bool), Fault> {
+        let started = self.begin(scope, send).await?;
+        let mut view = started.view;
+        if let Some(after) = after.filter(|after| *after > view.progress.head) {
+            view = self.as_of(&started.hot, after).await?;
+        }
+        // A message that came before, to a task that is at rest: there is nothing to wait for.
+        let at_rest = view.progress.turn.phase == TurnPhase::Over && !started.bare;
+        let follower = (!at_rest).then(|| Follower::new(started.hot, view.progress.head));
+        Ok((Subscription { view, follower }, started.bare))
+    }
+
+    pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<TaskView>, Fault> {
+        Ok(self.visible(scope, &get.task).await?.view())
+    }
+
+    pub async fn list(&self, scope: &Scope, list: &ListTasks) -> Result<TaskPage, Fault> {
+        let listed = self.stores.index.list(&listing::query(scope, list)?).await.map_err(internal)?;
+        let next_page_token = match listed.tasks.last() {
+            Some(last) if listed.more => listing::token(scope, list, last),
+            _ => String::new(),
+        };
+        let load = |place: &attache_store::ListCursor| {
+            let key = TaskKey { scope: scope.clone(), task: place.task.clone() };
+            async move {
+                match self.shelf.find(&key) {
+                    Some(hot) => Ok(Some(hot.view())),
+                    None => Ok(replay::view(self.stores.log.as_ref(), &key).await?.map(Arc::new)),
+                }
+            }
+        };
+        let tasks = try_join_all(listed.tasks.iter().map(load)).await.map_err(internal)?;
+        Ok(TaskPage {
+            tasks: tasks.into_iter().flatten().collect(),
+            next_page_token,
+            page_size: list.page_size,
+            total_size: listed.total,
+        })
+    }
+
+    /// Asks the task to stop and waits a little for it to do so.
+    pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
+        let hot = self.visible(scope, &cancel.task).await?;
+        hot.record(Intent::Cancel).await.map_err(record_fault)?;
+        self.run(&hot);
+        let mut heads = hot.heads();
+        let stopped = async {
+            while !hot.with_progress(|progress| progress.state.is_terminal()) {
+                let _ = heads.changed().await;
+            }
+        };
+        let _ = tokio::time::timeout(self.options.cancel_patience, stopped).await;
+        Ok(hot.view())
+    }
+
+    /// The task as of a cursor (or as it is), then everything after it.
+    pub async fn subscribe(
+        &self,
+        scope: &Scope,
+        subscribe: &SubscribeTask,
+        when_finished: WhenFinished,
+    ) -> Result<Subscription, Fault> {
+        let hot = self.visible(scope, &subscribe.task).await?;
+        let now = hot.view();
+        let caught_up = subscribe.after.is_none_or(|after| after == now.progress.head);
+        if now.status.state.is_terminal() && caught_up {
+            return match when_finished {
+                WhenFinished::Refuse => {
+                    Err(Fault::TaskFinished { task: now.task.clone(), state: now.status.state })
+                }
+                WhenFinished::Show => Ok(Subscription { view: now, follower: None }),
+            };
+        }
+        let view = match subscribe.after {
+            Some(after) if after < now.progress.head => self.as_of(&hot, after).await?,
+            Some(after) if after > now.progress.head => {
+                let description = format!("is beyond the task's last event, {}", now.progress.head);
+                return Err(Fault::invalid("Last-Event-ID", description));
+            }
+            _ => now,
+        };
+        let follower = Follower::new(hot, view.progress.head);
+        Ok(Subscription { view, follower: Some(follower) })
+    }
+
+    async fn open(&self, scope: &Scope, send: SendMessage) -> Result<Started, Fault> {
+        let digest = digest(&send.message);
+        let task = self.identity.task(scope, &send.message, &digest);
+        let key = TaskKey { scope: scope.clone(), task: task.clone() };
+        let context = match &send.message.context {
+            Some(context) => context.clone(),
+            None => self.identity.context(scope, &send.message, &digest),
+        };
+        let reply = self.agent.reply_shape(&send.message);
+        let opening = Opening {
+            task,
+            scope: scope.clone(),
+            context,
+            message: send.message,
+            digest,
+            reply,
+            metadata: send.metadata,
+        };
+        let event = Arc::new(Event { seq: Seq::START.next(), at: now(), fact: opening.decide() });
+        let Some(view) = TaskView::open(&event) else { return Err(Fault::Internal) };
+        let bare = reply == ReplyShape::Message;
+        let summary = TaskSummary::of(&view.progress);
+        let append = Append { key: key.clone(), expected: Seq::START, events: vec![event.clone()], summary };
+        match self.stores.log.append(append).await {
+            Ok(()) => {
+                self.counters.appended(&event.fact);
+                let hot = self.shelf.keep(self.warm(view.clone()));
+                Ok(Started { hot, view: Arc::new(view), bare })
+            }
+            // The same message came before: its task goes on, or is over. The caller sees it from its start.
+            Err(StoreError::Conflict { .. }) => {
+                let hot = self.hot(&key).await.map_err(internal)?.ok_or(Fault::Internal)?;
+                let view = self.as_of(&hot, Seq::START.next()).await?;
+                let bare = view.progress.reply == ReplyShape::Message;
+                Ok(Started { hot, view, bare })
+            }
+            Err(error) => Err(internal(error)),
+        }
+    }
+
+    async fn receive(&self, scope: &Scope, task: TaskId, message: Message) -> Result<Started, Fault> {
+        let hot = self.visible(scope, &task).await?;
+        let digest = digest(&message);
+        let view = hot.record(Intent::Receive { message, digest }).await.map_err(record_fault)?;
+        Ok(Started { hot, view, bare: false })
+    }
+
+    async fn as_of(&self, hot: &HotTask, at: Seq) -> Result<Arc<TaskView>, Fault> {
+        let now = hot.view();
+        if at >= now.progress.head {
+            return Ok(now);
+        }
+        let missing = || Fault::invalid("Last-Event-ID", "names no event of this task");
+        hot.view_at(at.max(Seq::START.next())).await.map_err(internal)?.map(Arc::new).ok_or_else(missing)
+    }
+
+    /// The task, if this caller may see it. Hidden and foreign tasks do not exist.
+    async fn visible(&self, scope: &Scope, task: &TaskId) -> Result<Arc<HotTask>, Fault> {
+        let key = TaskKey { scope: scope.clone(), task: task.clone() };
+        let hot = self.hot(&key).await.map_err(internal)?;
+        hot.filter(|hot| hot.with_progress(|progress| progress.reply == ReplyShape::Task))
+            .ok_or_else(|| Fault::TaskNotFound { task: task.clone() })
+    }
+
+    /// The task in memory, read from the log if need be.
+    async fn hot(&self, key: &TaskKey) -> Result<Option<Arc<HotTask>>, StoreError> {
+        if let Some(hot) = self.shelf.find(key) {
+            return Ok(Some(hot));
+        }
+        let Some(view) = replay::view(self.stores.log.as_ref(), key).await? else { return Ok(None) };
+        let hot = self.shelf.keep(self.warm(view));
+        // Between reading and shelving, another may have appended.
+        hot.catch_up().await?;
+        self.shelf.rest(&hot);
+        Ok(Some(hot))
+    }
+
+    fn warm(&self, view: TaskView) -> Arc<HotTask> {
+        HotTask::new(self.stores.log.clone(), self.counters.clone(), view)
+    }
+
+    /// Sees to it that somebody works on the task if there is work.
+    fn run(&self, hot: &Arc<HotTask>) {
+        if self.stop.is_cancelled() || !hot.start_running() {
+            return;
+        }
+        let runner = Runner {
+            hot: hot.clone(),
+            agent: self.agent.clone(),
+            counters: self.counters.clone(),
+            stop: self.stop.clone(),
+        };
+        let shelf = self.shelf.clone();
+        self.runners.spawn(async move {
+            runner.run().await;
+            shelf.rest(&runner.hot);
+        });
+    }
+}
+
+fn record_fault(error: RecordError) -> Fault {
+    match error {
+        RecordError::Refused(fault) => fault,
+        RecordError::Store(error) => internal(error),
+    }
+}
+
+fn internal(error: StoreError) -> Fault {
+    tracing::error!(error = %chain(&error), "the store failed");
+    Fault::Internal
+}

@@ -1,0 +1,72 @@
+//! The tasks in memory: those at work, and the latest of those at rest.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use attache_domain::TaskKey;
+
+use crate::hot::HotTask;
+
+/// Tasks at rest that stay in memory, by number and by weight.
+const MOST_AT_REST: usize = 1024;
+const MOST_BYTES_AT_REST: usize = 8 << 20;
+
+#[derive(Default)]
+pub(crate) struct Shelf {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tasks: HashMap<TaskKey, Arc<HotTask>>,
+    /// Oldest first, with what each weighed when it came to rest.
+    at_rest: VecDeque<(TaskKey, usize)>,
+    bytes_at_rest: usize,
+}
+
+impl Shelf {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn find(&self, key: &TaskKey) -> Option<Arc<HotTask>> {
+        self.state().tasks.get(key).cloned()
+    }
+
+    /// Puts `task` on the shelf unless it is there already; returns the one that counts.
+    pub(crate) fn keep(&self, task: Arc<HotTask>) -> Arc<HotTask> {
+        self.state().tasks.entry(task.key.clone()).or_insert(task).clone()
+    }
+
+    /// The task is at rest: it may leave memory once others have come to rest after it.
+    pub(crate) fn rest(&self, task: &HotTask) {
+        if !task.shelve() {
+            return;
+        }
+        let weight = task.weight();
+        let mut state = self.state();
+        state.at_rest.push_back((task.key.clone(), weight));
+        state.bytes_at_rest += weight;
+        state.make_room();
+    }
+}
+
+impl State {
+    fn make_room(&mut self) {
+        // A task that somebody holds (a runner, a reader) must stay: there may be only one of each in memory,
+        // or its readers would not hear of what comes. It goes to the back of the line.
+        for _ in 0..8 {
+            if self.at_rest.len() <= MOST_AT_REST && self.bytes_at_rest <= MOST_BYTES_AT_REST {
+                return;
+            }
+            let Some((key, weight)) = self.at_rest.pop_front() else { return };
+            let held = self.tasks.get(&key).is_some_and(|task| Arc::strong_count(task) > 1);
+            if held {
+                self.at_rest.push_back((key, weight));
+            } else {
+                self.bytes_at_rest -= weight;
+                self.tasks.remove(&key);
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The last events of a task in memory, so that readers who keep up never touch the store.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use attache_domain::{Event, Fact, Part, PartContent, Seq, Update};
+use bytes::Bytes;
+
+/// An event with its visible face, spelled at most once for each dialect however many readers there are.
+pub struct Entry {
+    pub event: Arc<Event>,
+    pub update: Option<Update>,
+    /// Spellings made so far; few, so a list is the quickest map.
+    spelled: Mutex<Vec<(usize, Bytes)>>,
+}
+
+impl Entry {
+    pub(crate) fn new(event: Arc<Event>, update: Option<Update>) -> Self {
+        Self { event, update, spelled: Mutex::new(Vec::new()) }
+    }
+
+    /// The update spelled in dialect number `dialect`, made by `spell` unless a reader before had it made.
+    pub fn spelled(&self, dialect: usize, update: &Update, spell: impl FnOnce(&Update) -> Bytes) -> Bytes {
+        let mut spelled = self.spelled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bytes)) = spelled.iter().find(|(known, _)| *known == dialect) {
+            return bytes.clone();
+        }
+        let bytes = spell(update);
+        spelled.push((dialect, bytes.clone()));
+        bytes
+    }
+}
+
+/// Bounded by count and by weight; the oldest entries go first.
+const MOST_ENTRIES: usize = 1024;
+const MOST_BYTES: usize = 1 << 20;
+
+#[derive(Default)]
+pub(crate) struct Tail {
+    entries: VecDeque<(usize, Arc<Entry>)>,
+    bytes: usize,
+}
+
+impl Tail {
+    pub(crate) fn push(&mut self, entry: Arc<Entry>) {
+        let weight = weight(&entry.event.fact);
+        self.bytes += weight;
+        self.entries.push_back((weight, entry));
+        while self.entries.len() > MOST_ENTRIES || (self.bytes > MOST_BYTES && self.entries.len() > 1) {
+            let Some((weight, _)) = self.entries.pop_front() else { break };
+            self.bytes -= weight;
+        }
+    }
+
+    /// Adds the entries after `after` to `found`, at most `limit`; false when some of them are not here any more.
+    pub(crate) fn after(&self, after: Seq, limit: usize, found: &mut Vec<Arc<Entry>>) -> bool {
+        let Some((_, first)) = self.entries.front() else { return false };
+        let first = first.event.seq.0;
+        if after.0 + 1 < first {
+            return false;
+        }
+        let skip = usize::try_from(after.0 + 1 - first).unwrap_or(usize::MAX);
+        if skip < self.entries.len() {
+            found.extend(self.entries.range(skip..).take(limit).map(|(_, entry)| entry.clone()));
+        }
+        true
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+/// About how much memory a fact takes.
+fn weight(fact: &Fact) -> usize {
+    const OVERHEAD: usize = 200;
+    OVERHEAD
+        + match fact {
+            Fact::TextSaid { text, .. } | Fact::ThoughtShared { text } => text.len() * 2,
+            Fact::ArtifactAdded { artifact, .. } => weight_of_parts(&artifact.parts),
+            Fact::TaskOpened { message, .. }
+            | Fact::MessageReceived { message, .. }
+            | Fact::PromptQueued { message, .. }
+            | Fact::CredentialAsked { message }
+            | Fact::Replied { message } => weight_of_parts(&message.parts),
+            Fact::TurnEnded { message, .. } | Fact::PromptTaken { said: message } => {
+                message.as_ref().map_or(0, |message| weight_of_parts(&message.parts))
+            }
+            Fact::TurnStarted { .. }
+            | Fact::TextWithdrawn
+            | Fact::TextEnded
+            | Fact::WorkResumed
+            | Fact::CancelRequested
+            | Fact::TaskCanceled => 0,
+        }
+}
+
+pub(crate) fn weight_of_parts(parts: &[Part]) -> usize {
+    let weigh = |part: &Part| match &part.content {
+        PartContent::Text(text) | PartContent::Url(text) => text.len(),
+        PartContent::Raw(base64) => base64.0.len(),
+        PartContent::Data(_) => 1024,
+    };
+    parts.iter().map(weigh).sum::<usize>() * 2
+}

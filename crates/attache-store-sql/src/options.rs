@@ -1,0 +1,37 @@
+//! What can be chosen when a database is opened.
+
+/// How a [`SqliteStore`](crate::SqliteStore) is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SqliteOptions {
+    pub synchronous: Synchronous,
+    /// Threads that serve reads and listings; at least one is started.
+    pub readers: usize,
+}
+
+impl Default for SqliteOptions {
+    fn default() -> Self {
+        Self { synchronous: Synchronous::Full, readers: 2 }
+    }
+}
+
+/// What an acknowledged append survives. The file stays consistent with each of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Synchronous {
+    /// Loss of power: every commit waits for the disk.
+    #[default]
+    Full,
+    /// Death of the process. Loss of power may take back the last commits.
+    Normal,
+    /// Death of the process. Loss of power may take the whole file.
+    Off,
+}
+
+impl Synchronous {
+    pub(crate) fn as_sql(self) -> &'static str {
+        match self {
+            Self::Full => "FULL",
+            Self::Normal => "NORMAL",
+            Self::Off => "OFF",
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Counts tasks: from the tally where it knows, else in the database.
+
+use attache_domain::TaskState;
+use attache_store::{IndexCounts, ListQuery, StoreError};
+use rusqlite::{Connection, Statement};
+
+use super::Reader;
+use crate::error::read_failed;
+use crate::stored::{code_of, millisecond_from, state_of};
+use crate::tally::TallyChange;
+
+pub(super) struct Statements<'c> {
+    all: Statement<'c>,
+    by_status: Statement<'c>,
+    by_context: Statement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            all: connection.prepare(
+                "SELECT scope, state, count(*) FROM task INDEXED BY task_by_status
+                 WHERE hidden = 0 GROUP BY scope, state",
+            )?,
+            by_status: connection.prepare(
+                "SELECT count(*) FROM task INDEXED BY task_by_status
+                 WHERE hidden = 0 AND scope = ?1 AND state = ?2 AND status_at >= ?3",
+            )?,
+            by_context: connection.prepare(
+                "SELECT count(*) FROM task INDEXED BY task_by_context
+                 WHERE hidden = 0 AND scope = ?1 AND context = ?2 AND (?3 IS NULL OR state = ?3)
+                 AND status_at >= ?4",
+            )?,
+        })
+    }
+}
+
+impl Reader<'_> {
+    /// How many tasks of a caller match the filters of `query`.
+    pub(super) fn total(&mut self, scope: i64, query: &ListQuery) -> Result<u64, StoreError> {
+        let since = query.since.map_or(i64::MIN, millisecond_from);
+        if let Some(context) = &query.context {
+            let filter = (scope, context.as_str(), query.state.map(code_of), since);
+            return self.count.by_context.query_row(filter, count).map_err(read_failed);
+        }
+        if query.since.is_none()
+            && let Some(total) = self.shared.tally.of(scope, query.state)
+        {
+            return Ok(total);
+        }
+        let mut total = 0;
+        for state in TaskState::ALL.into_iter().filter(|state| query.state.is_none_or(|only| only == *state))
+        {
+            let filter = (scope, code_of(state), since);
+            total += self.count.by_status.query_row(filter, count).map_err(read_failed)?;
+        }
+        Ok(total)
+    }
+
+    pub(crate) fn counts(&mut self) -> Result<IndexCounts, StoreError> {
+        if let Some(total) = self.shared.tally.all() {
+            return Ok(IndexCounts { total });
+        }
+        let counted = self.count_all().map_err(read_failed)?;
+        let total: i64 = counted.iter().map(|change| change.by).sum();
+        Ok(IndexCounts { total: u64::try_from(total).unwrap_or(0) })
+    }
+
+    /// From here to [`Self::count_and_unpin`] this reader sees the database as it is now.
+    pub(crate) fn pin_snapshot(&self) -> rusqlite::Result<()> {
+        self.connection.execute_batch("BEGIN")?;
+        // A transaction begins with its first read.
+        self.connection.query_row("SELECT count(*) FROM schema_step", [], |_| Ok(()))
+    }
+
+    /// Gives the tally what it starts from.
+    pub(crate) fn count_and_unpin(&mut self) -> rusqlite::Result<()> {
+        let counted = self.count_all();
+        self.connection.execute_batch("COMMIT")?;
+        self.shared.tally.complete(counted?);
+        Ok(())
+    }
+
+    fn count_all(&mut self) -> rusqlite::Result<Vec<TallyChange>> {
+        let mut rows = self.count.all.query(())?;
+        let mut counted = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (scope, code, by) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            // A state that is not known here is in no listing either.
+            if let Some(state) = state_of(code) {
+                counted.push(TallyChange { scope, state, by });
+            }
+        }
+        Ok(counted)
+    }
+}
+
+fn count(row: &rusqlite::Row<'_>) -> rusqlite::Result<u64> {
+    let count: i64 = row.get(0)?;
+    Ok(u64::try_from(count).unwrap_or(0))
+}

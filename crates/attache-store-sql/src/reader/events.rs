@@ -1,0 +1,77 @@
+//! Reads a task's events and snapshots.
+
+use std::sync::Arc;
+
+use attache_domain::{Event, Seq, TaskKey};
+use attache_store::{Snapshot, StoreError};
+use rusqlite::{Connection, OptionalExtension, Statement};
+
+use super::Reader;
+use crate::error::{corrupt, read_failed};
+use crate::stored::{decode, last_place, place, seq_at};
+
+pub(super) struct Statements<'c> {
+    task: Statement<'c>,
+    batches: Statement<'c>,
+    snapshot: Statement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            task: connection.prepare("SELECT number FROM task WHERE scope = ?1 AND id = ?2")?,
+            batches: connection
+                .prepare("SELECT place, body FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place")?,
+            snapshot: connection.prepare(
+                "SELECT place, bytes FROM snapshot WHERE place >= ?1 AND place <= ?2
+                 ORDER BY place DESC LIMIT 1",
+            )?,
+        })
+    }
+}
+
+impl Reader<'_> {
+    /// Whole batches until there are `limit` events; what comes before `after` in the first is left out.
+    pub(crate) fn events(
+        &mut self,
+        key: &TaskKey,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, StoreError> {
+        let Some(task) = self.task_number(key)? else { return Ok(Vec::new()) };
+        let range = (place(task, after), last_place(task));
+        let mut rows = self.events.batches.query(range).map_err(read_failed)?;
+        let mut events = Vec::new();
+        while let Some(row) = rows.next().map_err(read_failed)? {
+            let place = row.get(0).map_err(read_failed)?;
+            let body = row.get_ref(1).map_err(read_failed)?.as_bytes().map_err(corrupt)?;
+            let mut batch = decode(body, seq_at(place))?;
+            if events.is_empty() {
+                batch.retain(|event| event.seq > after);
+                events = batch;
+            } else {
+                events.append(&mut batch);
+            }
+            if events.len() >= limit {
+                break;
+            }
+        }
+        Ok(events)
+    }
+
+    pub(crate) fn snapshot(&mut self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
+        let Some(task) = self.task_number(key)? else { return Ok(None) };
+        let range = (place(task, Seq::START), place(task, at_most));
+        let found = self
+            .events
+            .snapshot
+            .query_row(range, |row| Ok(Snapshot { at: seq_at(row.get(0)?), bytes: row.get(1)? }));
+        found.optional().map_err(read_failed)
+    }
+
+    fn task_number(&mut self, key: &TaskKey) -> Result<Option<i64>, StoreError> {
+        let Some(scope) = self.scope_number(&key.scope)? else { return Ok(None) };
+        let found = self.events.task.query_row((scope, key.task.as_str()), |row| row.get(0));
+        found.optional().map_err(read_failed)
+    }
+}

@@ -1,0 +1,100 @@
+//! The threads that read.
+
+use std::path::Path;
+use std::sync::{Arc, mpsc};
+use std::thread::{Builder, JoinHandle};
+
+use attache_store::StoreError;
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::OpenError;
+use crate::connection::open_reader;
+use crate::queue::Queue;
+use crate::reader::{Reader, Shared};
+
+/// One question to whichever reader is free.
+type Question = Box<dyn FnOnce(&mut Reader<'_>) + Send>;
+
+/// Dropping it answers what was asked and waits for the threads.
+pub(crate) struct Readers {
+    questions: Arc<Queue<Question>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Readers {
+    /// Returns once every reader is ready and the first one sees the database as it is now: what is
+    /// committed from here on is not in the count it begins.
+    pub(crate) fn start(path: &Path, count: usize, shared: &Arc<Shared>) -> Result<Self, OpenError> {
+        let mut readers = Self { questions: Arc::new(Queue::new()), threads: Vec::new() };
+        for number in 0..count.max(1) {
+            let connection = open_reader(path).map_err(|source| OpenError::sqlite(path, source))?;
+            let (ready, is_ready) = mpsc::sync_channel(1);
+            let (questions, shared) = (readers.questions.clone(), shared.clone());
+            let counts = number == 0;
+            let thread = Builder::new()
+                .name(format!("attache-sqlite-reader-{number}"))
+                .spawn(move || serve(&connection, &questions, shared, counts, &ready))
+                .map_err(|source| OpenError::file(path, source))?;
+            readers.threads.push(thread);
+            match is_ready.recv() {
+                Ok(result) => result.map_err(|source| OpenError::sqlite(path, source))?,
+                Err(gone) => return Err(OpenError::file(path, gone)),
+            }
+        }
+        Ok(readers)
+    }
+
+    /// Has a reader answer. Takes effect even if the caller stops waiting.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&mut Reader<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        self.questions.put(Box::new(move |reader| {
+            // The caller may have left; then nobody needs the answer.
+            if !answer.is_closed() {
+                let _ = answer.send(question(reader));
+            }
+        }));
+        answered.await.unwrap_or_else(|gone| Err(StoreError::unavailable(gone)))
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.questions.close();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn serve(
+    connection: &Connection,
+    questions: &Queue<Question>,
+    shared: Arc<Shared>,
+    counts: bool,
+    ready: &mpsc::SyncSender<rusqlite::Result<()>>,
+) {
+    let prepared = Reader::prepare(connection, shared).and_then(|reader| {
+        if counts {
+            reader.pin_snapshot()?;
+        }
+        Ok(reader)
+    });
+    let mut reader = match prepared {
+        Ok(reader) => reader,
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return;
+        }
+    };
+    let _ = ready.send(Ok(()));
+    if counts && let Err(error) = reader.count_and_unpin() {
+        tracing::warn!(%error, "tasks could not be counted; every listing counts for itself");
+    }
+    while let Some(question) = questions.take() {
+        question(&mut reader);
+    }
+}

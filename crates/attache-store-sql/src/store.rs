@@ -1,0 +1,188 @@
+//! The store as the seams see it: hands writes to the writer and questions to the readers.
+
+use std::path::Path;
+use std::sync::{Arc, mpsc as std_mpsc};
+use std::thread::{Builder, JoinHandle};
+
+use async_trait::async_trait;
+use attache_domain::{Event, Seq, TaskKey};
+use attache_store::{
+    Append, EventLog, IndexCounts, ListQuery, ListedTasks, Records, Snapshot, StoreError, TaskIndex,
+};
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::connection::{open_writer, prepare_file};
+use crate::lock::FileLock;
+use crate::reader::Shared;
+use crate::readers::Readers;
+use crate::stored::{encode, fits};
+use crate::writer::{AppendBody, Change, QUEUED, Write, Writer, Written};
+use crate::{OpenError, SqliteOptions, schema};
+
+/// The longest batch that SQLite takes, with room to spare.
+const MAX_BODY_BYTES: usize = 500_000_000;
+
+/// The log, the listing and the records in one SQLite file.
+///
+/// Writes wait in a queue of 1024 requests; when it is full, callers wait for room. Dropping the store
+/// finishes what is queued, moves everything into the main file and ends the threads; it may take
+/// a moment.
+///
+/// ```no_run
+/// # fn main() -> Result<(), attache_store_sql::OpenError> {
+/// use attache_store_sql::{SqliteOptions, SqliteStore};
+///
+/// let store = SqliteStore::open("tasks.db".as_ref(), SqliteOptions::default())?;
+/// let stores = attache_store::Stores::of(std::sync::Arc::new(store));
+/// # Ok(()) }
+/// ```
+pub struct SqliteStore {
+    // Dropped in this order: the last connection to close, the writer's, cleans up.
+    readers: Readers,
+    writer: WriterThread,
+    _lock: FileLock,
+}
+
+impl SqliteStore {
+    /// Opens the database at `path`, or makes it, with its folder.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
+        prepare_file(path)?;
+        let lock = FileLock::take(path)?;
+        let failed = |source| OpenError::sqlite(path, source);
+        let mut connection = open_writer(path, options).map_err(failed)?;
+        schema::bring_up_to_date(&mut connection, path)?;
+        let shared = Arc::new(Shared::default());
+        let readers = Readers::start(path, options.readers, &shared)?;
+        let writer = WriterThread::start(path, connection, shared)?;
+        Ok(Self { readers, writer, _lock: lock })
+    }
+
+    async fn write(&self, change: Change) -> Result<Written, StoreError> {
+        let (answer, answered) = oneshot::channel();
+        let sent = match &self.writer.inbox {
+            Some(inbox) => inbox.send(Write { change, answer }).await.is_ok(),
+            None => false,
+        };
+        if !sent {
+            return Err(StoreError::unavailable("the writer has ended"));
+        }
+        answered.await.unwrap_or_else(|gone| Err(StoreError::unavailable(gone)))
+    }
+}
+
+#[async_trait]
+impl EventLog for SqliteStore {
+    async fn append(&self, append: Append) -> Result<(), StoreError> {
+        let Append { key, expected, events, summary } = append;
+        let Some(last) = events.last().map(|event| event.seq) else {
+            return Err(StoreError::unavailable("an append without events"));
+        };
+        debug_assert_eq!(last.0, expected.0 + events.len() as u64, "events are numbered without a hole");
+        // Encoded here, not in the writer: callers can do this at the same time.
+        let body = encode(&events).map_err(StoreError::unavailable)?;
+        if !fits(last) || body.len() > MAX_BODY_BYTES {
+            return Err(StoreError::unavailable("the log of a task cannot grow that large"));
+        }
+        self.write(Change::Append(AppendBody { key, expected, last, body, summary })).await.map(drop)
+    }
+
+    async fn read(&self, key: &TaskKey, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError> {
+        let key = key.clone();
+        self.readers.ask(move |reader| reader.events(&key, after, limit)).await
+    }
+
+    async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
+        self.write(Change::Snapshot { key: key.clone(), snapshot }).await.map(drop)
+    }
+
+    async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
+        let key = key.clone();
+        self.readers.ask(move |reader| reader.snapshot(&key, at_most)).await
+    }
+}
+
+#[async_trait]
+impl TaskIndex for SqliteStore {
+    async fn list(&self, query: &ListQuery) -> Result<ListedTasks, StoreError> {
+        let query = query.clone();
+        self.readers.ask(move |reader| reader.list(&query)).await
+    }
+
+    async fn unfinished(&self) -> Result<Vec<TaskKey>, StoreError> {
+        self.readers.ask(|reader| reader.unfinished()).await
+    }
+
+    async fn counts(&self) -> Result<IndexCounts, StoreError> {
+        self.readers.ask(|reader| reader.counts()).await
+    }
+}
+
+#[async_trait]
+impl Records for SqliteStore {
+    async fn get(&self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let (space, key) = (space.to_owned(), key.to_owned());
+        self.readers.ask(move |reader| reader.record(&space, &key)).await
+    }
+
+    async fn get_or_put(&self, space: &str, key: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        let change = Change::Record { space: space.to_owned(), key: key.to_owned(), value };
+        match self.write(change).await? {
+            Written::Record(value) => Ok(value),
+            Written::Done => Err(StoreError::unavailable("the writer answered another question")),
+        }
+    }
+}
+
+/// Dropping it finishes what is queued.
+struct WriterThread {
+    inbox: Option<mpsc::Sender<Write>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl WriterThread {
+    fn start(path: &Path, connection: Connection, shared: Arc<Shared>) -> Result<Self, OpenError> {
+        let (inbox, requests) = mpsc::channel(QUEUED);
+        let (ready, is_ready) = std_mpsc::sync_channel(1);
+        let thread = Builder::new()
+            .name("attache-sqlite-writer".to_owned())
+            .spawn(move || run_writer(connection, requests, shared, &ready))
+            .map_err(|source| OpenError::file(path, source))?;
+        match is_ready.recv() {
+            Ok(Ok(())) => Ok(Self { inbox: Some(inbox), thread: Some(thread) }),
+            Ok(Err(source)) => Err(OpenError::sqlite(path, source)),
+            Err(gone) => Err(OpenError::file(path, gone)),
+        }
+    }
+}
+
+impl Drop for WriterThread {
+    fn drop(&mut self) {
+        drop(self.inbox.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run_writer(
+    connection: Connection,
+    requests: mpsc::Receiver<Write>,
+    shared: Arc<Shared>,
+    ready: &std_mpsc::SyncSender<rusqlite::Result<()>>,
+) {
+    match Writer::prepare(&connection, shared) {
+        Ok(mut writer) => {
+            let _ = ready.send(Ok(()));
+            writer.serve(requests);
+        }
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return;
+        }
+    }
+    // The last connection to close moves the write-ahead log into the database and removes it.
+    if let Err((_, error)) = connection.close() {
+        tracing::warn!(%error, "the database was not closed cleanly; the next start repairs it");
+    }
+}

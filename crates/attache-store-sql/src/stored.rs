@@ -1,0 +1,102 @@
+//! The forms in which things are stored. Pinned by golden files; old forms stay readable.
+
+use std::sync::Arc;
+
+use attache_domain::{Event, Seq, TaskState, Timestamp};
+use attache_store::StoreError;
+
+use crate::error::corrupt;
+
+/// How many bits of a place hold the event's number; the rest hold the task's. Enough for 268 million
+/// events in each of 34 billion tasks.
+const SEQ_BITS: u32 = 28;
+const MAX_SEQ: u64 = (1 << SEQ_BITS) - 1;
+
+/// Where the events of a task up to `seq` lie; beyond what can be stored, where the last one would.
+pub(crate) fn place(task: i64, seq: Seq) -> i64 {
+    (task << SEQ_BITS) | seq.0.min(MAX_SEQ) as i64
+}
+
+/// The number of the last event at a place.
+pub(crate) fn seq_at(place: i64) -> Seq {
+    Seq(place as u64 & MAX_SEQ)
+}
+
+/// Every place of `task` is at most this.
+pub(crate) fn last_place(task: i64) -> i64 {
+    place(task, Seq(MAX_SEQ))
+}
+
+pub(crate) fn fits(seq: Seq) -> bool {
+    seq.0 < MAX_SEQ
+}
+
+/// The body of a batch: the events as a JSON array.
+pub(crate) fn encode(events: &[Arc<Event>]) -> Result<String, serde_json::Error> {
+    serde_json::to_string(events)
+}
+
+/// The events of a batch that ends with `last`.
+pub(crate) fn decode(body: &[u8], last: Seq) -> Result<Vec<Arc<Event>>, StoreError> {
+    let events: Vec<Arc<Event>> = serde_json::from_slice(body).map_err(corrupt)?;
+    let found = events.last().map_or(Seq::START, |event| event.seq);
+    if found != last {
+        return Err(corrupt(format!("a batch that should end with event {last} ends with {found}")));
+    }
+    Ok(events)
+}
+
+/// The number of a state in the database. Never changes its meaning.
+pub(crate) fn code_of(state: TaskState) -> u8 {
+    match state {
+        TaskState::Submitted => 0,
+        TaskState::Working => 1,
+        TaskState::Completed => 2,
+        TaskState::Failed => 3,
+        TaskState::Canceled => 4,
+        TaskState::InputRequired => 5,
+        TaskState::Rejected => 6,
+        TaskState::AuthRequired => 7,
+    }
+}
+
+pub(crate) fn state_of(code: u8) -> Option<TaskState> {
+    TaskState::ALL.into_iter().find(|state| code_of(*state) == code)
+}
+
+/// The first whole millisecond at or after `at`.
+pub(crate) fn millisecond_from(at: Timestamp) -> i64 {
+    let floor = at.as_millisecond();
+    let is_whole = Timestamp::from_millisecond(floor).is_ok_and(|whole| whole >= at);
+    if is_whole { floor } else { floor + 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_a_task_lie_between_those_of_its_neighbours() {
+        assert!(place(1, Seq(u64::MAX)) < place(2, Seq::START));
+        assert_eq!(last_place(7), place(8, Seq::START) - 1);
+        assert_eq!(seq_at(place(7, Seq(123))), Seq(123));
+        assert!(place((1 << 35) - 1, Seq(MAX_SEQ)) > 0);
+    }
+
+    #[test]
+    fn every_state_has_a_number_of_its_own() {
+        for state in TaskState::ALL {
+            assert_eq!(state_of(code_of(state)), Some(state));
+        }
+        assert_eq!(state_of(8), None);
+    }
+
+    #[test]
+    fn a_batch_with_another_end_is_corrupt() {
+        let body = br#"[{"seq":1,"at":0,"fact":"cancel_requested"}]"#;
+        assert_eq!(decode(body, Seq(1)).unwrap().len(), 1);
+        assert!(matches!(decode(body, Seq(2)), Err(StoreError::Corrupt { .. })));
+        assert!(matches!(decode(b"[]", Seq(2)), Err(StoreError::Corrupt { .. })));
+        assert!(matches!(decode(b"[{", Seq(1)), Err(StoreError::Corrupt { .. })));
+    }
+}

@@ -1,0 +1,193 @@
+//! The one thread that writes.
+//!
+//! It takes everything that waits, makes it one transaction, and answers nobody before the commit. So
+//! the more callers wait, the more of them share one wait for the disk; a lone caller waits for nobody.
+//! A conflict concerns its own append only. A failing database fails all of the transaction, and the
+//! thread goes on with the next.
+
+mod append;
+mod known;
+
+use std::sync::Arc;
+
+use attache_domain::{Scope, TaskKey};
+use attache_store::{Snapshot, StoreError};
+use rusqlite::{Connection, OptionalExtension, Statement};
+use tokio::sync::{mpsc, oneshot};
+
+pub(crate) use append::AppendBody;
+use known::KnownTasks;
+
+use crate::reader::Shared;
+use crate::stored::{fits, place};
+use crate::tally::TallyChange;
+
+/// Requests that wait for the writer. Beyond that, callers wait for room.
+pub(crate) const QUEUED: usize = 1024;
+
+/// Requests in one transaction: bounds how long the first of them waits for the last.
+const TOGETHER: usize = 256;
+
+/// One request and who waits for it. It takes effect even if the caller stops waiting.
+pub(crate) struct Write {
+    pub(crate) change: Change,
+    pub(crate) answer: oneshot::Sender<Result<Written, StoreError>>,
+}
+
+pub(crate) enum Change {
+    Append(AppendBody),
+    Snapshot { key: TaskKey, snapshot: Snapshot },
+    Record { space: String, key: String, value: Vec<u8> },
+}
+
+#[derive(Debug)]
+pub(crate) enum Written {
+    Done,
+    /// The value that counts.
+    Record(Vec<u8>),
+}
+
+/// What became of one change, if the transaction succeeds.
+type Outcome = Result<Written, StoreError>;
+
+pub(crate) struct Writer<'c> {
+    connection: &'c Connection,
+    shared: Arc<Shared>,
+    begin: Statement<'c>,
+    commit: Statement<'c>,
+    find_scope: Statement<'c>,
+    insert_scope: Statement<'c>,
+    insert_snapshot: Statement<'c>,
+    insert_record: Statement<'c>,
+    find_record: Statement<'c>,
+    append: append::Statements<'c>,
+    known: KnownTasks,
+    /// What this transaction changes for the readers, told to them once it is committed.
+    new_scopes: Vec<(Scope, i64)>,
+    tally_changes: Vec<TallyChange>,
+}
+
+impl<'c> Writer<'c> {
+    pub(crate) fn prepare(connection: &'c Connection, shared: Arc<Shared>) -> rusqlite::Result<Self> {
+        let prepare = |sql| connection.prepare(sql);
+        Ok(Self {
+            connection,
+            shared,
+            begin: prepare("BEGIN IMMEDIATE")?,
+            commit: prepare("COMMIT")?,
+            find_scope: prepare("SELECT number FROM scope WHERE tenant = ?1 AND owner = ?2")?,
+            insert_scope: prepare("INSERT INTO scope (tenant, owner) VALUES (?1, ?2)")?,
+            insert_snapshot: prepare("INSERT OR REPLACE INTO snapshot (place, bytes) VALUES (?1, ?2)")?,
+            insert_record: prepare(
+                "INSERT INTO record (space, key, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            )?,
+            find_record: prepare("SELECT value FROM record WHERE space = ?1 AND key = ?2")?,
+            append: append::Statements::prepare(connection)?,
+            known: KnownTasks::default(),
+            new_scopes: Vec::new(),
+            tally_changes: Vec::new(),
+        })
+    }
+
+    /// Serves until every sender is gone and the queue is empty.
+    pub(crate) fn serve(&mut self, mut inbox: mpsc::Receiver<Write>) {
+        let mut writes = Vec::with_capacity(TOGETHER);
+        while inbox.blocking_recv_many(&mut writes, TOGETHER) > 0 {
+            self.write_together(&mut writes);
+        }
+    }
+
+    /// Commits all of `writes` or none, then answers each.
+    fn write_together(&mut self, writes: &mut Vec<Write>) {
+        let outcomes = self.transact(writes);
+        match outcomes {
+            Ok(outcomes) => {
+                self.tell_readers();
+                for (write, outcome) in writes.drain(..).zip(outcomes) {
+                    let _ = write.answer.send(outcome);
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, requests = writes.len(), "a transaction failed");
+                self.forget();
+                let error = Arc::new(error);
+                for write in writes.drain(..) {
+                    let _ = write.answer.send(Err(StoreError::unavailable(error.clone())));
+                }
+            }
+        }
+    }
+
+    fn transact(&mut self, writes: &[Write]) -> rusqlite::Result<Vec<Outcome>> {
+        self.begin.execute(())?;
+        let outcomes = writes.iter().map(|write| self.apply(&write.change)).collect::<Result<_, _>>()?;
+        self.commit.execute(())?;
+        Ok(outcomes)
+    }
+
+    fn apply(&mut self, change: &Change) -> rusqlite::Result<Outcome> {
+        match change {
+            Change::Append(append) => self.append(append),
+            Change::Snapshot { key, snapshot } => self.keep_snapshot(key, snapshot),
+            Change::Record { space, key, value } => {
+                self.insert_record.execute((space, key, value))?;
+                let value = self.find_record.query_row((space, key), |row| row.get(0))?;
+                Ok(Ok(Written::Record(value)))
+            }
+        }
+    }
+
+    fn keep_snapshot(&mut self, key: &TaskKey, snapshot: &Snapshot) -> rusqlite::Result<Outcome> {
+        // Without a task, or too far on to be stored, it is not kept: it is only a cache.
+        if let Some(scope) = self.scope_number(&key.scope)?
+            && let Some(task) = self.task(scope, &key.task)?
+            && fits(snapshot.at)
+        {
+            self.insert_snapshot.execute((place(task.number, snapshot.at), &snapshot.bytes))?;
+        }
+        Ok(Ok(Written::Done))
+    }
+
+    fn scope_number(&mut self, scope: &Scope) -> rusqlite::Result<Option<i64>> {
+        if let Some(number) = self.shared.scopes.number(scope) {
+            return Ok(Some(number));
+        }
+        if let Some((_, number)) = self.new_scopes.iter().find(|(new, _)| new == scope) {
+            return Ok(Some(*number));
+        }
+        self.find_scope.query_row((&*scope.tenant, &*scope.owner), |row| row.get(0)).optional()
+    }
+
+    fn scope_number_or_new(&mut self, scope: &Scope) -> rusqlite::Result<i64> {
+        if let Some(number) = self.scope_number(scope)? {
+            return Ok(number);
+        }
+        let number = self.insert_scope.insert((&*scope.tenant, &*scope.owner))?;
+        self.new_scopes.push((scope.clone(), number));
+        Ok(number)
+    }
+
+    fn tell_readers(&mut self) {
+        for (scope, number) in self.new_scopes.drain(..) {
+            self.shared.scopes.remember(scope, number);
+        }
+        self.shared.tally.change(self.tally_changes.drain(..));
+    }
+
+    /// Undoes a transaction, in the database and in memory.
+    fn forget(&mut self) {
+        // Some errors have rolled back already.
+        if !self.connection.is_autocommit()
+            && let Err(error) = self.connection.execute_batch("ROLLBACK")
+        {
+            tracing::error!(%error, "a failed transaction could not be rolled back");
+        }
+        self.known.clear();
+        self.new_scopes.clear();
+        self.tally_changes.clear();
+    }
+}
+
+#[cfg(test)]
+#[path = "writer/tests.rs"]
+mod tests;

@@ -1,0 +1,164 @@
+//! One append within a transaction: compare, then write the batch and what changed of the listing row.
+
+use attache_domain::{ContextId, Seq, TaskId, TaskKey, TaskSummary, Timestamp};
+use attache_store::StoreError;
+use rusqlite::{Connection, OptionalExtension, Row, Statement};
+
+use super::known::KnownTask;
+use super::{Outcome, Writer, Written};
+use crate::stored::{code_of, last_place, place, seq_at, state_of};
+use crate::tally::TallyChange;
+
+/// An append with its events in stored form.
+pub(crate) struct AppendBody {
+    pub(crate) key: TaskKey,
+    pub(crate) expected: Seq,
+    /// The number of the last event.
+    pub(crate) last: Seq,
+    pub(crate) body: String,
+    pub(crate) summary: TaskSummary,
+}
+
+pub(super) struct Statements<'c> {
+    find_task: Statement<'c>,
+    find_head: Statement<'c>,
+    insert_task: Statement<'c>,
+    update_status: Statement<'c>,
+    update_work: Statement<'c>,
+    update_all: Statement<'c>,
+    insert_batch: Statement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
+        let prepare = |sql| connection.prepare(sql);
+        Ok(Self {
+            find_task: prepare(
+                "SELECT number, context, state, status_at, hidden, unfinished FROM task
+                 WHERE scope = ?1 AND id = ?2",
+            )?,
+            find_head: prepare(
+                "SELECT place FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1",
+            )?,
+            insert_task: prepare(
+                "INSERT INTO task (scope, id, context, state, status_at, hidden, unfinished)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+            )?,
+            // Three updates, because SQLite rewrites every index that has a column named here.
+            update_status: prepare("UPDATE task SET state = ?2, status_at = ?3 WHERE number = ?1")?,
+            update_work: prepare(
+                "UPDATE task SET state = ?2, status_at = ?3, unfinished = ?4 WHERE number = ?1",
+            )?,
+            update_all: prepare(
+                "UPDATE task SET state = ?2, status_at = ?3, unfinished = ?4, context = ?5, hidden = ?6
+                 WHERE number = ?1",
+            )?,
+            insert_batch: prepare("INSERT INTO batch (place, body) VALUES (?1, ?2)")?,
+        })
+    }
+}
+
+impl Writer<'_> {
+    pub(super) fn append(&mut self, append: &AppendBody) -> rusqlite::Result<Outcome> {
+        let AppendBody { key, expected, last, body, summary } = append;
+        let conflict = |head| Ok(Err(StoreError::Conflict { expected: *expected, head }));
+        let (scope, number) = if *expected == Seq::START {
+            let scope = self.scope_number_or_new(&key.scope)?;
+            let Some(number) = self.open(scope, &key.task, summary)? else {
+                return conflict(self.head(scope, &key.task)?);
+            };
+            (scope, number)
+        } else {
+            let Some(scope) = self.scope_number(&key.scope)? else { return conflict(Seq::START) };
+            let Some(known) = self.task(scope, &key.task)? else { return conflict(Seq::START) };
+            if known.head != *expected {
+                return conflict(known.head);
+            }
+            self.update(scope, &known, summary)?;
+            (scope, known.number)
+        };
+        self.append.insert_batch.execute((place(number, *last), body))?;
+        let known = KnownTask { number, head: *last, summary: summary.clone() };
+        self.known.keep(scope, key.task.clone(), known);
+        Ok(Ok(Written::Done))
+    }
+
+    /// Makes the row of a new task; `None` when there is one already.
+    fn open(&mut self, scope: i64, task: &TaskId, summary: &TaskSummary) -> rusqlite::Result<Option<i64>> {
+        let inserted = self.append.insert_task.execute((
+            scope,
+            task.as_str(),
+            summary.context.as_str(),
+            code_of(summary.state),
+            summary.status_at.as_millisecond(),
+            summary.hidden,
+            summary.unfinished,
+        ))?;
+        if inserted == 0 {
+            return Ok(None);
+        }
+        self.count(scope, summary, 1);
+        Ok(Some(self.connection.last_insert_rowid()))
+    }
+
+    /// Writes of the listing row only what differs.
+    fn update(&mut self, scope: i64, known: &KnownTask, summary: &TaskSummary) -> rusqlite::Result<()> {
+        let (number, old) = (known.number, &known.summary);
+        if old == summary {
+            return Ok(());
+        }
+        let (state, status_at) = (code_of(summary.state), summary.status_at.as_millisecond());
+        if old.context != summary.context || old.hidden != summary.hidden {
+            let context = summary.context.as_str();
+            let row = (number, state, status_at, summary.unfinished, context, summary.hidden);
+            self.append.update_all.execute(row)?;
+        } else if old.unfinished != summary.unfinished {
+            self.append.update_work.execute((number, state, status_at, summary.unfinished))?;
+        } else {
+            self.append.update_status.execute((number, state, status_at))?;
+        }
+        self.count(scope, old, -1);
+        self.count(scope, summary, 1);
+        Ok(())
+    }
+
+    fn count(&mut self, scope: i64, summary: &TaskSummary, by: i64) {
+        if !summary.hidden {
+            self.tally_changes.push(TallyChange { scope, state: summary.state, by });
+        }
+    }
+
+    pub(super) fn task(&mut self, scope: i64, task: &TaskId) -> rusqlite::Result<Option<KnownTask>> {
+        if let Some(known) = self.known.get(scope, task) {
+            return Ok(Some(known.clone()));
+        }
+        let found = self
+            .append
+            .find_task
+            .query_row((scope, task.as_str()), |row| Ok((row.get(0)?, summary_of(row)?)));
+        let Some((number, summary)) = found.optional()? else { return Ok(None) };
+        let range = (place(number, Seq::START), last_place(number));
+        let last = self.append.find_head.query_row(range, |row| row.get(0)).optional()?;
+        Ok(Some(KnownTask { number, head: last.map_or(Seq::START, seq_at), summary }))
+    }
+
+    fn head(&mut self, scope: i64, task: &TaskId) -> rusqlite::Result<Seq> {
+        Ok(self.task(scope, task)?.map_or(Seq::START, |known| known.head))
+    }
+}
+
+/// Columns 1 to 5 of `find_task`.
+fn summary_of(row: &Row<'_>) -> rusqlite::Result<TaskSummary> {
+    let code: u8 = row.get(2)?;
+    let state = state_of(code).ok_or(rusqlite::Error::IntegralValueOutOfRange(2, code.into()))?;
+    let milliseconds: i64 = row.get(3)?;
+    let status_at = Timestamp::from_millisecond(milliseconds)
+        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(3, milliseconds))?;
+    Ok(TaskSummary {
+        context: ContextId::new(row.get::<_, String>(1)?),
+        state,
+        status_at,
+        hidden: row.get(4)?,
+        unfinished: row.get(5)?,
+    })
+}

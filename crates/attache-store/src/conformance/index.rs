@@ -1,0 +1,48 @@
+//! Checks of what the index knows of all callers at once.
+
+use std::sync::Arc;
+
+use attache_domain::{Scope, TaskState};
+
+use super::Store;
+use super::samples::Sample;
+
+pub async fn unfinished_tasks_of_every_caller_are_found_oldest_first(store: Arc<impl Store>) {
+    assert_eq!(store.unfinished().await.expect("lists"), []);
+    let other = Scope::new("tenant", "other");
+    let samples = [
+        Sample::new("c").with_status_at(3).unfinished(true),
+        Sample::new("done").with_status_at(0),
+        Sample::new("a").with_status_at(1).unfinished(true).of(other),
+        Sample::new("b").with_status_at(2).unfinished(true).hidden(),
+    ];
+    for sample in &samples {
+        sample.clone().put(&*store).await;
+    }
+    let expected = [samples[2].key.clone(), samples[3].key.clone(), samples[0].key.clone()];
+    assert_eq!(store.unfinished().await.expect("lists"), expected);
+}
+
+pub async fn a_task_that_is_taken_up_again_is_unfinished_again(store: Arc<impl Store>) {
+    let mut sample = Sample::new("a").in_state(TaskState::Working);
+    for unfinished in [true, true, false, false, true, false] {
+        sample.summary.unfinished = unfinished;
+        sample.put(&*store).await;
+        let expected = if unfinished { vec![sample.key.clone()] } else { Vec::new() };
+        assert_eq!(store.unfinished().await.expect("lists"), expected);
+    }
+}
+
+pub async fn the_count_covers_all_callers_and_leaves_out_hidden_tasks(store: Arc<impl Store>) {
+    assert_eq!(store.counts().await.expect("counts").total, 0);
+    let mut first = Sample::new("a");
+    first.put(&*store).await;
+    Sample::new("a").of(Scope::new("tenant", "other")).put(&*store).await;
+    Sample::new("b").hidden().put(&*store).await;
+    Sample::new("c").in_state(TaskState::Working).unfinished(true).put(&*store).await;
+    assert_eq!(store.counts().await.expect("counts").total, 3);
+    // More of the same task is not another task.
+    first.summary.state = TaskState::Failed;
+    first.put(&*store).await;
+    assert_eq!(store.counts().await.expect("counts").total, 3);
+}

@@ -1,0 +1,253 @@
+//! Tasks, events and facts for the checks.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    Artifact, ArtifactId, Base64, ContextId, Digest, Ending, Event, Fact, Message, MessageId, Metadata,
+    Outcome, Part, PartContent, ReplyShape, Role, Scope, Seq, TaskId, TaskKey, TaskState, TaskSummary,
+    Timestamp,
+};
+
+use crate::{Append, EventLog, StoreError};
+
+/// One task under construction: what the next append would be.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    pub key: TaskKey,
+    pub head: Seq,
+    pub summary: TaskSummary,
+}
+
+impl Sample {
+    /// A visible, finished task of the first caller, in a context of its own, whose status is from second zero.
+    pub fn new(task: &str) -> Self {
+        Self {
+            key: TaskKey { scope: Scope::new("tenant", "owner"), task: TaskId::new(task) },
+            head: Seq::START,
+            summary: TaskSummary {
+                context: ContextId::new(format!("context of {task}")),
+                state: TaskState::Completed,
+                status_at: at(0),
+                hidden: false,
+                unfinished: false,
+            },
+        }
+    }
+
+    pub fn of(mut self, scope: Scope) -> Self {
+        self.key.scope = scope;
+        self
+    }
+
+    pub fn in_context(mut self, context: &str) -> Self {
+        self.summary.context = ContextId::new(context);
+        self
+    }
+
+    pub fn in_state(mut self, state: TaskState) -> Self {
+        self.summary.state = state;
+        self
+    }
+
+    pub fn with_status_at(mut self, seconds: i64) -> Self {
+        self.summary.status_at = at(seconds);
+        self
+    }
+
+    pub fn hidden(mut self) -> Self {
+        self.summary.hidden = true;
+        self
+    }
+
+    pub fn unfinished(mut self, unfinished: bool) -> Self {
+        self.summary.unfinished = unfinished;
+        self
+    }
+
+    /// The append of `facts` at this sample's head.
+    pub fn append_of(&self, facts: impl IntoIterator<Item = Fact>) -> Append {
+        let events = (self.head.0 + 1..).zip(facts).map(|(seq, fact)| {
+            let at = at(i64::try_from(seq).unwrap_or(0));
+            Arc::new(Event { seq: Seq(seq), at, fact })
+        });
+        Append {
+            key: self.key.clone(),
+            expected: self.head,
+            events: events.collect(),
+            summary: self.summary.clone(),
+        }
+    }
+
+    /// Appends `facts` and moves on; returns the events as appended.
+    pub async fn append(
+        &mut self,
+        store: &(impl EventLog + ?Sized),
+        facts: impl IntoIterator<Item = Fact>,
+    ) -> Result<Vec<Arc<Event>>, StoreError> {
+        let append = self.append_of(facts);
+        let events = append.events.clone();
+        store.append(append).await?;
+        self.head = events.last().map_or(self.head, |event| event.seq);
+        Ok(events)
+    }
+
+    /// Appends one short fact, which must work.
+    pub async fn put(&mut self, store: &(impl EventLog + ?Sized)) {
+        self.append(store, [said("text")]).await.expect("this append meets no conflict");
+    }
+}
+
+/// A moment, `seconds` after the beginning of the samples' time.
+pub(super) fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(1_700_000_000_000 + seconds * 1_000).expect("within range")
+}
+
+pub(super) fn said(text: impl Into<String>) -> Fact {
+    Fact::TextSaid { text: text.into(), last: false }
+}
+
+/// `count` short facts that can be told apart.
+pub(super) fn numbered(count: usize) -> impl Iterator<Item = Fact> {
+    (1..=count).map(|number| said(format!("piece {number}")))
+}
+
+/// At least one of every kind of fact, in all the shapes that are stored differently.
+pub fn every_kind_of_fact() -> Vec<Fact> {
+    let digest = || Digest("0a1b".into());
+    vec![
+        Fact::TaskOpened {
+            task: TaskId::new("task-1"),
+            scope: Scope::new("tenant", "owner"),
+            context: ContextId::new("context-1"),
+            message: message_with_everything(),
+            digest: digest(),
+            ending: Ending::Completes,
+            reply: ReplyShape::Task,
+            metadata: Some(metadata()),
+        },
+        Fact::MessageReceived { message: short_message("message-2"), digest: digest() },
+        Fact::PromptQueued { message: short_message("message-3"), digest: digest() },
+        Fact::PromptTaken { said: None },
+        Fact::PromptTaken { said: Some(short_message("message-4")) },
+        Fact::TurnStarted { turn: 1 },
+        Fact::ThoughtShared { text: "Hm.".into() },
+        Fact::TextSaid { text: "Hello".into(), last: false },
+        Fact::TextSaid { text: ", world".into(), last: true },
+        Fact::TextWithdrawn,
+        Fact::TextEnded,
+        Fact::ArtifactAdded { artifact: artifact_with_everything(), append: false, last: false },
+        Fact::ArtifactAdded { artifact: small_artifact(), append: true, last: true },
+        Fact::CredentialAsked { message: short_message("message-5") },
+        Fact::WorkResumed,
+        Fact::TurnEnded { outcome: Outcome::Completed, message: None },
+        Fact::TurnEnded { outcome: Outcome::InputRequired, message: Some(short_message("message-6")) },
+        Fact::TurnEnded { outcome: Outcome::AuthRequired, message: None },
+        Fact::TurnEnded { outcome: Outcome::Failed, message: None },
+        Fact::TurnEnded { outcome: Outcome::Rejected, message: None },
+        Fact::CancelRequested,
+        Fact::TaskCanceled,
+        Fact::TaskOpened {
+            task: TaskId::new("task-2"),
+            scope: Scope::new("", "owner"),
+            context: ContextId::new("context-1"),
+            message: short_message("message-7"),
+            digest: digest(),
+            ending: Ending::Completes,
+            reply: ReplyShape::Message,
+            metadata: None,
+        },
+        Fact::Replied { message: short_message("message-8") },
+    ]
+}
+
+/// The name of a fact's kind. A new kind stops this from compiling: give it a sample above as well.
+pub fn name_of(fact: &Fact) -> &'static str {
+    match fact {
+        Fact::TaskOpened { .. } => "task_opened",
+        Fact::MessageReceived { .. } => "message_received",
+        Fact::PromptQueued { .. } => "prompt_queued",
+        Fact::PromptTaken { .. } => "prompt_taken",
+        Fact::TurnStarted { .. } => "turn_started",
+        Fact::ThoughtShared { .. } => "thought_shared",
+        Fact::TextSaid { .. } => "text_said",
+        Fact::TextWithdrawn => "text_withdrawn",
+        Fact::TextEnded => "text_ended",
+        Fact::ArtifactAdded { .. } => "artifact_added",
+        Fact::CredentialAsked { .. } => "credential_asked",
+        Fact::WorkResumed => "work_resumed",
+        Fact::TurnEnded { .. } => "turn_ended",
+        Fact::CancelRequested => "cancel_requested",
+        Fact::TaskCanceled => "task_canceled",
+        Fact::Replied { .. } => "replied",
+    }
+}
+
+fn short_message(id: &str) -> Message {
+    Message {
+        id: MessageId::new(id),
+        role: Role::User,
+        parts: vec![Part::text("Hello")],
+        context: None,
+        task: None,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+    }
+}
+
+fn message_with_everything() -> Message {
+    Message {
+        id: MessageId::new("message-1"),
+        role: Role::Agent,
+        parts: every_kind_of_part(),
+        context: Some(ContextId::new("context-1")),
+        task: Some(TaskId::new("task-1")),
+        reference_tasks: vec![TaskId::new("task-0"), TaskId::new("task-00")],
+        extensions: vec!["https://example.com/extension".into()],
+        metadata: Some(metadata()),
+    }
+}
+
+fn every_kind_of_part() -> Vec<Part> {
+    let described = Part {
+        content: PartContent::Text("Grüße \u{1F980}\n".into()),
+        media_type: Some("text/markdown".into()),
+        filename: Some("greeting.md".into()),
+        metadata: Some(metadata()),
+    };
+    let data = r#"{"list":[1,-2,0.5,true,null],"nested":{"text":"\u0000"}}"#;
+    vec![
+        described,
+        Part::new(PartContent::Raw(Base64("AAEC/w==".into()))),
+        Part::new(PartContent::Url("https://example.com/file".into())),
+        Part::new(PartContent::Data(data.parse().expect("valid JSON"))),
+    ]
+}
+
+fn artifact_with_everything() -> Artifact {
+    Artifact {
+        id: ArtifactId::new("artifact-1"),
+        name: Some("report".into()),
+        description: Some("what was found".into()),
+        parts: every_kind_of_part(),
+        metadata: Some(metadata()),
+        extensions: vec!["https://example.com/extension".into()],
+    }
+}
+
+fn small_artifact() -> Artifact {
+    Artifact {
+        id: ArtifactId::new("artifact-1"),
+        name: None,
+        description: None,
+        parts: vec![Part::text("more")],
+        metadata: None,
+        extensions: Vec::new(),
+    }
+}
+
+fn metadata() -> Metadata {
+    [("https://example.com/extension".to_owned(), "on".into()), ("weight".to_owned(), 0.1.into())]
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,73 @@
+//! The agent card.
+//!
+//! Written once at start-up, not for every request, so it is built as a tree.
+
+use attache_domain::{AgentCard, AgentInterface, AgentSkill};
+use serde_json::{Map, Value, json};
+
+use crate::encode::text::write_value;
+
+mod members;
+mod security;
+
+/// Which document is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CardForm {
+    /// Every member of 1.0 and of 0.3 side by side; clients of both read it. An agent that offers
+    /// nothing to 0.3 has no 0.3 members to show.
+    Superset,
+    /// 1.0 only.
+    Pure,
+}
+
+pub fn write(form: CardForm, card: &AgentCard) -> Vec<u8> {
+    let mut document = members::card(card);
+    if form == CardForm::Superset {
+        add_v0_3(&mut document, card);
+    }
+    let mut out = Vec::new();
+    write_value(&Value::Object(document), &mut out);
+    out
+}
+
+/// Adds what 0.3 calls differently. Nothing of 1.0 is changed by it.
+fn add_v0_3(document: &mut Map<String, Value>, card: &AgentCard) {
+    let mut interfaces = card.interfaces.iter().filter(|interface| is_for_v0_3(interface)).peekable();
+    let Some(main) = interfaces.peek() else { return };
+    document.insert("protocolVersion".into(), "0.3.0".into());
+    document.insert("url".into(), main.url.as_str().into());
+    document.insert("preferredTransport".into(), members::binding(main.binding).into());
+    let additional: Vec<Value> = interfaces
+        .map(|interface| json!({ "url": interface.url, "transport": members::binding(interface.binding) }))
+        .collect();
+    document.insert("additionalInterfaces".into(), additional.into());
+    if card.capabilities.extended_agent_card {
+        document.insert("supportsAuthenticatedExtendedCard".into(), true.into());
+    }
+    if !card.security.is_empty() {
+        document.insert("security".into(), security::flat_requirements(card, &card.security));
+    }
+    if let Some(Value::Object(schemes)) = document.get_mut("securitySchemes") {
+        for (name, scheme) in &card.security_schemes {
+            if let Some(Value::Object(entry)) = schemes.get_mut(name) {
+                entry.extend(security::flat_scheme(scheme));
+            }
+        }
+    }
+    if let Some(Value::Array(skills)) = document.get_mut("skills") {
+        for (entry, skill) in skills.iter_mut().zip(&card.skills) {
+            add_skill_security(entry, card, skill);
+        }
+    }
+}
+
+/// 0.3 has no tenants, so an interface that needs one cannot be offered to it.
+fn is_for_v0_3(interface: &AgentInterface) -> bool {
+    interface.protocol_version.starts_with("0.3") && interface.tenant.is_none()
+}
+
+fn add_skill_security(entry: &mut Value, card: &AgentCard, skill: &AgentSkill) {
+    if !skill.security.is_empty() {
+        entry["security"] = security::flat_requirements(card, &skill.security);
+    }
+}

@@ -1,0 +1,103 @@
+//! Parameters to operations.
+//!
+//! Text and data are moved out of the parsed JSON, never copied. What is wrong is collected, so that
+//! one answer names every member that needs mending, spelled as the caller's dialect spells it.
+//! Members may be written in camelCase or snake_case, `null` counts as absent, and members nobody
+//! knows are passed over.
+
+use attache_domain::{
+    CancelTask, Fault, GetTask, Operation, OperationKind, PushConfigCall, SubscribeTask, TaskId,
+};
+use serde_json::{Map, Value};
+
+use crate::Dialect;
+use reading::{Members, Place, Reading, kind_of};
+
+mod base64;
+mod list;
+mod message;
+mod part;
+pub(crate) mod reading;
+mod send;
+
+/// An operation, and the tenant it was addressed to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decoded {
+    pub operation: Operation,
+    /// Only 1.0 knows tenants.
+    pub tenant: Option<String>,
+}
+
+/// Reads the parameters of one operation: JSON-RPC params, or the members of a REST request.
+pub fn decode(dialect: Dialect, kind: OperationKind, params: Option<Value>) -> Result<Decoded, Fault> {
+    if let Some(call) = push_call(kind) {
+        // Refused for now whatever the parameters are; the refusal must not depend on them.
+        return Ok(Decoded { operation: Operation::PushConfig(call), tenant: None });
+    }
+    let params = match params {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(params)) => params,
+        Some(other) => {
+            return Err(Fault::invalid("params", format!("must be an object, not {}", kind_of(&other))));
+        }
+    };
+    let mut reading = Reading::new(dialect);
+    let mut members = Members::new(params, Place::Root);
+    let tenant = match dialect {
+        Dialect::V1_0 => members.nonempty_text(&mut reading, "tenant"),
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => None,
+    };
+    let operation = operation(&mut reading, kind, members);
+    let operation = reading.finish(operation)?;
+    Ok(Decoded { operation, tenant })
+}
+
+fn operation(reading: &mut Reading, kind: OperationKind, mut members: Members<'_>) -> Option<Operation> {
+    Some(match kind {
+        OperationKind::Send => Operation::Send(send::read(reading, members)?),
+        OperationKind::Stream => Operation::Stream(send::read(reading, members)?),
+        OperationKind::List => Operation::List(list::read(reading, members)?),
+        OperationKind::Get => {
+            let task = task_id(reading, &mut members);
+            let history_length = history_length(reading, &mut members);
+            Operation::Get(GetTask { task: task?, history_length })
+        }
+        OperationKind::Cancel => {
+            let task = task_id(reading, &mut members);
+            let metadata = members.object(reading, "metadata");
+            Operation::Cancel(CancelTask { task: task?, metadata })
+        }
+        OperationKind::Subscribe => {
+            Operation::Subscribe(SubscribeTask { task: task_id(reading, &mut members)?, after: None })
+        }
+        OperationKind::ExtendedCard => Operation::ExtendedCard,
+        OperationKind::PushCreate
+        | OperationKind::PushGet
+        | OperationKind::PushList
+        | OperationKind::PushDelete => Operation::PushConfig(push_call(kind)?),
+    })
+}
+
+fn push_call(kind: OperationKind) -> Option<PushConfigCall> {
+    match kind {
+        OperationKind::PushCreate => Some(PushConfigCall::Create),
+        OperationKind::PushGet => Some(PushConfigCall::Get),
+        OperationKind::PushList => Some(PushConfigCall::List),
+        OperationKind::PushDelete => Some(PushConfigCall::Delete),
+        _ => None,
+    }
+}
+
+fn task_id(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskId> {
+    members.required_text(reading, "id").map(TaskId::from)
+}
+
+/// `None` is all of the history. The protobuf form of 0.3 cannot tell zero from absent, so there zero
+/// is absent.
+fn history_length(reading: &mut Reading, members: &mut Members<'_>) -> Option<usize> {
+    let length = members.integer(reading, "historyLength", 0, i64::from(i32::MAX))?;
+    match reading.dialect() {
+        Dialect::V0_3Rest if length == 0 => None,
+        _ => Some(length),
+    }
+}

@@ -1,0 +1,58 @@
+//! The parameters of list.
+
+use attache_domain::{ContextId, DEFAULT_PAGE_SIZE, ListTasks, MAX_PAGE_SIZE, TaskState, Timestamp};
+use serde_json::Value;
+
+use super::history_length;
+use super::reading::{Members, Reading, excerpt, kind_of};
+use crate::spelling;
+
+pub(super) fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<ListTasks> {
+    let most = i64::try_from(MAX_PAGE_SIZE).unwrap_or(i64::MAX);
+    Some(ListTasks {
+        context: members.nonempty_text(reading, "contextId").map(ContextId::from),
+        state: read_state(reading, &mut members),
+        page_size: members.integer(reading, "pageSize", 1, most).unwrap_or(DEFAULT_PAGE_SIZE),
+        page_token: members.text(reading, "pageToken").unwrap_or_default(),
+        history_length: history_length(reading, &mut members),
+        status_since: read_time(reading, &mut members, "statusTimestampAfter"),
+        include_artifacts: members.boolean(reading, "includeArtifacts").unwrap_or(false),
+    })
+}
+
+/// Unspecified is any state, as if it were absent.
+fn read_state(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskState> {
+    let value = members.take("status")?;
+    let here = members.place();
+    let (state, found) = match &value {
+        Value::String(name) if name == "TASK_STATE_UNSPECIFIED" => return None,
+        Value::Number(number) if number.as_i64() == Some(0) => return None,
+        Value::String(name) => (state_named(reading, name), format!("{:?}", excerpt(name))),
+        Value::Number(number) => {
+            (number.as_i64().and_then(spelling::state_of_number), excerpt(&number.to_string()))
+        }
+        other => (None, kind_of(other).to_owned()),
+    };
+    if state.is_none() {
+        let names = TaskState::ALL.map(|state| spelling::state(reading.dialect(), state)).join(", ");
+        reading.refuse::<()>(here.member("status"), format!("must be one of {names}, not {found}"));
+    }
+    state
+}
+
+fn state_named(reading: &Reading, name: &str) -> Option<TaskState> {
+    TaskState::ALL.into_iter().find(|state| spelling::state(reading.dialect(), *state) == name)
+}
+
+fn read_time(reading: &mut Reading, members: &mut Members<'_>, name: &str) -> Option<Timestamp> {
+    let text = members.nonempty_text(reading, name)?;
+    match text.parse() {
+        Ok(moment) => Some(moment),
+        Err(_) => {
+            let here = members.place();
+            let found = excerpt(&text);
+            let wanted = "must be a time such as 2025-10-28T10:30:00.000Z";
+            reading.refuse(here.member(name), format!("{wanted}, not {found:?}"))
+        }
+    }
+}

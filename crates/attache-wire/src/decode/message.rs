@@ -1,0 +1,112 @@
+//! A message from a client.
+
+use attache_domain::{ContextId, Message, MessageId, Part, Role, TaskId};
+use serde_json::Value;
+
+use super::part;
+use super::reading::{Members, Place, Reading, excerpt, kind_of};
+use crate::{Dialect, spelling};
+
+/// Reads the member `message` of a send request.
+pub(super) fn read_member(reading: &mut Reading, parent: &mut Members<'_>) -> Option<Message> {
+    let above = parent.place();
+    // The protobuf name of the member in 0.3 is `request`, and some clients write that.
+    let name = match reading.dialect() {
+        Dialect::V0_3Rest if !parent.has("message") && parent.has("request") => "request",
+        _ => "message",
+    };
+    let Some(value) = parent.take(name) else {
+        return reading.refuse(above.member("message"), "is required");
+    };
+    let members = reading.members(value, above.member(name))?;
+    read(reading, members)
+}
+
+fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Message> {
+    check_kind(reading, &mut members);
+    let id = members.required_text(reading, "messageId");
+    let context = members.nonempty_text(reading, "contextId");
+    let task = members.nonempty_text(reading, "taskId");
+    let role = read_role(reading, &mut members);
+    let parts = read_parts(reading, &mut members);
+    let metadata = members.object(reading, "metadata");
+    let extensions = members.texts(reading, "extensions");
+    let reference_tasks = members.texts(reading, "referenceTaskIds");
+    Some(Message {
+        id: MessageId::from(id?),
+        role: role?,
+        parts: parts?,
+        context: context.map(ContextId::from),
+        task: task.map(TaskId::from),
+        reference_tasks: reference_tasks.into_iter().map(TaskId::from).collect(),
+        extensions,
+        metadata,
+    })
+}
+
+/// 0.3 says what an object is. Its own examples leave that out, so only a wrong word is refused.
+fn check_kind(reading: &mut Reading, members: &mut Members<'_>) {
+    if reading.dialect() == Dialect::V1_0 {
+        return;
+    }
+    if let Some(kind) = members.text(reading, "kind").filter(|kind| kind != "message") {
+        let here = members.place();
+        reading.refuse::<()>(here.member("kind"), format!("must be \"message\", not {:?}", excerpt(&kind)));
+    }
+}
+
+fn read_role(reading: &mut Reading, members: &mut Members<'_>) -> Option<Role> {
+    let here = members.place();
+    let place = here.member("role");
+    let Some(value) = members.take("role") else { return reading.refuse(place, "is required") };
+    let dialect = reading.dialect();
+    let wanted = format_args!(
+        "must be {} or {}",
+        spelling::role(dialect, Role::User),
+        spelling::role(dialect, Role::Agent)
+    );
+    match &value {
+        Value::String(name) => match role_named(dialect, name) {
+            Some(role) => Some(role),
+            None => reading.refuse(place, format!("{wanted}, not {:?}", excerpt(name))),
+        },
+        Value::Number(number) if dialect.is_proto_json() => match number.as_i64() {
+            Some(1) => Some(Role::User),
+            Some(2) => Some(Role::Agent),
+            _ => reading.refuse(place, format!("{wanted}, not {}", excerpt(&number.to_string()))),
+        },
+        other => reading.refuse(place, format!("{wanted}, not {}", kind_of(other))),
+    }
+}
+
+fn role_named(dialect: Dialect, name: &str) -> Option<Role> {
+    let speaks = |spoken: Dialect, role: Role| spelling::role(spoken, role) == name;
+    [Role::User, Role::Agent].into_iter().find(|role| {
+        // Under /v1 the prose of 0.3 also allows the names of its JSON Schema.
+        speaks(dialect, *role) || (dialect == Dialect::V0_3Rest && speaks(Dialect::V0_3Rpc, *role))
+    })
+}
+
+fn read_parts(reading: &mut Reading, members: &mut Members<'_>) -> Option<Vec<Part>> {
+    let here = members.place();
+    let name = match reading.dialect() {
+        Dialect::V1_0 | Dialect::V0_3Rpc => "parts",
+        Dialect::V0_3Rest if !members.has("content") && members.has("parts") => "parts",
+        Dialect::V0_3Rest => "content",
+    };
+    let place = here.member(name);
+    let Some(value) = members.take(name) else { return reading.refuse(place, "is required") };
+    let items = reading.array(value, place)?;
+    if items.is_empty() {
+        return reading.refuse(place, "must hold at least one part");
+    }
+    read_items(reading, items, place)
+}
+
+fn read_items(reading: &mut Reading, items: Vec<Value>, place: Place<'_>) -> Option<Vec<Part>> {
+    let count = items.len();
+    let items = items.into_iter().enumerate();
+    let parts: Vec<Part> =
+        items.filter_map(|(index, item)| part::read(reading, item, place.item(index))).collect();
+    (parts.len() == count).then_some(parts)
+}

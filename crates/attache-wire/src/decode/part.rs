@@ -1,0 +1,175 @@
+//! A part of a message from a client.
+
+use attache_domain::{Metadata, Part, PartContent};
+use serde_json::Value;
+
+use super::base64;
+use super::reading::{Members, Place, Reading, excerpt};
+use crate::Dialect;
+use crate::encode::part::{WRAPPED_DATA, WRAPPED_VALUE};
+
+pub(super) fn read(reading: &mut Reading, value: Value, place: Place<'_>) -> Option<Part> {
+    let members = reading.members(value, place)?;
+    match reading.dialect() {
+        Dialect::V1_0 => read_v1_0(reading, members),
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => read_v0_3(reading, members),
+    }
+}
+
+fn read_v1_0(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
+    let here = members.place();
+    let (text, raw, url) = (members.take("text"), members.take("raw"), members.take("url"));
+    // Null is data like any other, unless something else is clearly meant.
+    let alone = text.is_none() && raw.is_none() && url.is_none();
+    let data = members.take_even_null("data").filter(|data| alone || !data.is_null());
+    let candidates = &mut [("text", text), ("raw", raw), ("url", url), ("data", data)];
+    let content = match the_one(reading, &members, candidates) {
+        None => None,
+        Some(("text", value)) => reading.text(value, here.member("text")).map(PartContent::Text),
+        Some(("raw", value)) => read_bytes(reading, value, here.member("raw")),
+        Some(("url", value)) => read_url(reading, value, here.member("url")),
+        Some((_, value)) => Some(PartContent::Data(value)),
+    };
+    let filename = members.nonempty_text(reading, "filename");
+    let media_type = members.nonempty_text(reading, "mediaType");
+    let metadata = members.object(reading, "metadata");
+    Some(Part { content: content?, media_type, filename, metadata })
+}
+
+fn read_v0_3(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
+    let here = members.place();
+    let kind = read_kind(reading, &mut members)?;
+    if let Some(kind) = kind.filter(|kind| !members.has(kind)) {
+        return reading.refuse(here.member(kind), format!("is required in a part of kind \"{kind}\""));
+    }
+    let candidates = &mut ["text", "file", "data"].map(|name| (name, members.take(name)));
+    let content = the_one(reading, &members, candidates);
+    let metadata = members.object(reading, "metadata");
+    match content? {
+        ("text", value) => {
+            let text = reading.text(value, here.member("text"))?;
+            Some(Part { metadata, ..Part::text(text) })
+        }
+        ("file", value) => {
+            let file = reading.members(value, here.member("file"))?;
+            Some(Part { metadata, ..read_file(reading, file)? })
+        }
+        (_, value) => {
+            let data = read_data(reading, value, here.member("data"), kind.is_some())?;
+            let (data, metadata) = unwrap_data(data, metadata);
+            Some(Part { metadata, ..Part::new(PartContent::Data(data)) })
+        }
+    }
+}
+
+/// The kind a part says it is, if it says so. The outer `None` is a kind nobody knows.
+fn read_kind(reading: &mut Reading, members: &mut Members<'_>) -> Option<Option<&'static str>> {
+    let here = members.place();
+    let Some(value) = members.take("kind") else { return Some(None) };
+    let named = reading.text(value, here.member("kind"))?;
+    match ["text", "file", "data"].into_iter().find(|kind| *kind == named) {
+        Some(kind) => Some(Some(kind)),
+        None => reading.refuse(
+            here.member("kind"),
+            format!("must be \"text\", \"file\" or \"data\", not {:?}", excerpt(&named)),
+        ),
+    }
+}
+
+fn read_file(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
+    let here = members.place();
+    // Under /v1 the JSON Schema names are understood too.
+    let names: &[&'static str] = match reading.dialect() {
+        Dialect::V0_3Rest => &["fileWithBytes", "fileWithUri", "bytes", "uri"],
+        Dialect::V1_0 | Dialect::V0_3Rpc => &["bytes", "uri"],
+    };
+    let mut candidates: Vec<_> = names.iter().map(|name| (*name, members.take(name))).collect();
+    let content = match the_one(reading, &members, &mut candidates) {
+        None => None,
+        Some((name @ ("bytes" | "fileWithBytes"), value)) => read_bytes(reading, value, here.member(name)),
+        Some((name, value)) => read_url(reading, value, here.member(name)),
+    };
+    let media_type = members.nonempty_text(reading, "mimeType");
+    let filename = members.nonempty_text(reading, "name");
+    Some(Part { content: content?, media_type, filename, metadata: None })
+}
+
+/// Data of 0.3 is an object. ProtoJSON puts it one level deeper than the JSON Schema, whose parts name
+/// their kind.
+fn read_data(
+    reading: &mut Reading,
+    value: Value,
+    place: Place<'_>,
+    names_its_kind: bool,
+) -> Option<Metadata> {
+    let mut data = reading.object(value, place)?;
+    if reading.dialect() == Dialect::V0_3Rpc || names_its_kind {
+        return Some(data);
+    }
+    match data.remove("data").filter(|data| !data.is_null()) {
+        Some(data) => reading.object(data, place.member("data")),
+        None => reading.refuse(place.member("data"), "is required"),
+    }
+}
+
+/// Undoes what a value went through that is no object and had to pass through 0.3.
+fn unwrap_data(mut data: Metadata, metadata: Option<Metadata>) -> (Value, Option<Metadata>) {
+    let flag = metadata.as_ref().and_then(|metadata| metadata.get(WRAPPED_DATA));
+    if flag != Some(&Value::Bool(true)) || data.len() != 1 {
+        return (data.into(), metadata);
+    }
+    let Some(value) = data.remove(WRAPPED_VALUE) else { return (data.into(), metadata) };
+    let mut metadata = metadata.unwrap_or_default();
+    metadata.remove(WRAPPED_DATA);
+    (value, Some(metadata).filter(|metadata| !metadata.is_empty()))
+}
+
+fn read_bytes(reading: &mut Reading, value: Value, place: Place<'_>) -> Option<PartContent> {
+    let text = reading.text(value, place)?;
+    match base64::normalise(text) {
+        Ok(bytes) => Some(PartContent::Raw(bytes)),
+        Err(problem) => reading.refuse(place, format!("is not base64: {problem}")),
+    }
+}
+
+fn read_url(reading: &mut Reading, value: Value, place: Place<'_>) -> Option<PartContent> {
+    let url = reading.text(value, place)?;
+    if url.is_empty() {
+        return reading.refuse(place, "must not be empty");
+    }
+    Some(PartContent::Url(url))
+}
+
+/// The only one of `candidates` that is there.
+fn the_one(
+    reading: &mut Reading,
+    members: &Members<'_>,
+    candidates: &mut [(&'static str, Option<Value>)],
+) -> Option<(&'static str, Value)> {
+    let is_there = |(_, value): &&mut (&str, Option<Value>)| value.is_some();
+    let mut there = candidates.iter_mut().filter(is_there);
+    if let (Some((name, value)), None) = (there.next(), there.next()) {
+        return value.take().map(|value| (*name, value));
+    }
+    let names: Vec<&str> = candidates.iter().map(|(name, _)| *name).collect();
+    let found = candidates.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| *name);
+    let has = match listed(&found.collect::<Vec<_>>()) {
+        none if none.is_empty() => "none".to_owned(),
+        has => has,
+    };
+    let hint = match reading.dialect() {
+        Dialect::V1_0 if members.has("file") => "; a file is spelled raw or url in version 1.0",
+        _ => "",
+    };
+    let description = format!("must have exactly one of {}, but has {has}{hint}", listed(&names));
+    reading.refuse(members.place(), description)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,47 @@
+//! The parameters of send and stream.
+
+use attache_domain::{SendConfiguration, SendMessage};
+
+use super::reading::{Members, Reading};
+use super::{history_length, message};
+use crate::Dialect;
+
+pub(super) fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<SendMessage> {
+    let message = message::read_member(reading, &mut members);
+    let configuration = read_configuration(reading, &mut members);
+    let metadata = members.object(reading, "metadata");
+    Some(SendMessage { message: message?, configuration, metadata })
+}
+
+fn read_configuration(reading: &mut Reading, parent: &mut Members<'_>) -> SendConfiguration {
+    let Some(value) = parent.take("configuration") else { return SendConfiguration::default() };
+    let above = parent.place();
+    let Some(mut members) = reading.members(value, above.member("configuration")) else {
+        return SendConfiguration::default();
+    };
+    SendConfiguration {
+        accepted_output_modes: members.texts(reading, "acceptedOutputModes"),
+        wants_push: wants_push(reading, &mut members),
+        history_length: history_length(reading, &mut members),
+        return_immediately: return_immediately(reading, &mut members),
+    }
+}
+
+fn wants_push(reading: &mut Reading, members: &mut Members<'_>) -> bool {
+    let names: &[&str] = match reading.dialect() {
+        Dialect::V1_0 => &["taskPushNotificationConfig"],
+        Dialect::V0_3Rpc => &["pushNotificationConfig"],
+        Dialect::V0_3Rest => &["pushNotification", "pushNotificationConfig"],
+    };
+    names.iter().any(|name| members.object(reading, name).is_some())
+}
+
+/// 0.3 asks the other way round. Its protobuf form cannot tell false from absent, so once there is a
+/// configuration, not asking to wait means not waiting.
+fn return_immediately(reading: &mut Reading, members: &mut Members<'_>) -> bool {
+    match reading.dialect() {
+        Dialect::V1_0 => members.boolean(reading, "returnImmediately").unwrap_or(false),
+        Dialect::V0_3Rpc => !members.boolean(reading, "blocking").unwrap_or(true),
+        Dialect::V0_3Rest => !members.boolean(reading, "blocking").unwrap_or(false),
+    }
+}

@@ -1,0 +1,104 @@
+//! Domain words to JSON, written once and straight into bytes.
+//!
+//! Every function appends to `out` one compact JSON value on a single line. Members are written by
+//! hand rather than through a tree, because events and tasks are the bulk of all traffic.
+
+use std::sync::Arc;
+
+use attache_domain::{ContextId, Message, TaskId, TaskView, Update};
+
+use crate::Dialect;
+
+mod event;
+mod message;
+pub(crate) mod part;
+mod task;
+pub(crate) mod text;
+
+/// How much of a task is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskShape {
+    /// At most this many of the most recent messages; `None` is all of them.
+    pub history_length: Option<usize>,
+    pub artifacts: ArtifactsShown,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArtifactsShown {
+    /// Left out when there are none.
+    WhenAny,
+    Never,
+    /// An empty list when there are none.
+    Always,
+}
+
+/// One page of a listing.
+#[derive(Debug, Clone)]
+pub struct TaskPage {
+    pub tasks: Vec<Arc<TaskView>>,
+    /// Empty on the last page.
+    pub next_page_token: String,
+    /// The page size in force, not the number of tasks on this page.
+    pub page_size: usize,
+    /// How many tasks match in all.
+    pub total_size: u64,
+}
+
+/// A bare task: the answer to get and cancel.
+pub fn write_task(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+    task::write(dialect, view, shape, out);
+}
+
+/// A task as the answer to send, or as an item of a stream.
+pub fn write_task_item(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+    write_item(dialect, b"{\"task\":", out, |out| task::write(dialect, view, shape, out));
+}
+
+/// A bare message as the answer to send, or as the only item of a stream.
+pub fn write_message_item(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
+    write_item(dialect, b"{\"message\":", out, |out| message::write(dialect, message, out));
+}
+
+/// One event of a stream.
+pub fn write_update(
+    dialect: Dialect,
+    task: &TaskId,
+    context: &ContextId,
+    update: &Update,
+    out: &mut Vec<u8>,
+) {
+    match update {
+        Update::Status { status, closes } => write_item(dialect, b"{\"statusUpdate\":", out, |out| {
+            event::write_status_update(dialect, task, context, status, *closes, out);
+        }),
+        Update::Artifact { artifact, append, last_chunk } => {
+            write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
+                event::write_artifact_update(dialect, task, context, artifact, *append, *last_chunk, out);
+            });
+        }
+        Update::Replied(message) => write_message_item(dialect, message, out),
+    }
+}
+
+/// The answer to list, which only 1.0 has. All four members are always there.
+pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"tasks\":");
+    text::write_array(&page.tasks, out, |view, out| task::write(Dialect::V1_0, view, shape, out));
+    out.extend_from_slice(b",\"nextPageToken\":");
+    text::write_text(&page.next_page_token, out);
+    out.extend_from_slice(b",\"pageSize\":");
+    text::write_integer(page.page_size, out);
+    out.extend_from_slice(b",\"totalSize\":");
+    text::write_integer(page.total_size, out);
+    out.push(b'}');
+}
+
+/// 0.3 on JSON-RPC tells objects apart by `kind`; the other dialects wrap them.
+fn write_item(dialect: Dialect, open: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    if dialect == Dialect::V0_3Rpc {
+        return write(out);
+    }
+    out.extend_from_slice(open);
+    write(out);
+    out.push(b'}');
+}

@@ -1,0 +1,75 @@
+//! The events of a stream, and the artifact they carry.
+
+use attache_domain::{Artifact, ContextId, TaskId, TaskStatus};
+
+use super::part;
+use super::task::write_status;
+use super::text::{write_array, write_metadata, write_optional_text, write_text, write_texts};
+use crate::Dialect;
+
+pub(super) fn write_status_update(
+    dialect: Dialect,
+    task: &TaskId,
+    context: &ContextId,
+    status: &TaskStatus,
+    closes: bool,
+    out: &mut Vec<u8>,
+) {
+    let open: &[u8] = match dialect {
+        Dialect::V0_3Rpc => b"{\"kind\":\"status-update\",\"taskId\":",
+        Dialect::V1_0 | Dialect::V0_3Rest => b"{\"taskId\":",
+    };
+    write_ids(open, task, context, out);
+    out.extend_from_slice(b",\"status\":");
+    write_status(dialect, status, out);
+    out.extend_from_slice(match (dialect, closes) {
+        (Dialect::V1_0, _) | (Dialect::V0_3Rest, false) => b"",
+        (Dialect::V0_3Rpc, false) => b",\"final\":false",
+        (Dialect::V0_3Rpc | Dialect::V0_3Rest, true) => b",\"final\":true",
+    });
+    out.push(b'}');
+}
+
+pub(super) fn write_artifact_update(
+    dialect: Dialect,
+    task: &TaskId,
+    context: &ContextId,
+    artifact: &Artifact,
+    append: bool,
+    last_chunk: bool,
+    out: &mut Vec<u8>,
+) {
+    let open: &[u8] = match dialect {
+        Dialect::V0_3Rpc => b"{\"kind\":\"artifact-update\",\"taskId\":",
+        Dialect::V1_0 | Dialect::V0_3Rest => b"{\"taskId\":",
+    };
+    write_ids(open, task, context, out);
+    out.extend_from_slice(b",\"artifact\":");
+    write_artifact(dialect, artifact, out);
+    if append {
+        out.extend_from_slice(b",\"append\":true");
+    }
+    if last_chunk {
+        out.extend_from_slice(b",\"lastChunk\":true");
+    }
+    out.push(b'}');
+}
+
+pub(super) fn write_artifact(dialect: Dialect, artifact: &Artifact, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"artifactId\":");
+    write_text(artifact.id.as_str(), out);
+    write_optional_text(b",\"name\":", artifact.name.as_deref(), out);
+    write_optional_text(b",\"description\":", artifact.description.as_deref(), out);
+    out.extend_from_slice(b",\"parts\":");
+    write_array(&artifact.parts, out, |part, out| part::write(dialect, part, out));
+    write_metadata(artifact.metadata.as_ref(), out);
+    write_texts(b",\"extensions\":", &artifact.extensions, out);
+    out.push(b'}');
+}
+
+fn write_ids(open: &[u8], task: &TaskId, context: &ContextId, out: &mut Vec<u8>) {
+    out.extend_from_slice(open);
+    write_text(task.as_str(), out);
+    out.extend_from_slice(b",\"contextId\":");
+    write_text(context.as_str(), out);
+}

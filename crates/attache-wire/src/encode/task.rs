@@ -1,0 +1,57 @@
+//! A task and its status.
+
+use attache_domain::{TaskStatus, TaskView};
+
+use super::text::{write_array, write_metadata, write_text, write_time};
+use super::{ArtifactsShown, TaskShape, event, message};
+use crate::{Dialect, spelling};
+
+pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+    out.extend_from_slice(match dialect {
+        Dialect::V0_3Rpc => b"{\"kind\":\"task\",\"id\":",
+        Dialect::V1_0 | Dialect::V0_3Rest => b"{\"id\":",
+    });
+    write_text(view.task.as_str(), out);
+    out.extend_from_slice(b",\"contextId\":");
+    write_text(view.context.as_str(), out);
+    out.extend_from_slice(b",\"status\":");
+    write_status(dialect, &view.status, out);
+    write_artifacts(dialect, view, shape.artifacts, out);
+    write_history(dialect, view, shape.history_length, out);
+    write_metadata(view.metadata.as_ref(), out);
+    out.push(b'}');
+}
+
+pub(super) fn write_status(dialect: Dialect, status: &TaskStatus, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"state\":\"");
+    out.extend_from_slice(spelling::state(dialect, status.state).as_bytes());
+    out.push(b'"');
+    if let Some(message) = &status.message {
+        out.extend_from_slice(b",\"message\":");
+        message::write(dialect, message, out);
+    }
+    out.extend_from_slice(b",\"timestamp\":");
+    write_time(status.at, out);
+    out.push(b'}');
+}
+
+fn write_artifacts(dialect: Dialect, view: &TaskView, shown: ArtifactsShown, out: &mut Vec<u8>) {
+    let shown = match shown {
+        ArtifactsShown::WhenAny => !view.artifacts.is_empty(),
+        ArtifactsShown::Never => false,
+        ArtifactsShown::Always => true,
+    };
+    if shown {
+        out.extend_from_slice(b",\"artifacts\":");
+        write_array(&view.artifacts, out, |artifact, out| event::write_artifact(dialect, artifact, out));
+    }
+}
+
+fn write_history(dialect: Dialect, view: &TaskView, length: Option<usize>, out: &mut Vec<u8>) {
+    let skipped = length.map_or(0, |length| view.history.len().saturating_sub(length));
+    let recent = &view.history[skipped..];
+    if !recent.is_empty() {
+        out.extend_from_slice(b",\"history\":");
+        write_array(recent, out, |message, out| message::write(dialect, message, out));
+    }
+}

@@ -1,0 +1,157 @@
+//! What each fault is called and numbered: the one table from which every binding takes its errors.
+
+use std::borrow::Cow;
+
+use attache_domain::Fault;
+
+/// The names and numbers of one fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FaultSpelling {
+    /// JSON-RPC error code.
+    pub(crate) code: i32,
+    pub(crate) http_status: u16,
+    /// gRPC status name.
+    pub(crate) status: &'static str,
+    /// Reason in the `ErrorInfo` of 1.0.
+    pub(crate) reason: &'static str,
+    /// Name of the error type in 0.3.
+    pub(crate) name: &'static str,
+}
+
+pub(crate) fn spelling(fault: &Fault) -> FaultSpelling {
+    let (code, http_status, status, reason, name) = match fault {
+        Fault::TaskNotFound { .. } => (-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "TaskNotFoundError"),
+        Fault::TaskNotCancelable { .. } => {
+            (-32002, 400, "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE", "TaskNotCancelableError")
+        }
+        Fault::PushNotSupported => (
+            -32003,
+            400,
+            "FAILED_PRECONDITION",
+            "PUSH_NOTIFICATION_NOT_SUPPORTED",
+            "PushNotificationNotSupportedError",
+        ),
+        Fault::Unsupported { .. } | Fault::TaskFinished { .. } => {
+            (-32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION", "UnsupportedOperationError")
+        }
+        Fault::ContentTypeNotSupported { .. } => {
+            (-32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", "ContentTypeNotSupportedError")
+        }
+        Fault::MediaTypeNotAccepted { .. } => {
+            (-32005, 415, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", "ContentTypeNotSupportedError")
+        }
+        Fault::InvalidAgentResponse { .. } => {
+            (-32006, 500, "INTERNAL", "INVALID_AGENT_RESPONSE", "InvalidAgentResponseError")
+        }
+        Fault::ExtendedCardNotConfigured => (
+            -32007,
+            400,
+            "FAILED_PRECONDITION",
+            "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
+            "AuthenticatedExtendedCardNotConfiguredError",
+        ),
+        Fault::ExtensionRequired { .. } => (
+            -32008,
+            400,
+            "FAILED_PRECONDITION",
+            "EXTENSION_SUPPORT_REQUIRED",
+            "ExtensionSupportRequiredError",
+        ),
+        Fault::VersionNotSupported { .. } => {
+            (-32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED", "VersionNotSupportedError")
+        }
+        Fault::Unparsable { .. } => (-32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "JSONParseError"),
+        Fault::InvalidRequest { .. } => {
+            (-32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "InvalidRequestError")
+        }
+        Fault::BodyTooLarge { .. } => {
+            (-32600, 413, "INVALID_ARGUMENT", "INVALID_REQUEST", "InvalidRequestError")
+        }
+        Fault::MethodNotFound { .. } | Fault::RouteNotFound { .. } => {
+            (-32601, 404, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError")
+        }
+        Fault::VerbNotAllowed { .. } => {
+            (-32601, 405, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError")
+        }
+        Fault::InvalidParams { .. } => {
+            (-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "InvalidParamsError")
+        }
+        Fault::Internal => (-32603, 500, "INTERNAL", "INTERNAL_ERROR", "InternalError"),
+        Fault::Unavailable => (-32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
+        Fault::Unauthenticated => (-32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError"),
+        Fault::Forbidden { .. } => {
+            (-32600, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "InvalidRequestError")
+        }
+    };
+    FaultSpelling { code, http_status, status, reason, name }
+}
+
+/// What a program can use of the fault beside its text.
+pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
+    match fault {
+        Fault::TaskNotFound { task } => vec![("taskId", task.as_str().into())],
+        Fault::TaskNotCancelable { task, state } | Fault::TaskFinished { task, state } => {
+            let state = crate::spelling::state(crate::Dialect::V1_0, *state);
+            vec![("taskId", task.as_str().into()), ("state", state.into())]
+        }
+        Fault::ExtensionRequired { uri } => vec![("extension", uri.into())],
+        Fault::VersionNotSupported { supported, .. } => {
+            vec![("supportedVersions", supported.join(",").into())]
+        }
+        Fault::MethodNotFound { method } => vec![("method", method.into())],
+        Fault::RouteNotFound { path } => vec![("path", path.into())],
+        Fault::VerbNotAllowed { path, method, allowed } => {
+            vec![("path", path.into()), ("method", method.into()), ("allowed", (*allowed).into())]
+        }
+        Fault::BodyTooLarge { limit } => vec![("limit", limit.to_string().into())],
+        Fault::MediaTypeNotAccepted { found } => vec![("contentType", found.into())],
+        Fault::PushNotSupported
+        | Fault::Unsupported { .. }
+        | Fault::ContentTypeNotSupported { .. }
+        | Fault::InvalidAgentResponse { .. }
+        | Fault::ExtendedCardNotConfigured
+        | Fault::Unparsable { .. }
+        | Fault::InvalidRequest { .. }
+        | Fault::InvalidParams { .. }
+        | Fault::Internal
+        | Fault::Unauthenticated
+        | Fault::Forbidden { .. }
+        | Fault::Unavailable => Vec::new(),
+    }
+}
+
+/// The error details of 1.0: an `ErrorInfo`, and a `BadRequest` when members were wrong.
+pub(crate) fn details(fault: &Fault) -> serde_json::Value {
+    let mut details = vec![serde_json::json!({
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "reason": spelling(fault).reason,
+        "domain": "a2a-protocol.org",
+        "metadata": metadata_object(fault),
+    })];
+    if let Fault::InvalidParams { .. } = fault {
+        details.push(serde_json::json!({
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            "fieldViolations": violations(fault),
+        }));
+    }
+    details.into()
+}
+
+/// The error data of 0.3: an object, or nothing when there is nothing to add.
+pub(crate) fn data(fault: &Fault) -> Option<serde_json::Value> {
+    if let Fault::InvalidParams { .. } = fault {
+        return Some(serde_json::json!({ "violations": violations(fault) }));
+    }
+    let metadata = metadata_object(fault);
+    (!metadata.is_empty()).then(|| metadata.into())
+}
+
+fn metadata_object(fault: &Fault) -> serde_json::Map<String, serde_json::Value> {
+    metadata(fault).into_iter().map(|(name, value)| (name.to_owned(), value.into_owned().into())).collect()
+}
+
+fn violations(fault: &Fault) -> Vec<serde_json::Value> {
+    let Fault::InvalidParams { violations } = fault else { return Vec::new() };
+    let spell = |violation: &attache_domain::Violation| serde_json::json!({ "field": violation.field, "description": violation.description });
+    violations.iter().map(spell).collect()
+}

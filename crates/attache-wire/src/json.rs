@@ -1,0 +1,108 @@
+//! Bytes to a JSON value, with bounded nesting.
+//!
+//! The nesting is measured before anything is built, so that a body of brackets costs one look at
+//! its bytes and nothing else.
+
+use attache_domain::Fault;
+use serde_json::Value;
+
+/// Deeper than this the JSON parser itself gives up; a higher limit has no effect.
+pub const DEEPEST: usize = 127;
+
+/// Reads the whole of `body` as one JSON value nested at most `max_depth` levels deep.
+///
+/// [`Fault::Unparsable`] says where the text stops being JSON; [`Fault::InvalidRequest`] names the
+/// nesting limit when it is passed.
+pub fn parse(body: &[u8], max_depth: usize) -> Result<Value, Fault> {
+    let limit = max_depth.min(DEEPEST);
+    if is_nested_deeper_than(body, limit) {
+        return Err(Fault::InvalidRequest {
+            what: format!("the body is nested more than {limit} levels deep, which is the limit here"),
+        });
+    }
+    serde_json::from_slice(body).map_err(|error| Fault::Unparsable { what: error.to_string() })
+}
+
+/// Counts brackets outside of strings. Says nothing about whether they match: the parser does.
+fn is_nested_deeper_than(body: &[u8], limit: usize) -> bool {
+    let mut depth = 0usize;
+    let mut at = 0;
+    while let Some(&byte) = body.get(at) {
+        at += 1;
+        match byte {
+            b'"' => at = end_of_string(body, at),
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > limit {
+                    return true;
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The position after the closing quote of the string whose inside starts at `at`.
+fn end_of_string(body: &[u8], mut at: usize) -> usize {
+    while let Some(found) = body.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        if body[at + found] == b'"' {
+            return at + found + 1;
+        }
+        at += found + 2;
+    }
+    body.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_depth(body: &str, depth: usize) {
+        assert!(!is_nested_deeper_than(body.as_bytes(), depth), "{body} is at most {depth} deep");
+        if depth > 0 {
+            assert!(is_nested_deeper_than(body.as_bytes(), depth - 1), "{body} is {depth} deep");
+        }
+    }
+
+    #[test]
+    fn nesting_is_counted_outside_of_strings_only() {
+        check_depth("1", 0);
+        check_depth("[]", 1);
+        check_depth(r#"{"a":[{"b":1}],"c":[[2]]}"#, 3);
+        check_depth(r#"["[[[[","\"[[[","\\",["x"]]"#, 2);
+        check_depth(r#"["unclosed [[["#, 1);
+        check_depth(r#"["ends in a backslash \"#, 1);
+    }
+
+    #[test]
+    fn the_nesting_limit_is_named() {
+        let fault = parse(b"[[[1]]]", 2).unwrap_err();
+        assert!(matches!(&fault, Fault::InvalidRequest { what } if what.contains("2 levels")), "{fault}");
+        assert!(parse(b"[[1]]", 2).is_ok());
+    }
+
+    #[test]
+    fn the_deepest_allowed_nesting_still_parses() {
+        let body = format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST));
+        assert!(parse(body.as_bytes(), usize::MAX).is_ok());
+        let body = format!("[{body}]");
+        assert!(matches!(parse(body.as_bytes(), usize::MAX), Err(Fault::InvalidRequest { .. })));
+    }
+
+    #[test]
+    fn bad_json_says_where() {
+        for (body, place) in [
+            (&b"{\"a\":1,}"[..], "line 1 column 8"),
+            (b"", "line 1 column 0"),
+            (b"{\n\"a\" 1}", "line 2 column 5"),
+            (b"{} {}", "line 1 column 4"),
+            (b"\"\xff\"", "line 1 column"),
+        ] {
+            let fault = parse(body, 64).unwrap_err();
+            assert!(matches!(&fault, Fault::Unparsable { what } if what.contains(place)), "{fault}");
+        }
+    }
+}

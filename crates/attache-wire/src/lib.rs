@@ -1,0 +1,34 @@
+//! How A2A 0.3 and 1.0 spell things: pure conversions to and from domain words.
+//!
+//! What comes in becomes an [`attache_domain::Operation`] or a [`attache_domain::Fault`] that says
+//! exactly what was wrong; what goes out is written once, straight into bytes. Only this crate knows
+//! which version speaks how. Not here: sockets, headers as a server sees them, and any decision about
+//! a task.
+//!
+//! ```
+//! use attache_domain::Operation;
+//! use attache_wire::{decode, jsonrpc};
+//!
+//! let body = br#"{"jsonrpc":"2.0","id":7,"method":"GetTask","params":{"id":"t-1"}}"#;
+//! let envelope = jsonrpc::parse(body, 64).unwrap();
+//! let (version, kind) = jsonrpc::method(&envelope.method).unwrap();
+//! let decoded = decode(jsonrpc::dialect(version), kind, envelope.params).unwrap();
+//! assert!(matches!(decoded.operation, Operation::Get(get) if get.task.as_str() == "t-1"));
+//! ```
+
+pub mod card;
+mod decode;
+mod dialect;
+pub mod encode;
+pub mod extensions;
+mod fault;
+pub mod fuzz;
+pub mod json;
+pub mod jsonrpc;
+mod percent;
+pub mod rest;
+mod spelling;
+pub mod version;
+
+pub use decode::{Decoded, decode};
+pub use dialect::{Dialect, Version};

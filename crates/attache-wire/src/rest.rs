@@ -1,0 +1,91 @@
+//! HTTP+JSON: paths to operations, requests to parameters, faults to error bodies.
+
+use attache_domain::{Fault, OperationKind};
+use serde_json::{Map, Value, json};
+
+use crate::decode::reading::{camel_case, kind_of};
+use crate::encode::text::write_value;
+use crate::{Decoded, Version, fault, percent};
+
+mod route;
+
+pub use route::{Route, route, version_of_path};
+
+/// Reads the parameters of a routed request. The path wins over the body, and the query fills in what
+/// neither says; what reads a task or lists tasks has no body worth reading.
+pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<Decoded, Fault> {
+    let body = body.filter(|_| !matches!(route.kind, OperationKind::Get | OperationKind::List));
+    let mut members = match body {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(members)) => members,
+        Some(other) => {
+            return Err(Fault::invalid("body", format!("must be an object, not {}", kind_of(&other))));
+        }
+    };
+    for (name, text) in percent::query_pairs(query).filter(|(_, text)| !text.is_empty()) {
+        let name = camel_case(&name);
+        let value = typed(&name, text);
+        members.entry(name).or_insert(value);
+    }
+    if let Some(task) = &route.task {
+        members.insert("id".to_owned(), task.as_str().into());
+    }
+    let mut decoded = crate::decode(route.dialect, route.kind, Some(Value::Object(members)))?;
+    if route.tenant.is_some() {
+        decoded.tenant.clone_from(&route.tenant);
+    }
+    Ok(decoded)
+}
+
+/// A query knows only text. What should be a number or a boolean becomes one if it looks like one;
+/// otherwise the reader says what is wrong with it.
+fn typed(name: &str, text: String) -> Value {
+    match (name, text.as_str()) {
+        ("includeArtifacts", "true") => Value::Bool(true),
+        ("includeArtifacts", "false") => Value::Bool(false),
+        ("historyLength" | "pageSize", digits) => match digits.parse::<i64>() {
+            Ok(number) => number.into(),
+            Err(_) => Value::String(text),
+        },
+        _ => Value::String(text),
+    }
+}
+
+/// An error as HTTP status and body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorReply {
+    pub status: u16,
+    pub body: Vec<u8>,
+}
+
+/// The answer to a request that failed with `fault`.
+pub fn error(version: Version, fault: &Fault) -> ErrorReply {
+    let spelling = fault::spelling(fault);
+    let error = match version {
+        Version::V1_0 => json!({ "error": {
+            "code": spelling.http_status,
+            "status": spelling.status,
+            "message": fault.to_string(),
+            "details": fault::details(fault),
+        } }),
+        Version::V0_3 => {
+            let mut error =
+                json!({ "type": spelling.name, "code": spelling.code, "message": fault.to_string() });
+            if let Some(data) = fault::data(fault) {
+                error["data"] = data;
+            }
+            error
+        }
+    };
+    let mut body = Vec::new();
+    write_value(&error, &mut body);
+    ErrorReply { status: spelling.http_status, body }
+}
+
+/// The media type of bodies, errors included, but not of streams.
+pub fn content_type(version: Version) -> &'static str {
+    match version {
+        Version::V0_3 => "application/json",
+        Version::V1_0 => "application/a2a+json",
+    }
+}

@@ -1,0 +1,148 @@
+//! Which operation a verb and a path name.
+
+use attache_domain::{Fault, OperationKind};
+
+use crate::{Dialect, Version, percent};
+
+/// A request line, understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    pub dialect: Dialect,
+    pub kind: OperationKind,
+    pub tenant: Option<String>,
+    pub task: Option<String>,
+    /// The push configuration in the path.
+    pub config: Option<String>,
+}
+
+/// Finds the operation for a verb and a path that is still percent-encoded and has no query.
+///
+/// 0.3 lives under `/v1`; everything else is 1.0, with or without a tenant before it. HEAD counts as GET.
+pub fn route(method: &str, path: &str) -> Result<Route, Fault> {
+    let not_found = || Fault::RouteNotFound { path: path.to_owned() };
+    let segments: Vec<&str> = path.strip_prefix('/').ok_or_else(not_found)?.split('/').collect();
+    let (dialect, tenant, segments) = owner(&segments).ok_or_else(not_found)?;
+    let verb = if method == "HEAD" { "GET" } else { method };
+    let target = target(dialect, verb, segments).ok_or_else(not_found)?;
+    match target.verbs.iter().find(|(allowed, _)| *allowed == verb) {
+        Some((_, kind)) => {
+            Ok(Route { dialect, kind: *kind, tenant, task: target.task, config: target.config })
+        }
+        None => Err(Fault::VerbNotAllowed {
+            path: path.to_owned(),
+            method: method.to_owned(),
+            allowed: target.allowed,
+        }),
+    }
+}
+
+/// The version in which to answer on `path`, also when nothing is there.
+pub fn version_of_path(path: &str) -> Version {
+    match path.strip_prefix('/').unwrap_or(path).split('/').next() {
+        Some("v1") => Version::V0_3,
+        _ => Version::V1_0,
+    }
+}
+
+/// First segments that name something else and therefore no tenant.
+const RESERVED: [&str; 15] = [
+    "v1",
+    "message:send",
+    "message:stream",
+    "tasks",
+    "extendedAgentCard",
+    ".well-known",
+    "health",
+    "metrics",
+    "openapi.json",
+    "listCommands",
+    "executeCommand",
+    "ws",
+    "blobs",
+    "rpc",
+    "console",
+];
+
+/// The dialect and tenant a path belongs to, and what is left of it.
+fn owner<'a, 'p>(segments: &'a [&'p str]) -> Option<(Dialect, Option<String>, &'a [&'p str])> {
+    let (first, rest) = segments.split_first()?;
+    let first = percent::decode_segment(first)?;
+    if first == "v1" {
+        return Some((Dialect::V0_3Rest, None, rest));
+    }
+    if RESERVED.contains(&&*first) {
+        return Some((Dialect::V1_0, None, segments));
+    }
+    if first.is_empty() || rest.is_empty() {
+        return None;
+    }
+    Some((Dialect::V1_0, Some(first.into_owned()), rest))
+}
+
+struct Target {
+    verbs: &'static [(&'static str, OperationKind)],
+    /// The verbs as a header lists them.
+    allowed: &'static str,
+    task: Option<String>,
+    config: Option<String>,
+}
+
+impl Target {
+    fn new(verbs: &'static [(&'static str, OperationKind)], allowed: &'static str) -> Self {
+        Self { verbs, allowed, task: None, config: None }
+    }
+}
+
+fn target(dialect: Dialect, verb: &str, segments: &[&str]) -> Option<Target> {
+    let decoded: Vec<_> =
+        segments.iter().map(|segment| percent::decode_segment(segment)).collect::<Option<_>>()?;
+    let names: Vec<&str> = decoded.iter().map(|segment| &**segment).collect();
+    if names.iter().any(|name| name.is_empty()) {
+        return None;
+    }
+    Some(match (dialect, names.as_slice()) {
+        (_, ["message:send"]) => Target::new(&[("POST", OperationKind::Send)], "POST"),
+        (_, ["message:stream"]) => Target::new(&[("POST", OperationKind::Stream)], "POST"),
+        (Dialect::V1_0, ["extendedAgentCard"]) | (Dialect::V0_3Rest, ["card"]) => {
+            Target::new(&[("GET", OperationKind::ExtendedCard)], "GET")
+        }
+        (Dialect::V1_0, ["tasks"]) => Target::new(&[("GET", OperationKind::List)], "GET"),
+        (_, ["tasks", _]) => task_target(verb, segments[1])?,
+        (_, ["tasks", task, "pushNotificationConfigs"]) => Target {
+            task: Some((*task).to_owned()),
+            ..Target::new(
+                &[("POST", OperationKind::PushCreate), ("GET", OperationKind::PushList)],
+                "GET, POST",
+            )
+        },
+        (_, ["tasks", task, "pushNotificationConfigs", config]) => Target {
+            task: Some((*task).to_owned()),
+            config: Some((*config).to_owned()),
+            ..Target::new(
+                &[("GET", OperationKind::PushGet), ("DELETE", OperationKind::PushDelete)],
+                "GET, DELETE",
+            )
+        },
+        _ => return None,
+    })
+}
+
+/// `{id}`, `{id}:cancel` or `{id}:subscribe`. The colon is looked for before decoding, so an id may
+/// hold an encoded one.
+fn task_target(verb: &str, segment: &str) -> Option<Target> {
+    let (id, target) = match segment.rsplit_once(':') {
+        Some((id, "cancel")) => (id, Target::new(&[("POST", OperationKind::Cancel)], "POST")),
+        Some((id, "subscribe")) => (
+            id,
+            Target::new(
+                &[("GET", OperationKind::Subscribe), ("POST", OperationKind::Subscribe)],
+                "GET, POST",
+            ),
+        ),
+        // A colon in an id is unusual but legal; only a GET can mean that.
+        Some(_) if verb != "GET" => return None,
+        _ => (segment, Target::new(&[("GET", OperationKind::Get)], "GET")),
+    };
+    let id = percent::decode_segment(id)?;
+    (!id.is_empty()).then(|| Target { task: Some(id.into_owned()), ..target })
+}

@@ -1,0 +1,16 @@
+//! What the crate promises, seen from outside. Golden files are written by hand from the protocol,
+//! never recorded from our own output.
+
+mod card;
+mod envelope;
+mod extensions;
+mod faults;
+mod fixture;
+mod golden;
+mod never_panics;
+mod rejections;
+mod replies;
+mod requests;
+mod round_trip;
+mod routes;
+mod versions;

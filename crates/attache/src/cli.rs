@@ -1,0 +1,71 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use attache_config::{Flags, VARIABLES};
+use clap::{Args, Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(name = "attache", version, about = "A coding agent that lives on the network", after_help = variables())]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the agent to A2A clients over HTTP
+    Serve(ServeArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Port to listen on; 0 picks a free one [default: 41242]
+    #[arg(long)]
+    port: Option<u16>,
+    /// Address to listen on; anything but loopback needs a token [default: 127.0.0.1]
+    #[arg(long)]
+    host: Option<String>,
+    /// Folder the agent works in [default: the current one]
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+    /// Where tasks are kept: memory: or sqlite:PATH [default: a file in your data folder]
+    #[arg(long, value_name = "STORE")]
+    store: Option<String>,
+    /// Which model answers: offline or script:FILE [default: offline]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Settings file; see docs/settings.md
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// File that holds the bearer token callers must present
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// What to log, e.g. debug or attache_server=debug [default: info]
+    #[arg(long, value_name = "FILTER")]
+    log: Option<String>,
+    /// How to log: text or json [default: text]
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<String>,
+}
+
+impl From<ServeArguments> for Flags {
+    fn from(arguments: ServeArguments) -> Self {
+        Self {
+            config: arguments.config,
+            host: arguments.host,
+            port: arguments.port,
+            workspace: arguments.workspace,
+            store: arguments.store,
+            model: arguments.model,
+            token_file: arguments.token_file,
+            log: arguments.log,
+            log_format: arguments.log_format,
+        }
+    }
+}
+
+fn variables() -> String {
+    let lines = VARIABLES.iter().map(|(name, meaning)| format!("  {name:<20} {meaning}"));
+    format!("Environment:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,19 @@
+//! Logs go to stderr, as text for people or as JSON for machines.
+
+use std::io::{self, IsTerminal};
+
+use anyhow::Context;
+use attache_config::{LogFormat, LogSettings};
+use tracing_subscriber::EnvFilter;
+
+pub(crate) fn start(settings: &LogSettings, colour: bool) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(&settings.filter).with_context(|| {
+        format!("{:?} is not a log filter such as info or attache_server=debug", settings.filter)
+    })?;
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let started = match settings.format {
+        LogFormat::Text => builder.with_ansi(colour && io::stderr().is_terminal()).try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).try_init(),
+    };
+    started.map_err(|error| anyhow::anyhow!("logging cannot start: {error}"))
+}

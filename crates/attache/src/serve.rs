@@ -1,0 +1,127 @@
+//! `attache serve`.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+
+use anyhow::Context;
+use attache_config::{ModelChoice, Settings, StoreChoice};
+use attache_server::{Server, ServerHandle};
+use attache_session::SessionService;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::cli::ServeArguments;
+use crate::report::hinted;
+use crate::{logging, wiring};
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment and current folder are read"
+)]
+pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
+    let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
+    let environment = |name: &str| std::env::var(name).ok();
+    let settings = attache_config::load(arguments.into(), &environment, &current_dir)?;
+    logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
+    raise_file_limit();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    runtime.block_on(Box::pin(serve(settings)))
+}
+
+async fn serve(settings: Settings) -> anyhow::Result<()> {
+    let agent = wiring::agent(&settings)?;
+    // The port first: a second server on it must not touch the store of the first.
+    let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
+    let address = listener.local_addr().context("cannot tell the address")?;
+    let stores = wiring::stores(&settings)?;
+    let session = SessionService::start(stores, agent, wiring::session_options(&settings))
+        .await
+        .context("cannot take up the stored tasks")?;
+    let listening_at = format!("http://{address}");
+    let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
+    let server = Server::new(listener, session.clone(), wiring::server_options(&settings, &base_url));
+    let handle = server.handle();
+    stop_on_signals(handle)?;
+    greet(&settings, &listening_at).context("cannot write to standard output")?;
+    server.run().await;
+    session.shutdown().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let hint = match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                "another program listens there; choose another port with --port, or --port 0 for any free one"
+            }
+            io::ErrorKind::PermissionDenied => {
+                "ports below 1024 need privileges; choose a higher one with --port"
+            }
+            _ => "check --host and --port",
+        };
+        hinted(anyhow::Error::new(error).context(format!("cannot listen on {address}")), hint)
+    })
+}
+
+/// What a newcomer needs: where it is, what it knows, and one command that works.
+fn greet(settings: &Settings, url: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "attache is listening on {url}")?;
+    writeln!(out, "  card       {url}/.well-known/agent-card.json")?;
+    match &settings.model {
+        ModelChoice::Offline => {
+            writeln!(out, "  model      offline (built in; say \"help\" to see what it understands)")?
+        }
+        ModelChoice::Script(path) => writeln!(out, "  model      script {}", path.display())?,
+    }
+    match &settings.store {
+        StoreChoice::Memory => writeln!(out, "  store      memory (forgotten when the server stops)")?,
+        StoreChoice::Sqlite(path) => writeln!(out, "  store      sqlite {}", path.display())?,
+    }
+    writeln!(out, "  workspace  {}", settings.workspace.display())?;
+    writeln!(out, "\nTry it:\n{}", example(url, settings.token.is_some()))?;
+    out.flush()
+}
+
+fn example(url: &str, token: bool) -> String {
+    let token = if token { " -H \"Authorization: Bearer $ATTACHE_TOKEN\"" } else { "" };
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"hello-1","role":"ROLE_USER","parts":[{"text":"help"}]}}}"#;
+    format!("  curl -s {url}/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0'{token} -d '{body}'\n")
+}
+
+/// The first signal stops the server in peace, a second one at once.
+fn stop_on_signals(handle: ServerHandle) -> anyhow::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot watch for signals")?;
+    let mut terminate = signal(SignalKind::terminate()).context("cannot watch for signals")?;
+    #[expect(clippy::disallowed_methods, reason = "lives exactly as long as the process")]
+    tokio::spawn(async move {
+        let mut stopping = false;
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+            if stopping {
+                std::process::exit(130);
+            }
+            stopping = true;
+            tracing::info!("stopping; once more to stop at once");
+            handle.stop();
+        }
+    });
+    Ok(())
+}
+
+/// Every open stream is a file to the system, and its usual limit is low.
+fn raise_file_limit() {
+    use nix::sys::resource::{Resource, getrlimit, setrlimit};
+    let raised = getrlimit(Resource::RLIMIT_NOFILE)
+        .and_then(|(_, most)| setrlimit(Resource::RLIMIT_NOFILE, most, most));
+    if let Err(error) = raised {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
+}

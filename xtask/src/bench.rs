@@ -1,0 +1,82 @@
+//! `cargo xtask bench`: measures attache against bare axum on this machine and prints a table.
+//!
+//! Promises: release builds, servers and load generator as separate processes, comparisons that
+//! alternate within one run and are judged by the median of their ratios. It makes no promise about
+//! absolute numbers on another machine. The servers' own work is not here (`attache-bench`), nor is
+//! the reading of the figures (`docs/benchmarks.md`).
+
+mod callgrind;
+mod document;
+mod figure;
+mod first_event;
+mod kernel;
+mod load;
+mod machine;
+mod many;
+mod options;
+mod script;
+mod send;
+mod server;
+mod start;
+mod statistics;
+mod stream;
+mod workbench;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use crate::workspace::Workspace;
+use figure::{Figure, Verdict};
+use options::Options;
+use workbench::Workbench;
+
+/// One part of the run; `--only` picks by name.
+type Part = (&'static str, fn(&Workbench) -> Result<Vec<Figure>, String>);
+
+const PARTS: [Part; 8] = [
+    ("start", start::measure),
+    ("send", send::measure),
+    ("stream", stream::live),
+    ("growth", stream::growth),
+    ("first-event", first_event::measure),
+    ("readers", many::readers),
+    ("idle-streams", many::idle_streams),
+    ("stored-tasks", many::stored_tasks),
+];
+
+/// Succeeds when everything could be measured, whether or not every target was reached.
+pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
+    let names = PARTS.map(|(name, _)| name);
+    let options = Options::parse(arguments, &names)?;
+    let workspace = Workspace::load()?;
+    let workbench = Workbench::build(&workspace, &options)?;
+    if options.callgrind {
+        println!("{}", callgrind::measure(&workbench)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+
+    let started = Instant::now();
+    let (mut figures, mut failures) = (Vec::new(), Vec::new());
+    for (name, measure) in PARTS.into_iter().filter(|(name, _)| options.wants(name)) {
+        eprintln!("bench: {name}");
+        let part_started = Instant::now();
+        match measure(&workbench) {
+            Ok(measured) => figures.extend(measured),
+            // The other parts are still worth their time.
+            Err(message) => failures.push(format!("{name}: {message}")),
+        }
+        eprintln!("bench: {name} took {:.0} s", part_started.elapsed().as_secs_f64());
+    }
+    let table = figure::table(&figures);
+    let facts = machine::facts(started.elapsed())?;
+    println!("{table}\n{facts}");
+    let missed = figures.iter().filter(|figure| figure.verdict == Verdict::Miss).count();
+    println!("{} figures, {missed} missed", figures.len());
+    if !failures.is_empty() {
+        return Err(format!("not everything could be measured\n\n{}", failures.join("\n")));
+    }
+    if options.write {
+        document::write(&workspace.root, &format!("{table}\n{facts}"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

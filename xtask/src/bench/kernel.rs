@@ -1,0 +1,72 @@
+//! What Linux knows about a running process: its CPU time, its memory, its limits.
+
+use std::fs;
+
+/// What `/proc` counts CPU time in on every Linux this runs on.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// User and system time of all threads, in seconds.
+pub(super) fn cpu_seconds(process: u32) -> Result<f64, String> {
+    let stat = read(process, "stat")?;
+    cpu_seconds_in(&stat).ok_or_else(|| format!("CPU time has an unknown form: {stat}"))
+}
+
+/// Resident memory in bytes.
+pub(super) fn resident_bytes(process: u32) -> Result<f64, String> {
+    let status = read(process, "status")?;
+    resident_bytes_in(&status).ok_or_else(|| format!("no resident memory in: {status}"))
+}
+
+/// The most files a process started from here may have open.
+pub(super) fn open_files_limit() -> Result<u64, String> {
+    let limits = fs::read_to_string("/proc/self/limits").map_err(|error| format!("own limits: {error}"))?;
+    open_files_limit_in(&limits).ok_or_else(|| format!("no limit of open files in: {limits}"))
+}
+
+fn read(process: u32, file: &str) -> Result<String, String> {
+    fs::read_to_string(format!("/proc/{process}/{file}"))
+        .map_err(|error| format!("the measured process is gone ({file}): {error}"))
+}
+
+/// The program's name comes second, in brackets, and may hold anything; the fields count from behind it.
+fn cpu_seconds_in(stat: &str) -> Option<f64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    let user: f64 = fields.next()?.parse().ok()?;
+    let system: f64 = fields.next()?.parse().ok()?;
+    Some((user + system) / TICKS_PER_SECOND)
+}
+
+fn resident_bytes_in(status: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: f64 = line.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(kibibytes * 1024.0)
+}
+
+fn open_files_limit_in(limits: &str) -> Option<u64> {
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
+    let hard = line.split_ascii_whitespace().nth(1)?;
+    if hard == "unlimited" { Some(u64::MAX) } else { hard.parse().ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_books_of_linux_are_read_as_written() {
+        let stat = "42 (a) b) S 1 42 42 0 -1 4194304 100 0 0 0 150 25 0 0 20 0 3 0 1000 1 1";
+        assert_eq!(cpu_seconds_in(stat), Some(1.75));
+        assert_eq!(resident_bytes_in("Name:\tx\nVmRSS:\t    2048 kB\n"), Some(2_097_152.0));
+        let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024   20000   files\n";
+        assert_eq!(open_files_limit_in(limits), Some(20_000));
+        assert_eq!(cpu_seconds_in("nonsense"), None);
+    }
+
+    #[test]
+    fn the_own_process_can_be_read() {
+        let own = std::process::id();
+        assert!(cpu_seconds(own).is_ok());
+        assert!(resident_bytes(own).unwrap() > 100_000.0);
+        assert!(open_files_limit().unwrap() > 0);
+    }
+}

@@ -1,0 +1,46 @@
+//! Installs what the tests need and this machine lacks, by name, under the target folder.
+//!
+//! A second run finds everything in place and takes no time. Debian packages are the one thing that goes
+//! elsewhere, and only for a program that is missing.
+
+mod cargo_tools;
+mod debian;
+pub(crate) mod environment;
+
+use crate::interop::Peer;
+use crate::test::Counts;
+use crate::workspace::Workspace;
+pub(crate) use cargo_tools::Runner;
+
+/// What was found or installed.
+#[derive(Debug, Default)]
+pub(crate) struct Tools {
+    pub(crate) runner: Runner,
+    /// Never installed by us: building it takes minutes, and tidy does its checks.
+    pub(crate) cargo_deny: bool,
+}
+
+/// Prepares the tools of the Rust tests and of `peers`. One passed check, or one failed for each tool.
+pub(crate) fn prepare(workspace: &Workspace, peers: &[Peer]) -> (Tools, Counts) {
+    let folder = workspace.test_tools();
+    let mut counts = Counts::default();
+    note(&mut counts, "rustfmt and clippy", cargo_tools::components());
+    let runner = cargo_tools::runner(&folder);
+    if !peers.is_empty() {
+        note(&mut counts, "Debian packages", debian::provide());
+    }
+    for peer in peers {
+        note(&mut counts, peer.name, environment::provide(&folder, peer));
+    }
+    if counts.failed == 0 {
+        counts.passed = 1;
+    }
+    (Tools { runner, cargo_deny: cargo_tools::has_deny() }, counts)
+}
+
+fn note(counts: &mut Counts, name: &str, installed: Result<(), String>) {
+    if let Err(message) = installed {
+        eprintln!("error: setting up {name}: {message}");
+        counts.add(Counts::failure(&format!("setting up {name}")));
+    }
+}

@@ -1,0 +1,54 @@
+//! Cargo's helpers: rustfmt, clippy, nextest, cargo-deny.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::process;
+
+/// What runs the Rust tests.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) enum Runner {
+    /// The path of `cargo-nextest`.
+    Nextest(PathBuf),
+    #[default]
+    CargoTest,
+}
+
+/// rustfmt and clippy come with the toolchain, but not with its minimal profile.
+pub(super) fn components() -> Result<(), String> {
+    let missing: Vec<&str> = [("fmt", "rustfmt"), ("clippy", "clippy")]
+        .into_iter()
+        .filter(|(command, _)| !process::works("cargo", &[command, "--version"]))
+        .map(|(_, component)| component)
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("installing {}", missing.join(" and "));
+    process::succeed(Command::new("rustup").args(["component", "add"]).args(missing))
+}
+
+/// nextest from the machine, or installed under `folder`, or else cargo's own runner.
+pub(super) fn runner(folder: &Path) -> Runner {
+    let (root, on_path) = (folder.join("cargo"), Path::new("cargo-nextest"));
+    let ours = root.join("bin").join(on_path);
+    for program in [on_path, &ours] {
+        if process::works(program, &["nextest", "--version"]) {
+            return Runner::Nextest(program.to_owned());
+        }
+    }
+    println!("installing cargo-nextest (once; some minutes)");
+    let mut command = Command::new("cargo");
+    command.args(["install", "cargo-nextest", "--locked", "--root"]).arg(&root);
+    match process::succeed(&mut command) {
+        Ok(()) => Runner::Nextest(ours),
+        Err(message) => {
+            eprintln!("warning: {message}\nwarning: using `cargo test` instead");
+            Runner::CargoTest
+        }
+    }
+}
+
+pub(super) fn has_deny() -> bool {
+    process::works("cargo-deny", &["--version"])
+}

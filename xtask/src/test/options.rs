@@ -1,0 +1,69 @@
+//! What to run: the arguments of `cargo xtask test` and the one environment variable it obeys.
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) extent: Extent,
+    /// Parts of test names, for the Rust tests only.
+    pub(super) names: Vec<String>,
+    /// `CI=true`: what could not be tested is as bad as what failed.
+    pub(super) skips_fail: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    Everything,
+    /// All but the interop suite.
+    Quick,
+    NamedTests,
+}
+
+impl Options {
+    #[expect(clippy::disallowed_methods, reason = "a developer command is told by CI that it runs there")]
+    pub(super) fn parse(arguments: Vec<String>) -> Result<Self, String> {
+        Self::new(arguments, std::env::var("CI").is_ok_and(|value| value == "true"))
+    }
+
+    fn new(arguments: Vec<String>, skips_fail: bool) -> Result<Self, String> {
+        let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
+        if let Some(unknown) = flags.iter().find(|flag| *flag != "--quick") {
+            return Err(format!(
+                "`cargo xtask test` has no option `{unknown}`; it has `--quick` and test names"
+            ));
+        }
+        let extent = match (names.is_empty(), flags.is_empty()) {
+            (true, true) => Extent::Everything,
+            (true, false) => Extent::Quick,
+            (false, _) => Extent::NamedTests,
+        };
+        Ok(Self { extent, names, skips_fail })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arguments: &[&str], extent: Extent, names: &[&str]) {
+        let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
+        let options = Options::new(arguments, false).unwrap();
+        assert_eq!(
+            (options.extent, options.names),
+            (extent, names.iter().map(|n| (*n).to_owned()).collect())
+        );
+    }
+
+    #[test]
+    fn arguments_choose_the_extent() {
+        check(&[], Extent::Everything, &[]);
+        check(&["--quick"], Extent::Quick, &[]);
+        check(&["follow", "replay"], Extent::NamedTests, &["follow", "replay"]);
+        check(&["--quick", "follow"], Extent::NamedTests, &["follow"]);
+    }
+
+    #[test]
+    fn an_unknown_option_is_refused() {
+        let message = Options::new(vec!["--fast".into()], false).unwrap_err();
+        assert!(message.contains("--fast") && message.contains("--quick"), "{message}");
+    }
+}

@@ -1,0 +1,143 @@
+//! Other people's crates: allowed licences, banned crates, crates.io as the only source.
+//!
+//! The lists are those of `deny.toml`; cargo-deny says more about a finding, but takes minutes to build.
+
+mod licence;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::tidy::Finding;
+use crate::tidy::tree::{File, Tree};
+use crate::workspace;
+
+const DENY: &str = "deny.toml";
+const LOCK: &str = "Cargo.lock";
+const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
+/// The lists of `deny.toml`.
+#[derive(Debug, Default, PartialEq)]
+struct Rules {
+    licences: BTreeSet<String>,
+    banned: BTreeSet<String>,
+}
+
+pub(crate) fn check(tree: &Tree, root: &Path) -> Result<Vec<Finding>, String> {
+    let rules = tree.file(DENY).map(|file| Rules::parse(&file.text)).unwrap_or_default();
+    if rules.licences.is_empty() || rules.banned.is_empty() {
+        let message = "needs `allow = [...]` under [licenses] and `{ crate = ... }` lines under [bans]";
+        return Ok(vec![Finding::new("banned-crate", DENY, message)]);
+    }
+    let Some(lock) = tree.file(LOCK) else {
+        return Ok(vec![Finding::new("banned-crate", LOCK, "commit the lock file: this is a program")]);
+    };
+    let mut findings = check_lock(lock, &rules);
+    findings.extend(check_licences(&workspace::metadata(&[], root)?, &rules));
+    Ok(findings)
+}
+
+impl Rules {
+    /// Reads the two lists, one entry to a line.
+    fn parse(text: &str) -> Self {
+        let mut rules = Self::default();
+        let (mut section, mut in_list) = ("", false);
+        for line in text.lines().map(str::trim) {
+            if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                section = header;
+            } else if line.starts_with(']') {
+                in_list = false;
+            } else if line.ends_with('[') {
+                in_list = true;
+            } else if in_list && let Some(entry) = line.split('"').nth(1).filter(|_| !line.starts_with('#')) {
+                match section {
+                    "licenses" => drop(rules.licences.insert(entry.to_owned())),
+                    "bans" => drop(rules.banned.insert(entry.to_owned())),
+                    _ => {}
+                }
+            }
+        }
+        rules
+    }
+}
+
+fn check_lock(lock: &File, rules: &Rules) -> Vec<Finding> {
+    let value_of = |line: &str, key: &str| {
+        line.strip_prefix(key)
+            .and_then(|rest| rest.strip_prefix(" = \"")?.strip_suffix('"').map(str::to_owned))
+    };
+    let mut findings = Vec::new();
+    for (index, line) in lock.text.lines().enumerate() {
+        if let Some(name) = value_of(line, "name").filter(|name| rules.banned.contains(name)) {
+            let message = format!("{name} is banned in {DENY}; `cargo tree -i {name}` says who brought it");
+            findings.push(Finding::at("banned-crate", LOCK, index + 1, message));
+        }
+        if let Some(source) = value_of(line, "source").filter(|source| source != CRATES_IO) {
+            let message = format!("{source}: crates come from crates.io only");
+            findings.push(Finding::at("foreign-source", LOCK, index + 1, message));
+        }
+    }
+    findings
+}
+
+fn check_licences(metadata: &Value, rules: &Rules) -> Vec<Finding> {
+    let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let check_package = |package: &Value| {
+        let licence = package["license"].as_str().unwrap_or("no licence");
+        if licence::allowed(licence, &rules.licences) {
+            return None;
+        }
+        let place = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
+        let message =
+            format!("`{licence}` is not allowed by {DENY}; use another crate, or allow it with a reason");
+        Some(Finding::new("licence", place, message))
+    };
+    packages.iter().filter_map(check_package).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> Rules {
+        Rules::parse(
+            "[licenses]\nallow = [\n  \"MIT\",\n  # \"GPL-3.0\",\n]\n[bans]\nmultiple-versions = \"warn\"\ndeny = [\n  { crate = \"ring\", reason = \"no\" },\n]\n",
+        )
+    }
+
+    #[test]
+    fn the_lists_of_deny_toml_are_read() {
+        let set = |name: &str| BTreeSet::from([name.to_owned()]);
+        assert_eq!(rules(), Rules { licences: set("MIT"), banned: set("ring") });
+    }
+
+    #[test]
+    fn an_empty_list_is_a_finding_and_not_a_pass() {
+        let tree = Tree::of(&[(DENY, "[licenses]\nallow = []\n"), (LOCK, "")]);
+        assert_eq!(check(&tree, Path::new(".")).unwrap()[0].place, DENY);
+    }
+
+    #[test]
+    fn a_banned_crate_and_a_foreign_source_are_found() {
+        let text = format!(
+            "[[package]]\nname = \"ring\"\nsource = \"{CRATES_IO}\"\n[[package]]\nname = \"string\"\nsource = \"git+https://x\"\n"
+        );
+        let tree = Tree::of(&[(LOCK, &text)]);
+        let findings = check_lock(&tree.files[0], &rules());
+        let found: Vec<_> = findings.iter().map(|finding| (finding.check, finding.place.as_str())).collect();
+        assert_eq!(found, [("banned-crate", "Cargo.lock:2"), ("foreign-source", "Cargo.lock:6")]);
+    }
+
+    #[test]
+    fn a_crate_under_another_licence_is_found() {
+        let metadata = serde_json::json!({ "packages": [
+            { "name": "good", "version": "1.0.0", "license": "MIT OR Apache-2.0" },
+            { "name": "bad", "version": "2.0.0", "license": "GPL-3.0" },
+            { "name": "silent", "version": "3.0.0", "license": null },
+        ]});
+        let findings = check_licences(&metadata, &rules());
+        let places: Vec<_> = findings.iter().map(|finding| finding.place.as_str()).collect();
+        assert_eq!(places, ["bad 2.0.0", "silent 3.0.0"]);
+    }
+}

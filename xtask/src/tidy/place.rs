@@ -1,0 +1,50 @@
+//! Where a Rust file stands: which crate it belongs to and whether it is shipped.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place<'a> {
+    pub(crate) package: &'a str,
+    pub(crate) role: Role,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Part of a library or a binary.
+    Shipped,
+    /// Tests, benches and examples.
+    Aside,
+}
+
+impl<'a> Place<'a> {
+    /// The place of the Rust file at `path`; `None` for other files.
+    pub(crate) fn of(path: &'a str) -> Option<Self> {
+        let stem = path.strip_suffix(".rs")?;
+        let package = match path.split('/').collect::<Vec<_>>()[..] {
+            ["crates", package, ..] | [package @ "xtask", ..] => package,
+            _ => "",
+        };
+        let aside_folder = path.split('/').any(|part| matches!(part, "tests" | "benches" | "examples"));
+        let aside_file = stem.ends_with("_tests") || stem.ends_with("/tests");
+        Some(Self { package, role: if aside_folder || aside_file { Role::Aside } else { Role::Shipped } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(path: &str, expected: Option<(&str, Role)>) {
+        assert_eq!(Place::of(path).map(|place| (place.package, place.role)), expected);
+    }
+
+    #[test]
+    fn a_path_tells_the_crate_and_the_role() {
+        check("crates/attache-wire/src/v1_0/task.rs", Some(("attache-wire", Role::Shipped)));
+        check("crates/attache-wire/src/v1_0/task_tests.rs", Some(("attache-wire", Role::Aside)));
+        check("crates/attache-wire/src/task/tests.rs", Some(("attache-wire", Role::Aside)));
+        check("crates/attache/tests/it/main.rs", Some(("attache", Role::Aside)));
+        check("crates/attache/examples/hello.rs", Some(("attache", Role::Aside)));
+        check("xtask/src/test.rs", Some(("xtask", Role::Shipped)));
+        check("README.md", None);
+    }
+}

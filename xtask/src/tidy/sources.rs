@@ -1,0 +1,229 @@
+//! Words that must not occur in some rooms' Rust code.
+
+use std::collections::BTreeMap;
+
+use crate::tidy::Finding;
+use crate::tidy::masked::{Masked, lines_with};
+use crate::tidy::place::{Place, Role};
+use crate::tidy::tree::Tree;
+
+/// One written invariant about what is absent.
+struct Absence {
+    check: &'static str,
+    words: &'static [&'static str],
+    look_in: LookIn,
+    tests: Tests,
+    crates: Crates,
+    advice: &'static str,
+}
+
+enum LookIn {
+    Code,
+    Strings,
+}
+
+#[derive(PartialEq)]
+enum Tests {
+    Included,
+    Exempt,
+}
+
+enum Crates {
+    Only(&'static [&'static str]),
+    AllBut(&'static [&'static str]),
+}
+
+/// Programs and test helpers: they meet the outside world for the libraries.
+const PROGRAMS: &[&str] = &["attache", "attache-bench", "xtask"];
+
+const ABSENCES: &[Absence] = &[
+    Absence {
+        check: "domain-is-pure",
+        words: &[
+            "async",
+            "await",
+            "tokio",
+            "std::fs",
+            "std::io",
+            "std::net",
+            "std::process",
+            "std::sync::mpsc",
+            "std::thread",
+            "SystemTime",
+            "Instant",
+            "Timestamp::now",
+            "Zoned::now",
+            "rand",
+            "now_v7",
+            "new_v4",
+            "println!",
+            "eprintln!",
+        ],
+        look_in: LookIn::Code,
+        tests: Tests::Exempt,
+        crates: Crates::Only(&["attache-domain"]),
+        advice: "the domain has no async, IO, clock or randomness; hand the id, time or result in",
+    },
+    Absence {
+        check: "wire-spelling",
+        words: &[
+            "messageId",
+            "contextId",
+            "taskId",
+            "artifactId",
+            "historyLength",
+            "lastChunk",
+            "TASK_STATE_",
+            "ROLE_",
+            "message/send",
+            "message/stream",
+            "tasks/get",
+            "tasks/cancel",
+            "tasks/resubscribe",
+        ],
+        look_in: LookIn::Strings,
+        tests: Tests::Exempt,
+        crates: Crates::AllBut(&["attache-wire", "attache-testkit", "attache-bench", "xtask"]),
+        advice: "only attache-wire knows how A2A spells things; say it in domain words, or move it there",
+    },
+    Absence {
+        check: "reads-environment",
+        words: &["std::env", "env::var", "env::vars", "env::current_dir", "env::args", "env::temp_dir"],
+        look_in: LookIn::Code,
+        tests: Tests::Exempt,
+        crates: Crates::AllBut(&["attache", "attache-config", "attache-testkit", "attache-bench", "xtask"]),
+        advice: "below the binary nobody reads the environment; take an option",
+    },
+    Absence {
+        check: "prints-or-exits",
+        words: &["print!", "println!", "eprint!", "eprintln!", "dbg!", "process::exit", "process::abort"],
+        look_in: LookIn::Code,
+        tests: Tests::Exempt,
+        crates: Crates::AllBut(PROGRAMS),
+        advice: "below the binary nobody prints or exits; return a value, or use tracing",
+    },
+    Absence {
+        check: "unfinished",
+        words: &["todo!", "unimplemented!", "#[ignore"],
+        look_in: LookIn::Code,
+        tests: Tests::Included,
+        crates: Crates::AllBut(&[]),
+        advice: "finish it or take it out; open an issue for what is left",
+    },
+];
+
+pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in &tree.files {
+        let Some(place) = Place::of(&file.path) else { continue };
+        let whole = Masked::new(&file.text);
+        let shipped = Masked::new(&file.text).without_tests();
+        for absence in ABSENCES.iter().filter(|absence| absence.concerns(place)) {
+            let masked = if absence.tests == Tests::Included { &whole } else { &shipped };
+            findings.extend(absence.check(&file.path, masked));
+        }
+        if file.path.ends_with("src/lib.rs") {
+            findings.extend(lib_is_contents(&file.path, &shipped));
+        }
+    }
+    findings
+}
+
+impl Absence {
+    fn concerns(&self, place: Place<'_>) -> bool {
+        let here = match self.crates {
+            Crates::Only(crates) => crates.contains(&place.package),
+            Crates::AllBut(crates) => !crates.contains(&place.package),
+        };
+        here && (place.role == Role::Shipped || self.tests == Tests::Included)
+    }
+
+    fn check(&self, path: &str, masked: &Masked) -> Vec<Finding> {
+        let text = match self.look_in {
+            LookIn::Code => &masked.code,
+            LookIn::Strings => &masked.strings,
+        };
+        let lines_of = |word| lines_with(text, word).into_iter().map(move |line| (line, word));
+        // One finding a line: `std::env::var` holds two of the words.
+        let hits: BTreeMap<usize, &str> = self.words.iter().rev().copied().flat_map(lines_of).collect();
+        let finding =
+            |(line, word)| Finding::at(self.check, path, line, format!("`{word}`: {}", self.advice));
+        hits.into_iter().map(finding).collect()
+    }
+}
+
+fn lib_is_contents(path: &str, masked: &Masked) -> Vec<Finding> {
+    let advice = "lib.rs is a table of contents: move the function to a module named after what it does";
+    lines_with(&masked.code, "fn")
+        .into_iter()
+        .map(|line| Finding::at("lib-is-contents", path, line, advice))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_file(path: &str, text: &str, expected: &[&str]) {
+        let findings = check(&Tree::of(&[(path, text)]));
+        assert_eq!(
+            findings.iter().map(|finding| finding.check).collect::<Vec<_>>(),
+            expected,
+            "{findings:?}"
+        );
+    }
+
+    #[test]
+    fn the_domain_has_no_async_clock_or_randomness() {
+        let path = "crates/attache-domain/src/view.rs";
+        check_file(path, "async fn f() {}", &["domain-is-pure"]);
+        check_file(path, "let t = Timestamp::now();", &["domain-is-pure"]);
+        check_file(path, "use std::time::SystemTime;", &["domain-is-pure"]);
+        check_file(path, "fn f() { rand::rng() }", &["domain-is-pure"]);
+        check_file(path, "//! No async here.\nfn f(operand: u8) {}", &[]);
+        check_file("crates/attache-session/src/runner.rs", "async fn f() {}", &[]);
+    }
+
+    #[test]
+    fn only_wire_spells_a2a() {
+        let text = "let key = \"messageId\";\nlet state = \"TASK_STATE_WORKING\";";
+        check_file("crates/attache-server/src/rest.rs", text, &["wire-spelling", "wire-spelling"]);
+        check_file("crates/attache-server/src/rest_tests.rs", text, &[]);
+        check_file("crates/attache-wire/src/v1_0.rs", text, &[]);
+        check_file(
+            "crates/attache-server/src/rest.rs",
+            "// messageId\n#[cfg(test)]\nmod t { x!(\"taskId\") }",
+            &[],
+        );
+    }
+
+    #[test]
+    fn only_programs_meet_the_environment_and_print() {
+        let reads = "fn f() { std::env::var(\"X\") }";
+        check_file("crates/attache-session/src/runner.rs", reads, &["reads-environment"]);
+        check_file("crates/attache-config/src/environment.rs", reads, &[]);
+        let prints = "fn f() { println!(\"x\") }";
+        check_file("crates/attache-config/src/environment.rs", prints, &["prints-or-exits"]);
+        check_file(
+            "crates/attache-model/src/offline.rs",
+            "fn f() { std::process::exit(1) }",
+            &["prints-or-exits"],
+        );
+        check_file("crates/attache/src/main.rs", prints, &[]);
+        check_file("crates/attache-model/examples/say.rs", prints, &[]);
+    }
+
+    #[test]
+    fn unfinished_code_is_found_in_tests_too() {
+        check_file("crates/attache-model/src/offline.rs", "fn f() { todo!() }", &["unfinished"]);
+        check_file("crates/attache/tests/it/main.rs", "#[ignore = \"slow\"]\nfn f() {}", &["unfinished"]);
+        check_file("crates/attache-model/src/offline.rs", "fn f() { say(\"todo!\") }", &[]);
+    }
+
+    #[test]
+    fn lib_holds_no_function() {
+        check_file("crates/attache-store/src/lib.rs", "mod a;\npub fn f() {}", &["lib-is-contents"]);
+        check_file("crates/attache-store/src/lib.rs", "mod a;\n#[cfg(test)]\nmod tests { fn f() {} }", &[]);
+    }
+}
