@@ -1,7 +1,7 @@
 //! What a client sees of an event.
 
 use crate::view::answer_artifact;
-use crate::{Artifact, Event, Fact, Message, Part, Progress, TaskState, TaskStatus, TextPhase};
+use crate::{Artifact, Event, Fact, Message, Part, Progress, ReplyShape, TaskState, TaskStatus, TextPhase};
 
 /// The visible face of an event. `wire` only spells it.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +39,11 @@ pub fn update_of(before: &Progress, event: &Event) -> Option<Update> {
         let status = TaskStatus { state, message: message.cloned(), at: event.at };
         Some(Update::Status { status, closes })
     };
+    // A caller who gets a bare message sees that message, or that there will be none, and nothing else.
+    let ends = matches!(event.fact, Fact::TurnEnded { .. } | Fact::TaskCanceled | Fact::Replied { .. });
+    if before.reply == ReplyShape::Message && !ends {
+        return None;
+    }
     match &event.fact {
         Fact::TaskOpened { .. }
         | Fact::MessageReceived { .. }

@@ -55,8 +55,7 @@ impl CardDocuments {
 
 /// The pure 1.0 card for those who ask for 1.0, the superset that both versions read for everyone else.
 pub(crate) async fn serve(State(app): State<Arc<App>>, uri: axum::http::Uri, headers: HeaderMap) -> Response {
-    let query = rest::query_version(uri.query());
-    let requested = version::parse_requested(rest::header(&headers, "a2a-version"), query.as_deref());
+    let requested = version::parse_requested(rest::header(&headers, version::NAME), uri.query());
     let document = match requested {
         Ok(Some(Version::V1_0)) => &app.cards.pure,
         Ok(_) => &app.cards.superset,

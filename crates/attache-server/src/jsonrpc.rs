@@ -13,16 +13,17 @@ use crate::framing::{Framing, rpc_fault};
 use crate::perform::{Asked, perform};
 use crate::{body, rest};
 
+/// How much of an unknown method's name is told back.
+const LONGEST_NAME: usize = 80;
+
 pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
-    let requested = version::parse_requested(
-        rest::header(&head.headers, "a2a-version"),
-        rest::query_version(head.uri.query()).as_deref(),
-    );
-    // Until the method is known, errors are spelled as the header asks.
+    let requested = version::parse_requested(rest::header(&head.headers, version::NAME), head.uri.query());
+    // Until the method is known, errors are spelled as the header asks; no header means 0.3.
     let guess = match &requested {
-        Ok(Some(Version::V0_3)) => Version::V0_3,
-        _ => Version::V1_0,
+        Ok(Some(version)) => *version,
+        Ok(None) => Version::V0_3,
+        Err(_) => Version::V1_0,
     };
     let bytes = match body::read(&head.headers, body, &app.options.limits).await {
         Ok(bytes) => bytes,
@@ -34,8 +35,11 @@ pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request) -> Res
     };
     drop(bytes);
     let Some((spoken, kind)) = jsonrpc::method(&method) else {
+        let looks_like = if method.contains('/') { Version::V0_3 } else { Version::V1_0 };
+        let version = requested.as_ref().ok().copied().flatten().unwrap_or(looks_like);
+        let method = method.chars().take(LONGEST_NAME).collect();
         let fault = requested.err().unwrap_or(Fault::MethodNotFound { method });
-        return rpc_fault(guess, &id, &fault);
+        return rpc_fault(version, &id, &fault);
     };
     let framing = Framing::JsonRpc { version: spoken, id };
     let checked = requested

@@ -23,11 +23,8 @@ pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request) -> Res
     };
     let spoken = route.dialect.version();
     let framing = Framing::Rest { version: spoken };
-    let checked = version::parse_requested(
-        header(&head.headers, "a2a-version"),
-        query_version(head.uri.query()).as_deref(),
-    )
-    .and_then(|requested| version::check_rest(path, spoken, requested, app.options.strict_version));
+    let checked = version::parse_requested(header(&head.headers, version::NAME), head.uri.query())
+        .and_then(|requested| version::check_rest(path, spoken, requested, app.options.strict_version));
     if let Err(fault) = checked {
         return framing.fault(&fault);
     }
@@ -60,13 +57,4 @@ async fn read_body(
 pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     // A value that is not text is no version we know, so it is shown as such rather than ignored.
     headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"))
-}
-
-/// The version as a query parameter, for clients that cannot set headers.
-pub(crate) fn query_version(query: Option<&str>) -> Option<String> {
-    let pairs = query?.split('&').filter_map(|pair| pair.split_once('='));
-    pairs
-        .into_iter()
-        .find(|(name, _)| name.eq_ignore_ascii_case("a2a-version"))
-        .map(|(_, value)| value.to_owned())
 }

@@ -34,6 +34,8 @@ pub(crate) struct EventStream {
     shape: TaskShape,
     task: TaskId,
     context: ContextId,
+    /// The answer is one bare message; there is no task to be seen.
+    bare: bool,
     /// Shown first, unless the answer is a bare message.
     first: Option<Arc<TaskView>>,
     follower: Option<Follower>,
@@ -62,6 +64,7 @@ impl EventStream {
             shape,
             task: view.task.clone(),
             context: view.context.clone(),
+            bare,
             first: (!bare).then_some(view),
             follower,
             entries: Vec::new(),
@@ -141,7 +144,10 @@ impl EventStream {
         while !self.entries.is_empty() {
             for entry in std::mem::take(&mut self.entries) {
                 let Some(update) = &entry.update else { continue };
-                self.write_update(&entry, update, out);
+                match update {
+                    Update::Status { .. } if self.bare => self.write_fault(&no_reply(), out),
+                    _ => self.write_update(&entry, update, out),
+                }
                 if update.closes() {
                     self.follower = None;
                     return;
@@ -199,6 +205,10 @@ impl EventStream {
         out.extend_from_slice(&payload);
         out.extend_from_slice(b"\n\n");
     }
+}
+
+fn no_reply() -> Fault {
+    Fault::InvalidAgentResponse { what: "it ended without the message it announced".into() }
 }
 
 fn write_number(mut number: u64, out: &mut Vec<u8>) {

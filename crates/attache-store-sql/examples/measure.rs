@@ -24,6 +24,13 @@ async fn main() {
     let measured = tempfile::tempdir_in(base).expect("a folder");
     let path = measured.path().join("tasks.db");
     let ids = Ids::Random;
+    if std::env::args_os().nth(2).is_some() {
+        let store = open(&path, Synchronous::Full);
+        tasks(&store, "full, 64 at once", 64, 20_000, ids).await;
+        tasks(&store, "full, 64 at once", 64, 20_000, ids).await;
+        deltas(&store, 64).await;
+        return;
+    }
     println!("one task = two appends (1 event, then 3), random ids, a context each");
     for (synchronous, name) in [(Synchronous::Full, "full"), (Synchronous::Normal, "normal")] {
         for tasks_at_once in [1, 8, 64] {

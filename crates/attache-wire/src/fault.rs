@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use attache_domain::Fault;
+use attache_domain::{Fault, Violation};
+use serde_json::{Map, Value, json};
+
+use crate::{Dialect, spelling};
 
 /// The names and numbers of one fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FaultSpelling {
+pub(crate) struct FaultNames {
     /// JSON-RPC error code.
     pub(crate) code: i32,
     pub(crate) http_status: u16,
@@ -18,7 +21,7 @@ pub(crate) struct FaultSpelling {
     pub(crate) name: &'static str,
 }
 
-pub(crate) fn spelling(fault: &Fault) -> FaultSpelling {
+pub(crate) fn names(fault: &Fault) -> FaultNames {
     let (code, http_status, status, reason, name) = match fault {
         Fault::TaskNotFound { .. } => (-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "TaskNotFoundError"),
         Fault::TaskNotCancelable { .. } => {
@@ -83,7 +86,7 @@ pub(crate) fn spelling(fault: &Fault) -> FaultSpelling {
             (-32600, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "InvalidRequestError")
         }
     };
-    FaultSpelling { code, http_status, status, reason, name }
+    FaultNames { code, http_status, status, reason, name }
 }
 
 /// What a program can use of the fault beside its text.
@@ -91,7 +94,7 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
     match fault {
         Fault::TaskNotFound { task } => vec![("taskId", task.as_str().into())],
         Fault::TaskNotCancelable { task, state } | Fault::TaskFinished { task, state } => {
-            let state = crate::spelling::state(crate::Dialect::V1_0, *state);
+            let state = spelling::state(Dialect::V1_0, *state);
             vec![("taskId", task.as_str().into()), ("state", state.into())]
         }
         Fault::ExtensionRequired { uri } => vec![("extension", uri.into())],
@@ -121,15 +124,15 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
 }
 
 /// The error details of 1.0: an `ErrorInfo`, and a `BadRequest` when members were wrong.
-pub(crate) fn details(fault: &Fault) -> serde_json::Value {
-    let mut details = vec![serde_json::json!({
+pub(crate) fn details(fault: &Fault) -> Value {
+    let mut details = vec![json!({
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-        "reason": spelling(fault).reason,
+        "reason": names(fault).reason,
         "domain": "a2a-protocol.org",
         "metadata": metadata_object(fault),
     })];
     if let Fault::InvalidParams { .. } = fault {
-        details.push(serde_json::json!({
+        details.push(json!({
             "@type": "type.googleapis.com/google.rpc.BadRequest",
             "fieldViolations": violations(fault),
         }));
@@ -138,20 +141,21 @@ pub(crate) fn details(fault: &Fault) -> serde_json::Value {
 }
 
 /// The error data of 0.3: an object, or nothing when there is nothing to add.
-pub(crate) fn data(fault: &Fault) -> Option<serde_json::Value> {
+pub(crate) fn data(fault: &Fault) -> Option<Value> {
     if let Fault::InvalidParams { .. } = fault {
-        return Some(serde_json::json!({ "violations": violations(fault) }));
+        return Some(json!({ "violations": violations(fault) }));
     }
     let metadata = metadata_object(fault);
     (!metadata.is_empty()).then(|| metadata.into())
 }
 
-fn metadata_object(fault: &Fault) -> serde_json::Map<String, serde_json::Value> {
+fn metadata_object(fault: &Fault) -> Map<String, Value> {
     metadata(fault).into_iter().map(|(name, value)| (name.to_owned(), value.into_owned().into())).collect()
 }
 
-fn violations(fault: &Fault) -> Vec<serde_json::Value> {
+fn violations(fault: &Fault) -> Vec<Value> {
     let Fault::InvalidParams { violations } = fault else { return Vec::new() };
-    let spell = |violation: &attache_domain::Violation| serde_json::json!({ "field": violation.field, "description": violation.description });
+    let spell =
+        |violation: &Violation| json!({ "field": violation.field, "description": violation.description });
     violations.iter().map(spell).collect()
 }

@@ -127,7 +127,7 @@ pub fn write_error(version: Version, id: &RequestId, fault: &Fault, out: &mut Ve
         Version::V0_3 => fault::data(fault),
         Version::V1_0 => Some(fault::details(fault)),
     };
-    let mut error = json!({ "code": fault::spelling(fault).code, "message": fault.to_string() });
+    let mut error = json!({ "code": fault::names(fault).code, "message": fault.to_string() });
     if let Some(data) = data {
         error["data"] = data;
     }
@@ -144,7 +144,7 @@ pub fn http_status(fault: &Fault) -> u16 {
         | Fault::Forbidden { .. }
         | Fault::BodyTooLarge { .. }
         | Fault::MediaTypeNotAccepted { .. }
-        | Fault::Unavailable => fault::spelling(fault).http_status,
+        | Fault::Unavailable => fault::names(fault).http_status,
         _ => 200,
     }
 }

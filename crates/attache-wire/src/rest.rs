@@ -60,17 +60,16 @@ pub struct ErrorReply {
 
 /// The answer to a request that failed with `fault`.
 pub fn error(version: Version, fault: &Fault) -> ErrorReply {
-    let spelling = fault::spelling(fault);
+    let names = fault::names(fault);
     let error = match version {
         Version::V1_0 => json!({ "error": {
-            "code": spelling.http_status,
-            "status": spelling.status,
+            "code": names.http_status,
+            "status": names.status,
             "message": fault.to_string(),
             "details": fault::details(fault),
         } }),
         Version::V0_3 => {
-            let mut error =
-                json!({ "type": spelling.name, "code": spelling.code, "message": fault.to_string() });
+            let mut error = json!({ "type": names.name, "code": names.code, "message": fault.to_string() });
             if let Some(data) = fault::data(fault) {
                 error["data"] = data;
             }
@@ -79,7 +78,7 @@ pub fn error(version: Version, fault: &Fault) -> ErrorReply {
     };
     let mut body = Vec::new();
     write_value(&error, &mut body);
-    ErrorReply { status: spelling.http_status, body }
+    ErrorReply { status: names.http_status, body }
 }
 
 /// The media type of bodies, errors included, but not of streams.

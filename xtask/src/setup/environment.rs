@@ -37,22 +37,21 @@ pub(crate) fn provide(tools: &Path, peer: &Peer) -> Result<(), String> {
 
 /// The command that runs the peer's script; the caller adds the arguments.
 pub(crate) fn script(root: &Path, tools: &Path, peer: &Peer) -> Result<Command, String> {
-    let scripts = root.join("tests").join("interop");
     let folder = tools.join(peer.folder);
-    let (interpreter, script) = match peer.language {
-        Language::Python => (python(&folder), scripts.join("python").join(peer.script)),
-        Language::JavaScript => {
-            // An ES module finds packages only in folders above itself, so the scripts go beside node_modules.
-            let copies = folder.join("scripts");
-            copy(&scripts.join("js"), &copies)?;
-            (node(&folder), copies.join(peer.script))
-        }
+    let (interpreter, subfolder) = match peer.language {
+        Language::Python => (python(&folder), "python"),
+        Language::JavaScript => (node(&folder), "js"),
     };
+    let script = root.join("tests").join("interop").join(subfolder).join(peer.script);
     if !script.is_file() {
         return Err(format!("there is no script {}", script.display()));
     }
     let mut command = Command::new(interpreter);
-    command.arg(script).env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONUNBUFFERED", "1");
+    command.arg(script).current_dir(&folder);
+    // An ES module looks for packages above itself only, so the scripts ask here where theirs are.
+    command.env("INTEROP_SDK", &folder);
+    // No `__pycache__` in the checkout, and every case shown when it is done.
+    command.env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONUNBUFFERED", "1");
     Ok(command)
 }
 
@@ -114,21 +113,6 @@ fn node_package() -> &'static str {
 fn is_too_old(version: &str) -> bool {
     let major = version.trim_start_matches('v').split('.').next().and_then(|number| number.parse().ok());
     major.is_none_or(|major: u32| major < NODE_MAJOR)
-}
-
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    let failed = |error| format!("copying {} to {}: {error}", from.display(), to.display());
-    fs::create_dir_all(to).map_err(failed)?;
-    for entry in fs::read_dir(from).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let target = to.join(entry.file_name());
-        if entry.file_type().map_err(failed)?.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), &target).map_err(failed)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -51,6 +51,9 @@ fn check_file(file: &File) -> Vec<Finding> {
         findings
             .extend(lines_with(text, word).into_iter().map(|at| Finding::at("later", path, at, &*message)));
     }
+    let advice = "an ignored example is never tried: make it compile, or call it `text`";
+    let ignored = lines_with(text, "```ignore");
+    findings.extend(ignored.into_iter().map(|at| Finding::at("ignored-example", path, at, advice)));
     for start in MACHINE_PATHS {
         let message = format!("`{start}`: a path of one machine; use a relative path or a temporary folder");
         let hits = text.match_indices(start).filter(|(position, _)| starts_a_path(text, *position));
@@ -102,6 +105,12 @@ mod tests {
         check_text("a.rs", "// TODO: more", &["later"]);
         check_text("docs/a.md", "FIXME and XXX", &["later", "later"]);
         check_text("a.sh", "mktemp fooXXX; echo mastodon", &[]);
+    }
+
+    #[test]
+    fn an_ignored_example_is_refused() {
+        check_text("a.rs", "/// ```ignore\n/// f();\n/// ```", &["ignored-example"]);
+        check_text("a.rs", "/// ```\n/// f();\n/// ```", &[]);
     }
 
     #[test]

@@ -57,11 +57,11 @@ fn phrase_request<'a>(phrase: &str) -> Option<Request<'a>> {
     }
     let greetings =
         ["hello", "hi", "hey", "greetings", "good morning", "good afternoon", "good evening", "good day"];
-    let greeted = |known: &&str| {
+    let greeted = |known: &str| {
         // "hello there" and "hi, attache" greet too; "hi-fi systems" does not.
         after(phrase, known).is_some_and(|rest| rest.split_whitespace().count() <= 2)
     };
-    (is(&["greet", "greet me"]) || greetings.iter().any(|known| greeted(&known))).then_some(Request::Greet)
+    (is(&["greet", "greet me"]) || greetings.iter().any(|known| greeted(known))).then_some(Request::Greet)
 }
 
 type Maker = for<'a> fn(&'a str) -> Request<'a>;

@@ -7,7 +7,7 @@ pub(super) const MAX_SCRIPT_BYTES: usize = 1024 * 1024;
 pub(super) const MAX_RULES: usize = 1000;
 pub(super) const MAX_STEPS: usize = 1000;
 /// Lists and maps within each other. The parser recurses, so this also keeps its stack small.
-pub(super) const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 32;
 /// One text after its placeholders are filled in; the rest is cut off.
 pub(super) const MAX_TEXT_BYTES: usize = 1024 * 1024;
 /// The same for ids, names, descriptions, media types, file names and URLs.

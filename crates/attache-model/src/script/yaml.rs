@@ -103,7 +103,7 @@ fn located(spanned: Spanned<Kind>) -> Node {
 fn unreadable(text: &str, error: &serde_saphyr::Error) -> ScriptError {
     let line = error.location().map_or(1, |location| location.line());
     let mut what = error.without_snippet().to_string();
-    if let Some((message, _)) = what.rsplit_once(" at line ") {
+    if let Some((message, _)) = what.split_once(" at line ") {
         what.truncate(message.len());
     }
     let source = text.lines().nth(usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1));

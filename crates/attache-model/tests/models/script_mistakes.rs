@@ -173,3 +173,15 @@ fn sizes_are_bounded() {
     );
     check_step(&"- say: a\n".repeat(1001), "line 1005: rule 1 (greet): a rule has at most 1000 steps");
 }
+
+#[test]
+fn aliases_cannot_be_used_to_grow_a_script() {
+    let doubling: String =
+        (1..40).map(|level| format!("a{level}: &a{level} [*a{0}, *a{0}]\n", level - 1)).collect();
+    check(&format!("a0: &a0 x\n{doubling}"), "this is not YAML");
+    let nesting: String = (1..5000).map(|level| format!("a{level}: &a{level} [*a{}]\n", level - 1)).collect();
+    check(
+        &format!("a0: &a0 x\n{nesting}"),
+        "line 33: this is not YAML: budget breached: Depth { depth: 33 }",
+    );
+}

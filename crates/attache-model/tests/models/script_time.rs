@@ -12,7 +12,9 @@ use crate::world::{conversation, shown, steps};
 /// The transcript with the milliseconds at which each item came.
 async fn timed(model: &ScriptModel, request: ModelRequest) -> Vec<(u128, String)> {
     let start = Instant::now();
-    let items = model.stream(request).map(|item| (start.elapsed().as_millis(), shown(&item.unwrap())));
+    let items = model
+        .stream(request)
+        .map(|item| (start.elapsed().as_millis(), shown(&item.expect("no stream breaks off"))));
     items.collect().await
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn script(yaml: &str) -> ScriptModel {
 /// A script of one rule that matches everything. `steps` is YAML, not indented.
 pub(crate) fn steps(steps: &str) -> ScriptModel {
     let steps: String = steps.trim().lines().map(|line| format!("      {line}\n")).collect();
-    script(&format!("rules:\n  - text: '(\\w*) ?(?<rest>.*)'\n    steps:\n{steps}"))
+    script(&format!("rules:\n  - text: '([a-z]*) ?(?<rest>.*)'\n    steps:\n{steps}"))
 }
 
 pub(crate) fn message(id: &str, role: Role, parts: Vec<Part>) -> Arc<Message> {
@@ -102,7 +102,9 @@ fn shown_part(part: &Part) -> String {
     };
     let labels = [&part.media_type, &part.filename];
     let labels = labels.into_iter().flatten().map(|label| format!(" [{label}]"));
-    let metadata =
-        part.metadata.iter().map(|metadata| format!(" {}", serde_json::to_string(metadata).unwrap()));
+    let metadata = part
+        .metadata
+        .iter()
+        .map(|metadata| format!(" {}", serde_json::to_string(metadata).expect("metadata is JSON")));
     std::iter::once(content).chain(labels).chain(metadata).collect()
 }

@@ -1,6 +1,8 @@
 //! What the crate promises, seen from outside. Golden files are written by hand from the protocol,
 //! never recorded from our own output.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests, too")]
+
 mod card;
 mod envelope;
 mod extensions;

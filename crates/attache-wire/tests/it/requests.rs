@@ -130,8 +130,12 @@ fn l1_l3_a_listing_without_filters_has_the_defaults() {
     let expected = Operation::List(ListTasks::default());
     assert_eq!(rest("GET", "/tasks", None).operation, expected);
     assert_eq!(rest("GET", "/tasks?status=&pageToken=&pageSize=", None).operation, expected);
-    for params in [None, Some(json!(null)), Some(json!({ "status": "TASK_STATE_UNSPECIFIED" })), Some(json!({ "status": 0 }))]
-    {
+    for params in [
+        None,
+        Some(json!(null)),
+        Some(json!({ "status": "TASK_STATE_UNSPECIFIED" })),
+        Some(json!({ "status": 0 })),
+    ] {
         assert_eq!(decode(Dialect::V1_0, OperationKind::List, params).unwrap().operation, expected);
     }
 }
@@ -160,8 +164,7 @@ fn every_state_filter_is_read_by_name_and_by_number() {
 #[test]
 fn get_cancel_and_subscribe_are_read_on_every_binding() {
     let get = |history_length| Operation::Get(GetTask { task: TaskId::from("t-1"), history_length });
-    let cancel =
-        |metadata| Operation::Cancel(CancelTask { task: TaskId::from("t-1"), metadata });
+    let cancel = |metadata| Operation::Cancel(CancelTask { task: TaskId::from("t-1"), metadata });
     let subscribe = Operation::Subscribe(SubscribeTask { task: TaskId::from("t-1"), after: None });
     let why = Some(object(json!({ "why": "too slow" })));
     for dialect in [Dialect::V1_0, Dialect::V0_3Rpc] {
@@ -272,10 +275,10 @@ fn b3_absent_blocking_on_0_3_rest_with_a_configuration_does_not_block() {
 
 #[test]
 fn history_length_zero_is_nothing_except_on_0_3_rest_where_it_is_everything() {
-    for (dialect, zero) in
-        [(Dialect::V1_0, Some(0)), (Dialect::V0_3Rpc, Some(0)), (Dialect::V0_3Rest, None)]
+    for (dialect, zero) in [(Dialect::V1_0, Some(0)), (Dialect::V0_3Rpc, Some(0)), (Dialect::V0_3Rest, None)]
     {
-        let length = |value: Value| configured(dialect, Some(json!({ "historyLength": value }))).history_length;
+        let length =
+            |value: Value| configured(dialect, Some(json!({ "historyLength": value }))).history_length;
         assert_eq!(length(json!(0)), zero, "{dialect:?}");
         assert_eq!(length(json!(2)), Some(2));
         assert_eq!(length(json!(2.0)), Some(2));
@@ -333,7 +336,11 @@ fn every_method_has_its_version_and_operation() {
         (OperationKind::PushCreate, "tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig"),
         (OperationKind::PushGet, "tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"),
         (OperationKind::PushList, "tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs"),
-        (OperationKind::PushDelete, "tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig"),
+        (
+            OperationKind::PushDelete,
+            "tasks/pushNotificationConfig/delete",
+            "DeleteTaskPushNotificationConfig",
+        ),
         (OperationKind::ExtendedCard, "agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"),
     ];
     for (kind, v0_3, v1_0) in methods {

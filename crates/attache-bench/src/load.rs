@@ -1,0 +1,83 @@
+//! The load generator: raw TCP, hand-written HTTP/1.1, and as little work per answer as checking it allows.
+//!
+//! Every mode prints one JSON object: how much was done, what went wrong, how long it took, and the
+//! generator's own CPU, so that a reader can see how much of the machine it used. Every mode stops at
+//! its count or at the time limit, whichever comes first; what was not done shows in the counts.
+
+mod bodies;
+mod chunked;
+mod connection;
+mod events;
+mod fanout;
+mod idle;
+mod report;
+mod requests;
+mod streams;
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+
+use bodies::Dialect;
+
+#[derive(Parser)]
+pub(crate) struct Options {
+    /// The server, as http://127.0.0.1:PORT.
+    #[arg(long)]
+    url: String,
+    /// Nothing runs longer than this.
+    #[arg(long, default_value_t = 60)]
+    time_limit_seconds: u64,
+    /// Which A2A version to speak.
+    #[arg(long, value_enum, default_value_t = Dialect::V1)]
+    dialect: Dialect,
+    #[command(subcommand)]
+    mode: Mode,
+}
+
+#[derive(Subcommand)]
+enum Mode {
+    /// Send messages and wait for each answer.
+    Send(requests::SendOptions),
+    /// Get tasks whose ids are in a file, in random order.
+    Get(requests::GetOptions),
+    /// List the first page of tasks.
+    List(requests::ListOptions),
+    /// Open streams, read each to its end and count what comes.
+    Stream(streams::StreamOptions),
+    /// Many readers of one task, all subscribed before it goes on.
+    SubscribeFanout(fanout::FanoutOptions),
+    /// Open streams and hold them until standard input closes.
+    IdleStreams(idle::IdleOptions),
+}
+
+/// What every mode needs to know about the server.
+#[derive(Clone, Copy)]
+struct Target {
+    address: SocketAddr,
+    dialect: Dialect,
+    time_limit: Duration,
+}
+
+pub(crate) fn run(options: Options) -> anyhow::Result<()> {
+    let address = options.url.strip_prefix("http://").unwrap_or(&options.url).trim_end_matches('/');
+    let target = Target {
+        address: address.parse().with_context(|| format!("{address} is no address and port"))?,
+        dialect: options.dialect,
+        time_limit: Duration::from_secs(options.time_limit_seconds),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let report = match options.mode {
+            Mode::Send(mode) => requests::send(target, mode).await,
+            Mode::Get(mode) => requests::get(target, mode).await,
+            Mode::List(mode) => requests::list(target, mode).await,
+            Mode::Stream(mode) => streams::run(target, mode).await,
+            Mode::SubscribeFanout(mode) => fanout::run(target, mode).await,
+            Mode::IdleStreams(mode) => return idle::run(target, mode).await,
+        };
+        report::print(&report?)
+    })
+}

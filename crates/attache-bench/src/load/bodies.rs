@@ -1,0 +1,179 @@
+//! Ready-made requests: head and JSON-RPC body in one buffer, with a place to patch where they differ.
+
+use std::net::SocketAddr;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::ValueEnum;
+use serde_json::json;
+
+/// Digits of a request's own number inside its messageId; all requests of a run have one length.
+const NUMBER_DIGITS: usize = 12;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Dialect {
+    #[value(name = "1.0")]
+    V1,
+    #[value(name = "0.3")]
+    V03,
+}
+
+/// What a message is sent for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sending {
+    /// Answer when the task settles.
+    Blocking,
+    /// Answer as soon as the task exists.
+    Detached,
+    Streaming,
+}
+
+/// A POST of a message whose messageId is new each time.
+#[derive(Clone)]
+pub(super) struct MessageRequest {
+    bytes: Vec<u8>,
+    number_at: usize,
+}
+
+impl MessageRequest {
+    /// `task`: the task the message goes on with, if any. `path` is `/` for A2A.
+    pub(super) fn new(
+        address: SocketAddr,
+        path: &str,
+        dialect: Dialect,
+        sending: Sending,
+        text: &str,
+        task: Option<&str>,
+    ) -> Self {
+        let method = match (dialect, sending) {
+            (Dialect::V1, Sending::Streaming) => "SendStreamingMessage",
+            (Dialect::V1, _) => "SendMessage",
+            (Dialect::V03, Sending::Streaming) => "message/stream",
+            (Dialect::V03, _) => "message/send",
+        };
+        let placeholder = "0".repeat(NUMBER_DIGITS);
+        let message_id = format!("bench-{}-{placeholder}", run_id());
+        let mut message = match dialect {
+            Dialect::V1 => {
+                json!({ "messageId": message_id, "role": "ROLE_USER", "parts": [{ "text": text }] })
+            }
+            Dialect::V03 => json!({
+                "kind": "message",
+                "messageId": message_id,
+                "role": "user",
+                "parts": [{ "kind": "text", "text": text }],
+            }),
+        };
+        if let Some(task) = task {
+            message["taskId"] = json!(task);
+        }
+        let mut params = json!({ "message": message });
+        if sending == Sending::Detached {
+            params["configuration"] = match dialect {
+                Dialect::V1 => json!({ "returnImmediately": true }),
+                Dialect::V03 => json!({ "blocking": false }),
+            };
+        }
+        let bytes = post(address, path, dialect, method, params);
+        let number_at = memchr::memmem::find(&bytes, placeholder.as_bytes()).unwrap_or(0);
+        Self { bytes, number_at }
+    }
+
+    /// The request with `number` in its messageId.
+    pub(super) fn numbered(&mut self, mut number: u64) -> &[u8] {
+        for digit in self.bytes[self.number_at..self.number_at + NUMBER_DIGITS].iter_mut().rev() {
+            *digit = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+        &self.bytes
+    }
+}
+
+/// Asks for one task as it is now.
+pub(super) fn get_task(address: SocketAddr, dialect: Dialect, task: &str) -> Vec<u8> {
+    let method = match dialect {
+        Dialect::V1 => "GetTask",
+        Dialect::V03 => "tasks/get",
+    };
+    post(address, "/", dialect, method, json!({ "id": task }))
+}
+
+/// Asks for the first page of tasks; only 1.0 has this.
+pub(super) fn list_tasks(address: SocketAddr, page_size: usize) -> Vec<u8> {
+    post(address, "/", Dialect::V1, "ListTasks", json!({ "pageSize": page_size }))
+}
+
+/// Follows a task from now on.
+pub(super) fn subscribe(address: SocketAddr, dialect: Dialect, task: &str) -> Vec<u8> {
+    let method = match dialect {
+        Dialect::V1 => "SubscribeToTask",
+        Dialect::V03 => "tasks/resubscribe",
+    };
+    post(address, "/", dialect, method, json!({ "id": task }))
+}
+
+/// A plain GET, for the bare server's stream.
+pub(super) fn plain_get(address: SocketAddr, path: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nAccept: text/event-stream\r\n\r\n").into_bytes()
+}
+
+fn post(
+    address: SocketAddr,
+    path: &str,
+    dialect: Dialect,
+    method: &str,
+    params: serde_json::Value,
+) -> Vec<u8> {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let version = match dialect {
+        Dialect::V1 => "A2A-Version: 1.0\r\n",
+        Dialect::V03 => "",
+    };
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{version}\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// Differs between processes, so that a store that outlives one does not take a message for a repeat.
+fn run_id() -> String {
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
+    format!("{nanos:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example(dialect: Dialect, sending: Sending) -> (MessageRequest, SocketAddr) {
+        let address = SocketAddr::from(([127, 0, 0, 1], 80));
+        (MessageRequest::new(address, "/", dialect, sending, "hi", None), address)
+    }
+
+    #[test]
+    fn numbers_change_the_message_id_and_not_the_length() {
+        let (mut request, _) = example(Dialect::V1, Sending::Blocking);
+        let first = request.numbered(7).to_vec();
+        let second = request.numbered(123_456).to_vec();
+        assert_ne!(first, second);
+        assert_eq!(first.len(), second.len());
+        let text = String::from_utf8(second).unwrap();
+        assert!(text.contains("-000000123456\""), "{text}");
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
+        let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["method"], "SendMessage");
+    }
+
+    #[test]
+    fn each_dialect_says_detached_in_its_own_way() {
+        for (dialect, expected) in
+            [(Dialect::V1, "\"returnImmediately\":true"), (Dialect::V03, "\"blocking\":false")]
+        {
+            let (mut request, _) = example(dialect, Sending::Detached);
+            let text = String::from_utf8(request.numbered(1).to_vec()).unwrap();
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Streams that are open and say nothing: opened, seen to have begun, and held.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use serde_json::json;
+use tokio::io::AsyncReadExt;
+
+use super::Target;
+use super::bodies::{self, MessageRequest, Sending};
+use super::chunked::ChunkedDecoder;
+use super::connection::{Connection, Framing};
+use super::events::EventCounter;
+use super::report::{self, Stopwatch, micros_since, percentiles};
+
+#[derive(clap::Args)]
+pub(super) struct IdleOptions {
+    #[arg(long, default_value_t = 10_000)]
+    streams: u64,
+    /// A message whose task stays at work for a long time without saying anything.
+    #[arg(long, default_value = "hello")]
+    text: String,
+    /// A path to GET instead of sending a message: the bare server's stream.
+    #[arg(long)]
+    get: Option<String>,
+    /// How many events each stream has shown before it falls silent.
+    #[arg(long, default_value_t = 1)]
+    opening_events: u64,
+}
+
+/// Prints the report when all streams stand, then holds them until standard input closes or time is up.
+pub(super) async fn run(target: Target, options: IdleOptions) -> anyhow::Result<()> {
+    let stopwatch = Stopwatch::start()?;
+    let mut message =
+        MessageRequest::new(target.address, "/", target.dialect, Sending::Streaming, &options.text, None);
+    let plain = options.get.as_deref().map(|path| bodies::plain_get(target.address, path));
+    let mut held = Vec::new();
+    let mut opened = Vec::new();
+    for number in 1..=options.streams {
+        let started = Instant::now();
+        let request = match &plain {
+            Some(bytes) => bytes,
+            None => message.numbered(number),
+        };
+        let opening = open(target, request, options.opening_events);
+        held.push(
+            tokio::time::timeout(Duration::from_secs(10), opening)
+                .await
+                .context("a stream did not begin")??,
+        );
+        opened.push(micros_since(started));
+    }
+    let report = json!({ "streams": held.len(), "errors": 0, "opening": percentiles(opened) });
+    report::print(&stopwatch.stop(report)?)?;
+
+    let mut end = Vec::new();
+    // Both ways to end are good ones: the caller has seen enough, or it was gone too long.
+    let _ = tokio::time::timeout(target.time_limit, tokio::io::stdin().read_to_end(&mut end)).await;
+    Ok(())
+}
+
+async fn open(target: Target, request: &[u8], opening_events: u64) -> anyhow::Result<Connection> {
+    let mut connection = Connection::open_idle(target.address).await?;
+    let head = connection.request(request).await?;
+    ensure!(head.status == 200 && head.framing == Framing::Chunked, "no stream but {}", head.status);
+    let mut decoder = ChunkedDecoder::default();
+    let mut counter = EventCounter::default();
+    while counter.counts.events < opening_events {
+        ensure!(!decoder.is_done(), "the stream ended at once");
+        connection.next_piece(&mut decoder, |payload| counter.feed(payload)).await?;
+    }
+    Ok(connection)
+}

@@ -1,0 +1,172 @@
+//! The real binary as a process of its own, to be stopped, killed and started again.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
+
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::{Client, PATIENCE};
+
+/// How to start a server; the same launch can be started again after a crash.
+pub struct Launch {
+    binary: PathBuf,
+    arguments: Vec<String>,
+    variables: Vec<(String, String)>,
+    folder: TempDir,
+}
+
+impl Launch {
+    /// A server of `binary` on a free port, with a folder of its own and an empty environment.
+    pub fn of(binary: impl AsRef<Path>) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        Self { binary: binary.as_ref().to_owned(), arguments: Vec::new(), variables: Vec::new(), folder }
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn argument(mut self, argument: impl Into<String>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Plays `script`, a YAML text, as the model.
+    pub fn script(self, script: &str) -> Self {
+        let path = self.write("script.yaml", script);
+        self.argument("--model").argument(format!("script:{}", path.display()))
+    }
+
+    /// Starts with the settings in `text`.
+    pub fn settings(self, text: &str) -> Self {
+        let path = self.write("attache.toml", text);
+        self.argument("--config").argument(path.display().to_string())
+    }
+
+    /// Keeps tasks in memory only.
+    pub fn forgetful(self) -> Self {
+        self.argument("--store").argument("memory:")
+    }
+
+    /// Keeps tasks in a SQLite file in the launch's folder.
+    pub fn durable(self) -> Self {
+        self.argument("--store").argument("sqlite:tasks.db")
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).expect("a file in the temporary folder");
+        path
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.arg("serve");
+        let said = ["CODER_AGENT_PORT", "PORT"];
+        let in_environment = self.variables.iter().any(|(name, _)| said.contains(&name.as_str()));
+        if !in_environment && !self.arguments.iter().any(|argument| argument == "--port") {
+            command.args(["--port", "0"]);
+        }
+        command.args(&self.arguments).env_clear().envs(self.variables.iter().cloned());
+        command.env("HOME", self.folder.path()).current_dir(self.folder.path()).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts the server and waits until it listens.
+    pub async fn start(&self) -> ServerProcess {
+        let mut child = self.command().spawn().expect("the binary starts");
+        let log: Arc<Mutex<String>> = Arc::default();
+        let mut errors = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
+        let sink = log.clone();
+        // Owned by the process: it ends when the other side of the pipe does.
+        #[expect(clippy::disallowed_methods, reason = "ends with the child's stderr")]
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = errors.next_line().await {
+                let mut log = sink.lock().expect("no panic while logging");
+                log.push_str(&line);
+                log.push('\n');
+            }
+        });
+        let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
+        let mut greeting = String::new();
+        let url = timeout(PATIENCE, async {
+            while let Some(line) = lines.next_line().await.expect("readable output") {
+                greeting.push_str(&line);
+                greeting.push('\n');
+                if let Some((_, url)) = line.split_once("listening on ") {
+                    return url.trim().to_owned();
+                }
+            }
+            panic!("the server stopped at once: {greeting}{}", log.lock().expect("readable log"));
+        });
+        let url = url.await.expect("the server listens in time");
+        ServerProcess { child, url, log, lines }
+    }
+
+    /// Runs a server that is expected to fail at once: exit code and what it said.
+    pub async fn fails(&self) -> (Option<i32>, String) {
+        let output = timeout(PATIENCE, self.command().output()).await.expect("it stops in time");
+        let output = output.expect("the binary starts");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+}
+
+/// A server that listens.
+pub struct ServerProcess {
+    child: Child,
+    url: String,
+    log: Arc<Mutex<String>>,
+    lines: tokio::io::Lines<BufReader<tokio::process::ChildStdout>>,
+}
+
+impl ServerProcess {
+    /// `http://127.0.0.1:PORT`
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// `127.0.0.1:PORT`
+    pub fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
+    }
+
+    pub fn client(&self) -> Client {
+        Client::of(self.address())
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("the server runs")
+    }
+
+    /// What it wrote to stderr so far.
+    pub fn log(&self) -> String {
+        self.log.lock().expect("readable log").clone()
+    }
+
+    /// The next line on stdout after the one that named the address.
+    pub async fn next_line(&mut self) -> Option<String> {
+        timeout(PATIENCE, self.lines.next_line()).await.expect("a line in time").expect("readable output")
+    }
+
+    /// As `kill -9` does: no chance to say goodbye.
+    pub async fn kill(mut self) {
+        self.child.kill().await.expect("it can be killed");
+    }
+
+    /// Asks politely (SIGTERM) and returns the exit code.
+    pub async fn terminate(mut self) -> Option<i32> {
+        let sent = Command::new("kill").arg(self.pid().to_string()).status().await.expect("kill runs");
+        assert!(sent.success());
+        timeout(PATIENCE, self.child.wait()).await.expect("it stops in time").expect("an exit status").code()
+    }
+}
