@@ -79,11 +79,37 @@ impl Suite {
         for failure in &self.counts.failures {
             println!("failed: {failure}");
         }
-        let skip_fails = options.skips_fail && self.counts.skipped > 0;
-        if skip_fails {
+        if options.skips_fail && self.counts.skipped > 0 {
             println!("in CI a skipped test fails the run");
         }
         println!("{}", self.counts);
-        if self.counts.failed > 0 || skip_fails { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        if passes(&self.counts, options.skips_fail) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+fn passes(counts: &Counts, skips_fail: bool) -> bool {
+    counts.failed == 0 && !(skips_fail && counts.skipped > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skip_fails_the_run_in_ci_only() {
+        let skipped = Counts { passed: 3, skipped: 1, ..Counts::default() };
+        assert!(passes(&skipped, false));
+        assert!(!passes(&skipped, true));
+        assert!(passes(&Counts::success(), true));
+        assert!(!passes(&Counts::failure("format"), false));
+    }
+
+    #[test]
+    fn a_step_that_only_has_a_message_is_one_failed_check() {
+        let mut suite = Suite::default();
+        assert!(suite.step("good", || Ok(Counts::success())));
+        assert!(!suite.step("bad", || Err("no".into())));
+        assert_eq!(suite.counts.to_string(), "1 passed, 1 failed, 0 skipped");
+        assert_eq!(suite.counts.failures, ["bad"]);
     }
 }

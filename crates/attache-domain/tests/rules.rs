@@ -1,0 +1,358 @@
+//! The pure rules of a task: tables for what is refused, properties for what always holds.
+
+use attache_domain::*;
+use proptest::prelude::*;
+
+fn at(millisecond: i64) -> Timestamp {
+    Timestamp::from_millisecond(millisecond).unwrap()
+}
+
+fn message(id: &str, text: &str) -> Message {
+    Message {
+        id: id.into(),
+        role: Role::User,
+        parts: vec![Part::text(text)],
+        context: None,
+        task: None,
+        reference_tasks: vec![],
+        extensions: vec![],
+        metadata: None,
+    }
+}
+
+fn digest(text: &str) -> Digest {
+    Digest(text.into())
+}
+
+/// A task and its log, driven by intents as the session drives it.
+struct Log {
+    view: TaskView,
+    events: Vec<Event>,
+}
+
+impl Log {
+    fn open() -> Self {
+        Self::open_for(ReplyShape::Task)
+    }
+
+    fn open_for(reply: ReplyShape) -> Self {
+        let opening = Opening {
+            task: "t".into(),
+            scope: Scope::new("", "me"),
+            context: "c".into(),
+            message: message("m0", "hello"),
+            digest: digest("m0"),
+            reply,
+            metadata: None,
+        };
+        let event = Event { seq: Seq(1), at: at(1), fact: opening.decide() };
+        Self { view: TaskView::open(&event).unwrap(), events: vec![event] }
+    }
+
+    fn push(&mut self, intent: Intent) -> Result<usize, Fault> {
+        let facts = self.view.decide(intent)?;
+        let count = facts.len();
+        for fact in facts {
+            let seq = self.view.progress.head.next();
+            let event = Event { seq, at: at(seq.0 as i64), fact };
+            self.view.apply(&event);
+            self.events.push(event);
+        }
+        Ok(count)
+    }
+
+    fn record(&mut self, fact: Fact) -> Result<usize, Fault> {
+        self.push(Intent::Record(fact))
+    }
+
+    fn say(&mut self, id: &str) -> Result<usize, Fault> {
+        self.push(Intent::Receive { message: message(id, id), digest: digest(id) })
+    }
+
+    fn started() -> Self {
+        let mut log = Self::open();
+        log.record(Fact::TurnStarted { turn: 1 }).unwrap();
+        log
+    }
+}
+
+fn said(text: &str) -> Fact {
+    Fact::TextSaid { text: text.into(), last: false }
+}
+
+fn ended(outcome: Outcome) -> Fact {
+    Fact::TurnEnded { outcome, message: None }
+}
+
+fn texts(view: &TaskView) -> Vec<String> {
+    view.history.iter().map(|message| message.text()).collect()
+}
+
+#[test]
+fn a_finished_task_refuses_everything_but_what_it_has_already_heard() {
+    for outcome in [Outcome::Completed, Outcome::Failed, Outcome::Rejected] {
+        let mut log = Log::started();
+        log.record(ended(outcome)).unwrap();
+        assert!(matches!(log.say("m1"), Err(Fault::TaskFinished { .. })));
+        assert!(matches!(log.push(Intent::Cancel), Err(Fault::TaskNotCancelable { .. })));
+        assert!(log.record(said("late")).is_err());
+        assert!(log.record(Fact::TaskCanceled).is_err(), "the first terminal fact wins");
+        assert_eq!(log.say("m0"), Ok(0));
+        assert_eq!(log.view.next(), None);
+    }
+}
+
+#[test]
+fn a_waiting_task_takes_a_message_and_works_again() {
+    let mut log = Log::started();
+    let question = message("q", "which?");
+    log.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message: Some(question) }).unwrap();
+    assert_eq!(log.view.next(), None);
+    log.say("m1").unwrap();
+    assert_eq!(log.view.next(), Some(Step::StartTurn { turn: 2 }));
+    assert!(!log.view.progress.is_settled(), "though the state is still the old one");
+    log.record(Fact::TurnStarted { turn: 2 }).unwrap();
+    assert_eq!(log.view.status.state, TaskState::Working);
+    assert_eq!(texts(&log.view), ["hello", "which?", "m1"]);
+}
+
+#[test]
+fn a_prompt_during_a_turn_waits_for_its_end_and_is_answered() {
+    let mut log = Log::started();
+    log.record(said("one")).unwrap();
+    log.say("m1").unwrap();
+    assert_eq!(log.view.progress.queue.len(), 1);
+    log.record(ended(Outcome::Completed)).unwrap();
+    assert_eq!(log.view.status.state, TaskState::Working, "the task goes on");
+    assert_eq!(log.view.next(), Some(Step::StartTurn { turn: 2 }));
+    assert_eq!(texts(&log.view), ["hello", "one", "m1"]);
+}
+
+#[test]
+fn cancel_stops_a_waiting_task_at_once_and_asks_a_working_one() {
+    let mut log = Log::started();
+    log.record(ended(Outcome::InputRequired)).unwrap();
+    log.push(Intent::Cancel).unwrap();
+    assert_eq!(log.view.status.state, TaskState::Canceled);
+
+    let mut log = Log::started();
+    log.push(Intent::Cancel).unwrap();
+    assert_eq!(log.view.status.state, TaskState::Working);
+    assert_eq!(log.view.next(), Some(Step::Cancel));
+    assert!(log.record(said("more")).is_err(), "nothing but the end is taken any more");
+    assert_eq!(log.push(Intent::Cancel), Ok(0), "asking twice is asking once");
+    log.record(Fact::TaskCanceled).unwrap();
+    assert_eq!(log.view.status.state, TaskState::Canceled);
+}
+
+#[test]
+fn a_turn_that_ends_while_speaking_closes_its_answer_first() {
+    let mut log = Log::started();
+    log.record(said("a")).unwrap();
+    assert_eq!(log.record(ended(Outcome::Completed)), Ok(2));
+    assert_eq!(log.events[3].fact, Fact::TextEnded);
+
+    let mut log = Log::started();
+    log.record(Fact::TextSaid { text: "a".into(), last: true }).unwrap();
+    assert_eq!(log.record(ended(Outcome::Completed)), Ok(1));
+    assert_eq!(log.view.artifacts[0].parts.len(), 1);
+}
+
+#[test]
+fn withdrawn_text_is_replaced_and_does_not_reach_the_history() {
+    let mut log = Log::started();
+    log.record(said("wro")).unwrap();
+    log.record(Fact::TextWithdrawn).unwrap();
+    assert_eq!(log.view.progress.turn.emitted, 0);
+    log.record(Fact::TextSaid { text: "right".into(), last: true }).unwrap();
+    log.record(ended(Outcome::Completed)).unwrap();
+    assert_eq!(texts(&log.view), ["hello", "right"]);
+    assert_eq!(log.view.artifacts[0].parts, [Part::text("right")]);
+}
+
+#[test]
+fn facts_that_do_not_fit_are_refused() {
+    let mut log = Log::open();
+    assert!(log.record(said("before the turn")).is_err());
+    assert!(log.record(Fact::TurnStarted { turn: 2 }).is_err(), "not that turn");
+    log.record(Fact::TurnStarted { turn: 1 }).unwrap();
+    assert!(log.record(Fact::TurnStarted { turn: 1 }).is_err(), "not twice");
+    assert!(log.record(Fact::TextEnded).is_err(), "nothing was said");
+    assert!(log.record(Fact::Replied { message: message("r", "r") }).is_err(), "a task was promised");
+    assert!(log.record(Fact::CancelRequested).is_err(), "agents do not ask, they report");
+    assert!(log.record(Fact::PromptTaken { said: None }).is_err(), "there is none");
+}
+
+#[test]
+fn a_message_from_another_context_is_refused_by_name() {
+    let mut log = Log::started();
+    let mut stray = message("m1", "x");
+    stray.context = Some("elsewhere".into());
+    let fault = log.push(Intent::Receive { message: stray, digest: digest("x") }).unwrap_err();
+    assert!(fault.to_string().contains("message.contextId"), "{fault}");
+}
+
+#[test]
+fn a_hidden_task_shows_its_reply_and_nothing_else() {
+    let mut log = Log::open_for(ReplyShape::Message);
+    log.record(Fact::TurnStarted { turn: 1 }).unwrap();
+    log.record(Fact::Replied { message: message("r", "r") }).unwrap();
+    let mut before = Progress::open(&log.events[0]).unwrap();
+    let mut shown = Vec::new();
+    for event in &log.events[1..] {
+        shown.extend(update_of(&before, event));
+        before.apply(event);
+    }
+    assert!(matches!(&shown[..], [Update::Replied(reply)] if reply.text() == "r"), "{shown:?}");
+}
+
+/// Anything anybody might wish for, sensible or not.
+fn any_intent() -> impl Strategy<Value = Intent> {
+    let text = "[a-c]{0,3}";
+    let artifact = |append: bool| {
+        (0..3_u8, text).prop_map(move |(id, text)| Fact::ArtifactAdded {
+            artifact: Artifact {
+                id: format!("f{id}").into(),
+                name: None,
+                description: None,
+                parts: vec![Part::text(text)],
+                metadata: None,
+                extensions: vec![],
+            },
+            append,
+            last: false,
+        })
+    };
+    let outcome = prop_oneof![
+        Just(Outcome::Completed),
+        Just(Outcome::InputRequired),
+        Just(Outcome::AuthRequired),
+        Just(Outcome::Failed),
+        Just(Outcome::Rejected),
+    ];
+    let record = prop_oneof![
+        4 => (1..4_u32).prop_map(|turn| Fact::TurnStarted { turn }),
+        6 => (text, any::<bool>()).prop_map(|(text, last)| Fact::TextSaid { last: last && text.is_empty(), text }),
+        1 => Just(Fact::TextWithdrawn),
+        1 => Just(Fact::TextEnded),
+        1 => text.prop_map(|text| Fact::ThoughtShared { text }),
+        2 => artifact(false),
+        2 => artifact(true),
+        1 => Just(Fact::CredentialAsked { message: message("k", "key?") }),
+        1 => Just(Fact::WorkResumed),
+        2 => (outcome, any::<bool>()).prop_map(|(outcome, question)| Fact::TurnEnded {
+            outcome,
+            message: question.then(|| message("q", "well?")),
+        }),
+        1 => Just(Fact::TaskCanceled),
+    ];
+    prop_oneof![
+        12 => record.prop_map(Intent::Record),
+        3 => (0..6_u8).prop_map(|id| Intent::Receive {
+            message: message(&format!("m{id}"), "again"),
+            digest: digest(&id.to_string()),
+        }),
+        1 => Just(Intent::Cancel),
+    ]
+}
+
+/// A log as it comes about: what is refused leaves no trace.
+fn any_log() -> impl Strategy<Value = Log> {
+    prop::collection::vec(any_intent(), 0..60).prop_map(|intents| {
+        let mut log = Log::open();
+        for intent in intents {
+            let _ = log.push(intent);
+        }
+        log
+    })
+}
+
+impl std::fmt::Debug for Log {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.events.fmt(formatter)
+    }
+}
+
+proptest! {
+    #[test]
+    fn folding_a_prefix_and_then_the_rest_is_folding_all(log in any_log(), cut in any::<prop::sample::Index>()) {
+        let cut = 1 + cut.index(log.events.len());
+        let mut view = TaskView::fold(&log.events[..cut]).unwrap();
+        log.events[cut..].iter().for_each(|event| view.apply(event));
+        prop_assert_eq!(&view, &log.view);
+        prop_assert_eq!(&view.progress, &log.view.progress);
+    }
+
+    #[test]
+    fn a_view_that_was_stored_goes_on_as_if_it_had_not_been(log in any_log(), cut in any::<prop::sample::Index>()) {
+        let cut = 1 + cut.index(log.events.len());
+        let view = TaskView::fold(&log.events[..cut]).unwrap();
+        let mut view: TaskView = serde_json::from_slice(&serde_json::to_vec(&view).unwrap()).unwrap();
+        log.events[cut..].iter().for_each(|event| view.apply(event));
+        prop_assert_eq!(&view, &log.view);
+    }
+
+    #[test]
+    fn events_survive_being_stored(log in any_log()) {
+        let stored = serde_json::to_vec(&log.events).unwrap();
+        let read: Vec<Event> = serde_json::from_slice(&stored).unwrap();
+        prop_assert_eq!(read, log.events);
+    }
+
+    #[test]
+    fn the_state_moves_only_along_the_graph_and_never_leaves_its_end(log in any_log()) {
+        let mut progress = Progress::open(&log.events[0]).unwrap();
+        for event in &log.events[1..] {
+            let before = progress.clone();
+            progress.apply(event);
+            prop_assert!(!before.state.is_terminal(), "{event:?} after the end");
+            if progress.status_at != before.status_at {
+                prop_assert!(before.state.may_become(progress.state), "{:?} to {:?}", before.state, progress.state);
+            }
+        }
+    }
+
+    #[test]
+    fn progress_and_view_never_disagree(log in any_log()) {
+        prop_assert_eq!(log.view.status.state, log.view.progress.state);
+        prop_assert_eq!(log.view.status.at, log.view.progress.status_at);
+        prop_assert_eq!(log.view.progress.head.0 as usize, log.events.len());
+    }
+
+    #[test]
+    fn s7_the_fold_of_the_updates_is_the_task(log in any_log()) {
+        let mut before = Progress::open(&log.events[0]).unwrap();
+        let mut artifacts: Vec<Artifact> = Vec::new();
+        let mut status = None;
+        for event in &log.events[1..] {
+            match update_of(&before, event) {
+                Some(Update::Status { status: now, .. }) => status = Some(now),
+                Some(Update::Artifact { artifact, append, .. }) => {
+                    match artifacts.iter_mut().find(|known| known.id == artifact.id) {
+                        Some(known) if append => known.parts.extend(artifact.parts),
+                        Some(known) => *known = artifact,
+                        None => artifacts.push(artifact),
+                    }
+                }
+                Some(Update::Replied(_)) | None => {}
+            }
+            before.apply(event);
+        }
+        prop_assert_eq!(&artifacts, &log.view.artifacts);
+        if let Some(status) = status {
+            prop_assert_eq!(status.state, log.view.status.state);
+        }
+    }
+
+    #[test]
+    fn a_stream_closes_exactly_when_nothing_more_is_to_be_done(log in any_log()) {
+        let mut before = Progress::open(&log.events[0]).unwrap();
+        for event in &log.events[1..] {
+            let update = update_of(&before, event);
+            before.apply(event);
+            if update.is_some_and(|update| update.closes()) {
+                prop_assert_eq!(before.next(), None);
+            }
+        }
+    }
+}
