@@ -78,7 +78,7 @@ struct Said {
 }
 
 impl Said {
-    fn is_not(self, expected: &str) -> ConfigError {
+    fn instead_of(self, expected: &str) -> ConfigError {
         ConfigError::BadValue { origin: self.origin, value: self.value, expected: expected.to_owned() }
     }
 }
@@ -118,7 +118,7 @@ fn parse_host(said: Option<Said>) -> Result<IpAddr, ConfigError> {
         return Ok(IpAddr::from([127, 0, 0, 1]));
     }
     let bare = said.value.trim_start_matches('[').trim_end_matches(']');
-    bare.parse().map_err(|_| said.is_not("an IP address such as 127.0.0.1, ::1 or 0.0.0.0"))
+    bare.parse().map_err(|_| said.instead_of("an IP address such as 127.0.0.1, ::1 or 0.0.0.0"))
 }
 
 fn port(flag: Option<u16>, environment: Environment<'_>, file: Option<u16>) -> Result<u16, ConfigError> {
@@ -128,7 +128,7 @@ fn port(flag: Option<u16>, environment: Environment<'_>, file: Option<u16>) -> R
     for name in ["CODER_AGENT_PORT", "PORT"] {
         if let Some(value) = variable(environment, name) {
             let said = Said { value, origin: name.to_owned() };
-            return said.value.parse().map_err(|_| said.is_not("a port between 0 and 65535"));
+            return said.value.parse().map_err(|_| said.instead_of("a port between 0 and 65535"));
         }
     }
     Ok(file.unwrap_or(DEFAULT_PORT))
@@ -151,7 +151,7 @@ fn parse_store(
     match said.value.split_once(':') {
         Some(("memory", "")) => Ok(StoreChoice::Memory),
         Some(("sqlite", path)) if !path.is_empty() => Ok(StoreChoice::Sqlite(current_dir.join(path))),
-        _ => Err(said.is_not("memory: or sqlite:PATH")),
+        _ => Err(said.instead_of("memory: or sqlite:PATH")),
     }
 }
 
@@ -170,7 +170,7 @@ fn parse_model(said: Option<Said>, current_dir: &Path) -> Result<ModelChoice, Co
     match said.value.split_once(':') {
         None if said.value == "offline" => Ok(ModelChoice::Offline),
         Some(("script", path)) if !path.is_empty() => Ok(ModelChoice::Script(current_dir.join(path))),
-        _ => Err(said.is_not("offline or script:FILE")),
+        _ => Err(said.instead_of("offline or script:FILE")),
     }
 }
 
@@ -196,7 +196,7 @@ fn parse_log_format(said: Option<Said>) -> Result<LogFormat, ConfigError> {
         Some(said) => match said.value.as_str() {
             "text" => Ok(LogFormat::Text),
             "json" => Ok(LogFormat::Json),
-            _ => Err(said.is_not("text or json")),
+            _ => Err(said.instead_of("text or json")),
         },
     }
 }

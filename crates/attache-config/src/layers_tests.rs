@@ -17,10 +17,10 @@ fn with_file(text: &str, variables: &[(&str, &str)]) -> Result<Settings, ConfigE
 
 #[test]
 fn defaults_listen_on_loopback_and_keep_tasks_in_the_data_folder() {
-    let settings = loaded(Flags::default(), &[("HOME", "/home/somebody")]).unwrap();
+    let settings = loaded(Flags::default(), &[("HOME", "/srv/somebody")]).unwrap();
     assert_eq!(settings.host.to_string(), "127.0.0.1");
     assert_eq!(settings.port, 41242);
-    let expected = PathBuf::from("/home/somebody/.local/share/attache/tasks.db");
+    let expected = PathBuf::from("/srv/somebody/.local/share/attache/tasks.db");
     assert_eq!(settings.store, StoreChoice::Sqlite(expected));
     assert_eq!(settings.model, ModelChoice::Offline);
     assert_eq!(settings.limits.body_bytes, 20 << 20);

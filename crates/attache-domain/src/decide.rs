@@ -60,12 +60,11 @@ impl Progress {
         if self.received.iter().any(|(id, seen)| *id == message.id && *seen == digest) {
             return Ok(Vec::new());
         }
-        self.refuse_if_finished()?;
         if message.context.as_ref().is_some_and(|context| *context != self.context) {
-            let expected =
-                format!("does not belong to task {}, whose context is {}", self.task, self.context);
-            return Err(Fault::invalid("message.contextId", expected));
+            let (task, context) = (self.task.clone(), self.context.clone());
+            return Err(Fault::ContextMismatch { task, context });
         }
+        self.refuse_if_finished()?;
         message.context = Some(self.context.clone());
         message.task = Some(self.task.clone());
         Ok(vec![match self.turn.phase {

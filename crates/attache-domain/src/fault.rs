@@ -1,6 +1,6 @@
 //! A refusal the caller is told about: a closed list, given codes in `attache-wire` only.
 
-use crate::{TaskId, TaskState};
+use crate::{ContextId, TaskId, TaskState};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -34,6 +34,12 @@ pub enum Fault {
     MethodNotFound { method: String },
     #[error("{}", describe(violations))]
     InvalidParams { violations: Vec<Violation> },
+    #[error("task {task} belongs to the context {context}, not to the one named")]
+    ContextMismatch { task: TaskId, context: ContextId },
+    #[error("the page token is not one that this server gave for these filters; start again without it")]
+    BadPageToken,
+    #[error("the Last-Event-ID {given:?} is not the id of an event of this task")]
+    BadCursor { given: String },
     #[error("internal error")]
     Internal,
 

@@ -189,7 +189,7 @@ fn a_message_from_another_context_is_refused_by_name() {
     let mut stray = message("m1", "x");
     stray.context = Some("elsewhere".into());
     let fault = log.push(Intent::Receive { message: stray, digest: digest("x") }).unwrap_err();
-    assert!(fault.to_string().contains("message.contextId"), "{fault}");
+    assert_eq!(fault, Fault::ContextMismatch { task: "t".into(), context: "c".into() });
 }
 
 #[test]

@@ -164,13 +164,8 @@ fn last_event_id(head: &Parts) -> Result<Option<Seq>, Fault> {
     if text.is_empty() {
         return Ok(None);
     }
-    match text.parse::<u64>() {
-        Ok(seq) => Ok(Some(Seq(seq))),
-        Err(_) => Err(Fault::invalid(
-            "Last-Event-ID",
-            format!("must be the id of an event, a number, not {text:?}"),
-        )),
-    }
+    let seq = text.parse().map_err(|_| Fault::BadCursor { given: text.chars().take(40).collect() })?;
+    Ok(Some(Seq(seq)))
 }
 
 fn report(head: &Parts, kind: OperationKind, fault: &Fault) {

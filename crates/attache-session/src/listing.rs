@@ -17,12 +17,7 @@ pub struct TaskPage {
 pub(crate) fn query(scope: &Scope, list: &ListTasks) -> Result<ListQuery, Fault> {
     let after = match list.page_token.as_str() {
         "" => None,
-        token => Some(read_token(token, filters_of(scope, list)).ok_or_else(|| {
-            Fault::invalid(
-                "pageToken",
-                "is not one that this server gave for these filters; start without it",
-            )
-        })?),
+        token => Some(read_token(token, filters_of(scope, list)).ok_or(Fault::BadPageToken)?),
     };
     Ok(ListQuery {
         scope: scope.clone(),

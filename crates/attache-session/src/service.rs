@@ -264,8 +264,7 @@ impl SessionService {
         let view = match subscribe.after {
             Some(after) if after < now.progress.head => self.as_of(&hot, after).await?,
             Some(after) if after > now.progress.head => {
-                let description = format!("is beyond the task's last event, {}", now.progress.head);
-                return Err(Fault::invalid("Last-Event-ID", description));
+                return Err(Fault::BadCursor { given: after.to_string() });
             }
             _ => now,
         };
@@ -325,7 +324,7 @@ impl SessionService {
         if at >= now.progress.head {
             return Ok(now);
         }
-        let missing = || Fault::invalid("Last-Event-ID", "names no event of this task");
+        let missing = || Fault::BadCursor { given: at.to_string() };
         hot.view_at(at.max(Seq::START.next())).await.map_err(internal)?.map(Arc::new).ok_or_else(missing)
     }
 

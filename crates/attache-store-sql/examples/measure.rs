@@ -26,9 +26,10 @@ async fn main() {
     let ids = Ids::Random;
     if std::env::args_os().nth(2).is_some() {
         let store = open(&path, Synchronous::Full);
-        tasks(&store, "full, 64 at once", 64, 20_000, ids).await;
-        tasks(&store, "full, 64 at once", 64, 20_000, ids).await;
-        deltas(&store, 64).await;
+        for _ in 0..3 {
+            tasks(&store, "full, 64 at once", 64, 20_000, ids).await;
+            tasks(&store, "full, 64 at once, ordered", 64, 20_000, Ids::Ordered).await;
+        }
         return;
     }
     println!("one task = two appends (1 event, then 3), random ids, a context each");
@@ -60,12 +61,14 @@ async fn main() {
 #[derive(Clone, Copy)]
 enum Ids {
     Random,
+    Ordered,
 }
 
 impl Ids {
     fn make(self) -> String {
         match self {
             Self::Random => Uuid::new_v4().to_string(),
+            Self::Ordered => Uuid::now_v7().to_string(),
         }
     }
 }

@@ -32,7 +32,7 @@ impl<S: EventLog + TaskIndex + Records> Store for S {}
 /// Writes one test per check. The argument is evaluated in each test, may `.await`, and yields the
 /// store as `Arc<S>` together with whatever must outlive it (a temporary folder, or `()`).
 ///
-/// ```ignore
+/// ```text
 /// attache_store::conformance_tests!((Arc::new(MemoryStore::default()), ()));
 /// ```
 #[macro_export]

@@ -10,25 +10,10 @@ mod index;
 mod log;
 pub mod memory;
 mod records;
+mod stores;
 
 pub use error::StoreError;
 pub use index::{IndexCounts, ListCursor, ListQuery, ListedTasks, TaskIndex};
 pub use log::{Append, EventLog, Snapshot};
 pub use records::Records;
-
-use std::sync::Arc;
-
-/// The stores of one server, usually three faces of one thing.
-#[derive(Clone)]
-pub struct Stores {
-    pub log: Arc<dyn EventLog>,
-    pub index: Arc<dyn TaskIndex>,
-    pub records: Arc<dyn Records>,
-}
-
-impl Stores {
-    /// All three faces of one store.
-    pub fn of<S: EventLog + TaskIndex + Records>(store: Arc<S>) -> Self {
-        Self { log: store.clone(), index: store.clone(), records: store }
-    }
-}
+pub use stores::Stores;

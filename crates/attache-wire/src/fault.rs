@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{Fault, Violation};
+use attache_domain::Fault;
 use serde_json::{Map, Value, json};
 
 use crate::{Dialect, spelling};
@@ -76,7 +76,10 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         Fault::VerbNotAllowed { .. } => {
             (-32601, 405, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError")
         }
-        Fault::InvalidParams { .. } => {
+        Fault::InvalidParams { .. }
+        | Fault::ContextMismatch { .. }
+        | Fault::BadPageToken
+        | Fault::BadCursor { .. } => {
             (-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "InvalidParamsError")
         }
         Fault::Internal => (-32603, 500, "INTERNAL", "INTERNAL_ERROR", "InternalError"),
@@ -116,6 +119,9 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         | Fault::Unparsable { .. }
         | Fault::InvalidRequest { .. }
         | Fault::InvalidParams { .. }
+        | Fault::ContextMismatch { .. }
+        | Fault::BadPageToken
+        | Fault::BadCursor { .. }
         | Fault::Internal
         | Fault::Unauthenticated
         | Fault::Forbidden { .. }
@@ -131,10 +137,11 @@ pub(crate) fn details(fault: &Fault) -> Value {
         "domain": "a2a-protocol.org",
         "metadata": metadata_object(fault),
     })];
-    if let Fault::InvalidParams { .. } = fault {
+    let violations = violations(fault);
+    if !violations.is_empty() {
         details.push(json!({
             "@type": "type.googleapis.com/google.rpc.BadRequest",
-            "fieldViolations": violations(fault),
+            "fieldViolations": violations,
         }));
     }
     details.into()
@@ -142,8 +149,9 @@ pub(crate) fn details(fault: &Fault) -> Value {
 
 /// The error data of 0.3: an object, or nothing when there is nothing to add.
 pub(crate) fn data(fault: &Fault) -> Option<Value> {
-    if let Fault::InvalidParams { .. } = fault {
-        return Some(json!({ "violations": violations(fault) }));
+    let violations = violations(fault);
+    if !violations.is_empty() {
+        return Some(json!({ "violations": violations }));
     }
     let metadata = metadata_object(fault);
     (!metadata.is_empty()).then(|| metadata.into())
@@ -153,9 +161,16 @@ fn metadata_object(fault: &Fault) -> Map<String, Value> {
     metadata(fault).into_iter().map(|(name, value)| (name.to_owned(), value.into_owned().into())).collect()
 }
 
+/// The members that were wrong. Faults that the session finds name no member; here they get one.
 fn violations(fault: &Fault) -> Vec<Value> {
-    let Fault::InvalidParams { violations } = fault else { return Vec::new() };
-    let spell =
-        |violation: &Violation| json!({ "field": violation.field, "description": violation.description });
-    violations.iter().map(spell).collect()
+    let spell = |field: &str, description: &str| json!({ "field": field, "description": description });
+    match fault {
+        Fault::InvalidParams { violations } => {
+            violations.iter().map(|it| spell(&it.field, &it.description)).collect()
+        }
+        Fault::ContextMismatch { .. } => vec![spell("message.contextId", &fault.to_string())],
+        Fault::BadPageToken => vec![spell("pageToken", &fault.to_string())],
+        Fault::BadCursor { .. } => vec![spell("Last-Event-ID", &fault.to_string())],
+        _ => Vec::new(),
+    }
 }

@@ -6,6 +6,9 @@ use serde_json::{Map, Value, json};
 use crate::encode::text::{write_integer, write_text, write_value};
 use crate::{Dialect, Version, fault, json};
 
+/// A first request that works on a server with its defaults: ask the agent for help.
+pub const EXAMPLE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"hello-1","role":"ROLE_USER","parts":[{"text":"help"}]}}}"#;
+
 /// The id of a request, echoed with its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestId {

@@ -89,7 +89,7 @@ fn greet(settings: &Settings, url: &str) -> io::Result<()> {
 
 fn example(url: &str, token: bool) -> String {
     let token = if token { " -H \"Authorization: Bearer $ATTACHE_TOKEN\"" } else { "" };
-    let body = r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"hello-1","role":"ROLE_USER","parts":[{"text":"help"}]}}}"#;
+    let body = attache_wire::jsonrpc::EXAMPLE;
     format!("  curl -s {url}/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0'{token} -d '{body}'\n")
 }
 

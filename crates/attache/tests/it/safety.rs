@@ -1,1 +1,327 @@
-//! To be written.
+//! Who may call: pages of other sites may not, strangers may not, and no secret is ever told.
+
+use attache_testkit::{Answer, Client, ServerProcess};
+use serde_json::{Value, json};
+
+use crate::operations::until_logged;
+use crate::pairs::driver::{Ask, Pair, Refusal};
+use crate::support::{SCRIPT, launch, message};
+
+const TOKEN: &str = "correct-horse-battery-staple";
+const CARD: &str = "/.well-known/agent-card.json";
+
+/// Paths of every surface, with the dialect in which each refuses.
+const SURFACES: [(&str, &str, Pair); 6] = [
+    ("POST", "/", Pair::Rpc10),
+    ("POST", "/message:send", Pair::Rest10),
+    ("GET", "/tasks", Pair::Rest10),
+    ("POST", "/v1/message:send", Pair::Rest03),
+    ("GET", "/v1/tasks/x", Pair::Rest03),
+    ("GET", "/metrics", Pair::Rest10),
+];
+
+async fn start(settings: &str) -> ServerProcess {
+    launch().forgetful().script(SCRIPT).settings(settings).start().await
+}
+
+async fn start_with_token() -> ServerProcess {
+    launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN).start().await
+}
+
+/// A call that would change something, if it were let in.
+async fn send(client: &Client) -> Answer {
+    let request =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": message("m1", "echo x")});
+    client.post("/", &request).await
+}
+
+/// Refused at the door, in the right shape, without any effect.
+#[track_caller]
+fn check_forbidden(pair: Pair, answer: &Answer, what: &str) {
+    assert_eq!(answer.status, 403, "{what}: {}", answer.text());
+    let refusal = Refusal::read(pair, answer);
+    if pair.is_v1_0() {
+        assert_eq!(refusal.reason.as_deref(), Some("PERMISSION_DENIED"), "{what}");
+    }
+    assert!(refusal.message.contains(what), "{what:?} is not in {:?}", refusal.message);
+    assert_eq!(answer.header("access-control-allow-origin"), None, "{what}: no page may read this");
+}
+
+#[tokio::test]
+async fn a_host_that_only_pretends_to_be_this_machine_is_refused_everywhere() {
+    let server = start("").await;
+    let port = server.address().rsplit(':').next().expect("a port").to_owned();
+    for host in
+        ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "evil.example:80"]
+    {
+        let client = server.client().with("host", host);
+        for (verb, path, pair) in SURFACES {
+            let client = client.with("content-type", "application/json");
+            check_forbidden(pair, &client.call(verb, path, b"").await, host);
+        }
+        for path in [CARD, "/health"] {
+            assert_eq!(client.get(path).await.status, 403, "{host} {path}");
+        }
+    }
+    for host in
+        ["localhost", "LOCALHOST", "127.0.0.1", "[::1]", "agent.localhost", &format!("localhost:{port}")]
+    {
+        assert_eq!(send(&server.client().with("host", host)).await.status, 200, "{host}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_without_a_host_is_refused() {
+    let server = start("").await;
+    let answer = server.client().raw(b"GET /tasks HTTP/1.1\r\nconnection: close\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
+}
+
+#[tokio::test]
+async fn configured_hosts_and_that_of_the_public_url_are_answered() {
+    let settings = "public_url = \"https://agent.example/base\"\nallowed_hosts = [\"inner.example\", \"ported.example:81\"]\n";
+    let server = start(settings).await;
+    for (host, expected) in [
+        ("agent.example", 200),
+        ("Agent.Example:443", 200),
+        ("inner.example", 200),
+        ("inner.example:9999", 200),
+        ("ported.example:81", 200),
+        ("ported.example:82", 403),
+        ("sub.inner.example", 403),
+        ("agent.example.evil", 403),
+    ] {
+        assert_eq!(send(&server.client().with("host", host)).await.status, expected, "{host}");
+    }
+    let server = start("allowed_hosts = [\"*\"]\n").await;
+    assert_eq!(send(&server.client().with("host", "anything.example")).await.status, 200);
+}
+
+#[tokio::test]
+async fn pages_of_other_sites_are_refused_everywhere() {
+    let server = start("allowed_origins = [\"https://app.example\"]\n").await;
+    let client = server.client();
+    for origin in [
+        "https://evil.example",
+        "null",
+        "http://app.example",
+        "https://app.example:8443",
+        "http://localhost.evil.example",
+        "file://localhost",
+    ] {
+        for (verb, path, pair) in SURFACES {
+            let client = client.with("origin", origin).with("content-type", "application/json");
+            check_forbidden(pair, &client.call(verb, path, b"").await, origin);
+        }
+        check_forbidden(Pair::Rpc10, &send(&client.with("origin", origin)).await, origin);
+        assert_eq!(client.with("origin", origin).get(CARD).await.status, 403, "{origin}");
+    }
+    let cross = client.with("sec-fetch-site", "cross-site");
+    check_forbidden(Pair::Rpc10, &send(&cross).await, "other sites");
+    check_forbidden(Pair::Rest10, &cross.get("/tasks").await, "other sites");
+    assert_eq!(client.get("/health").await.json()["totalTasks"], 0, "nothing of that had an effect");
+}
+
+#[tokio::test]
+async fn pages_that_are_allowed_may_call_and_read() {
+    let server = start("allowed_origins = [\"https://app.example/\"]\n").await;
+    for (origin, site) in [
+        ("https://app.example", "cross-site"),
+        ("HTTPS://APP.example", "same-site"),
+        ("http://localhost:3000", "same-site"),
+        ("http://127.0.0.1:5173", "same-origin"),
+        ("https://[::1]:8443", "none"),
+    ] {
+        let client = server.client().with("origin", origin).with("sec-fetch-site", site);
+        let answer = send(&client).await;
+        assert_eq!(answer.status, 200, "{origin}: {}", answer.text());
+        assert_eq!(answer.header("access-control-allow-origin"), Some(origin));
+        let vary: Vec<_> = answer
+            .headers
+            .iter()
+            .filter(|(name, _)| name == "vary")
+            .map(|(_, value)| value.as_str())
+            .collect();
+        assert!(vary.join(",").contains("Origin"), "{vary:?}");
+        let exposed = answer.header("access-control-expose-headers").expect("headers to read");
+        assert!(exposed.contains("a2a-extensions"), "{exposed}");
+    }
+    let card = server.client().with("origin", "https://app.example").get(CARD).await;
+    let vary: Vec<_> =
+        card.headers.iter().filter(|(name, _)| name == "vary").map(|(_, value)| value.as_str()).collect();
+    let vary = vary.join(",");
+    assert!(vary.contains("A2A-Version") && vary.contains("Origin"), "{vary}");
+}
+
+#[tokio::test]
+async fn a_browser_may_ask_first() {
+    let launch = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
+    let server = launch.settings("allowed_origins = [\"https://app.example\"]\n").start().await;
+    let asking = server
+        .client()
+        .with("access-control-request-method", "POST")
+        .with("access-control-request-headers", "content-type,authorization,a2a-version");
+    for path in ["/", "/message:send", "/v1/message:send", "/tasks/x:subscribe", CARD] {
+        let client = asking.with("origin", "https://app.example").with("sec-fetch-site", "cross-site");
+        let answer = client.call("OPTIONS", path, b"").await;
+        assert_eq!(answer.status, 204, "{path}: credentials are not sent along with this question");
+        assert_eq!(answer.header("access-control-allow-origin"), Some("https://app.example"));
+        let headers = answer.header("access-control-allow-headers").expect("headers").to_ascii_lowercase();
+        for name in ["content-type", "authorization", "a2a-version", "a2a-extensions", "last-event-id"] {
+            assert!(headers.contains(name), "{name} in {headers}");
+        }
+        let methods = answer.header("access-control-allow-methods").expect("methods");
+        assert!(
+            methods.contains("POST") && methods.contains("GET") && methods.contains("DELETE"),
+            "{methods}"
+        );
+        let refused = asking.with("origin", "https://evil.example").call("OPTIONS", path, b"").await;
+        assert_eq!(refused.status, 403, "{path}");
+        assert_eq!(refused.header("access-control-allow-origin"), None);
+    }
+}
+
+#[tokio::test]
+async fn a4_without_the_token_nothing_is_served_but_card_and_health() {
+    let server = start_with_token().await;
+    let client = server.client();
+    let wrong = [
+        None,
+        Some("Bearer wrong-wrong-wrong-wrong".to_owned()),
+        Some(format!("Bearer {TOKEN}x")),
+        Some(format!("Bearer {}", &TOKEN[1..])),
+        Some(format!("Basic {TOKEN}")),
+        Some(TOKEN.to_owned()),
+        Some("Bearer".to_owned()),
+        Some("Bearer ".to_owned()),
+        Some(String::new()),
+    ];
+    for authorization in wrong {
+        let client = match &authorization {
+            Some(value) => client.with("authorization", value),
+            None => client.clone(),
+        };
+        for (verb, path, pair) in SURFACES {
+            let client = client.with("content-type", "application/json");
+            let answer = client.call(verb, path, b"").await;
+            assert_eq!(answer.status, 401, "{verb} {path} {authorization:?}");
+            let challenge = answer.header("www-authenticate").expect("a challenge");
+            assert!(challenge.starts_with("Bearer"), "{challenge}");
+            let refusal = Refusal::read(pair, &answer);
+            if pair.is_v1_0() {
+                assert_eq!(refusal.reason.as_deref(), Some("UNAUTHENTICATED"));
+            }
+        }
+        assert_eq!(client.get(CARD).await.status, 200);
+        assert_eq!(client.get("/.well-known/agent.json").await.status, 200);
+        assert_eq!(client.get("/health").await.status, 200);
+    }
+    for path in
+        ["/tasks/x?token=correct-horse-battery-staple", "/nothing", "/health/x", "/.well-known/../tasks"]
+    {
+        let status = client.get(path).await.status;
+        assert!(matches!(status, 401 | 404), "{path}: {status}");
+    }
+    assert_eq!(client.get("/health").await.json()["totalTasks"], 0);
+}
+
+#[tokio::test]
+async fn a4_with_the_token_everything_is_served() {
+    let server = start_with_token().await;
+    for authorization in [format!("Bearer {TOKEN}"), format!("bearer {TOKEN}"), format!("BEARER  {TOKEN}")] {
+        let client = server.client().with("authorization", &authorization);
+        for pair in Pair::ALL {
+            pair.result(&client, &Ask::Send(pair.text("m1", "echo x"))).await;
+        }
+        assert_eq!(client.get("/metrics").await.status, 200, "{authorization}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_comes_from_a_file_before_the_environment() {
+    let in_file = "the-token-that-stands-in-the-file";
+    let launch = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
+    let path = launch.write("token", &format!("  {in_file}\n")).display().to_string();
+    let server = launch.argument("--token-file").argument(path).start().await;
+    let with = |token: &str| server.client().with("authorization", &format!("Bearer {token}"));
+    assert_eq!(send(&with(in_file)).await.status, 200);
+    assert_eq!(send(&with(TOKEN)).await.status, 401);
+}
+
+#[tokio::test]
+async fn tasks_stay_with_their_owner_when_a_token_is_added() {
+    let launch = launch().durable().script(SCRIPT);
+    let server = launch.start().await;
+    let sent: Value = send(&server.client()).await.json();
+    server.kill().await;
+    let launch = launch.variable("ATTACHE_TOKEN", TOKEN);
+    let server = launch.start().await;
+    let client = server.client().with("authorization", &format!("Bearer {TOKEN}"));
+    let read = client.rpc("GetTask", json!({"id": sent["result"]["task"]["id"]})).await;
+    assert_eq!(read["result"], sent["result"]["task"]);
+}
+
+#[tokio::test]
+async fn a_token_too_weak_is_refused_at_the_start_and_not_repeated() {
+    for weak in ["short", "with blanks in the middle of it", "ünprintable-and-long-enough"] {
+        let (code, said) = launch().forgetful().variable("ATTACHE_TOKEN", weak).fails().await;
+        assert_ne!(code, Some(0));
+        assert!(said.contains("ATTACHE_TOKEN"), "{said}");
+        assert!(!said.contains(weak), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_that_others_can_reach_needs_a_token() {
+    for host in ["0.0.0.0", "::", "192.0.2.1"] {
+        let (code, said) = launch().forgetful().argument("--host").argument(host).fails().await;
+        assert_eq!(code, Some(1), "{host}: {said}");
+        assert!(said.contains("error: ") && said.contains("token"), "{host}: {said}");
+        assert!(said.contains("hint: ") && said.contains("--token-file"), "{host}: {said}");
+    }
+    let server = launch()
+        .forgetful()
+        .script(SCRIPT)
+        .argument("--host")
+        .argument("0.0.0.0")
+        .variable("ATTACHE_TOKEN", TOKEN);
+    let server = server.start().await;
+    let client = server.client().with("host", "localhost");
+    assert_eq!(send(&client).await.status, 401, "reachable, and only with the token");
+    assert_eq!(send(&client.with("authorization", &format!("Bearer {TOKEN}"))).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_server_answers_under_the_address_it_tells() {
+    let launch = launch().forgetful().script(SCRIPT).argument("--host").argument("0.0.0.0");
+    let server = launch.variable("ATTACHE_TOKEN", TOKEN).start().await;
+    // The client sends the address as the host, as curl does with the line of the greeting.
+    let client = server.client().with("authorization", &format!("Bearer {TOKEN}"));
+    let answer = send(&client).await;
+    assert_eq!(answer.status, 200, "{}: {}", server.address(), answer.text());
+}
+
+#[tokio::test]
+async fn a7_no_secret_is_ever_logged() {
+    let launch = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
+    let server = launch.argument("--log").argument("trace").start().await;
+    let guess = "a-wrong-guess-that-is-somebodys-password";
+    let client = server.client();
+    for pair in Pair::ALL {
+        let right = client.with("authorization", &format!("Bearer {TOKEN}"));
+        let right = right.with("cookie", "session=cookie-secret").with("x-api-key", "api-key-secret");
+        pair.result(&right, &Ask::Send(pair.text(&format!("{pair:?}"), "echo x"))).await;
+        assert_eq!(
+            pair.call(&right, &Ask::Get("no-such-task".into())).await.refusal().message,
+            "there is no task no-such-task"
+        );
+        let wrong = client.with("authorization", &format!("Bearer {guess}"));
+        assert_eq!(pair.call(&wrong, &Ask::Get("x".into())).await.answer.status, 401);
+    }
+    let last = client.with("authorization", &format!("Bearer {TOKEN}")).get("/tasks").await;
+    let number = last.header("x-request-id").expect("a number").to_owned();
+    let log = until_logged(&server, |log| log.contains(&format!("request={number}"))).await;
+    for secret in [TOKEN, guess, "cookie-secret", "api-key-secret"] {
+        assert!(!log.contains(secret), "{secret} is in the log:\n{log}");
+    }
+}
