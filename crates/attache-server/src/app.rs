@@ -1,4 +1,4 @@
-//! What all handlers share, and which handler serves which path.
+//! What all handlers share, and which of them serves which path.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use attache_domain::Fault;
 use attache_session::SessionService;
-use axum::Router;
-use axum::middleware::from_fn_with_state;
-use axum::routing::{get, post};
+use attache_wire::Version;
+use http::Method;
 use tokio_util::sync::CancellationToken;
 
-use crate::auth::Gate;
+use crate::auth::{Caller, Gate};
 use crate::card::CardDocuments;
+use crate::http::{Request, Response};
 use crate::metrics::Metrics;
-use crate::{ServerOptions, card, guard, health, jsonrpc, metrics, rest};
+use crate::{ServerOptions, card, framing, health, jsonrpc, metrics, rest};
 
 pub(crate) struct App {
     pub(crate) session: Arc<SessionService>,
@@ -66,14 +66,30 @@ impl App {
     }
 }
 
-pub(crate) fn router(app: Arc<App>) -> Router {
-    Router::new()
-        .route("/", post(jsonrpc::handle))
-        .route("/.well-known/agent-card.json", get(card::serve))
-        .route("/.well-known/agent.json", get(card::serve))
-        .route("/health", get(health::serve))
-        .route("/metrics", get(metrics::serve))
-        .fallback(rest::handle)
-        .layer(from_fn_with_state(app.clone(), guard::admit))
-        .with_state(app)
+/// Where a request came from and under which number it is known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Admitted {
+    pub(crate) caller: Caller,
+    pub(crate) number: u64,
+}
+
+/// Few paths, and the busiest first: a comparison or two is all the routing there is.
+pub(crate) async fn dispatch(app: &Arc<App>, request: Request, admitted: Admitted) -> Response {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    match request.uri().path() {
+        "/" if request.method() == Method::POST => jsonrpc::handle(app, request, admitted).await,
+        "/" => verb_not_allowed(&request, "POST"),
+        "/.well-known/agent-card.json" | "/.well-known/agent.json" if reads => card::serve(app, &request),
+        "/health" if reads => health::serve(app).await,
+        "/metrics" if reads => metrics::serve(app),
+        "/.well-known/agent-card.json" | "/.well-known/agent.json" | "/health" | "/metrics" => {
+            verb_not_allowed(&request, "GET")
+        }
+        _ => rest::handle(app, request, admitted).await,
+    }
+}
+
+fn verb_not_allowed(request: &Request, allowed: &'static str) -> Response {
+    let (path, method) = (request.uri().path().to_owned(), request.method().to_string());
+    framing::rest_fault(Version::V1_0, &Fault::VerbNotAllowed { path, method, allowed })
 }

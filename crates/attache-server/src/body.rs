@@ -1,16 +1,16 @@
 //! Reads a request's body within its limits.
 
 use attache_domain::Fault;
-use axum::body::Body;
-use axum::http::{HeaderMap, header};
 use bytes::Bytes;
+use http::{HeaderMap, header};
 use http_body::Body as _;
 use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
 
 use crate::Limits;
 
 /// The whole body. Too large, too slow and broken off are told apart.
-pub(crate) async fn read(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Bytes, Fault> {
+pub(crate) async fn read(headers: &HeaderMap, body: Incoming, limits: &Limits) -> Result<Bytes, Fault> {
     let limit = limits.body_bytes;
     if body.size_hint().lower() > limit as u64 {
         return Err(Fault::BodyTooLarge { limit });

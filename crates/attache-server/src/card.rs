@@ -1,20 +1,17 @@
 //! The agent card: written once at start, served with everything a cache needs.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::AgentCard;
 use attache_wire::card::{CardForm, write};
 use attache_wire::{Version, version};
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::Response;
 use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::framing::rest_fault;
+use crate::http::{Body, Request, Response};
 use crate::rest;
 
 pub(crate) struct CardDocuments {
@@ -54,16 +51,17 @@ impl CardDocuments {
 }
 
 /// The pure 1.0 card for those who ask for 1.0, the superset that both versions read for everyone else.
-pub(crate) async fn serve(State(app): State<Arc<App>>, uri: axum::http::Uri, headers: HeaderMap) -> Response {
-    let requested = version::parse_requested(rest::header(&headers, version::NAME), uri.query());
+pub(crate) fn serve(app: &App, request: &Request) -> Response {
+    let headers = request.headers();
+    let requested = version::parse_requested(rest::header(headers, version::NAME), request.uri().query());
     let document = match requested {
         Ok(Some(Version::V1_0)) => &app.cards.pure,
         Ok(_) => &app.cards.superset,
         Err(fault) => return rest_fault(Version::V1_0, &fault),
     };
-    let unchanged = is_unchanged(&headers, &document.etag, app.cards.modified_at);
-    let body = if unchanged { Body::empty() } else { Body::from(document.body.clone()) };
-    let mut response = Response::new(body);
+    let unchanged = is_unchanged(headers, &document.etag, app.cards.modified_at);
+    let body = if unchanged { Bytes::new() } else { document.body.clone() };
+    let mut response = Response::new(Body::from(body));
     if unchanged {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     }

@@ -1,11 +1,12 @@
 //! Lets the pages that the guard admits read what they asked for.
 
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+
+use crate::http::Response;
 
 /// `origin` was admitted before: it is a loopback page or a configured one.
 pub(crate) fn allow(response: &mut Response, origin: HeaderValue) {
-    let admitted = response.status() != axum::http::StatusCode::FORBIDDEN;
+    let admitted = response.status() != StatusCode::FORBIDDEN;
     if !admitted {
         return;
     }

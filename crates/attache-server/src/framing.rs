@@ -3,10 +3,9 @@
 use attache_domain::Fault;
 use attache_wire::jsonrpc::{self, RequestId};
 use attache_wire::{Version, rest};
-use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
-use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+
+use crate::http::{Body, Response};
 
 /// How answers to one request are wrapped.
 #[derive(Debug, Clone)]
@@ -87,7 +86,7 @@ pub(crate) fn rest_fault(version: Version, fault: &Fault) -> Response {
 }
 
 fn json(status: u16, media_type: &'static str, body: Vec<u8>) -> Response {
-    let mut response = Response::new(Body::from(Bytes::from(body)));
+    let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response

@@ -3,39 +3,32 @@
 use std::sync::Arc;
 
 use attache_domain::Fault;
-use attache_wire::Version;
-use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use attache_wire::jsonrpc::RequestId;
+use attache_wire::{Version, rest};
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 
-use crate::app::App;
+use crate::app::{Admitted, App, dispatch};
+use crate::auth::Caller;
+use crate::http::{Body, Request, Response};
 use crate::{cors, framing};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The number under which a request is found in the logs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RequestNumber(pub(crate) u64);
-
-pub(crate) async fn admit(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
+/// Answers one request, whoever it is from.
+pub(crate) async fn answer(app: Arc<App>, request: Request) -> Response {
     let number = app.next_request_number();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = match check(&app, &request) {
         Err(fault) => refuse(&request, &fault),
-        Ok(_) if request.method() == Method::OPTIONS => StatusCode::NO_CONTENT.into_response(),
-        Ok(caller) => {
-            let method = tracing::enabled!(tracing::Level::DEBUG).then(|| request.method().clone());
-            let path = method.as_ref().map(|_| request.uri().path().to_owned());
-            request.extensions_mut().insert(caller);
-            request.extensions_mut().insert(RequestNumber(number));
-            let response = next.run(request).await;
-            if let (Some(method), Some(path)) = (method, path) {
-                let status = response.status().as_u16();
-                tracing::debug!(request = number, %method, path, status, "answered");
-            }
+        Ok(_) if request.method() == Method::OPTIONS => no_content(),
+        Ok(caller) if tracing::enabled!(tracing::Level::DEBUG) => {
+            let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+            let response = dispatch(&app, request, Admitted { caller, number }).await;
+            tracing::debug!(request = number, %method, path, status = response.status().as_u16(), "answered");
             response
         }
+        Ok(caller) => dispatch(&app, request, Admitted { caller, number }).await,
     };
     response.headers_mut().insert(REQUEST_ID, HeaderValue::from(number));
     if let Some(origin) = origin {
@@ -45,12 +38,12 @@ pub(crate) async fn admit(State(app): State<Arc<App>>, mut request: Request, nex
 }
 
 /// The card and the health check are public; everything else is for callers.
-fn check(app: &App, request: &Request) -> Result<crate::auth::Caller, Fault> {
+fn check(app: &App, request: &Request) -> Result<Caller, Fault> {
     let authority = request.uri().authority().map(|authority| authority.as_str());
     app.gate.check_source(authority, request.headers())?;
     let path = request.uri().path();
     if request.method() == Method::OPTIONS || path == "/health" || path.starts_with("/.well-known/") {
-        return Ok(crate::auth::Caller { owner: "" });
+        return Ok(Caller::NOBODY);
     }
     app.gate.authenticate(request.headers())
 }
@@ -59,13 +52,19 @@ fn check(app: &App, request: &Request) -> Result<crate::auth::Caller, Fault> {
 fn refuse(request: &Request, fault: &Fault) -> Response {
     let path = request.uri().path();
     let mut response = if path == "/" {
-        framing::rpc_fault(Version::V1_0, &attache_wire::jsonrpc::RequestId::Null, fault)
+        framing::rpc_fault(Version::V1_0, &RequestId::Null, fault)
     } else {
-        framing::rest_fault(attache_wire::rest::version_of_path(path), fault)
+        framing::rest_fault(rest::version_of_path(path), fault)
     };
     if *fault == Fault::Unauthenticated {
         let scheme = HeaderValue::from_static("Bearer realm=\"attache\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     }
+    response
+}
+
+fn no_content() -> Response {
+    let mut response = Response::new(Body::from(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
     response
 }

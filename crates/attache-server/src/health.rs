@@ -1,16 +1,12 @@
 //! Is it alive, and how busy is it?
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use crate::app::App;
+use crate::http::{Body, Response};
 
-pub(crate) async fn serve(State(app): State<Arc<App>>) -> Response {
+pub(crate) async fn serve(app: &App) -> Response {
     let running = app.session.counters().now().tasks_running;
     let uptime = app.started.elapsed().as_secs_f64();
     let (status, body) = match app.session.total_tasks().await {

@@ -5,18 +5,17 @@ use std::sync::Arc;
 use attache_domain::Fault;
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{Version, version};
-use axum::extract::{Request, State};
-use axum::response::Response;
 
-use crate::app::App;
+use crate::app::{Admitted, App};
 use crate::framing::{Framing, rpc_fault};
+use crate::http::{Request, Response};
 use crate::perform::{Asked, perform};
 use crate::{body, rest};
 
 /// How much of an unknown method's name is told back.
 const LONGEST_NAME: usize = 80;
 
-pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request) -> Response {
+pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted) -> Response {
     let (head, body) = request.into_parts();
     let requested = version::parse_requested(rest::header(&head.headers, version::NAME), head.uri.query());
     // Until the method is known, errors are spelled as the header asks; no header means 0.3.
@@ -49,5 +48,5 @@ pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request) -> Res
     }
     let dialect = jsonrpc::dialect(spoken);
     let decode = || attache_wire::decode(dialect, kind, params);
-    perform(&app, Asked { head: &head, framing, dialect, kind }, decode).await
+    perform(app, Asked { head: &head, admitted, framing, dialect, kind }, decode).await
 }

@@ -11,6 +11,7 @@ mod cors;
 mod framing;
 mod guard;
 mod health;
+mod http;
 mod jsonrpc;
 mod listen;
 mod metrics;

@@ -1,21 +1,22 @@
 //! Accepts connections within limits, and lets them end in peace.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use attache_session::SessionService;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::app::{App, router};
-use crate::{Limits, ServerOptions};
+use crate::app::App;
+use crate::{Limits, ServerOptions, guard};
 
 /// A listening server; [`run`](Server::run) serves until it is told to stop.
 pub struct Server {
@@ -55,8 +56,7 @@ impl Server {
         let limits = self.options.limits.clone();
         // Streams end on a token of their own, once no new connection can come in.
         let end_streams = CancellationToken::new();
-        let service =
-            TowerToHyperService::new(router(App::new(self.session, self.options, end_streams.clone())));
+        let app = App::new(self.session, self.options, end_streams.clone());
         let builder = connection_builder(&limits);
         let graceful = GracefulShutdown::new();
         let connections = TaskTracker::new();
@@ -68,7 +68,13 @@ impl Server {
                 accepted = accept(&self.listener, &places) => accepted,
             };
             let Some((stream, place)) = accepted else { continue };
-            let connection = builder.serve_connection(TokioIo::new(stream), service.clone()).into_owned();
+            let app = app.clone();
+            let service = service_fn(move |request| {
+                let answer = guard::answer(app.clone(), request);
+                // Boxed, so that a connection that only streams does not keep room for the work before.
+                Box::pin(async move { Ok::<_, Infallible>(answer.await) })
+            });
+            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
             let connection = graceful.watch(connection);
             connections.spawn(async move {
                 if let Err(error) = connection.await {

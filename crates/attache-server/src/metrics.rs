@@ -1,15 +1,11 @@
 //! Numbers for Prometheus.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use attache_domain::{Fault, OperationKind, TaskState};
 use attache_wire::Version;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
+use http::{HeaderValue, header};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
 use prometheus_client::metrics::counter::Counter;
@@ -18,6 +14,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use crate::app::App;
+use crate::http::{Body, Response};
 
 pub(crate) struct Metrics {
     registry: Registry,
@@ -82,11 +79,11 @@ impl Metrics {
     }
 }
 
-pub(crate) async fn serve(State(app): State<Arc<App>>) -> Response {
+pub(crate) fn serve(app: &App) -> Response {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = encode(&mut text, &app.metrics.registry);
-    let session = session_numbers(&app);
+    let session = session_numbers(app);
     // The end mark comes last, after the session's own numbers.
     let text = match text.strip_suffix("# EOF\n") {
         Some(head) => format!("{head}{session}# EOF\n"),

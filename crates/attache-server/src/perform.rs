@@ -6,19 +6,18 @@ use attache_domain::{Call, Fault, Operation, OperationKind, Scope, Seq};
 use attache_session::{Reply, WhenFinished};
 use attache_wire::encode::{self, ArtifactsShown, TaskShape};
 use attache_wire::{Decoded, Dialect, Version, extensions};
-use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue};
-use axum::response::Response;
+use http::request::Parts;
+use http::{HeaderName, HeaderValue};
 
-use crate::app::App;
-use crate::auth::Caller;
+use crate::app::{Admitted, App};
 use crate::framing::Framing;
-use crate::guard::RequestNumber;
+use crate::http::Response;
 use crate::sse::EventStream;
 
 /// A request whose operation is known and whose parameters are not yet read.
 pub(crate) struct Asked<'a> {
     pub(crate) head: &'a Parts,
+    pub(crate) admitted: Admitted,
     pub(crate) framing: Framing,
     pub(crate) dialect: Dialect,
     pub(crate) kind: OperationKind,
@@ -30,16 +29,16 @@ pub(crate) async fn perform(
     asked: Asked<'_>,
     decode: impl FnOnce() -> Result<Decoded, Fault>,
 ) -> Response {
-    let Asked { head, framing, dialect, kind } = asked;
+    let Asked { head, admitted, framing, dialect, kind } = asked;
     let (result, activated) = match activate(app, head) {
         Err(fault) => (Err(fault), Vec::new()),
-        Ok(activated) => (act(app, head, &framing, dialect, kind, decode).await, activated),
+        Ok(activated) => (act(app, head, admitted, &framing, (dialect, kind), decode).await, activated),
     };
     app.metrics.called(framing.binding(), framing.version(), kind, result.as_ref().err());
     let mut response = match result {
         Ok(response) => response,
         Err(fault) => {
-            report(head, kind, &fault);
+            report(admitted.number, kind, &fault);
             framing.fault(&fault)
         }
     };
@@ -66,15 +65,15 @@ fn activate(app: &App, head: &Parts) -> Result<Vec<String>, Fault> {
 async fn act(
     app: &Arc<App>,
     head: &Parts,
+    admitted: Admitted,
     framing: &Framing,
-    dialect: Dialect,
-    kind: OperationKind,
+    (dialect, kind): (Dialect, OperationKind),
     decode: impl FnOnce() -> Result<Decoded, Fault>,
 ) -> Result<Response, Fault> {
     check_capability(app, kind)?;
     let Decoded { operation, tenant } = decode()?;
-    let owner = head.extensions.get::<Caller>().map_or("", |caller| caller.owner);
-    let call = Call { scope: Scope::new(tenant.unwrap_or_default(), owner), operation };
+    let scope = Scope::new(tenant.unwrap_or_default(), admitted.caller.owner);
+    let call = Call { scope, operation };
     let session = &app.session;
     let scope = &call.scope;
     let mut out = Vec::with_capacity(1024);
@@ -168,8 +167,7 @@ fn last_event_id(head: &Parts) -> Result<Option<Seq>, Fault> {
     Ok(Some(Seq(seq)))
 }
 
-fn report(head: &Parts, kind: OperationKind, fault: &Fault) {
-    let request = head.extensions.get::<RequestNumber>().map_or(0, |number| number.0);
+fn report(request: u64, kind: OperationKind, fault: &Fault) {
     let operation = kind.name();
     match fault {
         Fault::Internal | Fault::InvalidAgentResponse { .. } => {

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use attache_domain::Fault;
 use attache_wire::{json, rest, version};
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, Method};
-use axum::response::Response;
+use http::{HeaderMap, Method};
+use hyper::body::Incoming;
 use serde_json::Value;
 
-use crate::app::App;
+use crate::app::{Admitted, App};
 use crate::body;
 use crate::framing::{Framing, rest_fault};
+use crate::http::{Request, Response};
 use crate::perform::{Asked, perform};
 
-pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request) -> Response {
+pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted) -> Response {
     let (head, body) = request.into_parts();
     let path = head.uri.path();
     let route = match rest::route(head.method.as_str(), path) {
@@ -28,20 +28,20 @@ pub(crate) async fn handle(State(app): State<Arc<App>>, request: Request) -> Res
     if let Err(fault) = checked {
         return framing.fault(&fault);
     }
-    let body = match read_body(&app, &head.method, &head.headers, body).await {
+    let body = match read_body(app, &head.method, &head.headers, body).await {
         Ok(body) => body,
         Err(fault) => return framing.fault(&fault),
     };
     let decode = || rest::decode(&route, head.uri.query().unwrap_or_default(), body);
-    let asked = Asked { head: &head, framing, dialect: route.dialect, kind: route.kind };
-    perform(&app, asked, decode).await
+    let asked = Asked { head: &head, admitted, framing, dialect: route.dialect, kind: route.kind };
+    perform(app, asked, decode).await
 }
 
 async fn read_body(
     app: &App,
     method: &Method,
     headers: &HeaderMap,
-    body: axum::body::Body,
+    body: Incoming,
 ) -> Result<Option<Value>, Fault> {
     if method != Method::POST {
         return Ok(None);

@@ -3,7 +3,6 @@
 //! Everything that is ready goes out in one write; a reader that does not read is not polled, so it costs
 //! one chunk and delays nobody. Payloads are spelled once per dialect and shared by all readers.
 
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +11,15 @@ use attache_domain::{ContextId, Fault, Seq, TaskId, TaskView, Update};
 use attache_session::{Entry, Follower, Subscription};
 use attache_wire::Dialect;
 use attache_wire::encode::{self, TaskShape};
-use axum::body::Body;
-use axum::http::{HeaderValue, header};
-use axum::response::Response;
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
+use http::{HeaderValue, header};
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use crate::app::App;
 use crate::framing::Framing;
+use crate::http::{Body, Response};
 use crate::metrics::OpenStream;
 
 /// Events taken at once, and bytes put together at once.
@@ -79,9 +77,9 @@ impl EventStream {
     pub(crate) fn into_response(self) -> Response {
         let chunks = stream::unfold(self, |mut events| async move {
             let chunk = events.next_chunk().await?;
-            Some((Ok::<_, Infallible>(chunk), events))
+            Some((chunk, events))
         });
-        let mut response = Response::new(Body::from_stream(chunks));
+        let mut response = Response::new(Body::Stream(chunks.boxed()));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));

@@ -184,13 +184,13 @@ impl HotTask {
         self.state().running = false;
     }
 
-    /// The bytes of a snapshot, when one is due. Ever rarer, so that all of them together cost no more
-    /// than the log itself.
+    /// The task, when a snapshot of it is due. Ever rarer, so that all of them together cost less than the log.
     pub(crate) fn due_snapshot(&self) -> Option<(Seq, Arc<TaskView>)> {
-        const LEAST: u64 = 256;
+        const FIRST: u64 = 2048;
+        const RARER: u64 = 4;
         let mut state = self.state();
         let head = state.view.progress.head;
-        if head.0 < state.snapshot_at.0 + LEAST.max(state.snapshot_at.0) {
+        if head.0 < FIRST.max(state.snapshot_at.0 * RARER) {
             return None;
         }
         state.snapshot_at = head;

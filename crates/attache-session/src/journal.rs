@@ -13,7 +13,7 @@ use crate::Stopped;
 use crate::hot::number;
 
 /// Facts that may gather before the agent has to wait for the store.
-const MOST_GATHERED: usize = 64;
+pub(crate) const MOST_GATHERED: usize = 64;
 
 pub struct Journal {
     state: Mutex<State>,

@@ -14,6 +14,7 @@ use futures_util::future::{BoxFuture, poll_fn};
 use tokio_util::sync::CancellationToken;
 
 use crate::hot::{HotTask, RecordError};
+use crate::journal::MOST_GATHERED;
 use crate::{Agent, Counters, Journal, TurnRequest};
 
 pub(crate) struct Runner {
@@ -55,6 +56,9 @@ impl Runner {
         }
         let request = TurnRequest { view: self.hot.view() };
         let mut work = pin!(AssertUnwindSafe(self.agent.perform(request, &journal)).catch_unwind());
+        // Waiting for these is set up once, not at every event.
+        let mut poked = pin!(self.hot.poke.notified());
+        let mut stopped = pin!(self.stop.cancelled());
         let mut working = true;
         let mut writing: Option<BoxFuture<'_, Written>> = None;
         loop {
@@ -67,8 +71,8 @@ impl Runner {
                     None if journal.has_gathered() => std::task::Poll::Ready(Written::Nothing),
                     None => std::task::Poll::Pending,
                 }) => Wake::Written(written),
-                () = self.hot.poke.notified(), if working => Wake::Poked,
-                () = self.stop.cancelled(), if working => Wake::Stop,
+                () = &mut poked, if working => Wake::Poked,
+                () = &mut stopped, if working => Wake::Stop,
             };
             match wake {
                 Wake::AgentDone(panicked) => {
@@ -85,18 +89,18 @@ impl Runner {
                         working = false;
                     }
                 }
-                Wake::Written(_) => {
-                    let again = writing.take().is_some();
-                    if again && working {
+                Wake::Written(written) => {
+                    writing = None;
+                    if working && matches!(written, Written::Done { full: true }) {
                         self.keep_snapshot().await;
                         // An agent that never waits must not keep its readers from running.
                         tokio::task::yield_now().await;
                     }
                 }
-                Wake::Poked if self.hot.with_progress(|progress| progress.cancel_requested) => {
-                    working = false
+                Wake::Poked => {
+                    poked.set(self.hot.poke.notified());
+                    working = !self.hot.with_progress(|progress| progress.cancel_requested);
                 }
-                Wake::Poked => {}
                 Wake::Stop => working = false,
             }
             if writing.is_none()
@@ -129,9 +133,10 @@ impl Runner {
     /// Appends, and tries again for as long as the store is only not available.
     async fn write(&self, expected: Seq, events: Vec<Arc<Event>>, progress: Progress) -> Written {
         let mut pause = Duration::from_millis(50);
+        let full = events.len() >= MOST_GATHERED;
         loop {
             match self.hot.append(expected, events.clone(), &progress).await {
-                Ok(_) => return Written::Done,
+                Ok(_) => return Written::Done { full },
                 Err(StoreError::Conflict { .. }) => return Written::Conflict(events),
                 Err(error) => {
                     self.store_failed(&error);
@@ -198,7 +203,10 @@ enum Wake {
 }
 
 enum Written {
-    Done,
+    /// `full`: the agent had to wait for room.
+    Done {
+        full: bool,
+    },
     /// There was nothing to write yet, or the server stops.
     Nothing,
     Conflict(Vec<Arc<Event>>),

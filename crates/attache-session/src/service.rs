@@ -338,13 +338,13 @@ impl SessionService {
 
     /// The task in memory, read from the log if need be.
     async fn hot(&self, key: &TaskKey) -> Result<Option<Arc<HotTask>>, StoreError> {
-        if let Some(hot) = self.shelf.find(key) {
-            return Ok(Some(hot));
-        }
+        let loading = match self.shelf.find_or_load(key) {
+            Ok(hot) => return Ok(Some(hot)),
+            Err(loading) => loading,
+        };
         let Some(view) = replay::view(self.stores.log.as_ref(), key).await? else { return Ok(None) };
         let hot = self.shelf.keep(self.warm(view));
-        // Between reading and shelving, another may have appended.
-        hot.catch_up().await?;
+        drop(loading);
         self.shelf.rest(&hot);
         Ok(Some(hot))
     }

@@ -22,6 +22,27 @@ struct State {
     /// Oldest first, with what each weighed when it came to rest.
     at_rest: VecDeque<(TaskKey, usize)>,
     bytes_at_rest: usize,
+    /// Tasks being read from the log right now, by how many. They stay if they are here, so that whoever
+    /// appended to one meanwhile is found when the reading is done.
+    loading: HashMap<TaskKey, usize>,
+}
+
+/// Held while a task is read from the log.
+pub(crate) struct Loading<'a> {
+    shelf: &'a Shelf,
+    key: &'a TaskKey,
+}
+
+impl Drop for Loading<'_> {
+    fn drop(&mut self) {
+        let mut state = self.shelf.state();
+        if let Some(count) = state.loading.get_mut(self.key) {
+            *count -= 1;
+            if *count == 0 {
+                state.loading.remove(self.key);
+            }
+        }
+    }
 }
 
 impl Shelf {
@@ -31,6 +52,16 @@ impl Shelf {
 
     pub(crate) fn find(&self, key: &TaskKey) -> Option<Arc<HotTask>> {
         self.state().tasks.get(key).cloned()
+    }
+
+    /// The task, or the right to read it from the log.
+    pub(crate) fn find_or_load<'a>(&'a self, key: &'a TaskKey) -> Result<Arc<HotTask>, Loading<'a>> {
+        let mut state = self.state();
+        if let Some(task) = state.tasks.get(key) {
+            return Ok(task.clone());
+        }
+        *state.loading.entry(key.clone()).or_default() += 1;
+        Err(Loading { shelf: self, key })
     }
 
     /// Puts `task` on the shelf unless it is there already; returns the one that counts.
@@ -60,7 +91,8 @@ impl State {
                 return;
             }
             let Some((key, weight)) = self.at_rest.pop_front() else { return };
-            let held = self.tasks.get(&key).is_some_and(|task| Arc::strong_count(task) > 1);
+            let used = self.tasks.get(&key).is_some_and(|task| Arc::strong_count(task) > 1);
+            let held = used || self.loading.contains_key(&key);
             if held {
                 self.at_rest.push_back((key, weight));
             } else {

@@ -36,18 +36,14 @@ pub(crate) fn open_writer(path: &Path, options: SqliteOptions) -> rusqlite::Resu
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-
-    let size = std::env::var("PAGE").unwrap_or("4096".into());
-    connection.execute_batch(&format!("PRAGMA page_size={size}"))?;
     // Set first, and answered with a row: the mode the file is in afterwards.
     connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
     connection.execute_batch(&format!(
         "PRAGMA synchronous = {};
          PRAGMA cache_size = -{WRITER_CACHE_KIB};
-         PRAGMA wal_autocheckpoint = {};
+         PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES};
          PRAGMA temp_store = MEMORY;",
-        options.synchronous.as_sql(),
-        CHECKPOINT_PAGES * 4096 / size.parse::<u32>().unwrap()
+        options.synchronous.as_sql()
     ))?;
     Ok(connection)
 }

@@ -13,6 +13,7 @@ mod options;
 mod queue;
 mod reader;
 mod readers;
+mod recent;
 mod schema;
 mod scopes;
 mod store;

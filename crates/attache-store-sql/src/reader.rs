@@ -4,6 +4,8 @@ mod count;
 mod events;
 mod list;
 
+pub(crate) use events::FIND_TASK;
+
 use std::sync::Arc;
 
 use attache_domain::Scope;
@@ -11,6 +13,7 @@ use attache_store::StoreError;
 use rusqlite::{Connection, OptionalExtension, Statement};
 
 use crate::error::read_failed;
+use crate::recent::RecentTasks;
 use crate::scopes::Scopes;
 use crate::tally::Tally;
 
@@ -19,6 +22,7 @@ use crate::tally::Tally;
 pub(crate) struct Shared {
     pub(crate) scopes: Scopes,
     pub(crate) tally: Tally,
+    pub(crate) recent: RecentTasks,
 }
 
 pub(crate) struct Reader<'c> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Event, Seq, TaskState, Timestamp};
+use attache_domain::{Event, Seq, TaskId, TaskState, Timestamp};
 use attache_store::StoreError;
 
 use crate::error::corrupt;
@@ -46,6 +46,19 @@ pub(crate) fn decode(body: &[u8], last: Seq) -> Result<Vec<Arc<Event>>, StoreErr
     Ok(events)
 }
 
+/// How many bits a hash in `task_by_id` has: few enough to be short, enough that two tasks hardly ever share one.
+pub(crate) const HASH_BITS: u32 = 48;
+
+/// Where a task is entered in `task_by_id`. FNV-1a, mixed so that the high bits are as good as the low ones.
+pub(crate) fn hash_of(scope: i64, task: &TaskId) -> i64 {
+    let bytes = scope.to_le_bytes().into_iter().chain(task.as_str().bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    let mixed = (hash ^ (hash >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> (64 - HASH_BITS)) as i64
+}
+
 /// The number of a state in the database. Never changes its meaning.
 pub(crate) fn code_of(state: TaskState) -> u8 {
     match state {
@@ -81,6 +94,13 @@ mod tests {
         assert_eq!(last_place(7), place(8, Seq::START) - 1);
         assert_eq!(seq_at(place(7, Seq(123))), Seq(123));
         assert!(place((1 << 35) - 1, Seq(MAX_SEQ)) > 0);
+    }
+
+    #[test]
+    fn the_hash_of_a_task_never_changes() {
+        // Stored: another hash would lose every task.
+        let hashes = [(1, ""), (1, "a"), (2, "a"), (1, "日本")].map(|(scope, id)| hash_of(scope, &id.into()));
+        assert_eq!(hashes, [0, 0, 0, 0]);
     }
 
     #[test]

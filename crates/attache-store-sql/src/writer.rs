@@ -6,6 +6,7 @@
 //! thread goes on with the next.
 
 mod append;
+mod filing;
 mod known;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Statement};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use append::AppendBody;
+use filing::Filing;
 use known::KnownTasks;
 
 use crate::reader::Shared;
@@ -62,6 +64,7 @@ pub(crate) struct Writer<'c> {
     find_record: Statement<'c>,
     append: append::Statements<'c>,
     known: KnownTasks,
+    filing: Filing<'c>,
     /// What this transaction changes for the readers, told to them once it is committed.
     new_scopes: Vec<(Scope, i64)>,
     tally_changes: Vec<TallyChange>,
@@ -70,6 +73,7 @@ pub(crate) struct Writer<'c> {
 impl<'c> Writer<'c> {
     pub(crate) fn prepare(connection: &'c Connection, shared: Arc<Shared>) -> rusqlite::Result<Self> {
         let prepare = |sql| connection.prepare(sql);
+        let filing = Filing::load(connection, &shared.recent)?;
         Ok(Self {
             connection,
             shared,
@@ -84,6 +88,7 @@ impl<'c> Writer<'c> {
             find_record: prepare("SELECT value FROM record WHERE space = ?1 AND key = ?2")?,
             append: append::Statements::prepare(connection)?,
             known: KnownTasks::default(),
+            filing,
             new_scopes: Vec::new(),
             tally_changes: Vec::new(),
         })
@@ -94,6 +99,9 @@ impl<'c> Writer<'c> {
         let mut writes = Vec::with_capacity(TOGETHER);
         while inbox.blocking_recv_many(&mut writes, TOGETHER) > 0 {
             self.write_together(&mut writes);
+        }
+        if let Err(error) = self.filing.file_everything(self.connection) {
+            tracing::warn!(%error, "the latest tasks were not filed; the next start does it");
         }
     }
 
@@ -121,6 +129,7 @@ impl<'c> Writer<'c> {
     fn transact(&mut self, writes: &[Write]) -> rusqlite::Result<Vec<Outcome>> {
         self.begin.execute(())?;
         let outcomes = writes.iter().map(|write| self.apply(&write.change)).collect::<Result<_, _>>()?;
+        self.filing.file_some()?;
         self.commit.execute(())?;
         Ok(outcomes)
     }
@@ -171,6 +180,7 @@ impl<'c> Writer<'c> {
         for (scope, number) in self.new_scopes.drain(..) {
             self.shared.scopes.remember(scope, number);
         }
+        self.filing.committed(&self.shared.recent);
         self.shared.tally.change(self.tally_changes.drain(..));
     }
 
@@ -183,6 +193,7 @@ impl<'c> Writer<'c> {
             tracing::error!(%error, "a failed transaction could not be rolled back");
         }
         self.known.clear();
+        self.filing.rolled_back();
         self.new_scopes.clear();
         self.tally_changes.clear();
     }

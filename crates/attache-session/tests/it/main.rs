@@ -1,4 +1,5 @@
 //! The session with a scripted agent and stores that can be held back, broken and shared.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod durability;
 mod following;

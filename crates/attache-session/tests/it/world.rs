@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 
 /// What the agent does in a turn, in order.
 #[derive(Debug, Clone)]
+#[allow(clippy::large_enum_variant, reason = "a handful of them in a test")]
 pub(crate) enum Act {
     Record(Fact),
     /// Goes on when the test says so.

@@ -8,7 +8,11 @@ use rusqlite::{Connection, OptionalExtension, Statement};
 
 use super::Reader;
 use crate::error::{corrupt, read_failed};
-use crate::stored::{decode, last_place, place, seq_at};
+use crate::stored::{decode, hash_of, last_place, place, seq_at};
+
+/// The number of a filed task, by hash, scope and id.
+pub(crate) const FIND_TASK: &str = "SELECT number FROM task_by_id CROSS JOIN task ON number = task
+    WHERE hash = ?1 AND scope = ?2 AND id = ?3";
 
 pub(super) struct Statements<'c> {
     task: Statement<'c>,
@@ -19,7 +23,7 @@ pub(super) struct Statements<'c> {
 impl<'c> Statements<'c> {
     pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
         Ok(Self {
-            task: connection.prepare("SELECT number FROM task WHERE scope = ?1 AND id = ?2")?,
+            task: connection.prepare(FIND_TASK)?,
             batches: connection
                 .prepare("SELECT place, body FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place")?,
             snapshot: connection.prepare(
@@ -71,7 +75,11 @@ impl Reader<'_> {
 
     fn task_number(&mut self, key: &TaskKey) -> Result<Option<i64>, StoreError> {
         let Some(scope) = self.scope_number(&key.scope)? else { return Ok(None) };
-        let found = self.events.task.query_row((scope, key.task.as_str()), |row| row.get(0));
-        found.optional().map_err(read_failed)
+        // In this order: a task leaves the recent ones only after it can be found in the database.
+        if let Some(number) = self.shared.recent.number(scope, &key.task) {
+            return Ok(Some(number));
+        }
+        let place = (hash_of(scope, &key.task), scope, key.task.as_str());
+        self.events.task.query_row(place, |row| row.get(0)).optional().map_err(read_failed)
     }
 }

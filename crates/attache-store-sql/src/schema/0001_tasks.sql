@@ -18,7 +18,20 @@ CREATE TABLE task (
     unfinished INTEGER NOT NULL
 ) STRICT;
 
-CREATE UNIQUE INDEX task_by_id ON task (scope, id);
+-- Finds a task by a hash of its scope and id. Ids are random, so entering each at once would touch a
+-- page per task; instead the latest tasks are found in memory, and entered many at a time.
+CREATE TABLE task_by_id (
+    hash INTEGER NOT NULL,
+    task INTEGER NOT NULL,
+    PRIMARY KEY (hash, task)
+) STRICT, WITHOUT ROWID;
+
+-- Tasks with a number up to this one are all entered above. One row.
+CREATE TABLE filing (
+    up_to INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO filing VALUES (0);
 
 -- Serves listings with and without a state, whole from the index.
 CREATE INDEX task_by_status ON task (scope, state, status_at, id) WHERE hidden = 0;

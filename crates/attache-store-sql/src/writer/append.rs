@@ -6,7 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement};
 
 use super::known::KnownTask;
 use super::{Outcome, Writer, Written};
-use crate::stored::{code_of, last_place, place, seq_at, state_of};
+use crate::reader::FIND_TASK;
+use crate::stored::{code_of, hash_of, last_place, place, seq_at, state_of};
 use crate::tally::TallyChange;
 
 /// An append with its events in stored form.
@@ -20,6 +21,7 @@ pub(crate) struct AppendBody {
 }
 
 pub(super) struct Statements<'c> {
+    find_number: Statement<'c>,
     find_task: Statement<'c>,
     find_head: Statement<'c>,
     insert_task: Statement<'c>,
@@ -33,16 +35,16 @@ impl<'c> Statements<'c> {
     pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
         let prepare = |sql| connection.prepare(sql);
         Ok(Self {
+            find_number: prepare(FIND_TASK)?,
             find_task: prepare(
-                "SELECT number, context, state, status_at, hidden, unfinished FROM task
-                 WHERE scope = ?1 AND id = ?2",
+                "SELECT context, state, status_at, hidden, unfinished FROM task WHERE number = ?1",
             )?,
             find_head: prepare(
                 "SELECT place FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1",
             )?,
             insert_task: prepare(
                 "INSERT INTO task (scope, id, context, state, status_at, hidden, unfinished)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             )?,
             // Three updates, because SQLite rewrites every index that has a column named here.
             update_status: prepare("UPDATE task SET state = ?2, status_at = ?3 WHERE number = ?1")?,
@@ -64,10 +66,10 @@ impl Writer<'_> {
         let conflict = |head| Ok(Err(StoreError::Conflict { expected: *expected, head }));
         let (scope, number) = if *expected == Seq::START {
             let scope = self.scope_number_or_new(&key.scope)?;
-            let Some(number) = self.open(scope, &key.task, summary)? else {
-                return conflict(self.head(scope, &key.task)?);
-            };
-            (scope, number)
+            if let Some(known) = self.task(scope, &key.task)? {
+                return conflict(known.head);
+            }
+            (scope, self.open(scope, &key.task, summary)?)
         } else {
             let Some(scope) = self.scope_number(&key.scope)? else { return conflict(Seq::START) };
             let Some(known) = self.task(scope, &key.task)? else { return conflict(Seq::START) };
@@ -83,9 +85,9 @@ impl Writer<'_> {
         Ok(Ok(Written::Done))
     }
 
-    /// Makes the row of a new task; `None` when there is one already.
-    fn open(&mut self, scope: i64, task: &TaskId, summary: &TaskSummary) -> rusqlite::Result<Option<i64>> {
-        let inserted = self.append.insert_task.execute((
+    /// Makes the row of a new task; returns its number.
+    fn open(&mut self, scope: i64, task: &TaskId, summary: &TaskSummary) -> rusqlite::Result<i64> {
+        let number = self.append.insert_task.insert((
             scope,
             task.as_str(),
             summary.context.as_str(),
@@ -94,11 +96,9 @@ impl Writer<'_> {
             summary.hidden,
             summary.unfinished,
         ))?;
-        if inserted == 0 {
-            return Ok(None);
-        }
+        self.filing.opened(scope, task.clone(), number);
         self.count(scope, summary, 1);
-        Ok(Some(self.connection.last_insert_rowid()))
+        Ok(number)
     }
 
     /// Writes of the listing row only what differs.
@@ -132,33 +132,35 @@ impl Writer<'_> {
         if let Some(known) = self.known.get(scope, task) {
             return Ok(Some(known.clone()));
         }
-        let found = self
-            .append
-            .find_task
-            .query_row((scope, task.as_str()), |row| Ok((row.get(0)?, summary_of(row)?)));
-        let Some((number, summary)) = found.optional()? else { return Ok(None) };
+        let Some(number) = self.task_number(scope, task)? else { return Ok(None) };
+        let summary = self.append.find_task.query_row([number], summary_of)?;
         let range = (place(number, Seq::START), last_place(number));
         let last = self.append.find_head.query_row(range, |row| row.get(0)).optional()?;
         Ok(Some(KnownTask { number, head: last.map_or(Seq::START, seq_at), summary }))
     }
 
-    fn head(&mut self, scope: i64, task: &TaskId) -> rusqlite::Result<Seq> {
-        Ok(self.task(scope, task)?.map_or(Seq::START, |known| known.head))
+    fn task_number(&mut self, scope: i64, task: &TaskId) -> rusqlite::Result<Option<i64>> {
+        let recent = self.shared.recent.number(scope, task);
+        if let Some(number) = recent.or_else(|| self.filing.number(scope, task)) {
+            return Ok(Some(number));
+        }
+        let place = (hash_of(scope, task), scope, task.as_str());
+        self.append.find_number.query_row(place, |row| row.get(0)).optional()
     }
 }
 
-/// Columns 1 to 5 of `find_task`.
+/// The columns of `find_task`.
 fn summary_of(row: &Row<'_>) -> rusqlite::Result<TaskSummary> {
-    let code: u8 = row.get(2)?;
-    let state = state_of(code).ok_or(rusqlite::Error::IntegralValueOutOfRange(2, code.into()))?;
-    let milliseconds: i64 = row.get(3)?;
+    let code: u8 = row.get(1)?;
+    let state = state_of(code).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, code.into()))?;
+    let milliseconds: i64 = row.get(2)?;
     let status_at = Timestamp::from_millisecond(milliseconds)
-        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(3, milliseconds))?;
+        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(2, milliseconds))?;
     Ok(TaskSummary {
-        context: ContextId::new(row.get::<_, String>(1)?),
+        context: ContextId::new(row.get::<_, String>(0)?),
         state,
         status_at,
-        hidden: row.get(4)?,
-        unfinished: row.get(5)?,
+        hidden: row.get(3)?,
+        unfinished: row.get(4)?,
     })
 }

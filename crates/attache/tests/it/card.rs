@@ -428,7 +428,7 @@ async fn k2_a_date_serves_where_there_is_no_tag() {
     let modified = client.get(PATH).await.header("last-modified").expect("a date").to_owned();
     for (since, expected) in [
         (modified.as_str(), 304),
-        ("Wed, 01 Jan 2120 00:00:00 GMT", 304),
+        ("Mon, 01 Jan 2120 00:00:00 GMT", 304),
         ("Wed, 01 Jan 2020 00:00:00 GMT", 200),
         ("yesterday", 200),
     ] {
@@ -449,10 +449,9 @@ async fn k2_head_sends_everything_but_the_card() {
         for name in ["etag", "cache-control", "vary", "last-modified", "content-type", "content-length"] {
             assert_eq!(head.header(name), card.header(name), "{name}");
         }
-        let raw = server
-            .client()
-            .raw(format!("HEAD {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").as_bytes());
-        assert!(raw.await.ends_with("\r\n\r\n"), "nothing follows the head");
+        let request = format!("HEAD {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        let raw = server.client().raw(request.as_bytes()).await;
+        assert!(raw.ends_with("\r\n\r\n"), "nothing follows the head");
     }
 }
 
@@ -534,11 +533,9 @@ async fn e2_e4_extensions_are_asked_for_and_confirmed_by_the_header_of_the_versi
 #[tokio::test]
 async fn e2_several_header_lines_are_one_list() {
     let server = start(EXTENSIONS).await;
-    let answer = server.client().raw(
-        b"GET /tasks HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\na2a-version: 1.0\r\n\
-          A2A-Extensions: https://example.com/optional\r\nA2A-Extensions: https://example.com/required\r\n\r\n",
-    );
-    let answer = answer.await;
+    let request = b"GET /tasks HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\na2a-version: 1.0\r\n\
+          A2A-Extensions: https://example.com/optional\r\nA2A-Extensions: https://example.com/required\r\n\r\n";
+    let answer = server.client().raw(request).await;
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(answer.contains("https://example.com/optional, https://example.com/required"), "{answer}");
 }

@@ -2,6 +2,8 @@
 
 use attache_testkit::{Client, ServerProcess};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::pairs::driver::{Ask, Pair, REQUEST_ID, Refusal, Reply, bytes};
 use crate::pairs::task_of;
@@ -236,8 +238,10 @@ async fn two_ids_that_do_not_belong_together_are_refused() {
         let before = pair.result(&client, &Ask::Get(task.clone())).await;
         let mut params = pair.text_to(&task, "m2", "Ada");
         params["message"]["contextId"] = "another-context".into();
-        INVALID_PARAMS.refuses(pair, &client, &Ask::Send(params.clone()), "contextId").await;
-        INVALID_PARAMS.refuses(pair, &client, &Ask::Stream(params), "contextId").await;
+        for ask in [Ask::Send(params.clone()), Ask::Stream(params)] {
+            let refusal = INVALID_PARAMS.refuses(pair, &client, &ask, "context").await;
+            assert_eq!(refusal.fields, ["message.contextId"], "{pair:?}");
+        }
         let after = pair.result(&client, &Ask::Get(task)).await;
         assert_eq!(after, before, "the message was not taken");
     }
@@ -440,8 +444,10 @@ async fn bad_json_is_told_apart_from_a_bad_request_on_every_pair() {
 async fn an_empty_body_is_no_json_for_rpc_and_lacks_a_message_for_rest() {
     let server = start().await;
     let client = server.client().with("content-type", "application/json");
-    let refusal = Refusal::read(Pair::Rpc10, &client.call("POST", "/", b"").await);
-    PARSE.check(Pair::Rpc10, &refusal);
+    for (pair, client) in unread(&client) {
+        let refusal = Refusal::read(pair, &client.call("POST", "/", b"").await);
+        PARSE.check(pair, &refusal);
+    }
     for (pair, path) in [(Pair::Rest03, "/v1/message:send"), (Pair::Rest10, "/message:send")] {
         let refusal = Refusal::read(pair, &client.call("POST", path, b"").await);
         INVALID_PARAMS.check(pair, &refusal);
@@ -484,11 +490,12 @@ async fn what_is_no_json_rpc_request_is_refused_as_such() {
         (with("method", json!(5)), json!("x"), "method"),
         (with("method", json!(null)), json!("x"), "method"),
     ] {
-        let answer = server.client().post("/", &request).await;
-        let refusal = Refusal::read(Pair::Rpc10, &answer);
-        INVALID_REQUEST.check(Pair::Rpc10, &refusal);
-        assert_eq!(refusal.id, id, "{request}");
-        assert!(refusal.message.contains(what), "{request}: {}", refusal.message);
+        for (pair, client) in unread(&server.client()) {
+            let refusal = Refusal::read(pair, &client.post("/", &request).await);
+            INVALID_REQUEST.check(pair, &refusal);
+            assert_eq!(refusal.id, id, "{request}");
+            assert!(refusal.message.contains(what), "{request}: {}", refusal.message);
+        }
     }
     still_answers(&server).await;
 }
@@ -548,10 +555,15 @@ async fn a_method_nobody_knows_is_not_found() {
         ["tasks/list", "message/Send", "sendMessage", "SendMessage ", "", "tasks/get/", "rpc.discover"]
     {
         let request = json!({"jsonrpc": "2.0", "id": 4, "method": method, "params": {}});
-        let refusal = Refusal::read(Pair::Rpc10, &server.client().post("/", &request).await);
-        METHOD_NOT_FOUND.check(Pair::Rpc10, &refusal);
-        assert_eq!(refusal.id, 4);
-        assert!(refusal.message.contains(method));
+        // Without a header the style of the name tells which version its caller speaks.
+        let silent = if method.contains('/') { Pair::Rpc03 } else { Pair::Rpc10 };
+        for (pair, version) in [(silent, ""), (Pair::Rpc03, "0.3"), (Pair::Rpc10, "1.0")] {
+            let client = server.client().with("A2A-Version", version);
+            let refusal = Refusal::read(pair, &client.post("/", &request).await);
+            METHOD_NOT_FOUND.check(pair, &refusal);
+            assert_eq!(refusal.id, 4);
+            assert!(refusal.message.contains(method));
+        }
     }
 }
 
@@ -703,6 +715,34 @@ async fn a7_a_huge_body_is_refused_before_it_is_sent() {
 }
 
 #[tokio::test]
+async fn a7_a_client_that_sends_a_huge_body_all_the_same_hears_why_it_is_refused() {
+    let server = start_with("[limits]\nbody_bytes = 2048\n").await;
+    for pair in Pair::ALL {
+        let client =
+            server.client().with("content-type", "application/json").with("A2A-Version", pair.version());
+        let (verb, path, body) = sized(pair, "huge", 4 << 20);
+        let refusal = Refusal::read(pair, &client.call(verb, &path, &body).await);
+        TOO_LARGE.check(pair, &refusal);
+    }
+}
+
+#[tokio::test]
+async fn a7_a_body_may_have_twenty_mebibytes_unless_told_otherwise() {
+    let server = start().await;
+    for (length, expected) in [(20 << 20, b"HTTP/1.1 100"), ((20 << 20) + 1, b"HTTP/1.1 413")] {
+        let head = format!(
+            "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\nexpect: 100-continue\r\n\r\n"
+        );
+        let mut socket = TcpStream::connect(server.address()).await.expect("the server accepts");
+        socket.write_all(head.as_bytes()).await.expect("a request");
+        let mut first = [0; 12];
+        socket.read_exact(&mut first).await.expect("an answer");
+        assert_eq!(&first, expected, "{length}");
+    }
+}
+
+#[tokio::test]
 async fn a7_nesting_over_the_limit_is_refused_and_at_the_limit_is_not() {
     let server = start_with("[limits]\njson_depth = 20\n").await;
     for pair in Pair::ALL {
@@ -754,6 +794,16 @@ async fn d7_members_nobody_knows_are_passed_over_and_both_spellings_are_read() {
             pair.result(&client, &Ask::Send(params)).await;
         }
     }
+}
+
+/// Each way to name a version, with the pair in whose shape a request is refused that cannot be read far
+/// enough to tell its method.
+fn unread(client: &Client) -> [(Pair, Client); 3] {
+    [
+        (Pair::Rpc03, client.clone()),
+        (Pair::Rpc03, client.with("A2A-Version", "0.3")),
+        (Pair::Rpc10, client.with("A2A-Version", "1.0")),
+    ]
 }
 
 /// Verb, path and a body of exactly `size` bytes.

@@ -332,6 +332,22 @@ async fn a_tenant_in_the_path_is_the_tenant_in_the_parameters() {
     assert_eq!(foreign["error"]["code"], -32001, "{foreign:#}");
 }
 
+#[tokio::test]
+async fn ids_in_paths_are_percent_decoded() {
+    let server = launch().forgetful().script(SCRIPT).start().await;
+    let client = server.client();
+    let task = task_of(Pair::Rest10, &client, "m1", "ask").await;
+    let escaped: String = task.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    for pair in [Pair::Rest03, Pair::Rest10] {
+        let read = canonical::task(pair, &pair.result(&client, &Ask::Get(escaped.clone())).await);
+        assert_eq!(read["id"], task, "{pair:?}");
+        let odd = pair.call(&client, &Ask::Get("a%3Acancel%2Fb%20ü".replace('ü', "%C3%BC"))).await.refusal();
+        assert_eq!(odd.metadata["taskId"], "a:cancel/b ü", "{pair:?}");
+    }
+    let canceled = Pair::Rest10.result(&client, &Ask::Cancel(escaped)).await;
+    assert_eq!(canceled["id"], task);
+}
+
 fn every_pair_and<'a>(texts: &'a [&'a str]) -> impl Iterator<Item = (Pair, &'a str)> {
     Pair::ALL.into_iter().flat_map(|pair| texts.iter().map(move |text| (pair, *text)))
 }
