@@ -29,7 +29,7 @@ impl ConfigError {
         match self {
             Self::Unreadable { .. } => Some("check that the file exists and that you may read it"),
             Self::BadFile { .. } => Some("docs/settings.md lists every setting with an example"),
-            Self::BadValue { .. } => None,
+            Self::BadValue { .. } => Some("docs/settings.md lists every setting and what it takes"),
             Self::OpenToTheWorld { .. } => {
                 Some("give it one with --token-file FILE or ATTACHE_TOKEN, or listen on 127.0.0.1")
             }

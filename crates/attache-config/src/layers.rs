@@ -46,8 +46,10 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         "log_format",
     );
     let workspace = flags.workspace.or_else(|| variable(environment, "ATTACHE_WORKSPACE").map(PathBuf::from));
-    let token_file =
-        flags.token_file.or_else(|| variable(environment, "ATTACHE_TOKEN_FILE").map(PathBuf::from));
+    let token_file = flags
+        .token_file
+        .or_else(|| variable(environment, "ATTACHE_TOKEN_FILE").map(PathBuf::from))
+        .or(file.token_file);
     let settings = Settings {
         host: parse_host(host)?,
         port: port(flags.port, environment, file.port)?,
@@ -56,7 +58,8 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         store: parse_store(store, environment, current_dir)?,
         synchronous: file.sqlite.synchronous,
         model: parse_model(model, current_dir)?,
-        token: token(token_file.or(file.token_file), environment)?,
+        token: token(token_file.clone(), environment)?,
+        token_file,
         allowed_hosts: file.allowed_hosts,
         allowed_origins: file.allowed_origins,
         strict_version: file.strict_version,

@@ -18,6 +18,8 @@ pub struct Settings {
     pub synchronous: Synchronous,
     pub model: ModelChoice,
     pub token: Option<String>,
+    /// Where the token was read, unless it came from the environment.
+    pub token_file: Option<PathBuf>,
     pub allowed_hosts: Vec<String>,
     pub allowed_origins: Vec<String>,
     pub strict_version: bool,

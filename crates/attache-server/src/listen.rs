@@ -18,6 +18,9 @@ use tokio_util::task::TaskTracker;
 use crate::app::App;
 use crate::{Limits, ServerOptions, guard};
 
+/// How long connections get to write what they were told last.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
 /// A listening server; [`run`](Server::run) serves until it is told to stop.
 pub struct Server {
     listener: TcpListener,
@@ -56,6 +59,7 @@ impl Server {
         let limits = self.options.limits.clone();
         // Streams end on a token of their own, once no new connection can come in.
         let end_streams = CancellationToken::new();
+        let session = self.session.clone();
         let app = App::new(self.session, self.options, end_streams.clone());
         let builder = connection_builder(&limits);
         let graceful = GracefulShutdown::new();
@@ -86,12 +90,16 @@ impl Server {
         drop(self.listener);
         end_streams.cancel();
         connections.close();
-        let ending = async {
+        let mut ending = std::pin::pin!(async {
             graceful.shutdown().await;
             connections.wait().await;
-        };
-        if tokio::time::timeout(limits.shutdown_patience, ending).await.is_err() {
-            tracing::warn!("some calls were still under way and were cut off");
+        });
+        if tokio::time::timeout(limits.shutdown_patience, &mut ending).await.is_err() {
+            tracing::warn!("some calls are still under way and are told that they cannot be finished");
+            session.shutdown().await;
+            if tokio::time::timeout(LAST_WORDS, ending).await.is_err() {
+                tracing::warn!("some connections were cut off");
+            }
         }
     }
 }

@@ -72,6 +72,7 @@ async fn act(
 ) -> Result<Response, Fault> {
     check_capability(app, kind)?;
     let Decoded { operation, tenant } = decode()?;
+    check_tenant(app, head, framing, tenant.as_deref())?;
     let scope = Scope::new(tenant.unwrap_or_default(), admitted.caller.owner);
     let call = Call { scope, operation };
     let session = &app.session;
@@ -82,7 +83,10 @@ async fn act(
         Operation::Send(send) => {
             let shape = shape(send.configuration.history_length);
             match session.send(scope, send).await? {
-                Reply::Task(view) => encode::write_task_item(dialect, &view, shape, &mut out),
+                Reply::Task(view) => {
+                    tracing::debug!(request = admitted.number, task = %view.task, "sent");
+                    encode::write_task_item(dialect, &view, shape, &mut out);
+                }
                 Reply::Message(message) => encode::write_message_item(dialect, &message, &mut out),
             }
         }
@@ -128,6 +132,19 @@ async fn act(
     }
     framing.close(&mut out);
     Ok(framing.answer(out))
+}
+
+/// When the card lists tenants, there are no others.
+fn check_tenant(app: &App, head: &Parts, framing: &Framing, tenant: Option<&str>) -> Result<(), Fault> {
+    let Some(tenant) = tenant else { return Ok(()) };
+    let mut listed = app.options.card.interfaces.iter().filter_map(|it| it.tenant.as_deref()).peekable();
+    if listed.peek().is_none() || listed.any(|known| known == tenant) {
+        return Ok(());
+    }
+    Err(match framing {
+        Framing::JsonRpc { .. } => Fault::invalid("tenant", "is not one of this agent's"),
+        Framing::Rest { .. } => Fault::RouteNotFound { path: head.uri.path().to_owned() },
+    })
 }
 
 fn shape(history_length: Option<usize>) -> TaskShape {

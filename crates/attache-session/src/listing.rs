@@ -17,7 +17,7 @@ pub struct TaskPage {
 pub(crate) fn query(scope: &Scope, list: &ListTasks) -> Result<ListQuery, Fault> {
     let after = match list.page_token.as_str() {
         "" => None,
-        token => Some(read_token(token, filters_of(scope, list)).ok_or(Fault::BadPageToken)?),
+        token => Some(read_token(token, scope, list).ok_or(Fault::BadPageToken)?),
     };
     Ok(ListQuery {
         scope: scope.clone(),
@@ -31,23 +31,25 @@ pub(crate) fn query(scope: &Scope, list: &ListTasks) -> Result<ListQuery, Fault>
 
 /// A token names the last task shown and the filters it was shown for.
 pub(crate) fn token(scope: &Scope, list: &ListTasks, last: &ListCursor) -> String {
-    format!("{:x}.{:x}.{}", last.status_at.as_millisecond(), filters_of(scope, list), last.task)
+    let at = last.status_at.as_millisecond();
+    format!("{at:x}.{:x}.{}", seal(scope, list, at, last.task.as_str()), last.task)
 }
 
-fn read_token(token: &str, filters: u64) -> Option<ListCursor> {
+fn read_token(token: &str, scope: &Scope, list: &ListTasks) -> Option<ListCursor> {
     let (at, rest) = token.split_once('.')?;
     let (found, task) = rest.split_once('.')?;
-    if u64::from_str_radix(found, 16).ok()? != filters || task.is_empty() {
+    let at = i64::from_str_radix(at, 16).ok()?;
+    if u64::from_str_radix(found, 16).ok()? != seal(scope, list, at, task) || task.is_empty() {
         return None;
     }
-    let status_at = Timestamp::from_millisecond(i64::from_str_radix(at, 16).ok()?).ok()?;
+    let status_at = Timestamp::from_millisecond(at).ok()?;
     Some(ListCursor { status_at, task: TaskId::from(task) })
 }
 
-/// FNV-1a over the filters: a token is no secret, this only catches honest mistakes.
-fn filters_of(scope: &Scope, list: &ListTasks) -> u64 {
+/// FNV-1a over the filters and the place: a token is no secret, this only catches honest mistakes.
+fn seal(scope: &Scope, list: &ListTasks, at: i64, task: &str) -> u64 {
     let since = list.status_since.map(|since| since.as_millisecond());
-    let text = format!("{scope:?}{:?}{:?}{since:?}", list.context, list.state);
+    let text = format!("{scope:?}{:?}{:?}{since:?}{at}{task}", list.context, list.state);
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }

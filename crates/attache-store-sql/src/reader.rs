@@ -1,16 +1,17 @@
 //! Answers questions on a connection of its own, with statements prepared once.
 
+mod context;
 mod count;
 mod events;
 mod list;
-
-pub(crate) use events::FIND_TASK;
 
 use std::sync::Arc;
 
 use attache_domain::Scope;
 use attache_store::StoreError;
 use rusqlite::{Connection, OptionalExtension, Statement};
+
+pub(crate) use events::FIND_TASK;
 
 use crate::error::read_failed;
 use crate::recent::RecentTasks;
@@ -33,6 +34,7 @@ pub(crate) struct Reader<'c> {
     events: events::Statements<'c>,
     list: list::Statements<'c>,
     count: count::Statements<'c>,
+    in_context: Statement<'c>,
 }
 
 impl<'c> Reader<'c> {
@@ -45,6 +47,7 @@ impl<'c> Reader<'c> {
             events: events::Statements::prepare(connection)?,
             list: list::Statements::prepare(connection)?,
             count: count::Statements::prepare(connection)?,
+            in_context: connection.prepare(context::TASKS)?,
         })
     }
 
@@ -63,5 +66,36 @@ impl<'c> Reader<'c> {
             self.shared.scopes.remember(scope.clone(), number);
         }
         Ok(number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::schema;
+
+    /// How SQLite would go about it, one step per line.
+    fn plan(connection: &Connection, sql: &str) -> String {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        // Unbound parameters are null, which is no matter here.
+        let steps = statement.raw_query().mapped(|row| row.get::<_, String>(3));
+        steps.map(|step| step.unwrap() + "\n").collect()
+    }
+
+    #[test]
+    fn no_page_of_a_listing_looks_at_more_tasks_than_it_must() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        schema::bring_up_to_date(&mut connection, Path::new("test")).unwrap();
+        let all = plan(&connection, &list::every_state());
+        assert!(all.contains("MERGE") && !all.contains("TEMP B-TREE") && !all.contains("SCAN"), "{all}");
+        let steps = all.lines().filter(|line| line.contains("scope=? AND state=? AND"));
+        assert_eq!(steps.count(), 8, "{all}");
+        let by_state = plan(&connection, &list::one_state());
+        assert!(!by_state.contains("TEMP B-TREE") && !by_state.contains("SCAN"), "{by_state}");
+        let context = plan(&connection, context::TASKS);
+        assert!(context.contains("SEARCH task USING INTEGER PRIMARY KEY (rowid=?)"), "{context}");
+        assert!(!context.contains("task_by_status") && !context.contains("SCAN task"), "{context}");
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use attache_store_sql::{SqliteOptions, SqliteStore, Synchronous};
 
 fn open(options: SqliteOptions) -> (Arc<SqliteStore>, tempfile::TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(&folder.path().join("tasks.db"), options).unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = SqliteStore::open(&folder.path().join("tasks.db"), options).expect("opens");
     (Arc::new(store), folder)
 }
 

@@ -15,7 +15,7 @@ fn golden() -> String {
 }
 
 fn open(path: &Path) -> SqliteStore {
-    SqliteStore::open(path, SqliteOptions::default()).unwrap()
+    SqliteStore::open(path, SqliteOptions::default()).expect("opens")
 }
 
 #[tokio::test]

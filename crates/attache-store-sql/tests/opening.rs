@@ -83,7 +83,7 @@ async fn dropping_the_store_finishes_what_is_queued() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tasks.db");
     let store = open(&path).unwrap();
-    let appends = (0..200).map(|number| Sample::new(&number.to_string()).append_of([Fact::TextEnded]));
+    let appends = (0..100).map(|number| Sample::new(&number.to_string()).append_of([Fact::TextEnded]));
     let mut appending: Vec<_> = appends.map(|append| store.append(append)).collect();
     for append in &mut appending {
         // Puts it in the queue; nobody waits for the answer.
@@ -93,7 +93,34 @@ async fn dropping_the_store_finishes_what_is_queued() {
     drop(store);
     assert!(!folder.path().join("tasks.db-wal").exists(), "the write-ahead log was not moved");
     let store = open(&path).unwrap();
-    assert_eq!(store.counts().await.unwrap().total, 200);
+    assert_eq!(store.counts().await.unwrap().total, 100);
+}
+
+#[tokio::test]
+async fn everything_is_there_after_a_crash() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = open(&path).unwrap();
+    let mut samples: Vec<_> =
+        (0..50).map(|number| Sample::new(&number.to_string()).unfinished(number == 7)).collect();
+    for sample in &mut samples {
+        sample.put(&store).await;
+    }
+    // What a killed process would leave behind, taken while the store is open.
+    let copy = folder.path().join("copy.db");
+    std::fs::copy(&path, &copy).unwrap();
+    std::fs::copy(folder.path().join("tasks.db-wal"), folder.path().join("copy.db-wal")).unwrap();
+
+    let store = open(&copy).unwrap();
+    assert_eq!(store.counts().await.unwrap().total, 50);
+    assert_eq!(store.unfinished().await.unwrap(), [samples[7].key.clone()]);
+    for sample in &mut samples {
+        assert_eq!(store.read(&sample.key, Seq::START, 9).await.unwrap().len(), 1);
+        let again = Sample { head: Seq::START, ..sample.clone() }.append_of([Fact::TextEnded]);
+        let conflict = store.append(again).await;
+        assert!(matches!(conflict, Err(StoreError::Conflict { head: Seq(1), .. })), "{conflict:?}");
+        sample.put(&store).await;
+    }
 }
 
 #[tokio::test]

@@ -16,13 +16,14 @@ pub struct Launch {
     binary: PathBuf,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
-    folder: TempDir,
+    /// Shared with the servers started, so that it is there as long as one of them may use it.
+    folder: Arc<TempDir>,
 }
 
 impl Launch {
     /// A server of `binary` on a free port, with a folder of its own and an empty environment.
     pub fn of(binary: impl AsRef<Path>) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
         Self { binary: binary.as_ref().to_owned(), arguments: Vec::new(), variables: Vec::new(), folder }
     }
 
@@ -110,7 +111,7 @@ impl Launch {
             panic!("the server stopped at once: {greeting}{}", log.lock().expect("readable log"));
         });
         let url = url.await.expect("the server listens in time");
-        ServerProcess { child, url, log, lines }
+        ServerProcess { child, url, log, lines, _folder: self.folder.clone() }
     }
 
     /// Runs a server that is expected to fail at once: exit code and what it said.
@@ -127,6 +128,7 @@ pub struct ServerProcess {
     url: String,
     log: Arc<Mutex<String>>,
     lines: tokio::io::Lines<BufReader<tokio::process::ChildStdout>>,
+    _folder: Arc<TempDir>,
 }
 
 impl ServerProcess {

@@ -6,10 +6,12 @@ use anyhow::Context;
 use attache_config::{LogFormat, LogSettings};
 use tracing_subscriber::EnvFilter;
 
+use crate::report::hinted;
+
 pub(crate) fn start(settings: &LogSettings, colour: bool) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(&settings.filter).with_context(|| {
-        format!("{:?} is not a log filter such as info or attache_server=debug", settings.filter)
-    })?;
+    let filter = EnvFilter::try_new(&settings.filter)
+        .with_context(|| format!("{:?} is not a log filter", settings.filter))
+        .map_err(|error| hinted(error, "say --log info, or --log attache_server=debug"))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     let started = match settings.format {
         LogFormat::Text => builder.with_ansi(colour && io::stderr().is_terminal()).try_init(),

@@ -83,12 +83,19 @@ fn greet(settings: &Settings, url: &str) -> io::Result<()> {
         StoreChoice::Sqlite(path) => writeln!(out, "  store      sqlite {}", path.display())?,
     }
     writeln!(out, "  workspace  {}", settings.workspace.display())?;
-    writeln!(out, "\nTry it:\n{}", example(url, settings.token.is_some()))?;
+    writeln!(out, "\nTry it:\n{}", example(url, settings))?;
     out.flush()
 }
 
-fn example(url: &str, token: bool) -> String {
-    let token = if token { " -H \"Authorization: Bearer $ATTACHE_TOKEN\"" } else { "" };
+fn example(url: &str, settings: &Settings) -> String {
+    let token = match (&settings.token, &settings.token_file) {
+        (None, _) => String::new(),
+        (Some(_), None) => " -H \"Authorization: Bearer $ATTACHE_TOKEN\"".to_owned(),
+        (Some(_), Some(path)) => {
+            let path = path.display().to_string().replace('\'', r"'\''");
+            format!(" -H \"Authorization: Bearer $(cat '{path}')\"")
+        }
+    };
     let body = attache_wire::jsonrpc::EXAMPLE;
     format!("  curl -s {url}/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0'{token} -d '{body}'\n")
 }

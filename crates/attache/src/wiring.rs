@@ -1,5 +1,6 @@
 //! Settings become parts: the only place that names implementations.
 
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -87,11 +88,15 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> ServerOptio
     }
 }
 
-/// The configured names, and the one that the public URL promises.
+/// The configured names, the one that the public URL promises, and the address it listens on.
 fn allowed_hosts(settings: &Settings) -> Vec<String> {
     let promised = settings.public_url.as_deref().and_then(|url| {
         let (_, rest) = url.split_once("://")?;
         rest.split('/').next().map(str::to_owned)
     });
-    settings.allowed_hosts.iter().cloned().chain(promised).collect()
+    let own = match settings.host {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    };
+    settings.allowed_hosts.iter().cloned().chain(promised).chain([own]).collect()
 }

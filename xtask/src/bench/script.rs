@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A status pair is one step, and a script has a bounded number of steps.
-pub(super) const STATUS_STEPS: usize = 1000;
+pub(super) const STATUS_STEPS: usize = 5000;
 
 /// Statuses a task shows for one step: the credential asked for, and the work resumed.
 pub(super) const STATUSES_PER_STEP: usize = 2;
@@ -56,7 +56,7 @@ fn text() -> String {
       - ask: Shall I go on?
 "#
     );
-    for steps in [STATUS_STEPS / 20, STATUS_STEPS] {
+    for steps in [STATUS_STEPS / 100, STATUS_STEPS] {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "  - text: ^{}$\n    steps:", statuses(steps));
         for _ in 0..steps {
@@ -74,6 +74,6 @@ mod tests {
     fn the_captures_reach_the_script_as_placeholders() {
         let text = text();
         assert!(text.contains(r#"repeat: "{{1}}", every: "{{2}}" }"#), "{text}");
-        assert_eq!(text.matches("require_auth").count(), STATUS_STEPS + STATUS_STEPS / 20);
+        assert_eq!(text.matches("require_auth").count(), STATUS_STEPS + STATUS_STEPS / 100);
     }
 }

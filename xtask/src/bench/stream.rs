@@ -116,7 +116,7 @@ fn against_bare(name: &str, pairs: &[Pair]) -> Figure {
 
 /// Does the ten-thousandth event cost more than the hundredth?
 pub(super) fn growth(workbench: &Workbench) -> Result<Vec<Figure>, String> {
-    let few_statuses = STATUS_STEPS / 20;
+    let few_statuses = STATUS_STEPS / 100;
     Ok(vec![
         grown(
             workbench,

@@ -11,8 +11,8 @@ use crate::tally::TallyChange;
 
 pub(super) struct Statements<'c> {
     all: Statement<'c>,
-    by_status: Statement<'c>,
-    by_context: Statement<'c>,
+    since: Statement<'c>,
+    before: Statement<'c>,
 }
 
 impl<'c> Statements<'c> {
@@ -22,39 +22,46 @@ impl<'c> Statements<'c> {
                 "SELECT scope, state, count(*) FROM task INDEXED BY task_by_status
                  WHERE hidden = 0 GROUP BY scope, state",
             )?,
-            by_status: connection.prepare(
-                "SELECT count(*) FROM task INDEXED BY task_by_status
-                 WHERE hidden = 0 AND scope = ?1 AND state = ?2 AND status_at >= ?3",
-            )?,
-            by_context: connection.prepare(
-                "SELECT count(*) FROM task INDEXED BY task_by_context
-                 WHERE hidden = 0 AND scope = ?1 AND context = ?2 AND (?3 IS NULL OR state = ?3)
-                 AND status_at >= ?4",
-            )?,
+            since: connection.prepare(&limited_count("status_at >= ?3"))?,
+            before: connection.prepare(&limited_count("status_at < ?3"))?,
         })
     }
 }
 
 impl Reader<'_> {
-    /// How many tasks of a caller match the filters of `query`.
+    /// How many tasks of a caller match the state and the time of `query`.
     pub(super) fn total(&mut self, scope: i64, query: &ListQuery) -> Result<u64, StoreError> {
-        let since = query.since.map_or(i64::MIN, millisecond_from);
-        if let Some(context) = &query.context {
-            let filter = (scope, context.as_str(), query.state.map(code_of), since);
-            return self.count.by_context.query_row(filter, count).map_err(read_failed);
-        }
         if query.since.is_none()
             && let Some(total) = self.shared.tally.of(scope, query.state)
         {
             return Ok(total);
         }
+        let since = query.since.map_or(i64::MIN, millisecond_from);
+        let states = TaskState::ALL.into_iter().filter(|state| query.state.is_none_or(|only| only == *state));
         let mut total = 0;
-        for state in TaskState::ALL.into_iter().filter(|state| query.state.is_none_or(|only| only == *state))
-        {
-            let filter = (scope, code_of(state), since);
-            total += self.count.by_status.query_row(filter, count).map_err(read_failed)?;
+        for state in states {
+            total += self.count_since(scope, state, since)?;
         }
         Ok(total)
+    }
+
+    /// Counts from both ends in growing steps, so that it takes as long as the shorter side.
+    fn count_since(&mut self, scope: i64, state: TaskState, since: i64) -> Result<u64, StoreError> {
+        let all = self.shared.tally.of(scope, Some(state));
+        for limit in [500_u32, 5_000, 50_000] {
+            let filter = (scope, code_of(state), since, limit);
+            let found = self.count.since.query_row(filter, count).map_err(read_failed)?;
+            if found < limit.into() {
+                return Ok(found);
+            }
+            let Some(all) = all else { break };
+            let left_out = self.count.before.query_row(filter, count).map_err(read_failed)?;
+            if left_out < limit.into() {
+                return Ok(all.saturating_sub(left_out));
+            }
+        }
+        let filter = (scope, code_of(state), since, i64::MAX);
+        self.count.since.query_row(filter, count).map_err(read_failed)
     }
 
     pub(crate) fn counts(&mut self) -> Result<IndexCounts, StoreError> {
@@ -93,6 +100,14 @@ impl Reader<'_> {
         }
         Ok(counted)
     }
+}
+
+/// ?1 scope, ?2 state, ?3 the time, ?4 where to stop.
+fn limited_count(condition: &str) -> String {
+    format!(
+        "SELECT count(*) FROM (SELECT 1 FROM task INDEXED BY task_by_status
+         WHERE hidden = 0 AND scope = ?1 AND state = ?2 AND {condition} LIMIT ?4)"
+    )
 }
 
 fn count(row: &rusqlite::Row<'_>) -> rusqlite::Result<u64> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attache_domain::{Event, Seq, TaskKey};
 use attache_store::{Snapshot, StoreError};
-use rusqlite::{Connection, OptionalExtension, Statement};
+use rusqlite::{Connection, OptionalExtension, Rows, Statement};
 
 use super::Reader;
 use crate::error::{corrupt, read_failed};
@@ -43,24 +43,8 @@ impl Reader<'_> {
         limit: usize,
     ) -> Result<Vec<Arc<Event>>, StoreError> {
         let Some(task) = self.task_number(key)? else { return Ok(Vec::new()) };
-        let range = (place(task, after), last_place(task));
-        let mut rows = self.events.batches.query(range).map_err(read_failed)?;
-        let mut events = Vec::new();
-        while let Some(row) = rows.next().map_err(read_failed)? {
-            let place = row.get(0).map_err(read_failed)?;
-            let body = row.get_ref(1).map_err(read_failed)?.as_bytes().map_err(corrupt)?;
-            let mut batch = decode(body, seq_at(place))?;
-            if events.is_empty() {
-                batch.retain(|event| event.seq > after);
-                events = batch;
-            } else {
-                events.append(&mut batch);
-            }
-            if events.len() >= limit {
-                break;
-            }
-        }
-        Ok(events)
+        let rows = self.events.batches.query((place(task, after), last_place(task)));
+        take_events(rows.map_err(read_failed)?, after, limit)
     }
 
     pub(crate) fn snapshot(&mut self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
@@ -79,7 +63,27 @@ impl Reader<'_> {
         if let Some(number) = self.shared.recent.number(scope, &key.task) {
             return Ok(Some(number));
         }
-        let place = (hash_of(scope, &key.task), scope, key.task.as_str());
-        self.events.task.query_row(place, |row| row.get(0)).optional().map_err(read_failed)
+        let id = key.task.as_str();
+        let found = self.events.task.query_row((hash_of(scope, id), scope, id), |row| row.get(0));
+        found.optional().map_err(read_failed)
     }
+}
+
+fn take_events(mut rows: Rows<'_>, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError> {
+    let mut events = Vec::new();
+    while let Some(row) = rows.next().map_err(read_failed)? {
+        let place = row.get(0).map_err(read_failed)?;
+        let body = row.get_ref(1).map_err(read_failed)?.as_bytes().map_err(corrupt)?;
+        let mut batch = decode(body, seq_at(place))?;
+        if events.is_empty() {
+            batch.retain(|event| event.seq > after);
+            events = batch;
+        } else {
+            events.append(&mut batch);
+        }
+        if events.len() >= limit {
+            break;
+        }
+    }
+    Ok(events)
 }

@@ -18,15 +18,22 @@ CREATE TABLE task (
     unfinished INTEGER NOT NULL
 ) STRICT;
 
--- Finds a task by a hash of its scope and id. Ids are random, so entering each at once would touch a
--- page per task; instead the latest tasks are found in memory, and entered many at a time.
+-- Find a task by a hash of its scope and id, and those of a context by a hash of scope and context. Both
+-- are random, so that entering each task at once would touch two more pages; instead the latest tasks
+-- are found otherwise, and entered here many at a time.
 CREATE TABLE task_by_id (
     hash INTEGER NOT NULL,
     task INTEGER NOT NULL,
     PRIMARY KEY (hash, task)
 ) STRICT, WITHOUT ROWID;
 
--- Tasks with a number up to this one are all entered above. One row.
+CREATE TABLE task_by_context (
+    hash INTEGER NOT NULL,
+    task INTEGER NOT NULL,
+    PRIMARY KEY (hash, task)
+) STRICT, WITHOUT ROWID;
+
+-- Tasks with a number up to this one are all entered in both. One row.
 CREATE TABLE filing (
     up_to INTEGER NOT NULL
 ) STRICT;
@@ -35,9 +42,6 @@ INSERT INTO filing VALUES (0);
 
 -- Serves listings with and without a state, whole from the index.
 CREATE INDEX task_by_status ON task (scope, state, status_at, id) WHERE hidden = 0;
-
--- Without the status on purpose: so it is written once per task, not at every change of status.
-CREATE INDEX task_by_context ON task (scope, context) WHERE hidden = 0;
 
 CREATE INDEX task_unfinished ON task (unfinished) WHERE unfinished = 1;
 

@@ -96,7 +96,7 @@ impl Writer<'_> {
             summary.hidden,
             summary.unfinished,
         ))?;
-        self.filing.opened(scope, task.clone(), number);
+        self.filing.opened(scope, task.clone(), &summary.context, number);
         self.count(scope, summary, 1);
         Ok(number)
     }
@@ -112,6 +112,7 @@ impl Writer<'_> {
             let context = summary.context.as_str();
             let row = (number, state, status_at, summary.unfinished, context, summary.hidden);
             self.append.update_all.execute(row)?;
+            self.filing.moved(scope, &summary.context, number)?;
         } else if old.unfinished != summary.unfinished {
             self.append.update_work.execute((number, state, status_at, summary.unfinished))?;
         } else {
@@ -144,7 +145,7 @@ impl Writer<'_> {
         if let Some(number) = recent.or_else(|| self.filing.number(scope, task)) {
             return Ok(Some(number));
         }
-        let place = (hash_of(scope, task), scope, task.as_str());
+        let place = (hash_of(scope, task.as_str()), scope, task.as_str());
         self.append.find_number.query_row(place, |row| row.get(0)).optional()
     }
 }

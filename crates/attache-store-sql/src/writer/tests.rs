@@ -87,6 +87,47 @@ fn a_full_disk_fails_the_whole_transaction_and_the_next_one_works() {
 }
 
 #[test]
+fn tasks_are_found_before_and_after_they_are_filed_and_after_a_crash() {
+    const COMMITS: usize = 100;
+    const TOGETHER: usize = 150;
+    let connection = database();
+    let mut writer = Writer::prepare(&connection, Arc::default()).unwrap();
+    for commit in 0..COMMITS {
+        let names = (0..TOGETHER).map(|number| format!("task {commit}/{number}"));
+        let answers = write(&mut writer, names.map(|name| small(&name, 0)).collect());
+        assert!(answers.iter().all(Result::is_ok));
+    }
+    // Some are filed, some are not; those up to the mark all are.
+    let filed = count(&connection, "task_by_id");
+    assert!(filed > 5_000 && filed < count(&connection, "task"), "{filed} are filed");
+    let mark: i64 = connection.query_row("SELECT up_to FROM filing", [], |row| row.get(0)).unwrap();
+    assert!(mark > 0, "a whole round was made");
+    let missing = "task WHERE number <= (SELECT up_to FROM filing)
+        AND number NOT IN (SELECT task FROM task_by_id)";
+    assert_eq!(count(&connection, missing), 0);
+
+    let every_opening_conflicts = |writer: &mut Writer<'_>| {
+        for commit in 0..COMMITS {
+            let names = (0..TOGETHER).step_by(10).map(|number| format!("task {commit}/{number}"));
+            for answer in write(writer, names.map(|name| small(&name, 0)).collect()) {
+                assert!(matches!(answer, Err(StoreError::Conflict { head: Seq(1), .. })), "{answer:?}");
+            }
+        }
+    };
+    every_opening_conflicts(&mut writer);
+    drop(writer);
+    let mut after_crash = Writer::prepare(&connection, Arc::default()).unwrap();
+    every_opening_conflicts(&mut after_crash);
+
+    // A clean end leaves nothing to take up.
+    after_crash.filing.file_everything(&connection).unwrap();
+    assert_eq!(count(&connection, "task_by_id"), count(&connection, "task"));
+    assert_eq!(count(&connection, "task WHERE number > (SELECT up_to FROM filing)"), 0);
+    drop(after_crash);
+    every_opening_conflicts(&mut Writer::prepare(&connection, Arc::default()).unwrap());
+}
+
+#[test]
 fn the_first_value_of_a_record_wins_within_a_transaction() {
     let connection = database();
     let mut writer = Writer::prepare(&connection, Arc::default()).unwrap();

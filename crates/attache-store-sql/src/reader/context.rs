@@ -1,0 +1,55 @@
+//! The listing of one context.
+//!
+//! A context is one conversation, so its tasks are few: all of them are looked at, and put in order.
+
+use attache_domain::ContextId;
+use attache_store::{ListQuery, ListedTasks, StoreError};
+
+use super::Reader;
+use super::list::place_of;
+use crate::error::read_failed;
+use crate::stored::{code_of, hash_of, millisecond_from};
+
+/// ?1 hash, ?2 scope, ?3 context, ?4 state or null, ?5 since. The latest tasks may not be filed: they
+/// are looked through. Without `NOT INDEXED`, SQLite would walk all tasks of the caller.
+pub(super) const TASKS: &str = "SELECT status_at, id FROM task NOT INDEXED WHERE number IN (
+        SELECT task FROM task_by_context WHERE hash = ?1
+        UNION ALL
+        SELECT number FROM task WHERE number > (SELECT up_to FROM filing) AND scope = ?2 AND context = ?3)
+    AND scope = ?2 AND context = ?3 AND hidden = 0 AND (?4 IS NULL OR state = ?4) AND status_at >= ?5
+    ORDER BY status_at DESC, id DESC";
+
+impl Reader<'_> {
+    pub(super) fn list_context(
+        &mut self,
+        scope: i64,
+        context: &ContextId,
+        query: &ListQuery,
+    ) -> Result<ListedTasks, StoreError> {
+        let hash = hash_of(scope, context.as_str());
+        let since = query.since.map_or(i64::MIN, millisecond_from);
+        let filter = (hash, scope, context.as_str(), query.state.map(code_of), since);
+        let mut rows = self.in_context.query(filter).map_err(read_failed)?;
+        let mut listed = ListedTasks::default();
+        while let Some(row) = rows.next().map_err(read_failed)? {
+            listed.total += 1;
+            if listed.more {
+                continue;
+            }
+            let place = place_of(row)?;
+            let is_before = query
+                .after
+                .as_ref()
+                .is_some_and(|after| (place.status_at, &place.task) >= (after.status_at, &after.task));
+            if is_before {
+                continue;
+            }
+            if listed.tasks.len() < query.limit {
+                listed.tasks.push(place);
+            } else {
+                listed.more = true;
+            }
+        }
+        Ok(listed)
+    }
+}

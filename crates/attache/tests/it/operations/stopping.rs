@@ -1,0 +1,118 @@
+//! A stop in peace: streams end whole, calls are told, tasks go on after the next start.
+
+use std::time::{Duration, Instant};
+
+use attache_testkit::ServerProcess;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::support::{SCRIPT, launch, message};
+
+/// Says something, waits, and says more.
+const TWO_HALVES: &str = "rules: [{steps: [{say: one}, {wait: 500ms}, {say: ' two'}]}]";
+
+#[tokio::test]
+async fn a_stop_ends_streams_cleanly_and_the_task_goes_on_after_a_restart() {
+    let launch = launch().durable().script(TWO_HALVES);
+    let server = launch.start().await;
+    let params = message("m1", "x");
+    let request =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": params}).to_string();
+    let mut rpc = open_stream(&server, "/", &request).await;
+    let (head, task) = read_until_said(&mut rpc, "one").await;
+    let subscribe = format!("/v1/tasks/{task}:subscribe");
+    let mut rest = open_stream(&server, &subscribe, "").await;
+    let (rest_head, _) = read_until_said(&mut rest, &task).await;
+    assert_eq!(server.terminate().await, Some(0));
+    for (mut socket, mut text) in [(rpc, head), (rest, rest_head)] {
+        socket.read_to_string(&mut text).await.expect("no reset");
+        assert!(text.ends_with("\r\n0\r\n\r\n"), "the last chunk is there: {text:?}");
+        let (body, _) = text.rsplit_once("\r\n0\r\n\r\n").expect("as above");
+        assert!(body.ends_with("\n\n"), "the last frame is whole: {body:?}");
+        assert!(!body.contains("two"), "the stop came in between");
+    }
+    let server = launch.start().await;
+    let client = server.client();
+    let frames = client.rpc_stream("SubscribeToTask", json!({"id": task})).await.rest().await;
+    let last = frames.last().expect("an end").payload();
+    let read = client.rpc("GetTask", json!({"id": task})).await;
+    assert_eq!(last["statusUpdate"]["status"]["state"], "TASK_STATE_COMPLETED", "{read:#}");
+    assert_eq!(crate::send::parts(&read["result"]["artifacts"][0]), "one two");
+}
+
+async fn open_stream(server: &ServerProcess, path: &str, body: &str) -> TcpStream {
+    let mut socket = TcpStream::connect(server.address()).await.expect("the server accepts");
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    socket.write_all(format!("{head}{body}").as_bytes()).await.expect("a request");
+    socket
+}
+
+/// Reads until `what` has come; returns everything so far and the id of the task.
+async fn read_until_said(socket: &mut TcpStream, what: &str) -> (String, String) {
+    let mut text = String::new();
+    let mut buffer = [0; 4096];
+    while !text.contains(what) || !text.ends_with("\n\n\r\n") {
+        let count = tokio::time::timeout(attache_testkit::PATIENCE, socket.read(&mut buffer)).await;
+        let count = count.expect("in time").expect("bytes");
+        assert_ne!(count, 0, "it ended early: {text}");
+        text.push_str(std::str::from_utf8(&buffer[..count]).expect("text"));
+    }
+    let (_, rest) = text.split_once("\"id\":\"").expect("a task");
+    let task = rest.split('"').next().expect("an id").to_owned();
+    (text, task)
+}
+
+#[tokio::test]
+async fn idle_connections_do_not_hold_up_a_stop() {
+    let server = launch().forgetful().script(SCRIPT).start().await;
+    let silent = TcpStream::connect(server.address()).await.expect("the server accepts");
+    let mut kept = TcpStream::connect(server.address()).await.expect("the server accepts");
+    kept.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("a request");
+    let mut byte = [0; 12];
+    kept.read_exact(&mut byte).await.expect("an answer");
+    assert_eq!(&byte, b"HTTP/1.1 200");
+    let began = Instant::now();
+    assert_eq!(server.terminate().await, Some(0));
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    drop((silent, kept));
+}
+
+#[tokio::test]
+async fn a_call_under_way_is_told_that_the_server_stops() {
+    let launch = launch().durable().script(SCRIPT).settings("[limits]\nshutdown_seconds = 1\n");
+    let server = launch.start().await;
+    let body = json!({"jsonrpc": "2.0", "id": 7, "method": "SendMessage", "params": message("m1", "slow")})
+        .to_string();
+    let mut socket = open_stream(&server, "/", &body).await;
+    // The task is there, so the call is waiting for it.
+    while server.client().get("/health").await.json()["totalTasks"] == 0 {}
+    assert_eq!(server.terminate().await, Some(0));
+    let mut text = String::new();
+    socket.read_to_string(&mut text).await.expect("no reset");
+    assert!(text.starts_with("HTTP/1.1 503"), "an answer rather than a closed connection: {text:?}");
+    assert!(text.contains("\"id\":7") && text.contains("UNAVAILABLE"), "{text}");
+}
+
+#[tokio::test]
+async fn after_a_stop_nobody_listens_and_the_store_is_whole() {
+    let launch = launch().durable().script(SCRIPT);
+    let server = launch.start().await;
+    let client = server.client();
+    let mut made = Vec::new();
+    for number in 0..20 {
+        let sent = client.rpc("SendMessage", message(&format!("m{number}"), "echo x")).await;
+        made.push(sent["result"]["task"].clone());
+    }
+    let address = server.address().to_owned();
+    assert_eq!(server.terminate().await, Some(0));
+    assert!(TcpStream::connect(&address).await.is_err());
+    let server = launch.start().await;
+    for task in made {
+        let read = server.client().rpc("GetTask", json!({"id": task["id"]})).await;
+        assert_eq!(read["result"], task);
+    }
+}
