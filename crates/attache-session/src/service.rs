@@ -7,7 +7,7 @@ use attache_domain::{
     CancelTask, Event, Fault, GetTask, Intent, ListTasks, Message, Opening, ReplyShape, Scope, SendMessage,
     Seq, SubscribeTask, TaskId, TaskKey, TaskSummary, TaskView, TurnPhase,
 };
-use attache_store::{Append, StoreError, Stores};
+use attache_store::{Append, ListCursor, StoreError, Stores};
 use futures_util::future::try_join_all;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -201,7 +201,10 @@ impl SessionService {
     }
 
     pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<TaskView>, Fault> {
-        Ok(self.visible(scope, &get.task).await?.view())
+        let key = TaskKey { scope: scope.clone(), task: get.task.clone() };
+        let view = self.view(&key).await.map_err(internal)?;
+        view.filter(|view| view.progress.reply == ReplyShape::Task)
+            .ok_or_else(|| Fault::TaskNotFound { task: get.task.clone() })
     }
 
     pub async fn list(&self, scope: &Scope, list: &ListTasks) -> Result<TaskPage, Fault> {
@@ -210,14 +213,9 @@ impl SessionService {
             Some(last) if listed.more => listing::token(scope, list, last),
             _ => String::new(),
         };
-        let load = |place: &attache_store::ListCursor| {
+        let load = async |place: &ListCursor| {
             let key = TaskKey { scope: scope.clone(), task: place.task.clone() };
-            async move {
-                match self.shelf.find(&key) {
-                    Some(hot) => Ok(Some(hot.view())),
-                    None => Ok(replay::view(self.stores.log.as_ref(), &key).await?.map(Arc::new)),
-                }
-            }
+            self.view(&key).await
         };
         let tasks = try_join_all(listed.tasks.iter().map(load)).await.map_err(internal)?;
         Ok(TaskPage {
@@ -334,6 +332,14 @@ impl SessionService {
         let hot = self.hot(&key).await.map_err(internal)?;
         hot.filter(|hot| hot.with_progress(|progress| progress.reply == ReplyShape::Task))
             .ok_or_else(|| Fault::TaskNotFound { task: task.clone() })
+    }
+
+    /// The task to look at only: what is not in memory is read, and not kept.
+    async fn view(&self, key: &TaskKey) -> Result<Option<Arc<TaskView>>, StoreError> {
+        match self.shelf.find(key) {
+            Some(hot) => Ok(Some(hot.view())),
+            None => Ok(replay::view(self.stores.log.as_ref(), key).await?.map(Arc::new)),
+        }
     }
 
     /// The task in memory, read from the log if need be.
