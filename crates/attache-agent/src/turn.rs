@@ -18,7 +18,7 @@ pub(crate) async fn perform(
     drop(request);
     let stream = model.stream(ModelRequest { history, turn: turn.number, emitted: turn.emitted });
     let mut stream = Lookahead { stream, next: None };
-    let mut credentials = 0;
+    let mut credentials = turn.emitted;
     while let Some(item) = stream.next().await {
         match item {
             Ok(StreamItem::Chunk(chunk)) => {
@@ -87,10 +87,12 @@ fn fact_of(chunk: ModelChunk, last: bool, voice: &Voice, credentials: &mut u32) 
         ModelChunk::Thought(text) => Fact::ThoughtShared { text },
         ModelChunk::Text(text) => Fact::TextSaid { text, last },
         ModelChunk::Withdrawn => Fact::TextWithdrawn,
-        ModelChunk::Artifact { artifact, append, last } => Fact::ArtifactAdded { artifact, append, last },
+        ModelChunk::Artifact { artifact, append, last } => {
+            Fact::ArtifactAdded { artifact: Box::new(artifact), append, last }
+        }
         ModelChunk::CredentialNeeded(text) => {
             *credentials += 1;
-            Fact::CredentialAsked { message: voice.text(&format!("credential-{credentials}"), text) }
+            Fact::CredentialAsked { message: voice.text(&format!("credential-{credentials}"), text).into() }
         }
         ModelChunk::Resumed => Fact::WorkResumed,
     }
@@ -99,7 +101,7 @@ fn fact_of(chunk: ModelChunk, last: bool, voice: &Voice, credentials: &mut u32) 
 fn end_of(finish: Finish, voice: &Voice) -> Fact {
     let ended = |outcome: Outcome, text: Option<String>| Fact::TurnEnded {
         outcome,
-        message: text.map(|text| voice.text("status", text)),
+        message: text.map(|text| voice.text("status", text).into()),
     };
     match finish {
         Finish::Completed { status } => ended(Outcome::Completed, status),
@@ -111,12 +113,12 @@ fn end_of(finish: Finish, voice: &Voice) -> Fact {
         Finish::Replied { parts } => {
             let mut message = voice.message("reply", parts);
             message.task = None;
-            Fact::Replied { message }
+            Fact::Replied { message: message.into() }
         }
     }
 }
 
 fn failed(error: &ModelError, voice: &Voice) -> Fact {
     let message = voice.text("status", format!("The model failed: {error}."));
-    Fact::TurnEnded { outcome: Outcome::Failed, message: Some(message) }
+    Fact::TurnEnded { outcome: Outcome::Failed, message: Some(message.into()) }
 }

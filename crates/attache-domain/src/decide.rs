@@ -1,5 +1,7 @@
 //! What should be recorded for a wish? The one place that says no.
 
+use std::sync::Arc;
+
 use crate::{
     ContextId, Digest, Ending, Fact, Fault, Message, Metadata, Outcome, Progress, ReplyShape, Scope, TaskId,
     TextPhase, TurnPhase,
@@ -37,7 +39,7 @@ impl Opening {
             task: self.task,
             scope: self.scope,
             context: self.context,
-            message,
+            message: Arc::new(message),
             digest: self.digest,
             ending: Ending::Completes,
             reply: self.reply,
@@ -67,6 +69,7 @@ impl Progress {
         self.refuse_if_finished()?;
         message.context = Some(self.context.clone());
         message.task = Some(self.task.clone());
+        let message = Arc::new(message);
         Ok(vec![match self.turn.phase {
             TurnPhase::Over => Fact::MessageReceived { message, digest },
             TurnPhase::Due | TurnPhase::Running => Fact::PromptQueued { message, digest },
@@ -122,7 +125,7 @@ impl Progress {
     }
 
     /// Prompts that came in during the turn are answered before the task settles.
-    fn decide_turn_end(&self, outcome: Outcome, message: Option<Message>) -> Vec<Fact> {
+    fn decide_turn_end(&self, outcome: Outcome, message: Option<Arc<Message>>) -> Vec<Fact> {
         let mut facts = Vec::with_capacity(2);
         if self.turn.text == TextPhase::Speaking {
             facts.push(Fact::TextEnded);

@@ -1,5 +1,7 @@
 //! What happened to a task. The log holds these and nothing else.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +16,8 @@ pub struct Event {
     pub fact: Fact,
 }
 
-/// One thing that was decided or that happened. Variants are never renamed or removed: old logs stay readable.
+/// One thing that was decided or that happened. Small, because a busy log holds many: messages
+/// are shared with the views, artifacts boxed. Variants are never renamed or removed: old logs stay readable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
@@ -23,7 +26,7 @@ pub enum Fact {
         task: TaskId,
         scope: Scope,
         context: ContextId,
-        message: Message,
+        message: Arc<Message>,
         digest: Digest,
         ending: Ending,
         reply: ReplyShape,
@@ -31,14 +34,14 @@ pub enum Fact {
         metadata: Option<Metadata>,
     },
     /// The task was waiting, and the caller wrote.
-    MessageReceived { message: Message, digest: Digest },
+    MessageReceived { message: Arc<Message>, digest: Digest },
     /// The caller wrote while the agent was at work; taken up when the turn ends.
-    PromptQueued { message: Message, digest: Digest },
+    PromptQueued { message: Arc<Message>, digest: Digest },
     /// The turn ended and the oldest queued prompt became part of the conversation. `said` is what
     /// the turn would have ended with.
     PromptTaken {
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        said: Option<Message>,
+        said: Option<Arc<Message>>,
     },
     /// The agent began to work on what was last said to it.
     TurnStarted { turn: u32 },
@@ -56,7 +59,7 @@ pub enum Fact {
     TextEnded,
     /// The agent produced an artifact, or the next piece of one.
     ArtifactAdded {
-        artifact: Artifact,
+        artifact: Box<Artifact>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         append: bool,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -64,21 +67,21 @@ pub enum Fact {
     },
     /// The agent needs a credential in the middle of its turn and goes on by itself once it has
     /// arrived another way. (Needing a message for that is [`Outcome::AuthRequired`].)
-    CredentialAsked { message: Message },
+    CredentialAsked { message: Arc<Message> },
     /// The credential arrived and the turn goes on.
     WorkResumed,
     /// The turn is over.
     TurnEnded {
         outcome: Outcome,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        message: Option<Message>,
+        message: Option<Arc<Message>>,
     },
     /// Somebody wants the task stopped.
     CancelRequested,
     /// The task was stopped.
     TaskCanceled,
     /// The whole answer is this message; the task stays hidden.
-    Replied { message: Message },
+    Replied { message: Arc<Message> },
 }
 
 /// How a task's turn ended.

@@ -38,10 +38,10 @@ pub use operation::{
     Call, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListTasks, MAX_PAGE_SIZE, Operation, OperationKind,
     PushConfigCall, SendConfiguration, SendMessage, SubscribeTask,
 };
-pub use progress::{Progress, TextPhase, Turn, TurnPhase};
+pub use progress::{Progress, Stage, TextPhase, Turn, TurnPhase};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
-pub use update::{Update, update_of};
+pub use update::{Update, closes, is_shown, update_of};
 pub use view::TaskView;
 
 /// A moment, always UTC. Stored and shown with millisecond precision.

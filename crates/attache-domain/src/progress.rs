@@ -65,6 +65,20 @@ pub enum TextPhase {
     Whole,
 }
 
+/// What it takes to show an event: small enough to be kept beside each one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stage {
+    pub reply: ReplyShape,
+    pub turn: Turn,
+}
+
+impl Stage {
+    /// Id of the artifact that holds the answer of the current turn.
+    pub fn answer_id(&self) -> ArtifactId {
+        ArtifactId::from(format!("answer-{}", self.turn.number))
+    }
+}
+
 impl Turn {
     fn due(number: u32) -> Self {
         Self { number, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent }
@@ -107,9 +121,9 @@ impl Progress {
         }
     }
 
-    /// Id of the artifact that holds the answer of the current turn.
-    pub fn answer_id(&self) -> ArtifactId {
-        ArtifactId::from(format!("answer-{}", self.turn.number))
+    /// What the next event is shown by.
+    pub fn stage(&self) -> Stage {
+        Stage { reply: self.reply, turn: self.turn }
     }
 
     /// Folds one recorded event in. What is in the log happened.
@@ -123,7 +137,7 @@ impl Progress {
             }
             Fact::PromptQueued { message, digest } => {
                 self.received.push((message.id.clone(), digest.clone()));
-                self.queue.push_back(Arc::new(message.clone()));
+                self.queue.push_back(message.clone());
             }
             Fact::PromptTaken { .. } => {
                 self.queue.pop_front();

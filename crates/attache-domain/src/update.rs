@@ -1,7 +1,9 @@
 //! What a client sees of an event.
 
+use std::sync::Arc;
+
 use crate::view::answer_artifact;
-use crate::{Artifact, Event, Fact, Message, Part, Progress, ReplyShape, TaskState, TaskStatus, TextPhase};
+use crate::{Artifact, Event, Fact, Message, Part, ReplyShape, Stage, TaskState, TaskStatus, TextPhase};
 
 /// The visible face of an event. `wire` only spells it.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,31 +19,38 @@ pub enum Update {
         last_chunk: bool,
     },
     /// The bare answer of a hidden task.
-    Replied(Message),
+    Replied(Arc<Message>),
 }
 
-impl Update {
-    /// A stream that has shown this is done.
-    pub fn closes(&self) -> bool {
-        match self {
-            Self::Status { closes, .. } => *closes,
-            Self::Artifact { .. } => false,
-            Self::Replied(_) => true,
-        }
-    }
+/// A stream that has shown `fact` is done: nothing follows before somebody outside acts.
+pub fn closes(fact: &Fact) -> bool {
+    matches!(fact, Fact::TurnEnded { .. } | Fact::TaskCanceled | Fact::Replied { .. })
+}
+
+/// Has `fact` a visible face? The same answer as [`update_of`], without making the face.
+pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
+    let inside = matches!(
+        fact,
+        Fact::TaskOpened { .. }
+            | Fact::MessageReceived { .. }
+            | Fact::PromptQueued { .. }
+            | Fact::PromptTaken { .. }
+            | Fact::ThoughtShared { .. }
+            | Fact::CancelRequested
+    );
+    // A caller who gets a bare message sees that message, or that there will be none, and nothing else.
+    !inside && (before.reply == ReplyShape::Task || closes(fact))
 }
 
 /// The update that `event` is to clients, given how far the task was *before* it; `None` for facts that stay inside.
 ///
 /// Before, because what a piece of text does to its artifact depends on what stood there.
-pub fn update_of(before: &Progress, event: &Event) -> Option<Update> {
-    let status = |state: TaskState, message: Option<&Message>, closes: bool| {
+pub fn update_of(before: &Stage, event: &Event) -> Option<Update> {
+    let status = |state: TaskState, message: Option<&Arc<Message>>, closes: bool| {
         let status = TaskStatus { state, message: message.cloned(), at: event.at };
         Some(Update::Status { status, closes })
     };
-    // A caller who gets a bare message sees that message, or that there will be none, and nothing else.
-    let ends = matches!(event.fact, Fact::TurnEnded { .. } | Fact::TaskCanceled | Fact::Replied { .. });
-    if before.reply == ReplyShape::Message && !ends {
+    if !is_shown(before, &event.fact) {
         return None;
     }
     match &event.fact {
@@ -60,7 +69,7 @@ pub fn update_of(before: &Progress, event: &Event) -> Option<Update> {
         }),
         Fact::TextEnded => Some(answer_piece(before, "", true)),
         Fact::ArtifactAdded { artifact, append, last } => {
-            Some(Update::Artifact { artifact: artifact.clone(), append: *append, last_chunk: *last })
+            Some(Update::Artifact { artifact: Artifact::clone(artifact), append: *append, last_chunk: *last })
         }
         Fact::CredentialAsked { message } => status(TaskState::AuthRequired, Some(message), false),
         Fact::TurnEnded { outcome, message } => status(outcome.state(), message.as_ref(), true),
@@ -69,7 +78,7 @@ pub fn update_of(before: &Progress, event: &Event) -> Option<Update> {
     }
 }
 
-fn answer_piece(before: &Progress, text: &str, last_chunk: bool) -> Update {
+fn answer_piece(before: &Stage, text: &str, last_chunk: bool) -> Update {
     let append = before.turn.text == TextPhase::Speaking;
     let mut artifact = answer_artifact(before.answer_id(), vec![Part::text(text)]);
     if append {

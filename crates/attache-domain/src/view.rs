@@ -22,7 +22,7 @@ pub struct TaskView {
     pub artifacts: Vec<Artifact>,
     pub metadata: Option<Metadata>,
     /// The message a hidden task answered with.
-    pub replied: Option<Message>,
+    pub replied: Option<Arc<Message>>,
     /// Where this turn's answer stands among the artifacts.
     answer: Option<usize>,
     /// Where each artifact is; rebuilt when it does not match.
@@ -39,7 +39,7 @@ impl TaskView {
             task: progress.task.clone(),
             context: progress.context.clone(),
             status: TaskStatus { state: progress.state, message: None, at: event.at },
-            history: vec![Arc::new(message.clone())],
+            history: vec![message.clone()],
             artifacts: Vec::new(),
             metadata: metadata.clone(),
             replied: None,
@@ -80,11 +80,11 @@ impl TaskView {
             | Fact::CancelRequested => {}
             Fact::MessageReceived { message, .. } => {
                 self.keep_status_message();
-                self.history.push(Arc::new(message.clone()));
+                self.history.push(message.clone());
             }
             Fact::PromptTaken { said } => {
                 self.keep_answer();
-                self.history.extend(said.iter().cloned().map(Arc::new));
+                self.history.extend(said.iter().cloned());
                 self.history.extend(self.progress.queue.front().cloned());
             }
             Fact::TurnStarted { .. } => {
@@ -119,13 +119,13 @@ impl TaskView {
         self.progress.apply(event);
     }
 
-    fn enter(&mut self, state: TaskState, message: Option<Message>, at: Timestamp) {
+    fn enter(&mut self, state: TaskState, message: Option<Arc<Message>>, at: Timestamp) {
         self.status = TaskStatus { state, message, at };
     }
 
     /// A question in the status moves into the conversation before its answer does.
     fn keep_status_message(&mut self) {
-        self.history.extend(self.status.message.take().map(Arc::new));
+        self.history.extend(self.status.message.take());
     }
 
     /// The whole answer of the turn stands once in the history.
@@ -136,7 +136,7 @@ impl TaskView {
             return;
         }
         self.history.push(Arc::new(Message {
-            id: MessageId::from(format!("{}-{}", self.progress.answer_id(), self.task)),
+            id: MessageId::from(format!("{}-{}", self.progress.stage().answer_id(), self.task)),
             role: Role::Agent,
             parts: vec![Part::text(text)],
             context: Some(self.context.clone()),
@@ -156,7 +156,7 @@ impl TaskView {
             Some(place) => self.artifacts[place].parts.push(part),
             None => {
                 self.answer = Some(self.artifacts.len());
-                let id = self.progress.answer_id();
+                let id = self.progress.stage().answer_id();
                 self.add_artifact(&answer_artifact(id, vec![part]), false);
             }
         }

@@ -107,7 +107,7 @@ fn a_finished_task_refuses_everything_but_what_it_has_already_heard() {
 fn a_waiting_task_takes_a_message_and_works_again() {
     let mut log = Log::started();
     let question = message("q", "which?");
-    log.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message: Some(question) }).unwrap();
+    log.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message: Some(question.into()) }).unwrap();
     assert_eq!(log.view.next(), None);
     log.say("m1").unwrap();
     assert_eq!(log.view.next(), Some(Step::StartTurn { turn: 2 }));
@@ -179,7 +179,7 @@ fn facts_that_do_not_fit_are_refused() {
     log.record(Fact::TurnStarted { turn: 1 }).unwrap();
     assert!(log.record(Fact::TurnStarted { turn: 1 }).is_err(), "not twice");
     assert!(log.record(Fact::TextEnded).is_err(), "nothing was said");
-    assert!(log.record(Fact::Replied { message: message("r", "r") }).is_err(), "a task was promised");
+    assert!(log.record(Fact::Replied { message: message("r", "r").into() }).is_err(), "a task was promised");
     assert!(log.record(Fact::CancelRequested).is_err(), "agents do not ask, they report");
     assert!(log.record(Fact::PromptTaken { said: None }).is_err(), "there is none");
 }
@@ -197,11 +197,11 @@ fn a_message_from_another_context_is_refused_by_name() {
 fn a_hidden_task_shows_its_reply_and_nothing_else() {
     let mut log = Log::open_for(ReplyShape::Message);
     log.record(Fact::TurnStarted { turn: 1 }).unwrap();
-    log.record(Fact::Replied { message: message("r", "r") }).unwrap();
+    log.record(Fact::Replied { message: message("r", "r").into() }).unwrap();
     let mut before = Progress::open(&log.events[0]).unwrap();
     let mut shown = Vec::new();
     for event in &log.events[1..] {
-        shown.extend(update_of(&before, event));
+        shown.extend(update_of(&before.stage(), event));
         before.apply(event);
     }
     assert!(matches!(&shown[..], [Update::Replied(reply)] if reply.text() == "r"), "{shown:?}");
@@ -212,14 +212,14 @@ fn any_intent() -> impl Strategy<Value = Intent> {
     let text = "[a-c]{0,3}";
     let artifact = |append: bool| {
         (0..3_u8, text).prop_map(move |(id, text)| Fact::ArtifactAdded {
-            artifact: Artifact {
+            artifact: Box::new(Artifact {
                 id: format!("f{id}").into(),
                 name: None,
                 description: None,
                 parts: vec![Part::text(text)],
                 metadata: None,
                 extensions: vec![],
-            },
+            }),
             append,
             last: false,
         })
@@ -239,11 +239,11 @@ fn any_intent() -> impl Strategy<Value = Intent> {
         1 => text.prop_map(|text| Fact::ThoughtShared { text }),
         2 => artifact(false),
         2 => artifact(true),
-        1 => Just(Fact::CredentialAsked { message: message("k", "key?") }),
+        1 => Just(Fact::CredentialAsked { message: message("k", "key?").into() }),
         1 => Just(Fact::WorkResumed),
         2 => (outcome, any::<bool>()).prop_map(|(outcome, question)| Fact::TurnEnded {
             outcome,
-            message: question.then(|| message("q", "well?")),
+            message: question.then(|| message("q", "well?").into()),
         }),
         1 => Just(Fact::TaskCanceled),
     ];
@@ -326,7 +326,7 @@ proptest! {
         let mut artifacts: Vec<Artifact> = Vec::new();
         let mut status = None;
         for event in &log.events[1..] {
-            match update_of(&before, event) {
+            match update_of(&before.stage(), event) {
                 Some(Update::Status { status: now, .. }) => status = Some(now),
                 Some(Update::Artifact { artifact, append, .. }) => {
                     match artifacts.iter_mut().find(|known| known.id == artifact.id) {
@@ -349,10 +349,14 @@ proptest! {
     fn a_stream_closes_exactly_when_nothing_more_is_to_be_done(log in any_log()) {
         let mut before = Progress::open(&log.events[0]).unwrap();
         for event in &log.events[1..] {
-            let update = update_of(&before, event);
+            let update = update_of(&before.stage(), event);
+            prop_assert_eq!(update.is_some(), is_shown(&before.stage(), &event.fact));
             before.apply(event);
-            if update.is_some_and(|update| update.closes()) {
+            if closes(&event.fact) {
                 prop_assert_eq!(before.next(), None);
+            }
+            if let Some(Update::Status { closes: shown, .. }) = update {
+                prop_assert_eq!(shown, closes(&event.fact));
             }
         }
     }

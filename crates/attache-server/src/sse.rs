@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache_domain::{ContextId, Fault, Seq, TaskId, TaskView, Update};
+use attache_domain::{ContextId, Fact, Fault, Seq, TaskId, TaskView, Update};
 use attache_session::{Entry, Follower, Subscription};
 use attache_wire::Dialect;
 use attache_wire::encode::{self, TaskShape};
@@ -25,6 +25,9 @@ use crate::metrics::OpenStream;
 /// Events taken at once, and bytes put together at once.
 const MOST_EVENTS: usize = 64;
 const ENOUGH_BYTES: usize = 64 << 10;
+/// Room made in advance for one event's payload, and for the frame around it.
+const USUAL_PAYLOAD: usize = 384;
+const USUAL_FRAME: usize = 96;
 
 pub(crate) struct EventStream {
     framing: Framing,
@@ -141,12 +144,8 @@ impl EventStream {
     fn write_entries(&mut self, out: &mut Vec<u8>) {
         while !self.entries.is_empty() {
             for entry in std::mem::take(&mut self.entries) {
-                let Some(update) = &entry.update else { continue };
-                match update {
-                    Update::Status { .. } if self.bare => self.write_fault(&no_reply(), out),
-                    _ => self.write_update(&entry, update, out),
-                }
-                if update.closes() {
+                self.write_entry(&entry, out);
+                if entry.closes() {
                     self.follower = None;
                     return;
                 }
@@ -166,15 +165,21 @@ impl EventStream {
         self.close_frame(out);
     }
 
-    fn write_update(&self, entry: &Entry, update: &Update, out: &mut Vec<u8>) {
-        let payload = entry.spelled(self.dialect.index(), update, |update| {
-            let mut payload = Vec::with_capacity(256);
+    fn write_entry(&self, entry: &Entry, out: &mut Vec<u8>) {
+        let is_reply = matches!(entry.event.fact, Fact::Replied { .. });
+        if self.bare && entry.closes() && !is_reply {
+            return self.write_fault(&no_reply(), out);
+        }
+        let payload = entry.spelled(self.dialect.index(), |update| {
+            let mut payload = Vec::with_capacity(USUAL_PAYLOAD);
             match update {
                 Update::Replied(message) => encode::write_message_item(self.dialect, message, &mut payload),
                 _ => encode::write_update(self.dialect, &self.task, &self.context, update, &mut payload),
             }
             Bytes::from(payload)
         });
+        let Some(payload) = payload else { return };
+        out.reserve(payload.len() + USUAL_FRAME);
         self.open_frame(entry.event.seq, out);
         out.extend_from_slice(&payload);
         self.close_frame(out);

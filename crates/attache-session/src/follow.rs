@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Progress, Seq, update_of};
+use attache_domain::{Progress, Seq};
 use attache_store::StoreError;
 use tokio::sync::watch;
 
@@ -74,9 +74,9 @@ impl Follower {
             },
         };
         for event in self.hot.log().read(&self.hot.key, self.cursor, limit).await? {
-            let update = update_of(&progress, &event);
+            let stage = progress.stage();
             progress.apply(&event);
-            found.push(Arc::new(Entry::new(event, update)));
+            found.push(Arc::new(Entry::new(event, stage)));
         }
         self.behind = Some(progress);
         Ok(())

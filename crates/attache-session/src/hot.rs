@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attache_domain::{
-    Event, Fact, Fault, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp, update_of,
+    Event, Fact, Fault, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp,
 };
 use attache_store::{Append, EventLog, StoreError};
 use tokio::sync::{Notify, watch};
@@ -145,10 +145,10 @@ impl HotTask {
             if event.seq != view.progress.head.next() {
                 continue; // Another reader of the log was quicker.
             }
-            let update = update_of(&view.progress, &event);
+            let stage = view.progress.stage();
             Arc::make_mut(view).apply(&event);
             self.counters.appended(&event.fact);
-            tail.push(Arc::new(Entry::new(event, update)));
+            tail.push(Arc::new(Entry::new(event, stage)));
         }
         let view = view.clone();
         drop(guard);

@@ -118,8 +118,9 @@ impl Runner {
     async fn close_turn(&self, journal: &Journal) {
         if journal.turn_is_open() {
             let message = self.failure("The agent stopped unexpectedly.");
-            let _ =
-                journal.record(Fact::TurnEnded { outcome: Outcome::Failed, message: Some(message) }).await;
+            let _ = journal
+                .record(Fact::TurnEnded { outcome: Outcome::Failed, message: Some(message.into()) })
+                .await;
         }
     }
 

@@ -60,7 +60,7 @@ pub enum StartError {
 /// What a send came to: the answer for a caller who waited, or the task as it was when it was accepted.
 pub enum Reply {
     Task(Arc<TaskView>),
-    Message(Message),
+    Message(Arc<Message>),
 }
 
 /// A message was accepted; its task is being worked on.

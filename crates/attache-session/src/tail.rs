@@ -3,31 +3,56 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use attache_domain::{Event, Fact, Part, PartContent, Seq, Update};
+use attache_domain::{Event, Fact, Part, PartContent, Seq, Stage, Update, closes, is_shown, update_of};
 use bytes::Bytes;
 
-/// An event with its visible face, spelled at most once for each dialect however many readers there are.
+/// An event and how it is shown, spelled at most once for each dialect however many readers there are.
 pub struct Entry {
     pub event: Arc<Event>,
-    pub update: Option<Update>,
-    /// Spellings made so far; few, so a list is the quickest map.
-    spelled: Mutex<Vec<(usize, Bytes)>>,
+    /// What the event is shown by; its face itself is made only when somebody spells it.
+    stage: Stage,
+    spelled: Mutex<Spelled>,
+}
+
+/// Spellings made so far. Most often all readers speak one dialect.
+#[derive(Default)]
+struct Spelled {
+    first: Option<(usize, Bytes)>,
+    others: Vec<(usize, Bytes)>,
 }
 
 impl Entry {
-    pub(crate) fn new(event: Arc<Event>, update: Option<Update>) -> Self {
-        Self { event, update, spelled: Mutex::new(Vec::new()) }
+    pub(crate) fn new(event: Arc<Event>, stage: Stage) -> Self {
+        Self { event, stage, spelled: Mutex::default() }
     }
 
-    /// The update spelled in dialect number `dialect`, made by `spell` unless a reader before had it made.
-    pub fn spelled(&self, dialect: usize, update: &Update, spell: impl FnOnce(&Update) -> Bytes) -> Bytes {
-        let mut spelled = self.spelled.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, bytes)) = spelled.iter().find(|(known, _)| *known == dialect) {
-            return bytes.clone();
+    /// The visible face of the event; `None` for what stays inside.
+    pub fn update(&self) -> Option<Update> {
+        update_of(&self.stage, &self.event)
+    }
+
+    /// The event spelled in dialect number `dialect`, made by `spell` unless a reader before had it made.
+    /// `None` for what stays inside.
+    pub fn spelled(&self, dialect: usize, spell: impl FnOnce(&Update) -> Bytes) -> Option<Bytes> {
+        if !is_shown(&self.stage, &self.event.fact) {
+            return None;
         }
-        let bytes = spell(update);
-        spelled.push((dialect, bytes.clone()));
-        bytes
+        let mut spelled = self.spelled.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = spelled.first.iter().chain(&spelled.others);
+        if let Some((_, bytes)) = known.find(|(known, _)| *known == dialect) {
+            return Some(bytes.clone());
+        }
+        let bytes = spell(&self.update()?);
+        match &mut spelled.first {
+            None => spelled.first = Some((dialect, bytes.clone())),
+            Some(_) => spelled.others.push((dialect, bytes.clone())),
+        }
+        Some(bytes)
+    }
+
+    /// A stream that has shown this event is done.
+    pub fn closes(&self) -> bool {
+        closes(&self.event.fact)
     }
 }
 

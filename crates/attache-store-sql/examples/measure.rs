@@ -98,7 +98,7 @@ async fn live(store: &SqliteStore, ids: Ids) {
         task: key.task.clone(),
         scope: key.scope.clone(),
         context: context.clone(),
-        message: message("Please say hello to the world, and then tell me how you are.", None),
+        message: message("Please say hello to the world, and then tell me how you are.", None).into(),
         digest: Digest("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into()),
         ending: Ending::Completes,
         reply: ReplyShape::Task,
@@ -122,7 +122,7 @@ async fn live(store: &SqliteStore, ids: Ids) {
     let facts = [
         Fact::TurnStarted { turn: 1 },
         Fact::TextSaid { text: "Hello, world. I am well.".into(), last: true },
-        Fact::TurnEnded { outcome: Outcome::Completed, message: Some(answer) },
+        Fact::TurnEnded { outcome: Outcome::Completed, message: Some(answer.into()) },
     ];
     append(store, &key, 1, facts, &summary).await;
 }

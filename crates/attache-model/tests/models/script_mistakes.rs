@@ -171,7 +171,7 @@ fn sizes_are_bounded() {
         &format!("rules:\n{}", "  - { text: a, steps: [] }\n".repeat(1001)),
         "there are 1001 rules, and at most 1000",
     );
-    check_step(&"- say: a\n".repeat(1001), "line 1005: rule 1 (greet): a rule has at most 1000 steps");
+    check_step(&"- say: a\n".repeat(10_001), "line 10005: rule 1 (greet): a rule has at most 10000 steps");
 }
 
 #[test]

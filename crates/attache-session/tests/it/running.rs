@@ -84,7 +84,7 @@ impl EventLog for Troubled {
         if append.expected != Seq::START && self.intrude.swap(false, Ordering::SeqCst) {
             let events = self.inner.read(&append.key, Seq::START, 1000).await?;
             let mut view = TaskView::fold(events.iter().map(|event| &**event)).unwrap();
-            let message = message("intruder", None).message;
+            let message = message("intruder", None).message.into();
             let fact = Fact::PromptQueued { message, digest: Digest("d".into()) };
             let expected = view.progress.head;
             let event = Event { seq: expected.next(), at: view.status.at, fact };

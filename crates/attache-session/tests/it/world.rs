@@ -120,7 +120,7 @@ pub(crate) async fn read_from(
         follower.next(7, &mut entries).await.unwrap();
         for entry in entries {
             seen.push(entry.event.seq.0);
-            if entry.update.as_ref().is_some_and(Update::closes) {
+            if entry.closes() {
                 return (subscription.view, seen);
             }
         }

@@ -171,7 +171,7 @@ pub async fn strange_text_and_numbers_come_back_unchanged(store: Arc<impl Store>
         metadata: Some(texts.iter().map(|text| ((*text).to_owned(), (*text).into())).collect()),
         extensions: Vec::new(),
     };
-    facts.push(Fact::ArtifactAdded { artifact, append: false, last: true });
+    facts.push(Fact::ArtifactAdded { artifact: artifact.into(), append: false, last: true });
     // The ids are strange as well.
     let mut sample = Sample::new("日\0本'\"").of(Scope::new("ß\0", "\u{1F980}"));
     let events = sample.append(&*store, facts).await.expect("opens");

@@ -101,7 +101,7 @@ pub(crate) fn bare_view() -> TaskView {
         task: TaskId::from("t-1"),
         scope: Scope::new("", "someone"),
         context: ContextId::from("c-1"),
-        message: user_text("hello"),
+        message: user_text("hello").into(),
         digest: Digest("00".into()),
         ending: Ending::Completes,
         reply: ReplyShape::Task,
@@ -118,12 +118,15 @@ pub(crate) fn full_view() -> TaskView {
     view.metadata = Some(object(json!({ "origin": "golden" })));
     view.status = TaskStatus {
         state: TaskState::InputRequired,
-        message: Some(Message::from_agent(
-            MessageId::from("m-2"),
-            view.context.clone(),
-            Some(view.task.clone()),
-            "Which one?\n\"A\" or \"B\"",
-        )),
+        message: Some(
+            Message::from_agent(
+                MessageId::from("m-2"),
+                view.context.clone(),
+                Some(view.task.clone()),
+                "Which one?\n\"A\" or \"B\"",
+            )
+            .into(),
+        ),
         at: time(7),
     };
     view.history = vec![Arc::new(full_message(Dialect::V1_0))];

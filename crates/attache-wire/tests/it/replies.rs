@@ -67,7 +67,7 @@ fn s5_s6_s7_every_item_of_a_stream_is_written_in_every_dialect() {
             last_chunk: true,
         },
         status(TaskState::Canceled, 2000, true),
-        Update::Replied(Message::from_agent(MessageId::from("m-3"), context.clone(), None, "Hello")),
+        Update::Replied(Message::from_agent(MessageId::from("m-3"), context.clone(), None, "Hello").into()),
     ];
     for dialect in Dialect::ALL {
         let expected = golden::value(&format!("{}/out/stream.json", folder(dialect)));

@@ -245,10 +245,9 @@ fn history(task: &Value) -> Vec<(&str, &str)> {
     said.map(|(role, text)| (role.unwrap_or(""), text.unwrap_or(""))).collect()
 }
 
-async fn join_all<F: Future>(calls: impl IntoIterator<Item = F>) -> Vec<F::Output>
+async fn join_all<F>(calls: impl IntoIterator<Item = F>) -> Vec<F::Output>
 where
-    F: Send + 'static,
-    F::Output: Send + 'static,
+    F: Future<Output: Send + 'static> + Send + 'static,
 {
     let mut set = tokio::task::JoinSet::new();
     for call in calls {
