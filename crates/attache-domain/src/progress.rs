@@ -73,6 +73,12 @@ pub struct Stage {
 }
 
 impl Stage {
+    /// The stage after `fact`: all of it follows from the stage before.
+    pub fn after(mut self, fact: &Fact) -> Self {
+        self.turn.apply(fact);
+        self
+    }
+
     /// Id of the artifact that holds the answer of the current turn.
     pub fn answer_id(&self) -> ArtifactId {
         ArtifactId::from(format!("answer-{}", self.turn.number))
@@ -82,6 +88,30 @@ impl Stage {
 impl Turn {
     fn due(number: u32) -> Self {
         Self { number, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent }
+    }
+
+    fn apply(&mut self, fact: &Fact) {
+        match fact {
+            Fact::TaskOpened { .. } | Fact::PromptQueued { .. } | Fact::CancelRequested => {}
+            Fact::MessageReceived { .. } | Fact::PromptTaken { .. } => *self = Self::due(self.number + 1),
+            Fact::TurnStarted { turn } => *self = Self { phase: TurnPhase::Running, ..Self::due(*turn) },
+            Fact::TextSaid { last, .. } => {
+                self.emitted += 1;
+                self.text = if *last { TextPhase::Whole } else { TextPhase::Speaking };
+            }
+            Fact::TextWithdrawn => {
+                self.emitted = 0;
+                self.text = TextPhase::Withdrawn;
+            }
+            Fact::TextEnded => self.text = TextPhase::Whole,
+            Fact::ThoughtShared { .. }
+            | Fact::ArtifactAdded { .. }
+            | Fact::CredentialAsked { .. }
+            | Fact::WorkResumed => self.emitted += 1,
+            Fact::TurnEnded { .. } | Fact::TaskCanceled | Fact::Replied { .. } => {
+                self.phase = TurnPhase::Over
+            }
+        }
     }
 }
 
@@ -129,11 +159,10 @@ impl Progress {
     /// Folds one recorded event in. What is in the log happened.
     pub fn apply(&mut self, event: &Event) {
         self.head = event.seq;
+        self.turn.apply(&event.fact);
         match &event.fact {
-            Fact::TaskOpened { .. } => {}
             Fact::MessageReceived { message, digest } => {
                 self.received.push((message.id.clone(), digest.clone()));
-                self.turn = Turn::due(self.turn.number + 1);
             }
             Fact::PromptQueued { message, digest } => {
                 self.received.push((message.id.clone(), digest.clone()));
@@ -141,43 +170,19 @@ impl Progress {
             }
             Fact::PromptTaken { .. } => {
                 self.queue.pop_front();
-                self.turn = Turn::due(self.turn.number + 1);
             }
-            Fact::TurnStarted { turn } => {
-                self.turn = Turn { phase: TurnPhase::Running, ..Turn::due(*turn) };
-                self.enter(TaskState::Working, event.at);
-            }
-            Fact::TextSaid { last, .. } => {
-                self.turn.emitted += 1;
-                self.turn.text = if *last { TextPhase::Whole } else { TextPhase::Speaking };
-            }
-            Fact::TextWithdrawn => {
-                self.turn.emitted = 0;
-                self.turn.text = TextPhase::Withdrawn;
-            }
-            Fact::TextEnded => self.turn.text = TextPhase::Whole,
-            Fact::ThoughtShared { .. } | Fact::ArtifactAdded { .. } => self.turn.emitted += 1,
-            Fact::CredentialAsked { .. } => {
-                self.turn.emitted += 1;
-                self.enter(TaskState::AuthRequired, event.at);
-            }
-            Fact::WorkResumed => {
-                self.turn.emitted += 1;
-                self.enter(TaskState::Working, event.at);
-            }
-            Fact::TurnEnded { outcome, .. } => {
-                self.turn.phase = TurnPhase::Over;
-                self.enter(outcome.state(), event.at);
-            }
+            Fact::TurnStarted { .. } | Fact::WorkResumed => self.enter(TaskState::Working, event.at),
+            Fact::CredentialAsked { .. } => self.enter(TaskState::AuthRequired, event.at),
+            Fact::TurnEnded { outcome, .. } => self.enter(outcome.state(), event.at),
             Fact::CancelRequested => self.cancel_requested = true,
-            Fact::TaskCanceled => {
-                self.turn.phase = TurnPhase::Over;
-                self.enter(TaskState::Canceled, event.at);
-            }
-            Fact::Replied { .. } => {
-                self.turn.phase = TurnPhase::Over;
-                self.enter(TaskState::Completed, event.at);
-            }
+            Fact::TaskCanceled => self.enter(TaskState::Canceled, event.at),
+            Fact::Replied { .. } => self.enter(TaskState::Completed, event.at),
+            Fact::TaskOpened { .. }
+            | Fact::ThoughtShared { .. }
+            | Fact::TextSaid { .. }
+            | Fact::TextWithdrawn
+            | Fact::TextEnded
+            | Fact::ArtifactAdded { .. } => {}
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a client sees of an event.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::view::answer_artifact;
@@ -7,14 +8,14 @@ use crate::{Artifact, Event, Fact, Message, Part, ReplyShape, Stage, TaskState, 
 
 /// The visible face of an event. `wire` only spells it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Update {
+pub enum Update<'a> {
     Status {
         status: TaskStatus,
         /// Nothing follows before somebody outside acts, so a stream ends here.
         closes: bool,
     },
     Artifact {
-        artifact: Artifact,
+        artifact: Cow<'a, Artifact>,
         append: bool,
         last_chunk: bool,
     },
@@ -45,7 +46,7 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
 /// The update that `event` is to clients, given how far the task was *before* it; `None` for facts that stay inside.
 ///
 /// Before, because what a piece of text does to its artifact depends on what stood there.
-pub fn update_of(before: &Stage, event: &Event) -> Option<Update> {
+pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
     let status = |state: TaskState, message: Option<&Arc<Message>>, closes: bool| {
         let status = TaskStatus { state, message: message.cloned(), at: event.at };
         Some(Update::Status { status, closes })
@@ -63,13 +64,13 @@ pub fn update_of(before: &Stage, event: &Event) -> Option<Update> {
         Fact::TurnStarted { .. } | Fact::WorkResumed => status(TaskState::Working, None, false),
         Fact::TextSaid { text, last } => Some(answer_piece(before, text, *last)),
         Fact::TextWithdrawn => Some(Update::Artifact {
-            artifact: answer_artifact(before.answer_id(), vec![Part::text("")]),
+            artifact: Cow::Owned(answer_artifact(before.answer_id(), vec![Part::text("")])),
             append: false,
             last_chunk: false,
         }),
         Fact::TextEnded => Some(answer_piece(before, "", true)),
         Fact::ArtifactAdded { artifact, append, last } => {
-            Some(Update::Artifact { artifact: Artifact::clone(artifact), append: *append, last_chunk: *last })
+            Some(Update::Artifact { artifact: Cow::Borrowed(artifact), append: *append, last_chunk: *last })
         }
         Fact::CredentialAsked { message } => status(TaskState::AuthRequired, Some(message), false),
         Fact::TurnEnded { outcome, message } => status(outcome.state(), message.as_ref(), true),
@@ -78,11 +79,11 @@ pub fn update_of(before: &Stage, event: &Event) -> Option<Update> {
     }
 }
 
-fn answer_piece(before: &Stage, text: &str, last_chunk: bool) -> Update {
+fn answer_piece(before: &Stage, text: &str, last_chunk: bool) -> Update<'static> {
     let append = before.turn.text == TextPhase::Speaking;
     let mut artifact = answer_artifact(before.answer_id(), vec![Part::text(text)]);
     if append {
         artifact.name = None;
     }
-    Update::Artifact { artifact, append, last_chunk }
+    Update::Artifact { artifact: Cow::Owned(artifact), append, last_chunk }
 }

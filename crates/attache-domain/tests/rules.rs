@@ -314,6 +314,17 @@ proptest! {
     }
 
     #[test]
+    fn a_stage_follows_from_the_stage_before(log in any_log()) {
+        let mut progress = Progress::open(&log.events[0]).unwrap();
+        let mut stage = progress.stage();
+        for event in &log.events[1..] {
+            progress.apply(event);
+            stage = stage.after(&event.fact);
+            prop_assert_eq!(stage, progress.stage());
+        }
+    }
+
+    #[test]
     fn progress_and_view_never_disagree(log in any_log()) {
         prop_assert_eq!(log.view.status.state, log.view.progress.state);
         prop_assert_eq!(log.view.status.at, log.view.progress.status_at);
@@ -330,9 +341,9 @@ proptest! {
                 Some(Update::Status { status: now, .. }) => status = Some(now),
                 Some(Update::Artifact { artifact, append, .. }) => {
                     match artifacts.iter_mut().find(|known| known.id == artifact.id) {
-                        Some(known) if append => known.parts.extend(artifact.parts),
-                        Some(known) => *known = artifact,
-                        None => artifacts.push(artifact),
+                        Some(known) if append => known.parts.extend(artifact.into_owned().parts),
+                        Some(known) => *known = artifact.into_owned(),
+                        None => artifacts.push(artifact.into_owned()),
                     }
                 }
                 Some(Update::Replied(_)) | None => {}

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Progress, Seq};
+use attache_domain::{Seq, Stage, TaskView};
 use attache_store::StoreError;
 use tokio::sync::watch;
 
@@ -17,15 +17,16 @@ use crate::tail::Entry;
 pub struct Follower {
     hot: Arc<HotTask>,
     cursor: Seq,
+    /// What the event after the cursor is shown by.
+    stage: Stage,
     heads: watch::Receiver<Seq>,
-    /// How far the task was at the cursor; known only while reading from the store.
-    behind: Option<Box<Progress>>,
 }
 
 impl Follower {
-    pub(crate) fn new(hot: Arc<HotTask>, cursor: Seq) -> Self {
+    /// Follows `hot` from where `view` shows it.
+    pub(crate) fn new(hot: Arc<HotTask>, view: &TaskView) -> Self {
         let heads = hot.heads();
-        Self { hot, cursor, heads, behind: None }
+        Self { hot, cursor: view.progress.head, stage: view.progress.stage(), heads }
     }
 
     /// The place of the last entry handed out.
@@ -39,13 +40,10 @@ impl Follower {
     pub async fn next(&mut self, limit: usize, found: &mut Vec<Arc<Entry>>) -> Result<(), StoreError> {
         loop {
             self.heads.borrow_and_update();
-            if !self.hot.tail_after(self.cursor, limit, found) {
+            if !self.ready(limit, found) {
                 self.read_stored(limit.min(PAGE), found).await?;
-            } else if !found.is_empty() {
-                self.behind = None;
             }
-            if let Some(last) = found.last() {
-                self.cursor = last.event.seq;
+            if !found.is_empty() {
                 return Ok(());
             }
             // The sender lives in `hot`, which this reader holds: it cannot be gone.
@@ -56,29 +54,25 @@ impl Follower {
     /// What is there already, without waiting; false when the store would have to be asked.
     pub fn ready(&mut self, limit: usize, found: &mut Vec<Arc<Entry>>) -> bool {
         let known = self.hot.tail_after(self.cursor, limit, found);
-        if let Some(last) = found.last() {
-            self.cursor = last.event.seq;
-            self.behind = None;
-        }
+        self.advance(found);
         known
     }
 
     async fn read_stored(&mut self, limit: usize, found: &mut Vec<Arc<Entry>>) -> Result<(), StoreError> {
-        let mut progress = match self.behind.take() {
-            Some(progress) => progress,
-            None => match self.hot.view_at(self.cursor).await? {
-                Some(view) => Box::new(view.progress),
-                None => {
-                    return Err(StoreError::Corrupt { what: format!("task {} is gone", self.hot.key.task) });
-                }
-            },
-        };
+        let mut stage = self.stage;
         for event in self.hot.log().read(&self.hot.key, self.cursor, limit).await? {
-            let stage = progress.stage();
-            progress.apply(&event);
-            found.push(Arc::new(Entry::new(event, stage)));
+            let entry = Entry::new(event, stage);
+            stage = entry.stage_after();
+            found.push(Arc::new(entry));
         }
-        self.behind = Some(progress);
+        self.advance(found);
         Ok(())
+    }
+
+    fn advance(&mut self, found: &[Arc<Entry>]) {
+        if let Some(last) = found.last() {
+            self.cursor = last.event.seq;
+            self.stage = last.stage_after();
+        }
     }
 }

@@ -35,6 +35,14 @@ struct HotState {
     snapshot_at: Seq,
 }
 
+/// Decided events and where they go.
+pub(crate) struct Batch {
+    pub(crate) expected: Seq,
+    pub(crate) events: Vec<Arc<Event>>,
+    /// The listing row once they are written.
+    pub(crate) summary: TaskSummary,
+}
+
 /// Why nothing was recorded.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RecordError {
@@ -101,7 +109,8 @@ impl HotTask {
             };
             let expected = progress.head;
             let events = number(&mut progress, facts);
-            match self.append(expected, events, &progress).await {
+            let batch = Batch { expected, events, summary: TaskSummary::of(&progress) };
+            match self.append(&batch).await {
                 Ok(view) => {
                     self.poke.notify_one();
                     return Ok(view);
@@ -112,16 +121,11 @@ impl HotTask {
         }
     }
 
-    /// Appends events that were decided on `progress` (which has them folded in), then shows them.
-    pub(crate) async fn append(
-        &self,
-        expected: Seq,
-        events: Vec<Arc<Event>>,
-        progress: &Progress,
-    ) -> Result<Arc<TaskView>, StoreError> {
-        let summary = TaskSummary::of(progress);
-        let append = Append { key: self.key.clone(), expected, events: events.clone(), summary };
-        self.log.append(append).await?;
+    /// Makes a batch durable, then shows it.
+    pub(crate) async fn append(&self, batch: &Batch) -> Result<Arc<TaskView>, StoreError> {
+        let Batch { expected, events, summary } = batch;
+        let (key, summary) = (self.key.clone(), summary.clone());
+        self.log.append(Append { key, expected: *expected, events: events.clone(), summary }).await?;
         Ok(self.absorb(events))
     }
 
@@ -133,12 +137,12 @@ impl HotTask {
             if events.is_empty() {
                 return Ok(());
             }
-            self.absorb(events);
+            self.absorb(&events);
         }
     }
 
     /// Shows durable events: folds them in, keeps them in the tail, wakes the readers.
-    fn absorb(&self, events: Vec<Arc<Event>>) -> Arc<TaskView> {
+    fn absorb(&self, events: &[Arc<Event>]) -> Arc<TaskView> {
         let mut guard = self.state();
         let HotState { view, tail, .. } = &mut *guard;
         for event in events {
@@ -146,9 +150,9 @@ impl HotTask {
                 continue; // Another reader of the log was quicker.
             }
             let stage = view.progress.stage();
-            Arc::make_mut(view).apply(&event);
+            Arc::make_mut(view).apply(event);
             self.counters.appended(&event.fact);
-            tail.push(Arc::new(Entry::new(event, stage)));
+            tail.push(Arc::new(Entry::new(event.clone(), stage)));
         }
         let view = view.clone();
         drop(guard);

@@ -6,14 +6,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use attache_domain::{Event, Fact, Intent, Progress, Seq, Step};
+use attache_domain::{Event, Fact, Intent, Progress, Seq, Step, TaskSummary};
 use tokio::sync::Notify;
 
 use crate::Stopped;
-use crate::hot::number;
+use crate::hot::{Batch, number};
 
 /// Facts that may gather before the agent has to wait for the store.
-pub(crate) const MOST_GATHERED: usize = 64;
+const MOST_GATHERED: usize = 64;
 
 pub struct Journal {
     state: Mutex<State>,
@@ -59,19 +59,17 @@ impl Journal {
         !state.stopped && matches!(state.ahead.next(), Some(Step::ContinueTurn { .. }))
     }
 
-    pub(crate) fn has_gathered(&self) -> bool {
-        !self.state().gathered.is_empty()
-    }
-
-    /// Takes what has gathered: where it goes, the events, and how far the task is with them.
-    pub(crate) fn take(&self) -> Option<(Seq, Vec<Arc<Event>>, Progress)> {
+    /// Takes what has gathered.
+    pub(crate) fn take(&self) -> Option<Batch> {
         let mut state = self.state();
         let first = state.gathered.first()?.seq;
         let events = std::mem::take(&mut state.gathered);
-        let progress = state.ahead.clone();
+        let summary = TaskSummary::of(&state.ahead);
         drop(state);
-        self.room.notify_one();
-        Some((Seq(first.0 - 1), events, progress))
+        if events.len() >= MOST_GATHERED {
+            self.room.notify_one();
+        }
+        Some(Batch { expected: Seq(first.0 - 1), events, summary })
     }
 
     /// Others appended first: decides `lost` and what has gathered since again, after what is new.

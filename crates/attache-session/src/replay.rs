@@ -13,6 +13,22 @@ pub(crate) async fn view(log: &dyn EventLog, key: &TaskKey) -> Result<Option<Tas
     view_at(log, key, Seq(u64::MAX)).await
 }
 
+/// Several whole tasks, in the order asked for.
+pub(crate) async fn views(log: &dyn EventLog, keys: &[TaskKey]) -> Result<Vec<Option<TaskView>>, StoreError> {
+    if keys.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::with_capacity(keys.len());
+    for (key, events) in keys.iter().zip(log.read_each(keys, PAGE).await?) {
+        found.push(if events.len() < PAGE {
+            TaskView::fold(events.iter().map(|event| &**event))
+        } else {
+            view(log, key).await?
+        });
+    }
+    Ok(found)
+}
+
 /// The task as it was right after event `at`.
 pub(crate) async fn view_at(
     log: &dyn EventLog,

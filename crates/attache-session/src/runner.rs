@@ -5,16 +5,16 @@
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use attache_domain::{Event, Fact, Intent, Message, MessageId, Outcome, Progress, Seq, Step};
+use attache_domain::{Fact, Intent, Message, MessageId, Outcome, Step};
 use attache_store::{Snapshot, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, poll_fn};
 use tokio_util::sync::CancellationToken;
 
-use crate::hot::{HotTask, RecordError};
-use crate::journal::MOST_GATHERED;
+use crate::hot::{Batch, HotTask, RecordError};
 use crate::{Agent, Counters, Journal, TurnRequest};
 
 pub(crate) struct Runner {
@@ -41,7 +41,6 @@ impl Runner {
                 Step::StartTurn { turn } => self.turn(Some(turn)).await,
                 Step::ContinueTurn { .. } => self.turn(None).await,
             }
-            self.keep_snapshot().await;
         }
         self.counters.runner_rested();
     }
@@ -66,11 +65,9 @@ impl Runner {
             let wake = tokio::select! {
                 biased;
                 result = &mut work, if working => Wake::AgentDone(result.is_err()),
-                written = poll_fn(|context| match &mut writing {
-                    Some(writing) => writing.poll_unpin(context),
-                    None if journal.has_gathered() => std::task::Poll::Ready(Written::Nothing),
-                    None => std::task::Poll::Pending,
-                }) => Wake::Written(written),
+                lost = poll_fn(|context| self.poll_writing(&journal, &mut writing, working, context)) => {
+                    Wake::Written(lost)
+                }
                 () = &mut poked, if working => Wake::Poked,
                 () = &mut stopped, if working => Wake::Stop,
             };
@@ -82,20 +79,10 @@ impl Runner {
                     }
                     self.close_turn(&journal).await;
                 }
-                Wake::Written(Written::Conflict(lost)) => {
-                    writing = None;
+                Wake::Written(None) => return,
+                Wake::Written(Some(lost)) => {
                     self.catch_up().await;
-                    if !journal.rebase(self.hot.progress(), &lost) {
-                        working = false;
-                    }
-                }
-                Wake::Written(written) => {
-                    writing = None;
-                    if working && matches!(written, Written::Done { full: true }) {
-                        self.keep_snapshot().await;
-                        // An agent that never waits must not keep its readers from running.
-                        tokio::task::yield_now().await;
-                    }
+                    working &= journal.rebase(self.hot.progress(), &lost.events);
                 }
                 Wake::Poked => {
                     poked.set(self.hot.poke.notified());
@@ -103,13 +90,33 @@ impl Runner {
                 }
                 Wake::Stop => working = false,
             }
-            if writing.is_none()
-                && let Some((expected, events, progress)) = journal.take()
-            {
-                writing = Some(self.write(expected, events, progress).boxed());
+        }
+    }
+
+    /// Writes what gathers, one append after the other. Ready with a batch that lost its place to others,
+    /// or with nothing when all is written and the agent is done.
+    fn poll_writing<'a>(
+        &'a self,
+        journal: &Journal,
+        writing: &mut Option<BoxFuture<'a, Written>>,
+        working: bool,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Batch>> {
+        loop {
+            if writing.is_none() {
+                match journal.take() {
+                    Some(batch) => *writing = Some(self.write(batch).boxed()),
+                    None if working => return Poll::Pending,
+                    None => return Poll::Ready(None),
+                }
             }
-            if !working && writing.is_none() {
-                return;
+            let Some(write) = writing else { return Poll::Pending };
+            match ready!(write.poll_unpin(context)) {
+                Written::Done => *writing = None,
+                Written::Lost(batch) => {
+                    *writing = None;
+                    return Poll::Ready(Some(batch));
+                }
             }
         }
     }
@@ -132,17 +139,19 @@ impl Runner {
     }
 
     /// Appends, and tries again for as long as the store is only not available.
-    async fn write(&self, expected: Seq, events: Vec<Arc<Event>>, progress: Progress) -> Written {
+    async fn write(&self, batch: Batch) -> Written {
         let mut pause = Duration::from_millis(50);
-        let full = events.len() >= MOST_GATHERED;
         loop {
-            match self.hot.append(expected, events.clone(), &progress).await {
-                Ok(_) => return Written::Done { full },
-                Err(StoreError::Conflict { .. }) => return Written::Conflict(events),
+            match self.hot.append(&batch).await {
+                Ok(_) => {
+                    self.keep_snapshot().await;
+                    return Written::Done;
+                }
+                Err(StoreError::Conflict { .. }) => return Written::Lost(batch),
                 Err(error) => {
                     self.store_failed(&error);
                     if self.pause(&mut pause).await {
-                        return Written::Nothing;
+                        return Written::Done;
                     }
                 }
             }
@@ -198,19 +207,16 @@ impl Runner {
 
 enum Wake {
     AgentDone(bool),
-    Written(Written),
+    /// A batch that must be decided again, or nothing when the turn is over.
+    Written(Option<Batch>),
     Poked,
     Stop,
 }
 
 enum Written {
-    /// `full`: the agent had to wait for room.
-    Done {
-        full: bool,
-    },
-    /// There was nothing to write yet, or the server stops.
-    Nothing,
-    Conflict(Vec<Arc<Event>>),
+    /// It is durable, or the server stops.
+    Done,
+    Lost(Batch),
 }
 
 /// An error with what caused it, on one line.

@@ -7,8 +7,7 @@ use attache_domain::{
     CancelTask, Event, Fault, GetTask, Intent, ListTasks, Message, Opening, ReplyShape, Scope, SendMessage,
     Seq, SubscribeTask, TaskId, TaskKey, TaskSummary, TaskView, TurnPhase,
 };
-use attache_store::{Append, ListCursor, StoreError, Stores};
-use futures_util::future::try_join_all;
+use attache_store::{Append, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -196,7 +195,7 @@ impl SessionService {
         }
         // A message that came before, to a task that is at rest: there is nothing to wait for.
         let at_rest = view.progress.turn.phase == TurnPhase::Over && !started.bare;
-        let follower = (!at_rest).then(|| Follower::new(started.hot, view.progress.head));
+        let follower = (!at_rest).then(|| Follower::new(started.hot, &view));
         Ok((Subscription { view, follower }, started.bare))
     }
 
@@ -213,17 +212,10 @@ impl SessionService {
             Some(last) if listed.more => listing::token(scope, list, last),
             _ => String::new(),
         };
-        let load = async |place: &ListCursor| {
-            let key = TaskKey { scope: scope.clone(), task: place.task.clone() };
-            self.view(&key).await
-        };
-        let tasks = try_join_all(listed.tasks.iter().map(load)).await.map_err(internal)?;
-        Ok(TaskPage {
-            tasks: tasks.into_iter().flatten().collect(),
-            next_page_token,
-            page_size: list.page_size,
-            total_size: listed.total,
-        })
+        let keys =
+            listed.tasks.iter().map(|place| TaskKey { scope: scope.clone(), task: place.task.clone() });
+        let tasks = self.views(keys.collect()).await.map_err(internal)?;
+        Ok(TaskPage { tasks, next_page_token, page_size: list.page_size, total_size: listed.total })
     }
 
     /// Asks the task to stop and waits a little for it to do so.
@@ -266,7 +258,7 @@ impl SessionService {
             }
             _ => now,
         };
-        let follower = Follower::new(hot, view.progress.head);
+        let follower = Follower::new(hot, &view);
         Ok(Subscription { view, follower: Some(follower) })
     }
 
@@ -332,6 +324,18 @@ impl SessionService {
         let hot = self.hot(&key).await.map_err(internal)?;
         hot.filter(|hot| hot.with_progress(|progress| progress.reply == ReplyShape::Task))
             .ok_or_else(|| Fault::TaskNotFound { task: task.clone() })
+    }
+
+    /// Tasks to look at only, in this order; those not in memory are read in one go.
+    async fn views(&self, keys: Vec<TaskKey>) -> Result<Vec<Arc<TaskView>>, StoreError> {
+        let mut views: Vec<_> = keys.iter().map(|key| self.shelf.find(key).map(|hot| hot.view())).collect();
+        let missing: Vec<_> = (0..keys.len()).filter(|place| views[*place].is_none()).collect();
+        let asked: Vec<_> = missing.iter().map(|place| keys[*place].clone()).collect();
+        let read = replay::views(self.stores.log.as_ref(), &asked).await?;
+        for (place, view) in missing.into_iter().zip(read) {
+            views[place] = view.map(Arc::new);
+        }
+        Ok(views.into_iter().flatten().collect())
     }
 
     /// The task to look at only: what is not in memory is read, and not kept.

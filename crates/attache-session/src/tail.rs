@@ -27,13 +27,13 @@ impl Entry {
     }
 
     /// The visible face of the event; `None` for what stays inside.
-    pub fn update(&self) -> Option<Update> {
+    pub fn update(&self) -> Option<Update<'_>> {
         update_of(&self.stage, &self.event)
     }
 
     /// The event spelled in dialect number `dialect`, made by `spell` unless a reader before had it made.
     /// `None` for what stays inside.
-    pub fn spelled(&self, dialect: usize, spell: impl FnOnce(&Update) -> Bytes) -> Option<Bytes> {
+    pub fn spelled(&self, dialect: usize, spell: impl FnOnce(&Update<'_>) -> Bytes) -> Option<Bytes> {
         if !is_shown(&self.stage, &self.event.fact) {
             return None;
         }
@@ -48,6 +48,11 @@ impl Entry {
             Some(_) => spelled.others.push((dialect, bytes.clone())),
         }
         Some(bytes)
+    }
+
+    /// What the event after this one is shown by.
+    pub(crate) fn stage_after(&self) -> Stage {
+        self.stage.after(&self.event.fact)
     }
 
     /// A stream that has shown this event is done.

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::connection::{open_writer, prepare_file};
 use crate::lock::FileLock;
-use crate::reader::Shared;
+use crate::reader::{Reader, Shared};
 use crate::readers::Readers;
 use crate::stored::{encode, fits};
 use crate::writer::{AppendBody, Change, QUEUED, Write, Writer, Written};
@@ -90,6 +90,14 @@ impl EventLog for SqliteStore {
     async fn read(&self, key: &TaskKey, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError> {
         let key = key.clone();
         self.readers.ask(move |reader| reader.events(&key, after, limit)).await
+    }
+
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+        let keys = keys.to_vec();
+        let read = move |reader: &mut Reader<'_>| {
+            keys.iter().map(|key| reader.events(key, Seq::START, limit)).collect()
+        };
+        self.readers.ask(read).await
     }
 
     async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {

@@ -48,6 +48,7 @@ macro_rules! conformance_tests {
             expecting_zero_of_an_existing_task_conflicts
             a_cursor_inside_a_batch_gives_exactly_the_events_after_it
             pages_have_no_hole_and_no_repeat
+            several_logs_are_read_in_the_order_asked_for
             a_page_is_never_empty_while_there_is_more
             a_cursor_at_or_beyond_the_head_reads_empty
             an_unknown_task_reads_empty

@@ -31,6 +31,9 @@ pub trait EventLog: Send + Sync + 'static {
     /// caught up, or that there is no such task. At least one event when there is one.
     async fn read(&self, key: &TaskKey, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError>;
 
+    /// The beginnings of several logs, each as `read` from the start gives it, in the order asked for.
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError>;
+
     /// Keeps a snapshot beside the log. A cache: losing it costs time only.
     async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError>;
 

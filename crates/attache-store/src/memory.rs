@@ -87,6 +87,13 @@ impl EventLog for MemoryStore {
         Ok(stored.events[start..end].to_vec())
     }
 
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+        let tasks = self.tasks();
+        let beginning =
+            |key| tasks.by_key.get(key).map(|stored| stored.events.iter().take(limit).cloned().collect());
+        Ok(keys.iter().map(|key| beginning(key).unwrap_or_default()).collect())
+    }
+
     async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
         if let Some(stored) = self.tasks().by_key.get_mut(key) {
             stored.snapshots.retain(|kept| kept.at != snapshot.at);

@@ -64,7 +64,7 @@ pub fn write_update(
     dialect: Dialect,
     task: &TaskId,
     context: &ContextId,
-    update: &Update,
+    update: &Update<'_>,
     out: &mut Vec<u8>,
 ) {
     match update {

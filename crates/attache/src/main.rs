@@ -20,6 +20,9 @@ use crate::cli::{Cli, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // The system's huge pages would make two megabytes resident wherever a few bytes are used. First, because
+    // it counts for memory touched from now on; a system without them has nothing to switch off.
+    let _ = nix::sys::prctl::set_thp_disable(true);
     let result = match Cli::parse().command {
         Command::Serve(arguments) => serve::run(arguments),
     };

@@ -101,6 +101,10 @@ impl EventLog for Troubled {
         self.inner.read(key, after, limit).await
     }
 
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+        self.inner.read_each(keys, limit).await
+    }
+
     async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
         self.inner.keep_snapshot(key, snapshot).await
     }

@@ -77,6 +77,10 @@ impl<S: Store> EventLog for HeldBack<S> {
         self.store.read(key, after, limit).await
     }
 
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+        self.store.read_each(keys, limit).await
+    }
+
     async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
         self.store.keep_snapshot(key, snapshot).await
     }

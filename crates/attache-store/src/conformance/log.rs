@@ -82,6 +82,22 @@ pub async fn a_cursor_inside_a_batch_gives_exactly_the_events_after_it(store: Ar
     }
 }
 
+pub async fn several_logs_are_read_in_the_order_asked_for(store: Arc<impl Store>) {
+    let mut keys = Vec::new();
+    for name in ["a", "b", "c"] {
+        let mut sample = Sample::new(name);
+        sample.put(&*store).await;
+        keys.push(sample.key.clone());
+    }
+    keys.swap(0, 2);
+    keys.insert(1, Sample::new("missing").key);
+    let read = store.read_each(&keys, 100).await.expect("reads");
+    for (key, events) in keys.iter().zip(&read) {
+        assert_eq!(*events, store.read(key, Seq::START, 100).await.expect("reads"), "{key:?}");
+    }
+    assert_eq!((read.len(), read[1].len()), (4, 0));
+}
+
 pub async fn pages_have_no_hole_and_no_repeat(store: Arc<impl Store>) {
     let mut sample = Sample::new("a");
     let mut events = Vec::new();

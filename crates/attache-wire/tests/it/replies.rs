@@ -1,5 +1,6 @@
 //! Tasks, messages, events and pages out, per version and binding.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use attache_domain::{ContextId, Message, MessageId, Part, TaskId, TaskState, TaskStatus, TaskView, Update};
@@ -60,9 +61,9 @@ fn s5_s6_s7_every_item_of_a_stream_is_written_in_every_dialect() {
     named.name = Some("Answer".into());
     let updates = [
         status(TaskState::Working, 1000, false),
-        Update::Artifact { artifact: named, append: false, last_chunk: false },
+        Update::Artifact { artifact: Cow::Owned(named), append: false, last_chunk: false },
         Update::Artifact {
-            artifact: artifact("answer-1", vec![Part::text("lo ü")]),
+            artifact: Cow::Owned(artifact("answer-1", vec![Part::text("lo ü")])),
             append: true,
             last_chunk: true,
         },
