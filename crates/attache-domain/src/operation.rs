@@ -40,6 +40,20 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
+    pub const ALL: [OperationKind; 11] = [
+        OperationKind::Send,
+        OperationKind::Stream,
+        OperationKind::Get,
+        OperationKind::List,
+        OperationKind::Cancel,
+        OperationKind::Subscribe,
+        OperationKind::PushCreate,
+        OperationKind::PushGet,
+        OperationKind::PushList,
+        OperationKind::PushDelete,
+        OperationKind::ExtendedCard,
+    ];
+
     /// Stable name for logs and metrics.
     pub fn name(self) -> &'static str {
         match self {

@@ -14,6 +14,24 @@ pub(crate) enum Framing {
     Rest { version: Version },
 }
 
+/// The bindings by the names under which they are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BindingName {
+    JsonRpc,
+    Rest,
+}
+
+impl BindingName {
+    pub(crate) const ALL: [Self; 2] = [Self::JsonRpc, Self::Rest];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::JsonRpc => "jsonrpc",
+            Self::Rest => "rest",
+        }
+    }
+}
+
 impl Framing {
     pub(crate) fn version(&self) -> Version {
         match self {
@@ -21,10 +39,10 @@ impl Framing {
         }
     }
 
-    pub(crate) fn binding(&self) -> &'static str {
+    pub(crate) fn binding(&self) -> BindingName {
         match self {
-            Self::JsonRpc { .. } => "jsonrpc",
-            Self::Rest { .. } => "rest",
+            Self::JsonRpc { .. } => BindingName::JsonRpc,
+            Self::Rest { .. } => BindingName::Rest,
         }
     }
 

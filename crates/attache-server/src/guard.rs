@@ -1,5 +1,6 @@
 //! The first thing every request meets: where it comes from, who sends it, and its number.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use attache_domain::Fault;
@@ -15,8 +16,8 @@ use crate::{cors, framing};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Answers one request, whoever it is from.
-pub(crate) async fn answer(app: Arc<App>, request: Request) -> Response {
+/// Answers one request, whoever it is from; always.
+pub(crate) async fn answer(app: Arc<App>, request: Request) -> Result<Response, Infallible> {
     let number = app.next_request_number();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = match check(&app, &request) {
@@ -34,7 +35,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request) -> Response {
     if let Some(origin) = origin {
         cors::allow(&mut response, origin);
     }
-    response
+    Ok(response)
 }
 
 /// The card and the health check are public; everything else is for callers.

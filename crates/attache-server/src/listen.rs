@@ -1,6 +1,5 @@
 //! Accepts connections within limits, and lets them end in peace.
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,9 +73,8 @@ impl Server {
             let Some((stream, place)) = accepted else { continue };
             let app = app.clone();
             let service = service_fn(move |request| {
-                let answer = guard::answer(app.clone(), request);
                 // Boxed, so that a connection that only streams does not keep room for the work before.
-                Box::pin(async move { Ok::<_, Infallible>(answer.await) })
+                Box::pin(guard::answer(app.clone(), request))
             });
             let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
             let connection = graceful.watch(connection);

@@ -1,121 +1,133 @@
-//! Numbers for Prometheus.
+//! Numbers for Prometheus, in the OpenMetrics text format.
 
-use std::fmt::Write as _;
-use std::sync::atomic::AtomicI64;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use attache_domain::{Fault, OperationKind, TaskState};
 use attache_wire::Version;
 use http::{HeaderValue, header};
-use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{EncodeLabelSet, LabelSetEncoder};
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Registry;
 
 use crate::app::App;
+use crate::framing::BindingName;
 use crate::http::{Body, Response};
 
+const OPERATIONS: usize = OperationKind::ALL.len();
+/// Binding, version, operation, outcome.
+const CALLS: usize = BindingName::ALL.len() * Version::ALL.len() * OPERATIONS * 2;
+
 pub(crate) struct Metrics {
-    registry: Registry,
-    calls: Family<CallLabels, Counter>,
-    streams: Gauge<i64, AtomicI64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct CallLabels {
-    binding: &'static str,
-    version: Version,
-    operation: OperationKind,
-    refused: bool,
-}
-
-impl EncodeLabelSet for CallLabels {
-    fn encode(&self, encoder: &mut LabelSetEncoder<'_>) -> Result<(), std::fmt::Error> {
-        let outcome = if self.refused { "refused" } else { "ok" };
-        let labels = [
-            ("binding", self.binding),
-            ("version", self.version.as_str()),
-            ("operation", self.operation.name()),
-            ("outcome", outcome),
-        ];
-        labels.encode(encoder)
-    }
+    /// One counter for every kind of call there can be, so that counting is one addition.
+    calls: [AtomicU64; CALLS],
+    streams: Arc<AtomicU64>,
 }
 
 /// Counts a stream for as long as it is held.
-pub(crate) struct OpenStream(Gauge<i64, AtomicI64>);
+pub(crate) struct OpenStream(Arc<AtomicU64>);
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        self.0.dec();
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Metrics {
     pub(crate) fn new() -> Self {
-        let mut registry = Registry::with_prefix("attache");
-        let calls = Family::<CallLabels, Counter>::default();
-        registry.register("calls", "Operations asked for, by what became of them", calls.clone());
-        let streams = Gauge::default();
-        registry.register("open_streams", "Event streams being read", streams.clone());
-        Self { registry, calls, streams }
+        Self { calls: std::array::from_fn(|_| AtomicU64::new(0)), streams: Arc::default() }
     }
 
     pub(crate) fn called(
         &self,
-        binding: &'static str,
+        binding: BindingName,
         version: Version,
         operation: OperationKind,
         fault: Option<&Fault>,
     ) {
-        let labels = CallLabels { binding, version, operation, refused: fault.is_some() };
-        self.calls.get_or_create(&labels).inc();
+        self.calls[place(binding, version, operation, fault.is_some())].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn open_stream(&self) -> OpenStream {
-        self.streams.inc();
+        self.streams.fetch_add(1, Ordering::Relaxed);
         OpenStream(self.streams.clone())
+    }
+
+    fn write_calls(&self, text: &mut Text) {
+        text.name("calls", "counter", "Operations asked for, by what became of them");
+        for binding in BindingName::ALL {
+            for version in Version::ALL {
+                for operation in OperationKind::ALL {
+                    for (refused, outcome) in [(false, "ok"), (true, "refused")] {
+                        let count = &self.calls[place(binding, version, operation, refused)];
+                        let labels = [
+                            ("binding", binding.as_str()),
+                            ("version", version.as_str()),
+                            ("operation", operation.name()),
+                            ("outcome", outcome),
+                        ];
+                        text.labelled("calls_total", &labels, count.load(Ordering::Relaxed));
+                    }
+                }
+            }
+        }
     }
 }
 
+fn place(binding: BindingName, version: Version, operation: OperationKind, refused: bool) -> usize {
+    let version = usize::from(version == Version::V1_0);
+    ((binding as usize * Version::ALL.len() + version) * OPERATIONS + operation as usize) * 2
+        + usize::from(refused)
+}
+
 pub(crate) fn serve(app: &App) -> Response {
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = encode(&mut text, &app.metrics.registry);
-    let session = session_numbers(app);
-    // The end mark comes last, after the session's own numbers.
-    let text = match text.strip_suffix("# EOF\n") {
-        Some(head) => format!("{head}{session}# EOF\n"),
-        None => text + &session,
-    };
-    let mut response = Response::new(Body::from(text));
+    let mut text = Text::default();
+    app.metrics.write_calls(&mut text);
+    text.single(
+        "open_streams",
+        "gauge",
+        "Event streams being read",
+        app.metrics.streams.load(Ordering::Relaxed),
+    );
+    write_session(app, &mut text);
+    text.0.push_str("# EOF\n");
+    let mut response = Response::new(Body::from(text.0));
     let media_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     response
 }
 
 /// The session counts for itself; here its numbers only get names.
-fn session_numbers(app: &App) -> String {
+fn write_session(app: &App, text: &mut Text) {
     let now = app.session.counters().now();
-    let mut text = String::new();
-    let mut single = |name: &str, help: &str, kind: &str, value: u64| {
-        let total = if kind == "counter" { "_total" } else { "" };
-        let _ = writeln!(text, "# HELP attache_{name} {help}.");
-        let _ = writeln!(text, "# TYPE attache_{name} {kind}");
-        let _ = writeln!(text, "attache_{name}{total} {value}");
-    };
-    single("tasks_opened", "Tasks opened since the start", "counter", now.tasks_opened);
-    single("tasks_running", "Tasks being worked on", "gauge", now.tasks_running);
-    single("tasks_recovered", "Tasks taken up again at the start", "counter", now.tasks_recovered);
-    single("events_appended", "Events made durable since the start", "counter", now.events_appended);
-    single("store_failures", "Writes the store refused for a while", "counter", now.store_failures);
-    let _ = writeln!(text, "# HELP attache_tasks_settled How often a task came to rest, by state.");
-    let _ = writeln!(text, "# TYPE attache_tasks_settled counter");
+    text.single("tasks_opened", "counter", "Tasks opened since the start", now.tasks_opened);
+    text.single("tasks_running", "gauge", "Tasks being worked on", now.tasks_running);
+    text.single("tasks_recovered", "counter", "Tasks taken up again at the start", now.tasks_recovered);
+    text.single("events_appended", "counter", "Events made durable since the start", now.events_appended);
+    text.single("store_failures", "counter", "Writes the store refused for a while", now.store_failures);
+    text.name("tasks_settled", "counter", "How often a task came to rest, by state");
     for (state, count) in now.tasks_settled {
-        let _ = writeln!(text, "attache_tasks_settled_total{{state=\"{}\"}} {count}", spell(state));
+        text.labelled("tasks_settled_total", &[("state", spell(state))], count);
     }
-    text
+}
+
+/// Lines of the text format. Writing to a string cannot fail.
+#[derive(Default)]
+struct Text(String);
+
+impl Text {
+    fn name(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.0, "# HELP attache_{name} {help}.\n# TYPE attache_{name} {kind}");
+    }
+
+    fn single(&mut self, name: &str, kind: &str, help: &str, value: u64) {
+        self.name(name, kind, help);
+        let total = if kind == "counter" { "_total" } else { "" };
+        let _ = writeln!(self.0, "attache_{name}{total} {value}");
+    }
+
+    fn labelled(&mut self, name: &str, labels: &[(&str, &str)], value: u64) {
+        let labels: Vec<_> = labels.iter().map(|(name, value)| format!("{name}=\"{value}\"")).collect();
+        let _ = writeln!(self.0, "attache_{name}{{{}}} {value}", labels.join(","));
+    }
 }
 
 fn spell(state: TaskState) -> &'static str {
@@ -128,5 +140,24 @@ fn spell(state: TaskState) -> &'static str {
         TaskState::InputRequired => "input_required",
         TaskState::Rejected => "rejected",
         TaskState::AuthRequired => "auth_required",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_call_has_a_counter_of_its_own() {
+        let mut places = Vec::new();
+        for binding in BindingName::ALL {
+            for version in Version::ALL {
+                for operation in OperationKind::ALL {
+                    places.extend([false, true].map(|refused| place(binding, version, operation, refused)));
+                }
+            }
+        }
+        places.sort_unstable();
+        assert_eq!(places, (0..CALLS).collect::<Vec<_>>());
     }
 }

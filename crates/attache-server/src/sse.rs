@@ -143,13 +143,16 @@ impl EventStream {
     /// Writes the entries taken, and those that became ready meanwhile, until there is enough for one write.
     fn write_entries(&mut self, out: &mut Vec<u8>) {
         while !self.entries.is_empty() {
-            for entry in std::mem::take(&mut self.entries) {
+            // Taken out and put back, so that its room is used again.
+            let mut entries = std::mem::take(&mut self.entries);
+            for entry in entries.drain(..) {
                 self.write_entry(&entry, out);
                 if entry.closes() {
                     self.follower = None;
                     return;
                 }
             }
+            self.entries = entries;
             if out.len() >= ENOUGH_BYTES {
                 return;
             }
