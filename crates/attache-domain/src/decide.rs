@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::{
-    ContextId, Digest, Ending, Fact, Fault, Message, Metadata, Outcome, Progress, ReplyShape, Scope, TaskId,
-    TextPhase, TurnPhase,
+    ContextId, Digest, Ending, Fact, Fault, Message, Metadata, Opened, Outcome, Progress, ReplyShape, Scope,
+    TaskId, TextPhase, TurnPhase,
 };
 
 /// One change wished for on one task.
@@ -17,6 +19,9 @@ pub enum Intent {
     /// The runner or the agent reports what happened.
     Record(Fact),
 }
+
+/// What was decided. Most often one fact, so it takes no memory of its own.
+pub type Facts = SmallVec<[Fact; 1]>;
 
 /// The wish for a new task. There is no view yet that could refuse it; the store does if the id is taken.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +40,7 @@ impl Opening {
         let mut message = self.message;
         message.context = Some(self.context.clone());
         message.task = Some(self.task.clone());
-        Fact::TaskOpened {
+        Fact::TaskOpened(Box::new(Opened {
             task: self.task,
             scope: self.scope,
             context: self.context,
@@ -44,13 +49,13 @@ impl Opening {
             ending: Ending::Completes,
             reply: self.reply,
             metadata: self.metadata,
-        }
+        }))
     }
 }
 
 impl Progress {
     /// The facts to record for `intent`; empty when it is already so.
-    pub fn decide(&self, intent: Intent) -> Result<Vec<Fact>, Fault> {
+    pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
         match intent {
             Intent::Receive { message, digest } => self.decide_receive(message, digest),
             Intent::Cancel => self.decide_cancel(),
@@ -58,9 +63,9 @@ impl Progress {
         }
     }
 
-    fn decide_receive(&self, mut message: Message, digest: Digest) -> Result<Vec<Fact>, Fault> {
+    fn decide_receive(&self, mut message: Message, digest: Digest) -> Result<Facts, Fault> {
         if self.received.iter().any(|(id, seen)| *id == message.id && *seen == digest) {
-            return Ok(Vec::new());
+            return Ok(Facts::new());
         }
         if message.context.as_ref().is_some_and(|context| *context != self.context) {
             let (task, context) = (self.task.clone(), self.context.clone());
@@ -70,27 +75,27 @@ impl Progress {
         message.context = Some(self.context.clone());
         message.task = Some(self.task.clone());
         let message = Arc::new(message);
-        Ok(vec![match self.turn.phase {
+        Ok(smallvec![match self.turn.phase {
             TurnPhase::Over => Fact::MessageReceived { message, digest },
             TurnPhase::Due | TurnPhase::Running => Fact::PromptQueued { message, digest },
         }])
     }
 
-    fn decide_cancel(&self) -> Result<Vec<Fact>, Fault> {
+    fn decide_cancel(&self) -> Result<Facts, Fault> {
         if self.state.is_terminal() {
             return Err(Fault::TaskNotCancelable { task: self.task.clone(), state: self.state });
         }
         if self.cancel_requested {
-            return Ok(Vec::new());
+            return Ok(Facts::new());
         }
-        Ok(vec![match self.turn.phase {
+        Ok(smallvec![match self.turn.phase {
             TurnPhase::Over => Fact::TaskCanceled,
             TurnPhase::Due | TurnPhase::Running => Fact::CancelRequested,
         }])
     }
 
     /// The first terminal fact wins: whatever the agent reports later is refused here.
-    fn decide_record(&self, fact: Fact) -> Result<Vec<Fact>, Fault> {
+    fn decide_record(&self, fact: Fact) -> Result<Facts, Fault> {
         self.refuse_if_finished()?;
         let phase = self.turn.phase;
         let fits = match &fact {
@@ -108,7 +113,7 @@ impl Progress {
             // Only when a turn's end is decided again after a conflict.
             Fact::PromptTaken { .. } => phase == TurnPhase::Running && !self.queue.is_empty(),
             Fact::Replied { .. } => phase == TurnPhase::Running && self.reply == ReplyShape::Message,
-            Fact::TaskOpened { .. }
+            Fact::TaskOpened(_)
             | Fact::MessageReceived { .. }
             | Fact::PromptQueued { .. }
             | Fact::CancelRequested => false,
@@ -120,13 +125,13 @@ impl Progress {
         }
         Ok(match fact {
             Fact::TurnEnded { outcome, message } => self.decide_turn_end(outcome, message),
-            fact => vec![fact],
+            fact => smallvec![fact],
         })
     }
 
     /// Prompts that came in during the turn are answered before the task settles.
-    fn decide_turn_end(&self, outcome: Outcome, message: Option<Arc<Message>>) -> Vec<Fact> {
-        let mut facts = Vec::with_capacity(2);
+    fn decide_turn_end(&self, outcome: Outcome, message: Option<Arc<Message>>) -> Facts {
+        let mut facts = Facts::new();
         if self.turn.text == TextPhase::Speaking {
             facts.push(Fact::TextEnded);
         }

@@ -17,22 +17,12 @@ pub struct Event {
 }
 
 /// One thing that was decided or that happened. Small, because a busy log holds many: messages
-/// are shared with the views, artifacts boxed. Variants are never renamed or removed: old logs stay readable.
+/// are shared with the views, what is large or rare is boxed. Variants are never renamed or removed: old logs stay readable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
     /// The first fact of every task, and of no other place.
-    TaskOpened {
-        task: TaskId,
-        scope: Scope,
-        context: ContextId,
-        message: Arc<Message>,
-        digest: Digest,
-        ending: Ending,
-        reply: ReplyShape,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        metadata: Option<Metadata>,
-    },
+    TaskOpened(Box<Opened>),
     /// The task was waiting, and the caller wrote.
     MessageReceived { message: Arc<Message>, digest: Digest },
     /// The caller wrote while the agent was at work; taken up when the turn ends.
@@ -82,6 +72,20 @@ pub enum Fact {
     TaskCanceled,
     /// The whole answer is this message; the task stays hidden.
     Replied { message: Arc<Message> },
+}
+
+/// How a task began: what is fixed for all its life, and the message that started it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Opened {
+    pub task: TaskId,
+    pub scope: Scope,
+    pub context: ContextId,
+    pub message: Arc<Message>,
+    pub digest: Digest,
+    pub ending: Ending,
+    pub reply: ReplyShape,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Metadata>,
 }
 
 /// How a task's turn ended.

@@ -28,8 +28,8 @@ pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,
     Capabilities, OAuthFlow, SecurityRequirement, SecurityScheme, SecuritySchemeKind,
 };
-pub use decide::{Intent, Opening};
-pub use fact::{Ending, Event, Fact, Outcome, ReplyShape};
+pub use decide::{Facts, Intent, Opening};
+pub use fact::{Ending, Event, Fact, Opened, Outcome, ReplyShape};
 pub use fault::{Fault, Violation};
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, Scope, Seq, TaskId, TaskKey};
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};

@@ -92,7 +92,7 @@ impl Turn {
 
     fn apply(&mut self, fact: &Fact) {
         match fact {
-            Fact::TaskOpened { .. } | Fact::PromptQueued { .. } | Fact::CancelRequested => {}
+            Fact::TaskOpened(_) | Fact::PromptQueued { .. } | Fact::CancelRequested => {}
             Fact::MessageReceived { .. } | Fact::PromptTaken { .. } => *self = Self::due(self.number + 1),
             Fact::TurnStarted { turn } => *self = Self { phase: TurnPhase::Running, ..Self::due(*turn) },
             Fact::TextSaid { last, .. } => {
@@ -118,23 +118,20 @@ impl Turn {
 impl Progress {
     /// The progress of a task of which only the first event is known; `None` if that is not an opening.
     pub fn open(event: &Event) -> Option<Self> {
-        let Fact::TaskOpened { task, scope, context, message, digest, ending, reply, .. } = &event.fact
-        else {
-            return None;
-        };
+        let Fact::TaskOpened(opened) = &event.fact else { return None };
         Some(Self {
-            task: task.clone(),
-            scope: scope.clone(),
-            context: context.clone(),
+            task: opened.task.clone(),
+            scope: opened.scope.clone(),
+            context: opened.context.clone(),
             head: event.seq,
             state: TaskState::Submitted,
             status_at: event.at,
-            ending: *ending,
-            reply: *reply,
+            ending: opened.ending,
+            reply: opened.reply,
             turn: Turn::due(1),
             queue: VecDeque::new(),
             cancel_requested: false,
-            received: vec![(message.id.clone(), digest.clone())],
+            received: vec![(opened.message.id.clone(), opened.digest.clone())],
         })
     }
 
@@ -177,7 +174,7 @@ impl Progress {
             Fact::CancelRequested => self.cancel_requested = true,
             Fact::TaskCanceled => self.enter(TaskState::Canceled, event.at),
             Fact::Replied { .. } => self.enter(TaskState::Completed, event.at),
-            Fact::TaskOpened { .. }
+            Fact::TaskOpened(_)
             | Fact::ThoughtShared { .. }
             | Fact::TextSaid { .. }
             | Fact::TextWithdrawn

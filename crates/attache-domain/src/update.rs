@@ -32,7 +32,7 @@ pub fn closes(fact: &Fact) -> bool {
 pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
     let inside = matches!(
         fact,
-        Fact::TaskOpened { .. }
+        Fact::TaskOpened(_)
             | Fact::MessageReceived { .. }
             | Fact::PromptQueued { .. }
             | Fact::PromptTaken { .. }
@@ -55,7 +55,7 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
         return None;
     }
     match &event.fact {
-        Fact::TaskOpened { .. }
+        Fact::TaskOpened(_)
         | Fact::MessageReceived { .. }
         | Fact::PromptQueued { .. }
         | Fact::PromptTaken { .. }

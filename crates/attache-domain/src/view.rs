@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, ArtifactId, ContextId, Event, Fact, Fault, Intent, Message, MessageId, Metadata, Part,
+    Artifact, ArtifactId, ContextId, Event, Fact, Facts, Fault, Intent, Message, MessageId, Metadata, Part,
     Progress, Role, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase,
 };
 
@@ -34,14 +34,14 @@ impl TaskView {
     /// The view of a task of which only the first event is known; `None` if that is not an opening.
     pub fn open(event: &Event) -> Option<Self> {
         let progress = Progress::open(event)?;
-        let Fact::TaskOpened { message, metadata, .. } = &event.fact else { return None };
+        let Fact::TaskOpened(opened) = &event.fact else { return None };
         Some(Self {
             task: progress.task.clone(),
             context: progress.context.clone(),
             status: TaskStatus { state: progress.state, message: None, at: event.at },
-            history: vec![message.clone()],
+            history: vec![opened.message.clone()],
             artifacts: Vec::new(),
-            metadata: metadata.clone(),
+            metadata: opened.metadata.clone(),
             replied: None,
             answer: None,
             artifact_places: HashMap::new(),
@@ -62,7 +62,7 @@ impl TaskView {
     }
 
     /// See [`Progress::decide`].
-    pub fn decide(&self, intent: Intent) -> Result<Vec<Fact>, Fault> {
+    pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
         self.progress.decide(intent)
     }
 
@@ -74,7 +74,7 @@ impl TaskView {
     /// Folds one recorded event in. What is in the log happened.
     pub fn apply(&mut self, event: &Event) {
         match &event.fact {
-            Fact::TaskOpened { .. }
+            Fact::TaskOpened(_)
             | Fact::PromptQueued { .. }
             | Fact::ThoughtShared { .. }
             | Fact::CancelRequested => {}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Call, Fault, Operation, OperationKind, Scope, Seq};
+use attache_domain::{Call, Fault, Operation, OperationKind, Scope, Seq, TaskId, TaskView};
 use attache_session::{Reply, WhenFinished};
 use attache_wire::encode::{self, ArtifactsShown, TaskShape};
 use attache_wire::{Decoded, Dialect, Version, extensions};
@@ -77,6 +77,9 @@ async fn act(
     let call = Call { scope, operation };
     let session = &app.session;
     let scope = &call.scope;
+    // What ties a request's number to the task that other lines of the log name.
+    let done =
+        |task: &TaskId| tracing::debug!(request = admitted.number, operation = kind.name(), %task, "done");
     let mut out = Vec::with_capacity(1024);
     framing.open(&mut out);
     match call.operation {
@@ -84,15 +87,21 @@ async fn act(
             let shape = shape(send.configuration.history_length);
             match session.send(scope, send).await? {
                 Reply::Task(view) => {
-                    tracing::debug!(request = admitted.number, task = %view.task, "sent");
+                    done(&view.task);
                     encode::write_task_item(dialect, &view, shape, &mut out);
                 }
                 Reply::Message(message) => encode::write_message_item(dialect, &message, &mut out),
             }
         }
         Operation::Get(get) => {
-            let view = session.get(scope, &get).await?;
-            encode::write_task(dialect, &view, shape(get.history_length), &mut out);
+            let seen = session.get(scope, &get).await?;
+            done(&seen.view.task);
+            let shape = shape(get.history_length);
+            let write = |view: &TaskView, out: &mut Vec<u8>| encode::write_task(dialect, view, shape, out);
+            match get.history_length {
+                None => seen.write_whole(dialect.index(), &mut out, write),
+                Some(_) => write(&seen.view, &mut out),
+            }
         }
         Operation::List(list) => {
             let page = session.list(scope, &list).await?;
@@ -108,11 +117,13 @@ async fn act(
         }
         Operation::Cancel(cancel) => {
             let view = session.cancel(scope, &cancel).await?;
+            done(&view.task);
             encode::write_task(dialect, &view, shape(None), &mut out);
         }
         Operation::Stream(send) => {
             let shape = shape(send.configuration.history_length);
             let (subscription, bare) = session.stream(scope, send, last_event_id(head)?).await?;
+            done(&subscription.view.task);
             return Ok(
                 EventStream::new(app, framing.clone(), dialect, shape, subscription, bare).into_response()
             );
@@ -124,6 +135,7 @@ async fn act(
                 Version::V1_0 => WhenFinished::Refuse,
             };
             let subscription = session.subscribe(scope, &subscribe, when_finished).await?;
+            done(&subscription.view.task);
             let stream = EventStream::new(app, framing.clone(), dialect, shape(None), subscription, false);
             return Ok(stream.into_response());
         }

@@ -25,12 +25,14 @@ use crate::metrics::OpenStream;
 /// Events taken at once, and bytes put together at once.
 const MOST_EVENTS: usize = 64;
 const ENOUGH_BYTES: usize = 64 << 10;
-/// Room made in advance for one event's payload, and for the frame around it.
-const USUAL_PAYLOAD: usize = 384;
-const USUAL_FRAME: usize = 96;
+/// Room made in advance for one event.
+const USUAL_FRAME: usize = 448;
 
 pub(crate) struct EventStream {
     framing: Framing,
+    /// What stands before and after every payload.
+    open: Box<[u8]>,
+    close: Box<[u8]>,
     dialect: Dialect,
     shape: TaskShape,
     task: TaskId,
@@ -59,8 +61,14 @@ impl EventStream {
     ) -> Self {
         let Subscription { view, follower } = subscription;
         let heartbeat = app.options.limits.heartbeat;
+        let (mut open, mut close) = (b"\ndata: ".to_vec(), Vec::new());
+        framing.open(&mut open);
+        framing.close(&mut close);
+        close.extend_from_slice(b"\n\n");
         Self {
             framing,
+            open: open.into(),
+            close: close.into(),
             dialect,
             shape,
             task: view.task.clone(),
@@ -173,31 +181,27 @@ impl EventStream {
         if self.bare && entry.closes() && !is_reply {
             return self.write_fault(&no_reply(), out);
         }
-        let payload = entry.spelled(self.dialect.index(), |update| {
-            let mut payload = Vec::with_capacity(USUAL_PAYLOAD);
-            match update {
-                Update::Replied(message) => encode::write_message_item(self.dialect, message, &mut payload),
-                _ => encode::write_update(self.dialect, &self.task, &self.context, update, &mut payload),
-            }
-            Bytes::from(payload)
-        });
-        let Some(payload) = payload else { return };
-        out.reserve(payload.len() + USUAL_FRAME);
+        if !entry.is_shown() {
+            return;
+        }
+        out.reserve(USUAL_FRAME);
         self.open_frame(entry.event.seq, out);
-        out.extend_from_slice(&payload);
+        let others = self.follower.as_ref().is_some_and(Follower::has_company);
+        entry.write_spelled(self.dialect.index(), others, out, |update, out| match update {
+            Update::Replied(message) => encode::write_message_item(self.dialect, message, out),
+            _ => encode::write_update(self.dialect, &self.task, &self.context, update, out),
+        });
         self.close_frame(out);
     }
 
     fn open_frame(&self, seq: Seq, out: &mut Vec<u8>) {
         out.extend_from_slice(b"id: ");
         write_number(seq.0, out);
-        out.extend_from_slice(b"\ndata: ");
-        self.framing.open(out);
+        out.extend_from_slice(&self.open);
     }
 
     fn close_frame(&self, out: &mut Vec<u8>) {
-        self.framing.close(out);
-        out.extend_from_slice(b"\n\n");
+        out.extend_from_slice(&self.close);
     }
 
     fn write_fault(&self, fault: &Fault, out: &mut Vec<u8>) {

@@ -45,7 +45,7 @@ impl Counters {
     pub(crate) fn appended(&self, fact: &Fact) {
         self.events.fetch_add(1, Ordering::Relaxed);
         let settled = match fact {
-            Fact::TaskOpened { .. } => {
+            Fact::TaskOpened(_) => {
                 self.opened.fetch_add(1, Ordering::Relaxed);
                 return;
             }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use attache_domain::{Seq, Stage, TaskView};
 use attache_store::StoreError;
-use tokio::sync::watch;
 
 use crate::hot::HotTask;
 use crate::replay::PAGE;
@@ -19,14 +18,13 @@ pub struct Follower {
     cursor: Seq,
     /// What the event after the cursor is shown by.
     stage: Stage,
-    heads: watch::Receiver<Seq>,
 }
 
 impl Follower {
     /// Follows `hot` from where `view` shows it.
     pub(crate) fn new(hot: Arc<HotTask>, view: &TaskView) -> Self {
-        let heads = hot.heads();
-        Self { hot, cursor: view.progress.head, stage: view.progress.stage(), heads }
+        hot.reader_came();
+        Self { hot, cursor: view.progress.head, stage: view.progress.stage() }
     }
 
     /// The place of the last entry handed out.
@@ -34,20 +32,27 @@ impl Follower {
         self.cursor
     }
 
+    /// Somebody else follows the task too.
+    pub fn has_company(&self) -> bool {
+        self.hot.has_many_readers()
+    }
+
     /// Waits until there is something after the cursor and adds up to `limit` entries to `found`.
     ///
     /// Can be dropped and called again at any time: what was not handed out comes next time.
     pub async fn next(&mut self, limit: usize, found: &mut Vec<Arc<Entry>>) -> Result<(), StoreError> {
         loop {
-            self.heads.borrow_and_update();
             if !self.ready(limit, found) {
                 self.read_stored(limit.min(PAGE), found).await?;
             }
             if !found.is_empty() {
                 return Ok(());
             }
-            // The sender lives in `hot`, which this reader holds: it cannot be gone.
-            let _ = self.heads.changed().await;
+            // Looked at once more after the wish to be woken is known, so that nothing falls between.
+            let moved = self.hot.moved();
+            if self.hot.head() == self.cursor {
+                moved.await;
+            }
         }
     }
 
@@ -74,5 +79,11 @@ impl Follower {
             self.cursor = last.event.seq;
             self.stage = last.stage_after();
         }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.hot.reader_left();
     }
 }

@@ -4,25 +4,29 @@
 //! what is new and decide again. So no lock is held across an await, and another process that writes the
 //! same log is no special case.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attache_domain::{
-    Event, Fact, Fault, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp,
+    Event, Facts, Fault, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp,
 };
 use attache_store::{Append, EventLog, StoreError};
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use crate::Counters;
 use crate::replay::{self, PAGE};
-use crate::tail::{Entry, Tail, weight_of_parts};
+use crate::tail::{Entry, Tail, weight_of_view};
 
 pub(crate) struct HotTask {
     pub(crate) key: TaskKey,
     log: Arc<dyn EventLog>,
     counters: Arc<Counters>,
     state: Mutex<HotState>,
-    /// The head that readers may see; carries wake-ups, the events are in the tail.
-    heads: watch::Sender<Seq>,
+    /// Wakes readers when there is something new. Carries no events: they are in the tail.
+    moved: Notify,
+    /// How many follow the task.
+    readers: AtomicUsize,
     /// Wakes the runner for what others appended.
     pub(crate) poke: Notify,
 }
@@ -54,12 +58,12 @@ pub(crate) enum RecordError {
 
 impl HotTask {
     pub(crate) fn new(log: Arc<dyn EventLog>, counters: Arc<Counters>, view: TaskView) -> Arc<Self> {
-        let head = view.progress.head;
         Arc::new(Self {
             key: view.key(),
             log,
             counters,
-            heads: watch::Sender::new(head),
+            moved: Notify::new(),
+            readers: AtomicUsize::new(0),
             poke: Notify::new(),
             state: Mutex::new(HotState {
                 view: Arc::new(view),
@@ -83,13 +87,30 @@ impl HotTask {
         self.state().view.progress.clone()
     }
 
+    pub(crate) fn head(&self) -> Seq {
+        self.state().view.progress.head
+    }
+
     /// Looks at the progress without copying it.
     pub(crate) fn with_progress<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
         look(&self.state().view.progress)
     }
 
-    pub(crate) fn heads(&self) -> watch::Receiver<Seq> {
-        self.heads.subscribe()
+    /// Ready once the log has grown after this call. To be taken before looking, so that nothing falls between.
+    pub(crate) fn moved(&self) -> Notified<'_> {
+        self.moved.notified()
+    }
+
+    pub(crate) fn reader_came(&self) {
+        self.readers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn reader_left(&self) {
+        self.readers.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn has_many_readers(&self) -> bool {
+        self.readers.load(Ordering::Relaxed) > 1
     }
 
     pub(crate) fn log(&self) -> &Arc<dyn EventLog> {
@@ -108,7 +129,8 @@ impl HotTask {
                 (state.view.progress.clone(), facts)
             };
             let expected = progress.head;
-            let events = number(&mut progress, facts);
+            let mut events = Vec::with_capacity(facts.len());
+            number(&mut progress, facts, &mut events);
             let batch = Batch { expected, events, summary: TaskSummary::of(&progress) };
             match self.append(&batch).await {
                 Ok(view) => {
@@ -132,7 +154,7 @@ impl HotTask {
     /// Folds in what others have appended to the log.
     pub(crate) async fn catch_up(&self) -> Result<(), StoreError> {
         loop {
-            let head = self.state().view.progress.head;
+            let head = self.head();
             let events = self.log.read(&self.key, head, PAGE).await?;
             if events.is_empty() {
                 return Ok(());
@@ -156,7 +178,7 @@ impl HotTask {
         }
         let view = view.clone();
         drop(guard);
-        self.heads.send_replace(view.progress.head);
+        self.moved.notify_waiters();
         view
     }
 
@@ -209,10 +231,7 @@ impl HotTask {
     /// About how much memory the task takes.
     pub(crate) fn weight(&self) -> usize {
         let state = self.state();
-        let history: usize = state.view.history.iter().map(|message| weight_of_parts(&message.parts)).sum();
-        let artifacts: usize =
-            state.view.artifacts.iter().map(|artifact| weight_of_parts(&artifact.parts)).sum();
-        state.tail.bytes() + history + artifacts
+        state.tail.bytes() + weight_of_view(&state.view)
     }
 
     pub(crate) async fn view_at(&self, at: Seq) -> Result<Option<TaskView>, StoreError> {
@@ -220,15 +239,14 @@ impl HotTask {
     }
 }
 
-/// Gives facts their place and time after `progress`, and folds them in.
-pub(crate) fn number(progress: &mut Progress, facts: Vec<Fact>) -> Vec<Arc<Event>> {
+/// Gives facts their place and time after `progress`, folds them in, and adds them to `events`.
+pub(crate) fn number(progress: &mut Progress, facts: Facts, events: &mut Vec<Arc<Event>>) {
     let at = now();
-    let number = |fact| {
+    for fact in facts {
         let event = Event { seq: progress.head.next(), at, fact };
         progress.apply(&event);
-        Arc::new(event)
-    };
-    facts.into_iter().map(number).collect()
+        events.push(Arc::new(event));
+    }
 }
 
 /// The present, as precise as it is stored.

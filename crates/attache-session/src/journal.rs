@@ -93,8 +93,7 @@ impl State {
     fn gather(&mut self, fact: Fact) -> Result<(), Stopped> {
         match self.ahead.decide(Intent::Record(fact)) {
             Ok(facts) => {
-                let events = number(&mut self.ahead, facts);
-                self.gathered.extend(events);
+                number(&mut self.ahead, facts, &mut self.gathered);
                 Ok(())
             }
             Err(fault) => {

@@ -8,6 +8,7 @@
 
 mod agent;
 mod counters;
+mod finished;
 mod follow;
 mod hot;
 mod identity;
@@ -18,10 +19,12 @@ mod replay;
 mod runner;
 mod service;
 mod shelf;
+mod spellings;
 mod tail;
 
 pub use agent::{Agent, Stopped, TurnRequest};
 pub use counters::{Counters, CountersNow};
+pub use finished::Seen;
 pub use follow::Follower;
 pub use journal::Journal;
 pub use listing::TaskPage;

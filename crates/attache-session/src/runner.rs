@@ -3,7 +3,7 @@
 //! One runner owns a running task. A restart is the same loop on a view folded from the log.
 
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use attache_domain::{Fact, Intent, Message, MessageId, Outcome, Step};
 use attache_store::{Snapshot, StoreError};
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, poll_fn};
+use futures_util::future::poll_fn;
 use tokio_util::sync::CancellationToken;
 
 use crate::hot::{Batch, HotTask, RecordError};
@@ -59,13 +59,16 @@ impl Runner {
         let mut poked = pin!(self.hot.poke.notified());
         let mut stopped = pin!(self.stop.cancelled());
         let mut working = true;
-        let mut writing: Option<BoxFuture<'_, Written>> = None;
+        let mut writing = pin!(None);
         loop {
             // The order matters: the agent goes first, so that everything it has to say goes in one append.
             let wake = tokio::select! {
                 biased;
                 result = &mut work, if working => Wake::AgentDone(result.is_err()),
-                lost = poll_fn(|context| self.poll_writing(&journal, &mut writing, working, context)) => {
+                lost = poll_fn(|context| {
+                    let write = |batch| self.write(batch);
+                    Self::poll_writing(&journal, writing.as_mut(), write, working, context)
+                }) => {
                     Wake::Written(lost)
                 }
                 () = &mut poked, if working => Wake::Poked,
@@ -95,28 +98,25 @@ impl Runner {
 
     /// Writes what gathers, one append after the other. Ready with a batch that lost its place to others,
     /// or with nothing when all is written and the agent is done.
-    fn poll_writing<'a>(
-        &'a self,
+    fn poll_writing<W: Future<Output = Written>>(
         journal: &Journal,
-        writing: &mut Option<BoxFuture<'a, Written>>,
+        mut writing: Pin<&mut Option<W>>,
+        write: impl Fn(Batch) -> W,
         working: bool,
         context: &mut Context<'_>,
     ) -> Poll<Option<Batch>> {
         loop {
-            if writing.is_none() {
-                match journal.take() {
-                    Some(batch) => *writing = Some(self.write(batch).boxed()),
-                    None if working => return Poll::Pending,
-                    None => return Poll::Ready(None),
-                }
-            }
-            let Some(write) = writing else { return Poll::Pending };
-            match ready!(write.poll_unpin(context)) {
-                Written::Done => *writing = None,
-                Written::Lost(batch) => {
-                    *writing = None;
+            if let Some(write) = writing.as_mut().as_pin_mut() {
+                let written = ready!(write.poll(context));
+                writing.set(None);
+                if let Written::Lost(batch) = written {
                     return Poll::Ready(Some(batch));
                 }
+            }
+            match journal.take() {
+                Some(batch) => writing.set(Some(write(batch))),
+                None if working => return Poll::Pending,
+                None => return Poll::Ready(None),
             }
         }
     }

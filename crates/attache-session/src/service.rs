@@ -11,6 +11,7 @@ use attache_store::{Append, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::finished::{FinishedTasks, Seen};
 use crate::hot::{HotTask, RecordError, now};
 use crate::identity::{Identity, digest};
 use crate::listing::{self, TaskPage};
@@ -45,6 +46,7 @@ pub struct SessionService {
     options: SessionOptions,
     identity: Identity,
     shelf: Arc<Shelf>,
+    finished: FinishedTasks,
     counters: Arc<Counters>,
     runners: TaskTracker,
     stop: CancellationToken,
@@ -99,6 +101,7 @@ impl SessionService {
             options,
             identity,
             shelf: Arc::default(),
+            finished: FinishedTasks::default(),
             counters: Arc::default(),
             runners: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -149,14 +152,13 @@ impl SessionService {
 
     /// Waits until the task of `started` is over or waits for somebody.
     pub async fn settle(&self, started: Started) -> Result<Reply, Fault> {
-        let mut heads = started.hot.heads();
         loop {
-            heads.borrow_and_update();
+            let moved = started.hot.moved();
             if started.hot.with_progress(|progress| progress.is_settled()) {
                 break;
             }
             tokio::select! {
-                _ = heads.changed() => {}
+                () = moved => {}
                 () = self.stop.cancelled() => return Err(Fault::Unavailable),
             }
         }
@@ -199,10 +201,10 @@ impl SessionService {
         Ok((Subscription { view, follower }, started.bare))
     }
 
-    pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<TaskView>, Fault> {
+    pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<Seen>, Fault> {
         let key = TaskKey { scope: scope.clone(), task: get.task.clone() };
-        let view = self.view(&key).await.map_err(internal)?;
-        view.filter(|view| view.progress.reply == ReplyShape::Task)
+        let seen = self.look(&key).await.map_err(internal)?;
+        seen.filter(|seen| seen.view.progress.reply == ReplyShape::Task)
             .ok_or_else(|| Fault::TaskNotFound { task: get.task.clone() })
     }
 
@@ -223,10 +225,13 @@ impl SessionService {
         let hot = self.visible(scope, &cancel.task).await?;
         hot.record(Intent::Cancel).await.map_err(record_fault)?;
         self.run(&hot);
-        let mut heads = hot.heads();
         let stopped = async {
-            while !hot.with_progress(|progress| progress.state.is_terminal()) {
-                let _ = heads.changed().await;
+            loop {
+                let moved = hot.moved();
+                if hot.with_progress(|progress| progress.state.is_terminal()) {
+                    break;
+                }
+                moved.await;
             }
         };
         let _ = tokio::time::timeout(self.options.cancel_patience, stopped).await;
@@ -338,12 +343,21 @@ impl SessionService {
         Ok(views.into_iter().flatten().collect())
     }
 
-    /// The task to look at only: what is not in memory is read, and not kept.
-    async fn view(&self, key: &TaskKey) -> Result<Option<Arc<TaskView>>, StoreError> {
-        match self.shelf.find(key) {
-            Some(hot) => Ok(Some(hot.view())),
-            None => Ok(replay::view(self.stores.log.as_ref(), key).await?.map(Arc::new)),
+    /// The task to look at only: what is not in memory is read, and kept only if it cannot change any more.
+    async fn look(&self, key: &TaskKey) -> Result<Option<Arc<Seen>>, StoreError> {
+        if let Some(seen) = self.finished.find(key) {
+            return Ok(Some(seen));
         }
+        let view = match self.shelf.find(key) {
+            Some(hot) => hot.view(),
+            None => match replay::view(self.stores.log.as_ref(), key).await? {
+                Some(view) => Arc::new(view),
+                None => return Ok(None),
+            },
+        };
+        let seen = Seen::new(view);
+        self.finished.keep(&seen);
+        Ok(Some(seen))
     }
 
     /// The task in memory, read from the log if need be.

@@ -1,29 +1,25 @@
 //! The last events of a task in memory, so that readers who keep up never touch the store.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use attache_domain::{Event, Fact, Part, PartContent, Seq, Stage, Update, closes, is_shown, update_of};
-use bytes::Bytes;
+use attache_domain::{
+    Event, Fact, Part, PartContent, Seq, Stage, TaskView, Update, closes, is_shown, update_of,
+};
 
-/// An event and how it is shown, spelled at most once for each dialect however many readers there are.
+use crate::spellings::Spellings;
+
+/// An event and how it is shown, spelled once for each dialect however many readers there are.
 pub struct Entry {
     pub event: Arc<Event>,
     /// What the event is shown by; its face itself is made only when somebody spells it.
     stage: Stage,
-    spelled: Mutex<Spelled>,
-}
-
-/// Spellings made so far. Most often all readers speak one dialect.
-#[derive(Default)]
-struct Spelled {
-    first: Option<(usize, Bytes)>,
-    others: Vec<(usize, Bytes)>,
+    spelled: Spellings,
 }
 
 impl Entry {
     pub(crate) fn new(event: Arc<Event>, stage: Stage) -> Self {
-        Self { event, stage, spelled: Mutex::default() }
+        Self { event, stage, spelled: Spellings::default() }
     }
 
     /// The visible face of the event; `None` for what stays inside.
@@ -31,23 +27,26 @@ impl Entry {
         update_of(&self.stage, &self.event)
     }
 
-    /// The event spelled in dialect number `dialect`, made by `spell` unless a reader before had it made.
-    /// `None` for what stays inside.
-    pub fn spelled(&self, dialect: usize, spell: impl FnOnce(&Update<'_>) -> Bytes) -> Option<Bytes> {
-        if !is_shown(&self.stage, &self.event.fact) {
-            return None;
+    /// Clients see something of this event.
+    pub fn is_shown(&self) -> bool {
+        is_shown(&self.stage, &self.event.fact)
+    }
+
+    /// Writes the event's face in dialect number `dialect`. The spelling is kept for `others` who will want
+    /// the same; a reader alone need not pay for that.
+    pub fn write_spelled(
+        &self,
+        dialect: usize,
+        others: bool,
+        out: &mut Vec<u8>,
+        spell: impl FnOnce(&Update<'_>, &mut Vec<u8>),
+    ) {
+        let Some(update) = self.update() else { return };
+        if others {
+            self.spelled.write(dialect, out, |out| spell(&update, out));
+        } else {
+            spell(&update, out);
         }
-        let mut spelled = self.spelled.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut known = spelled.first.iter().chain(&spelled.others);
-        if let Some((_, bytes)) = known.find(|(known, _)| *known == dialect) {
-            return Some(bytes.clone());
-        }
-        let bytes = spell(&self.update()?);
-        match &mut spelled.first {
-            None => spelled.first = Some((dialect, bytes.clone())),
-            Some(_) => spelled.others.push((dialect, bytes.clone())),
-        }
-        Some(bytes)
     }
 
     /// What the event after this one is shown by.
@@ -108,8 +107,8 @@ fn weight(fact: &Fact) -> usize {
         + match fact {
             Fact::TextSaid { text, .. } | Fact::ThoughtShared { text } => text.len() * 2,
             Fact::ArtifactAdded { artifact, .. } => weight_of_parts(&artifact.parts),
-            Fact::TaskOpened { message, .. }
-            | Fact::MessageReceived { message, .. }
+            Fact::TaskOpened(opened) => weight_of_parts(&opened.message.parts),
+            Fact::MessageReceived { message, .. }
             | Fact::PromptQueued { message, .. }
             | Fact::CredentialAsked { message }
             | Fact::Replied { message } => weight_of_parts(&message.parts),
@@ -125,11 +124,20 @@ fn weight(fact: &Fact) -> usize {
         }
 }
 
-pub(crate) fn weight_of_parts(parts: &[Part]) -> usize {
+/// About how much memory a task takes without its tail.
+pub(crate) fn weight_of_view(view: &TaskView) -> usize {
+    const OVERHEAD: usize = 1024;
+    let history = view.history.iter().map(|message| weight_of_parts(&message.parts));
+    let artifacts = view.artifacts.iter().map(|artifact| weight_of_parts(&artifact.parts));
+    OVERHEAD + history.chain(artifacts).sum::<usize>()
+}
+
+fn weight_of_parts(parts: &[Part]) -> usize {
+    const PER_PART: usize = 128;
     let weigh = |part: &Part| match &part.content {
         PartContent::Text(text) | PartContent::Url(text) => text.len(),
         PartContent::Raw(base64) => base64.0.len(),
         PartContent::Data(_) => 1024,
     };
-    parts.iter().map(weigh).sum::<usize>() * 2
+    parts.len() * PER_PART + parts.iter().map(weigh).sum::<usize>() * 2
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fact, Message, MessageId, Outcome, Part, ReplyShape, Role, Scope, Seq,
-    TaskId, TaskKey, TaskState, TaskSummary, Timestamp,
+    ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opened, Outcome, Part, ReplyShape, Role,
+    Scope, Seq, TaskId, TaskKey, TaskState, TaskSummary, Timestamp,
 };
 use attache_store::{Append, EventLog, ListQuery, TaskIndex};
 use attache_store_sql::{SqliteOptions, SqliteStore, Synchronous};
@@ -94,7 +94,7 @@ async fn tasks(store: &Arc<SqliteStore>, label: &str, at_once: usize, count: usi
 async fn live(store: &SqliteStore, ids: Ids) {
     let key = TaskKey { scope: Scope::new("", "anonymous"), task: Ids::task() };
     let context = ids.context();
-    let opened = Fact::TaskOpened {
+    let opened = Fact::TaskOpened(Box::new(Opened {
         task: key.task.clone(),
         scope: key.scope.clone(),
         context: context.clone(),
@@ -103,7 +103,7 @@ async fn live(store: &SqliteStore, ids: Ids) {
         ending: Ending::Completes,
         reply: ReplyShape::Task,
         metadata: None,
-    };
+    }));
     let summary = TaskSummary {
         context: context.clone(),
         state: TaskState::Submitted,

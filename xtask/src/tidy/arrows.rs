@@ -40,7 +40,7 @@ const ARROWS: &[(&str, MayUse)] = &[
 ];
 
 /// What the pure words may use of other people's crates.
-const DOMAIN_MAY_USE: &[&str] = &["jiff", "serde", "serde_json", "thiserror", "uuid"];
+const DOMAIN_MAY_USE: &[&str] = &["jiff", "serde", "serde_json", "smallvec", "thiserror"];
 
 /// Crates of programs, where an error only has to be read by a person.
 const MAY_USE_ANYHOW: &[&str] = &[BINARY, "attache-bench", "xtask"];

@@ -2,9 +2,10 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use futures_util::Stream;
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
 use super::performance::{Move, Performance};
 use crate::{ModelError, StreamItem};
@@ -13,13 +14,23 @@ use crate::{ModelError, StreamItem};
 pub(super) struct Player {
     performance: Performance,
     recorded: u32,
-    waiting: Option<Pin<Box<Sleep>>>,
+    /// Made at the first wait and set anew at each.
+    timer: Option<Pin<Box<Sleep>>>,
+    waiting: bool,
     over: bool,
 }
 
 impl Player {
     pub(super) fn new(performance: Performance, recorded: u32) -> Self {
-        Self { performance, recorded, waiting: None, over: false }
+        Self { performance, recorded, timer: None, waiting: false, over: false }
+    }
+
+    fn wait(&mut self, duration: Duration) {
+        self.waiting = true;
+        match &mut self.timer {
+            Some(timer) => timer.as_mut().reset(Instant::now() + duration),
+            None => self.timer = Some(Box::pin(sleep(duration))),
+        }
     }
 }
 
@@ -32,14 +43,14 @@ impl Stream for Player {
             return Poll::Ready(None);
         }
         loop {
-            if let Some(waiting) = &mut player.waiting {
-                ready!(waiting.as_mut().poll(context));
-                player.waiting = None;
+            if let Some(timer) = player.timer.as_mut().filter(|_| player.waiting) {
+                ready!(timer.as_mut().poll(context));
+                player.waiting = false;
             }
             match player.performance.next_move() {
                 Move::Wait(_) if player.recorded > 0 => {}
                 Move::Wait(duration) if duration.is_zero() => {}
-                Move::Wait(duration) => player.waiting = Some(Box::pin(sleep(duration))),
+                Move::Wait(duration) => player.wait(duration),
                 Move::Chunk(_) if player.recorded > 0 => player.recorded -= 1,
                 Move::Chunk(chunk) => return Poll::Ready(Some(Ok(StreamItem::Chunk(chunk)))),
                 Move::Finish(finish) => {

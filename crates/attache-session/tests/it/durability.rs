@@ -43,7 +43,7 @@ async fn nothing_is_visible_before_its_commit() {
     for _ in 0..50 {
         entries.clear();
         assert!(follower.ready(64, &mut entries) && entries.is_empty(), "shown before it was durable");
-        assert_eq!(session.get(&scope(), &get).await.unwrap().progress.head, Seq(3));
+        assert_eq!(session.get(&scope(), &get).await.unwrap().view.progress.head, Seq(3));
         assert_eq!(stores.log.read(&opened.key(), Seq(3), 9).await.unwrap().len(), 0);
         yield_now().await;
     }
@@ -60,7 +60,7 @@ async fn a_session_that_starts_again_goes_on_where_the_last_one_was() {
     let first = session(&stores, &actor).await;
     let opened = task(first.send(&scope(), at_once("m1")).await.unwrap());
     let get = GetTask { task: opened.task.clone(), history_length: None };
-    while first.get(&scope(), &get).await.unwrap().progress.head < Seq(4) {
+    while first.get(&scope(), &get).await.unwrap().view.progress.head < Seq(4) {
         yield_now().await;
     }
     first.shutdown().await;
@@ -70,7 +70,7 @@ async fn a_session_that_starts_again_goes_on_where_the_last_one_was() {
     assert_eq!(second.counters().now().tasks_recovered, 1);
     actor.go.add_permits(1);
     read_from(&second, &opened.task, Some(Seq(1))).await;
-    let view = second.get(&scope(), &get).await.unwrap();
+    let view = second.get(&scope(), &get).await.unwrap().view.clone();
     assert_eq!(view.history.last().unwrap().text(), "abc", "no step was repeated");
     assert_eq!(*actor.performed.lock().unwrap(), [1, 1]);
 }
@@ -96,7 +96,7 @@ async fn a_cancel_that_was_recorded_counts_after_a_restart() {
     let second = session(&stores, &actor).await;
     let (_, seen) = read_from(&second, &opened.task, Some(Seq(1))).await;
     let get = GetTask { task: opened.task.clone(), history_length: None };
-    let view = second.get(&scope(), &get).await.unwrap();
+    let view = second.get(&scope(), &get).await.unwrap().view.clone();
     assert_eq!(view.status.state, TaskState::Canceled);
     assert_eq!(seen.last(), Some(&view.progress.head.0));
 }

@@ -46,7 +46,7 @@ async fn a_cancel_stops_the_agent_and_what_it_says_afterwards_is_lost() {
         yield_now().await;
     }
     let get = GetTask { task: opened.task.clone(), history_length: None };
-    assert_eq!(session.get(&scope(), &get).await.unwrap().progress.head, canceled.progress.head);
+    assert_eq!(session.get(&scope(), &get).await.unwrap().view.progress.head, canceled.progress.head);
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,7 +57,7 @@ async fn a_prompt_that_arrives_while_the_turn_ends_is_still_answered() {
     let session = session(&stores, &actor).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     let get = GetTask { task: opened.task.clone(), history_length: None };
-    while session.get(&scope(), &get).await.unwrap().progress.head < Seq(3) {
+    while session.get(&scope(), &get).await.unwrap().view.progress.head < Seq(3) {
         yield_now().await;
     }
     actor.go.add_permits(1);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use attache_domain::{
     Artifact, ArtifactId, Base64, ContextId, Digest, Ending, Event, Fact, Message, MessageId, Metadata,
-    Outcome, Part, PartContent, ReplyShape, Role, Scope, Seq, TaskId, TaskKey, TaskState, TaskSummary,
-    Timestamp,
+    Opened, Outcome, Part, PartContent, ReplyShape, Role, Scope, Seq, TaskId, TaskKey, TaskState,
+    TaskSummary, Timestamp,
 };
 
 use crate::{Append, EventLog, StoreError};
@@ -115,7 +115,7 @@ pub(super) fn numbered(count: usize) -> impl Iterator<Item = Fact> {
 pub fn every_kind_of_fact() -> Vec<Fact> {
     let digest = || Digest("0a1b".into());
     vec![
-        Fact::TaskOpened {
+        Fact::TaskOpened(Box::new(Opened {
             task: TaskId::new("task-1"),
             scope: Scope::new("tenant", "owner"),
             context: ContextId::new("context-1"),
@@ -124,7 +124,7 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
             ending: Ending::Completes,
             reply: ReplyShape::Task,
             metadata: Some(metadata()),
-        },
+        })),
         Fact::MessageReceived { message: short_message("message-2").into(), digest: digest() },
         Fact::PromptQueued { message: short_message("message-3").into(), digest: digest() },
         Fact::PromptTaken { said: None },
@@ -146,7 +146,7 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
         Fact::TurnEnded { outcome: Outcome::Rejected, message: None },
         Fact::CancelRequested,
         Fact::TaskCanceled,
-        Fact::TaskOpened {
+        Fact::TaskOpened(Box::new(Opened {
             task: TaskId::new("task-2"),
             scope: Scope::new("", "owner"),
             context: ContextId::new("context-1"),
@@ -155,7 +155,7 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
             ending: Ending::Completes,
             reply: ReplyShape::Message,
             metadata: None,
-        },
+        })),
         Fact::Replied { message: short_message("message-8").into() },
     ]
 }
@@ -163,7 +163,7 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
 /// The name of a fact's kind. A new kind stops this from compiling: give it a sample above as well.
 pub fn name_of(fact: &Fact) -> &'static str {
     match fact {
-        Fact::TaskOpened { .. } => "task_opened",
+        Fact::TaskOpened(_) => "task_opened",
         Fact::MessageReceived { .. } => "message_received",
         Fact::PromptQueued { .. } => "prompt_queued",
         Fact::PromptTaken { .. } => "prompt_taken",

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Artifact, ArtifactId, Base64, ContextId, Digest, Ending, Event, Fact, Message, MessageId, Metadata, Part,
-    PartContent, ReplyShape, Role, Scope, SendConfiguration, SendMessage, Seq, TaskId, TaskState, TaskStatus,
-    TaskView, Timestamp,
+    Artifact, ArtifactId, Base64, ContextId, Digest, Ending, Event, Fact, Message, MessageId, Metadata,
+    Opened, Part, PartContent, ReplyShape, Role, Scope, SendConfiguration, SendMessage, Seq, TaskId,
+    TaskState, TaskStatus, TaskView, Timestamp,
 };
 use attache_wire::Dialect;
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
 
 /// A task of which nothing is known but that it is there.
 pub(crate) fn bare_view() -> TaskView {
-    let fact = Fact::TaskOpened {
+    let fact = Fact::TaskOpened(Box::new(Opened {
         task: TaskId::from("t-1"),
         scope: Scope::new("", "someone"),
         context: ContextId::from("c-1"),
@@ -106,7 +106,7 @@ pub(crate) fn bare_view() -> TaskView {
         ending: Ending::Completes,
         reply: ReplyShape::Task,
         metadata: None,
-    };
+    }));
     let mut view = TaskView::open(&Event { seq: Seq(1), at: time(0), fact }).unwrap();
     view.history.clear();
     view

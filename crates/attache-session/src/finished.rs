@@ -1,0 +1,139 @@
+//! Finished tasks that were looked at lately. A finished task never changes, so a copy is as good as the log.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use attache_domain::{TaskKey, TaskView};
+
+use crate::spellings::Spellings;
+use crate::tail::weight_of_view;
+
+/// A task as somebody saw it, and how it was spelled for those who wanted to see all of it.
+#[derive(Debug)]
+pub struct Seen {
+    pub view: Arc<TaskView>,
+    whole: Spellings,
+}
+
+impl Seen {
+    pub(crate) fn new(view: Arc<TaskView>) -> Arc<Self> {
+        Arc::new(Self { view, whole: Spellings::default() })
+    }
+
+    /// Writes the whole task in dialect number `dialect`, as `spell` does unless that was done before.
+    pub fn write_whole(
+        &self,
+        dialect: usize,
+        out: &mut Vec<u8>,
+        spell: impl FnOnce(&TaskView, &mut Vec<u8>),
+    ) {
+        if self.view.status.state.is_terminal() {
+            self.whole.write(dialect, out, |out| spell(&self.view, out));
+        } else {
+            spell(&self.view, out);
+        }
+    }
+}
+
+/// How much is kept, by number and by weight. Most tasks weigh little beside the first bound.
+const MOST_TASKS: usize = 4096;
+const MOST_BYTES: usize = 8 << 20;
+
+#[derive(Default)]
+pub(crate) struct FinishedTasks {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tasks: HashMap<TaskKey, Arc<Seen>>,
+    /// Oldest first, with what each weighs.
+    order: VecDeque<(TaskKey, usize)>,
+    bytes: usize,
+}
+
+impl FinishedTasks {
+    pub(crate) fn find(&self, key: &TaskKey) -> Option<Arc<Seen>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).tasks.get(key).cloned()
+    }
+
+    /// Keeps `seen` for the next who asks, if it is finished.
+    pub(crate) fn keep(&self, seen: &Arc<Seen>) {
+        if !seen.view.status.state.is_terminal() {
+            return;
+        }
+        let (key, weight) = (seen.view.key(), weight_of_view(&seen.view));
+        let mut guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { tasks, order, bytes } = &mut *guard;
+        if tasks.insert(key.clone(), seen.clone()).is_some() {
+            return;
+        }
+        order.push_back((key, weight));
+        *bytes += weight;
+        while order.len() > MOST_TASKS || *bytes > MOST_BYTES {
+            let Some((key, weight)) = order.pop_front() else { break };
+            tasks.remove(&key);
+            *bytes -= weight;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_domain::{
+        ContextId, Digest, Event, Fact, Message, MessageId, Opening, Outcome, ReplyShape, Scope, Seq, TaskId,
+        Timestamp,
+    };
+
+    use super::*;
+
+    fn seen(task: &str, text: &str, ended: bool) -> Arc<Seen> {
+        let context = ContextId::from("c");
+        let opening = Opening {
+            task: TaskId::from(task),
+            scope: Scope::new("", "me"),
+            context: context.clone(),
+            message: Message::from_agent(MessageId::from("m"), context, None, text),
+            digest: Digest("00".into()),
+            reply: ReplyShape::Task,
+            metadata: None,
+        };
+        let mut view = TaskView::open(&event(1, opening.decide())).unwrap();
+        view.apply(&event(2, Fact::TurnStarted { turn: 1 }));
+        if ended {
+            view.apply(&event(3, Fact::TurnEnded { outcome: Outcome::Completed, message: None }));
+        }
+        Seen::new(Arc::new(view))
+    }
+
+    fn event(seq: u64, fact: Fact) -> Event {
+        Event { seq: Seq(seq), at: Timestamp::UNIX_EPOCH, fact }
+    }
+
+    #[test]
+    fn only_what_cannot_change_any_more_is_kept() {
+        let tasks = FinishedTasks::default();
+        let (working, finished) = (seen("working", "", false), seen("finished", "", true));
+        tasks.keep(&working);
+        tasks.keep(&finished);
+        assert!(tasks.find(&working.view.key()).is_none());
+        assert_eq!(tasks.find(&finished.view.key()).unwrap().view, finished.view);
+    }
+
+    #[test]
+    fn the_oldest_goes_when_there_are_too_many_or_they_are_too_large() {
+        let tasks = FinishedTasks::default();
+        let first = seen("first", "", true);
+        tasks.keep(&first);
+        for number in 0..MOST_TASKS {
+            tasks.keep(&seen(&number.to_string(), "", true));
+        }
+        assert!(tasks.find(&first.view.key()).is_none());
+        let last = seen(&(MOST_TASKS - 1).to_string(), "", true);
+        assert!(tasks.find(&last.view.key()).is_some());
+
+        tasks.keep(&seen("huge", &"x".repeat(MOST_BYTES), true));
+        let state = tasks.state.lock().unwrap();
+        assert!(state.tasks.is_empty() && state.order.is_empty() && state.bytes == 0);
+    }
+}
