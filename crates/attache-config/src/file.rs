@@ -85,9 +85,8 @@ impl Default for CardFile {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         Self {
             name: "attache".into(),
-            description:
-                "A coding agent that reads, edits and runs code in a workspace and asks before it acts."
-                    .into(),
+            description: "An agent that answers in text, asks back and can be followed while it works."
+                .into(),
             version: env!("CARGO_PKG_VERSION").into(),
             documentation_url: None,
             icon_url: None,
@@ -104,11 +103,11 @@ impl Default for CardFile {
             ]),
             default_output_modes: texts(&["text/plain", "application/json", "application/octet-stream"]),
             skills: vec![SkillFile {
-                id: "code".into(),
-                name: "Work on code".into(),
-                description: "Answers questions about a workspace and works on the code in it.".into(),
-                tags: texts(&["code", "development"]),
-                examples: texts(&["help", "What is in this project?"]),
+                id: "conversation".into(),
+                name: "Conversation".into(),
+                description: "Answers plain requests in text; ask it for help to see which.".into(),
+                tags: texts(&["conversation", "text"]),
+                examples: texts(&["help", "count to 3"]),
                 input_modes: Vec::new(),
                 output_modes: Vec::new(),
                 security: Vec::new(),

@@ -164,18 +164,26 @@ impl TaskView {
 
     /// Without `append`, or for an id not seen before, the artifact is created or replaced.
     fn add_artifact(&mut self, artifact: &Artifact, append: bool) {
-        if self.artifact_places.len() != self.artifacts.len() {
-            let places = self.artifacts.iter().enumerate();
-            self.artifact_places = places.map(|(place, artifact)| (artifact.id.clone(), place)).collect();
-        }
-        match self.artifact_places.get(&artifact.id) {
-            Some(&place) if append => self.artifacts[place].parts.extend(artifact.parts.iter().cloned()),
-            Some(&place) => self.artifacts[place] = artifact.clone(),
+        match self.place_of(&artifact.id) {
+            Some(place) if append => self.artifacts[place].parts.extend(artifact.parts.iter().cloned()),
+            Some(place) => self.artifacts[place] = artifact.clone(),
             None => {
                 self.artifact_places.insert(artifact.id.clone(), self.artifacts.len());
                 self.artifacts.push(artifact.clone());
             }
         }
+    }
+
+    fn place_of(&mut self, id: &ArtifactId) -> Option<usize> {
+        // Pieces come one after the other, so it is most often the last.
+        if self.artifacts.last().is_some_and(|last| last.id == *id) {
+            return Some(self.artifacts.len() - 1);
+        }
+        if self.artifact_places.len() != self.artifacts.len() {
+            let places = self.artifacts.iter().enumerate();
+            self.artifact_places = places.map(|(place, artifact)| (artifact.id.clone(), place)).collect();
+        }
+        self.artifact_places.get(id).copied()
     }
 }
 

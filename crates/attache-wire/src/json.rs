@@ -4,6 +4,7 @@
 //! its bytes and nothing else.
 
 use attache_domain::Fault;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// Deeper than this the JSON parser itself gives up; a higher limit has no effect.
@@ -15,16 +16,25 @@ pub const DEEPEST: usize = 127;
 /// nesting limit when it is passed.
 pub fn parse(body: &[u8], max_depth: usize) -> Result<Value, Fault> {
     let limit = max_depth.min(DEEPEST);
-    if is_nested_deeper_than(body, limit) {
-        return Err(Fault::InvalidRequest {
-            what: format!("the body is nested more than {limit} levels deep, which is the limit here"),
+    if let Some(end) = place_deeper_than(body, limit) {
+        // What is not JSON at all has no nesting; skipping over it takes no stack.
+        return Err(match serde_json::from_slice::<IgnoredAny>(&body[..end]) {
+            Err(error) if error.is_syntax() => unparsable(&error),
+            _ => Fault::InvalidRequest {
+                what: format!("the body is nested more than {limit} levels deep, which is the limit here"),
+            },
         });
     }
-    serde_json::from_slice(body).map_err(|error| Fault::Unparsable { what: error.to_string() })
+    serde_json::from_slice(body).map_err(|error| unparsable(&error))
 }
 
-/// Counts brackets outside of strings. Says nothing about whether they match: the parser does.
-fn is_nested_deeper_than(body: &[u8], limit: usize) -> bool {
+fn unparsable(error: &serde_json::Error) -> Fault {
+    Fault::Unparsable { what: error.to_string() }
+}
+
+/// The end of the first bracket that is nested too deep. Counts brackets outside of strings and says
+/// nothing about whether they match: the parser does.
+fn place_deeper_than(body: &[u8], limit: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = 0;
     while let Some(&byte) = body.get(at) {
@@ -34,14 +44,14 @@ fn is_nested_deeper_than(body: &[u8], limit: usize) -> bool {
             b'{' | b'[' => {
                 depth += 1;
                 if depth > limit {
-                    return true;
+                    return Some(at);
                 }
             }
             b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
-    false
+    None
 }
 
 /// The position after the closing quote of the string whose inside starts at `at`.
@@ -61,9 +71,9 @@ mod tests {
 
     #[track_caller]
     fn check_depth(body: &str, depth: usize) {
-        assert!(!is_nested_deeper_than(body.as_bytes(), depth), "{body} is at most {depth} deep");
+        assert!(place_deeper_than(body.as_bytes(), depth).is_none(), "{body} is at most {depth} deep");
         if depth > 0 {
-            assert!(is_nested_deeper_than(body.as_bytes(), depth - 1), "{body} is {depth} deep");
+            assert!(place_deeper_than(body.as_bytes(), depth - 1).is_some(), "{body} is {depth} deep");
         }
     }
 
@@ -82,6 +92,16 @@ mod tests {
         let fault = parse(b"[[[1]]]", 2).unwrap_err();
         assert!(matches!(&fault, Fault::InvalidRequest { what } if what.contains("2 levels")), "{fault}");
         assert!(parse(b"[[1]]", 2).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_json_is_told_apart_from_what_is_too_deep() {
+        for (body, is_json) in
+            [("[[[", true), ("[[[1", true), ("}[[[", false), ("x[[[[", false), ("\u{1}{{{", false)]
+        {
+            let fault = parse(body.as_bytes(), 2).unwrap_err();
+            assert_eq!(matches!(fault, Fault::InvalidRequest { .. }), is_json, "{body}: {fault}");
+        }
     }
 
     #[test]
