@@ -5,6 +5,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use attache_domain::{ContextId, Fact, Fault, Seq, TaskId, TaskView, Update};
@@ -12,10 +13,10 @@ use attache_session::{Entry, Follower, Subscription};
 use attache_wire::Dialect;
 use attache_wire::encode::{self, TaskShape};
 use bytes::Bytes;
-use futures_util::{StreamExt, stream};
+use futures_util::Stream;
 use http::{HeaderValue, header};
 use tokio::time::{Instant, Sleep};
-use tokio_util::sync::WaitForCancellationFutureOwned;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::app::App;
 use crate::framing::Framing;
@@ -47,6 +48,10 @@ pub(crate) struct EventStream {
     silence: Pin<Box<Sleep>>,
     last_sent: Instant,
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// Tells without waiting whether `stop` is ready.
+    stopping: CancellationToken,
+    /// The waker that `silence` and `stop` have; they need not be asked again for it.
+    waiting: Option<Waker>,
     _open: OpenStream,
 }
 
@@ -81,16 +86,14 @@ impl EventStream {
             silence: Box::pin(tokio::time::sleep(heartbeat)),
             last_sent: Instant::now(),
             stop: Box::pin(app.stop.clone().cancelled_owned()),
+            stopping: app.stop.clone(),
+            waiting: None,
             _open: app.metrics.open_stream(),
         }
     }
 
     pub(crate) fn into_response(self) -> Response {
-        let chunks = stream::unfold(self, |mut events| async move {
-            let chunk = events.next_chunk().await?;
-            Some((chunk, events))
-        });
-        let mut response = Response::new(Body::Stream(chunks.boxed()));
+        let mut response = Response::new(Body::Stream(Box::pin(self)));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
@@ -98,54 +101,57 @@ impl EventStream {
         response
     }
 
-    /// The next bytes to send; `None` ends the stream.
-    async fn next_chunk(&mut self) -> Option<Bytes> {
-        let mut out = Vec::new();
-        if let Some(view) = self.first.take() {
-            self.write_task(&view, &mut out);
-            // Whatever has happened meanwhile goes out with it.
-            if let Some(follower) = &mut self.follower {
-                follower.ready(MOST_EVENTS, &mut self.entries);
-                self.write_entries(&mut out);
-            }
-            return self.sent(out);
-        }
-        loop {
-            let follower = self.follower.as_mut()?;
-            tokio::select! {
-                biased;
-                read = follower.next(MOST_EVENTS, &mut self.entries) => {
-                    if let Err(error) = read {
-                        tracing::error!(task = %self.task, %error, "a stream cannot go on");
-                        self.follower = None;
-                        self.write_fault(&Fault::Internal, &mut out);
-                        return self.sent(out);
-                    }
-                    self.write_entries(&mut out);
-                    if !out.is_empty() {
-                        return self.sent(out);
-                    }
-                }
-                () = &mut self.stop => return None,
-                () = &mut self.silence => {
-                    let quiet_until = self.last_sent + self.heartbeat;
-                    if Instant::now() < quiet_until {
-                        self.silence.as_mut().reset(quiet_until);
-                    } else {
-                        out.extend_from_slice(b": keep-alive\n\n");
-                        return self.sent(out);
-                    }
-                }
-            }
+    /// The task first, with whatever has happened meanwhile.
+    fn write_first(&mut self, view: &TaskView, out: &mut Vec<u8>) {
+        self.write_task(view, out);
+        if let Some(follower) = &mut self.follower {
+            follower.ready(MOST_EVENTS, &mut self.entries);
+            self.write_entries(out);
         }
     }
 
-    fn sent(&mut self, out: Vec<u8>) -> Option<Bytes> {
+    /// Ready when there is something to send, or with nothing when the stream is over.
+    fn poll_events(&mut self, context: &mut Context<'_>, out: &mut Vec<u8>) -> Poll<()> {
+        while out.is_empty() {
+            let Some(follower) = &mut self.follower else { break };
+            if let Err(error) = ready!(follower.poll_next(context, MOST_EVENTS, &mut self.entries)) {
+                tracing::error!(task = %self.task, %error, "a stream cannot go on");
+                self.follower = None;
+                self.write_fault(&Fault::Internal, out);
+            }
+            self.write_entries(out);
+        }
+        Poll::Ready(())
+    }
+
+    /// Ready with true when it is time for a sign of life, with false when the server stops.
+    fn poll_quiet(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+        // A body is asked more often than it is woken; both of these know the waker already.
+        let known = self.waiting.as_ref().is_some_and(|waker| waker.will_wake(context.waker()));
+        if known && !self.silence.is_elapsed() && !self.stopping.is_cancelled() {
+            return Poll::Pending;
+        }
+        if self.stop.as_mut().poll(context).is_ready() {
+            return Poll::Ready(false);
+        }
+        while self.silence.as_mut().poll(context).is_ready() {
+            let quiet_until = self.last_sent + self.heartbeat;
+            if Instant::now() >= quiet_until {
+                return Poll::Ready(true);
+            }
+            self.silence.as_mut().reset(quiet_until);
+        }
+        self.waiting = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    fn sent(&mut self, out: Vec<u8>) -> Poll<Option<Bytes>> {
         self.last_sent = Instant::now();
         if self.silence.is_elapsed() {
             self.silence.as_mut().reset(self.last_sent + self.heartbeat);
+            self.waiting = None;
         }
-        Some(Bytes::from(out))
+        Poll::Ready(Some(Bytes::from(out)))
     }
 
     /// Writes the entries taken, and those that became ready meanwhile, until there is enough for one write.
@@ -153,8 +159,9 @@ impl EventStream {
         while !self.entries.is_empty() {
             // Taken out and put back, so that its room is used again.
             let mut entries = std::mem::take(&mut self.entries);
+            let others = self.follower.as_ref().is_some_and(Follower::has_company);
             for entry in entries.drain(..) {
-                self.write_entry(&entry, out);
+                self.write_entry(&entry, others, out);
                 if entry.closes() {
                     self.follower = None;
                     return;
@@ -176,7 +183,7 @@ impl EventStream {
         self.close_frame(out);
     }
 
-    fn write_entry(&self, entry: &Entry, out: &mut Vec<u8>) {
+    fn write_entry(&self, entry: &Entry, others: bool, out: &mut Vec<u8>) {
         let is_reply = matches!(entry.event.fact, Fact::Replied { .. });
         if self.bare && entry.closes() && !is_reply {
             return self.write_fault(&no_reply(), out);
@@ -186,7 +193,6 @@ impl EventStream {
         }
         out.reserve(USUAL_FRAME);
         self.open_frame(entry.event.seq, out);
-        let others = self.follower.as_ref().is_some_and(Follower::has_company);
         entry.write_spelled(self.dialect.index(), others, out, |update, out| match update {
             Update::Replied(message) => encode::write_message_item(self.dialect, message, out),
             _ => encode::write_update(self.dialect, &self.task, &self.context, update, out),
@@ -214,6 +220,24 @@ impl EventStream {
         out.extend_from_slice(b"data: ");
         out.extend_from_slice(&payload);
         out.extend_from_slice(b"\n\n");
+    }
+}
+
+impl Stream for EventStream {
+    type Item = Bytes;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let events = self.get_mut();
+        let mut out = Vec::new();
+        if let Some(view) = events.first.take() {
+            events.write_first(&view, &mut out);
+        } else if events.poll_events(context, &mut out).is_pending() {
+            if !ready!(events.poll_quiet(context)) {
+                return Poll::Ready(None);
+            }
+            out.extend_from_slice(b": keep-alive\n\n");
+        }
+        if out.is_empty() { Poll::Ready(None) } else { events.sent(out) }
     }
 }
 

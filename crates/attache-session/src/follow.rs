@@ -5,26 +5,32 @@
 //! Not here: deciding when a caller has seen enough.
 
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
-use attache_domain::{Seq, Stage, TaskView};
+use attache_domain::{Event, Seq, Stage, TaskView};
 use attache_store::StoreError;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, poll_fn};
 
 use crate::hot::HotTask;
 use crate::replay::PAGE;
 use crate::tail::Entry;
+use crate::watcher::Watcher;
 
 pub struct Follower {
-    hot: Arc<HotTask>,
+    watcher: Watcher,
     cursor: Seq,
     /// What the event after the cursor is shown by.
     stage: Stage,
+    /// Stored events on their way, for a reader who fell behind.
+    reading: Option<BoxFuture<'static, Result<Vec<Arc<Event>>, StoreError>>>,
 }
 
 impl Follower {
     /// Follows `hot` from where `view` shows it.
     pub(crate) fn new(hot: Arc<HotTask>, view: &TaskView) -> Self {
-        hot.reader_came();
-        Self { hot, cursor: view.progress.head, stage: view.progress.stage() }
+        let watcher = Watcher::new(hot);
+        Self { watcher, cursor: view.progress.head, stage: view.progress.stage(), reading: None }
     }
 
     /// The place of the last entry handed out.
@@ -34,44 +40,63 @@ impl Follower {
 
     /// Somebody else follows the task too.
     pub fn has_company(&self) -> bool {
-        self.hot.has_many_readers()
+        self.watcher.has_company()
     }
 
     /// Waits until there is something after the cursor and adds up to `limit` entries to `found`.
     ///
     /// Can be dropped and called again at any time: what was not handed out comes next time.
     pub async fn next(&mut self, limit: usize, found: &mut Vec<Arc<Entry>>) -> Result<(), StoreError> {
-        loop {
-            if !self.ready(limit, found) {
-                self.read_stored(limit.min(PAGE), found).await?;
-            }
-            if !found.is_empty() {
-                return Ok(());
-            }
-            // Looked at once more after the wish to be woken is known, so that nothing falls between.
-            let moved = self.hot.moved();
-            if self.hot.head() == self.cursor {
-                moved.await;
+        poll_fn(|context| self.poll_next(context, limit, found)).await
+    }
+
+    /// See [`next`](Self::next).
+    pub fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+        limit: usize,
+        found: &mut Vec<Arc<Entry>>,
+    ) -> Poll<Result<(), StoreError>> {
+        if self.reading.is_none() {
+            let known = ready!(self.watcher.poll(context, |state| {
+                let known = state.tail_after(self.cursor, limit, found);
+                (!known || !found.is_empty()).then_some(known)
+            }));
+            if known {
+                self.advance(found);
+                return Poll::Ready(Ok(()));
             }
         }
+        let reading = self.reading.get_or_insert_with(|| {
+            let (hot, cursor) = (self.watcher.task().clone(), self.cursor);
+            async move { hot.log().read(&hot.key, cursor, limit.min(PAGE)).await }.boxed()
+        });
+        let read = ready!(reading.poll_unpin(context));
+        self.reading = None;
+        self.take(read?, found);
+        if found.is_empty() {
+            let what = format!("task {} has lost events after {}", self.watcher.task().key.task, self.cursor);
+            return Poll::Ready(Err(StoreError::Corrupt { what }));
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// What is there already, without waiting; false when the store would have to be asked.
     pub fn ready(&mut self, limit: usize, found: &mut Vec<Arc<Entry>>) -> bool {
-        let known = self.hot.tail_after(self.cursor, limit, found);
+        let known =
+            self.reading.is_none() && self.watcher.task().state().tail_after(self.cursor, limit, found);
         self.advance(found);
         known
     }
 
-    async fn read_stored(&mut self, limit: usize, found: &mut Vec<Arc<Entry>>) -> Result<(), StoreError> {
+    fn take(&mut self, events: Vec<Arc<Event>>, found: &mut Vec<Arc<Entry>>) {
         let mut stage = self.stage;
-        for event in self.hot.log().read(&self.hot.key, self.cursor, limit).await? {
+        for event in events {
             let entry = Entry::new(event, stage);
             stage = entry.stage_after();
             found.push(Arc::new(entry));
         }
         self.advance(found);
-        Ok(())
     }
 
     fn advance(&mut self, found: &[Arc<Entry>]) {
@@ -79,11 +104,5 @@ impl Follower {
             self.cursor = last.event.seq;
             self.stage = last.stage_after();
         }
-    }
-}
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        self.hot.reader_left();
     }
 }

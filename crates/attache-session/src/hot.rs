@@ -4,36 +4,34 @@
 //! what is new and decide again. So no lock is held across an await, and another process that writes the
 //! same log is no special case.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 
 use attache_domain::{
     Event, Facts, Fault, Intent, Progress, Seq, Step, TaskKey, TaskSummary, TaskView, Timestamp,
 };
 use attache_store::{Append, EventLog, StoreError};
 use tokio::sync::Notify;
-use tokio::sync::futures::Notified;
 
 use crate::Counters;
 use crate::replay::{self, PAGE};
 use crate::tail::{Entry, Tail, weight_of_view};
+use crate::watcher::Wakers;
 
 pub(crate) struct HotTask {
     pub(crate) key: TaskKey,
     log: Arc<dyn EventLog>,
     counters: Arc<Counters>,
     state: Mutex<HotState>,
-    /// Wakes readers when there is something new. Carries no events: they are in the tail.
-    moved: Notify,
-    /// How many follow the task.
-    readers: AtomicUsize,
     /// Wakes the runner for what others appended.
     pub(crate) poke: Notify,
 }
 
-struct HotState {
-    view: Arc<TaskView>,
-    tail: Tail,
+pub(crate) struct HotState {
+    pub(crate) view: Arc<TaskView>,
+    pub(crate) tail: Tail,
+    /// Carry wake-ups only: events are in the tail.
+    pub(crate) wakers: Wakers,
     running: bool,
     shelved: bool,
     snapshot_at: Seq,
@@ -62,11 +60,10 @@ impl HotTask {
             key: view.key(),
             log,
             counters,
-            moved: Notify::new(),
-            readers: AtomicUsize::new(0),
             poke: Notify::new(),
             state: Mutex::new(HotState {
                 view: Arc::new(view),
+                wakers: Wakers::default(),
                 tail: Tail::default(),
                 running: false,
                 shelved: false,
@@ -75,7 +72,7 @@ impl HotTask {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, HotState> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, HotState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,30 +84,9 @@ impl HotTask {
         self.state().view.progress.clone()
     }
 
-    pub(crate) fn head(&self) -> Seq {
-        self.state().view.progress.head
-    }
-
     /// Looks at the progress without copying it.
     pub(crate) fn with_progress<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
         look(&self.state().view.progress)
-    }
-
-    /// Ready once the log has grown after this call. To be taken before looking, so that nothing falls between.
-    pub(crate) fn moved(&self) -> Notified<'_> {
-        self.moved.notified()
-    }
-
-    pub(crate) fn reader_came(&self) {
-        self.readers.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn reader_left(&self) {
-        self.readers.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn has_many_readers(&self) -> bool {
-        self.readers.load(Ordering::Relaxed) > 1
     }
 
     pub(crate) fn log(&self) -> &Arc<dyn EventLog> {
@@ -154,7 +130,7 @@ impl HotTask {
     /// Folds in what others have appended to the log.
     pub(crate) async fn catch_up(&self) -> Result<(), StoreError> {
         loop {
-            let head = self.head();
+            let head = self.with_progress(|progress| progress.head);
             let events = self.log.read(&self.key, head, PAGE).await?;
             if events.is_empty() {
                 return Ok(());
@@ -166,7 +142,8 @@ impl HotTask {
     /// Shows durable events: folds them in, keeps them in the tail, wakes the readers.
     fn absorb(&self, events: &[Arc<Event>]) -> Arc<TaskView> {
         let mut guard = self.state();
-        let HotState { view, tail, .. } = &mut *guard;
+        let HotState { view, tail, wakers, .. } = &mut *guard;
+        let mut woken = Vec::new();
         for event in events {
             if event.seq != view.progress.head.next() {
                 continue; // Another reader of the log was quicker.
@@ -177,15 +154,10 @@ impl HotTask {
             tail.push(Arc::new(Entry::new(event.clone(), stage)));
         }
         let view = view.clone();
+        wakers.take(&mut woken);
         drop(guard);
-        self.moved.notify_waiters();
+        woken.into_iter().for_each(Waker::wake);
         view
-    }
-
-    /// Entries after `after` into `found`; false when the tail does not reach back that far.
-    pub(crate) fn tail_after(&self, after: Seq, limit: usize, found: &mut Vec<Arc<Entry>>) -> bool {
-        let state = self.state();
-        after >= state.view.progress.head || state.tail.after(after, limit, found)
     }
 
     /// Marks the task as being worked on; false when nothing is to be done or somebody is at it.
@@ -236,6 +208,13 @@ impl HotTask {
 
     pub(crate) async fn view_at(&self, at: Seq) -> Result<Option<TaskView>, StoreError> {
         replay::view_at(self.log.as_ref(), &self.key, at).await
+    }
+}
+
+impl HotState {
+    /// Entries after `after` into `found`; false when the tail does not reach back that far.
+    pub(crate) fn tail_after(&self, after: Seq, limit: usize, found: &mut Vec<Arc<Entry>>) -> bool {
+        after >= self.view.progress.head || self.tail.after(after, limit, found)
     }
 }
 

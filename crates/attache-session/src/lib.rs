@@ -21,6 +21,7 @@ mod service;
 mod shelf;
 mod spellings;
 mod tail;
+mod watcher;
 
 pub use agent::{Agent, Stopped, TurnRequest};
 pub use counters::{Counters, CountersNow};

@@ -17,6 +17,7 @@ use crate::identity::{Identity, digest};
 use crate::listing::{self, TaskPage};
 use crate::runner::{Runner, chain};
 use crate::shelf::Shelf;
+use crate::watcher::Watcher;
 use crate::{Agent, Counters, Follower, media, replay};
 
 /// What the session is told by whoever starts it.
@@ -152,17 +153,13 @@ impl SessionService {
 
     /// Waits until the task of `started` is over or waits for somebody.
     pub async fn settle(&self, started: Started) -> Result<Reply, Fault> {
-        loop {
-            let moved = started.hot.moved();
-            if started.hot.with_progress(|progress| progress.is_settled()) {
-                break;
-            }
-            tokio::select! {
-                () = moved => {}
-                () = self.stop.cancelled() => return Err(Fault::Unavailable),
-            }
+        let watcher = Watcher::new(started.hot);
+        tokio::select! {
+            biased;
+            () = watcher.wait_until(|state| state.view.progress.is_settled()) => {}
+            () = self.stop.cancelled() => return Err(Fault::Unavailable),
         }
-        let view = started.hot.view();
+        let view = watcher.task().view();
         if !started.bare {
             return Ok(Reply::Task(view));
         }
@@ -225,17 +222,10 @@ impl SessionService {
         let hot = self.visible(scope, &cancel.task).await?;
         hot.record(Intent::Cancel).await.map_err(record_fault)?;
         self.run(&hot);
-        let stopped = async {
-            loop {
-                let moved = hot.moved();
-                if hot.with_progress(|progress| progress.state.is_terminal()) {
-                    break;
-                }
-                moved.await;
-            }
-        };
+        let watcher = Watcher::new(hot);
+        let stopped = watcher.wait_until(|state| state.view.progress.state.is_terminal());
         let _ = tokio::time::timeout(self.options.cancel_patience, stopped).await;
-        Ok(hot.view())
+        Ok(watcher.task().view())
     }
 
     /// The task as of a cursor (or as it is), then everything after it.

@@ -9,7 +9,7 @@ use super::workbench::{Playing, Store, Workbench};
 
 /// Live: every event finds its reader waiting, and travels alone.
 const LIVE_STREAMS: &str = "64";
-const LIVE_EVENTS: usize = 300;
+const LIVE_EVENTS: usize = 500;
 const LIVE_INTERVAL_MS: usize = 5;
 
 /// Burst: the producer is always ahead of the reader.
@@ -62,7 +62,7 @@ fn pairs(
 ) -> Result<Vec<Pair>, String> {
     let text = script::pieces(events, interval_ms);
     let mut pairs = Vec::new();
-    for _ in 0..workbench.rounds.min(3) {
+    for _ in 0..workbench.rounds {
         let server = workbench.start_attache(Store::Memory, Playing::Streams)?;
         // Warm, and to learn how long an event is.
         run(workbench, &server, "16", &["--text", &script::pieces(100, 0)])?;

@@ -1,0 +1,72 @@
+//! Somebody who waits for a task to move: a stream, a blocking send, a cancel.
+//!
+//! A watcher looks and, if there is nothing for it, leaves its waker behind in the same moment, under the lock
+//! that new events come in under. So no wake-up is lost, and waiting costs one look.
+
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use futures_util::future::poll_fn;
+use slab::Slab;
+
+use crate::hot::{HotState, HotTask};
+
+/// The wakers of those who wait, each in a place of its own.
+#[derive(Default)]
+pub(crate) struct Wakers(Slab<Option<Waker>>);
+
+impl Wakers {
+    /// Takes all that are to be woken; woken without the lock, so that they can look at once.
+    pub(crate) fn take(&mut self, woken: &mut Vec<Waker>) {
+        woken.extend(self.0.iter_mut().filter_map(|(_, waker)| waker.take()));
+    }
+}
+
+pub(crate) struct Watcher {
+    hot: Arc<HotTask>,
+    place: usize,
+}
+
+impl Watcher {
+    pub(crate) fn new(hot: Arc<HotTask>) -> Self {
+        let place = hot.state().wakers.0.insert(None);
+        Self { hot, place }
+    }
+
+    pub(crate) fn task(&self) -> &Arc<HotTask> {
+        &self.hot
+    }
+
+    /// What `look` finds; nothing: woken when the task has moved.
+    pub(crate) fn poll<T>(
+        &self,
+        context: &Context<'_>,
+        look: impl FnOnce(&HotState) -> Option<T>,
+    ) -> Poll<T> {
+        let mut state = self.hot.state();
+        if let Some(found) = look(&state) {
+            return Poll::Ready(found);
+        }
+        let waker = &mut state.wakers.0[self.place];
+        if !waker.as_ref().is_some_and(|known| known.will_wake(context.waker())) {
+            *waker = Some(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    pub(crate) async fn wait_until(&self, is_so: impl Fn(&HotState) -> bool) {
+        poll_fn(|context| self.poll(context, |state| is_so(state).then_some(()))).await;
+    }
+
+    /// Somebody else watches the task too.
+    pub(crate) fn has_company(&self) -> bool {
+        self.hot.state().wakers.0.len() > 1
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        // The waker is dropped after the lock is let go.
+        let _waker = self.hot.state().wakers.0.remove(self.place);
+    }
+}
