@@ -10,6 +10,7 @@
 
 mod artifact;
 mod card;
+mod conversation;
 mod decide;
 mod fact;
 mod fault;
@@ -28,6 +29,7 @@ pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,
     Capabilities, OAuthFlow, SecurityRequirement, SecurityScheme, SecuritySchemeKind,
 };
+pub use conversation::{CallId, Content, Exchange, Opaque, Said, ToolCall, ToolResult, Usage, Utterance};
 pub use decide::{Facts, Intent, Opening};
 pub use fact::{Ending, Event, Fact, Opened, Outcome, ReplyShape};
 pub use fault::{Fault, Violation};

@@ -5,8 +5,12 @@
 //! a crate of their own.
 
 mod conversation;
+mod language;
 pub mod offline;
 mod provider;
 pub mod script;
 
+pub use language::{
+    LanguageError, LanguageModel, LanguageStream, Piece, Prompt, Stop, Streamed, Thinking, ToolDeclaration,
+};
 pub use provider::{Finish, ModelChunk, ModelError, ModelProvider, ModelRequest, ModelStream, StreamItem};

@@ -24,11 +24,15 @@ const ARROWS: &[(&str, MayUse)] = &[
     ("attache-wire", MayUse::Only(&["attache-domain"])),
     ("attache-store", MayUse::Only(&["attache-domain"])),
     ("attache-model", MayUse::Only(&["attache-domain"])),
+    ("attache-tool", MayUse::Only(&["attache-domain"])),
+    ("attache-net", MayUse::Only(&[])),
     // implementations
+    ("attache-model-http", MayUse::Only(&["attache-domain", "attache-model", "attache-net"])),
+    ("attache-tool-std", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),
     ("attache-store-sql", MayUse::Only(&["attache-domain", "attache-store"])),
     // engines
     ("attache-session", MayUse::Only(&["attache-domain", "attache-store"])),
-    ("attache-agent", MayUse::Only(&["attache-domain", "attache-session", "attache-model"])),
+    ("attache-agent", MayUse::Only(&["attache-domain", "attache-session", "attache-model", "attache-tool"])),
     // edges
     ("attache-server", MayUse::Only(&["attache-domain", "attache-wire", "attache-session"])),
     ("attache-config", MayUse::Only(&["attache-domain"])),

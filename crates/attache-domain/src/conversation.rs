@@ -1,0 +1,97 @@
+//! What is said to a model and what it answers, free of any provider.
+//!
+//! Stored in the log: a model can be changed in the middle of a task, and a restart goes on with what was said.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::Base64;
+
+/// One side's contribution. A conversation begins with the user, and after an answer with calls come their results.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exchange {
+    /// What the person says, or the agent on their behalf.
+    User(Vec<Content>),
+    /// One answer of the model, in the order it came.
+    Model(Vec<Said>),
+    /// What the calls of the answer before came to: each exactly once, in the order of the calls.
+    Results(Vec<ToolResult>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Content {
+    Text(String),
+    Bytes {
+        media_type: String,
+        bytes: Base64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+    },
+    Link {
+        media_type: Option<String>,
+        url: String,
+    },
+}
+
+/// A piece of a model's answer with what its provider wants to see again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Said {
+    pub what: Utterance,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opaque: Option<Opaque>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Utterance {
+    Text(String),
+    Thought(String),
+    Call(ToolCall),
+    /// Nothing that anyone can read; only what the provider wants back.
+    Hidden,
+}
+
+/// A provider's own data about a piece: sent back unchanged to the same family of models, and to no other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// Whose it is, such as `gemini` or `anthropic`.
+    pub provider: String,
+    pub model: String,
+    pub data: Value,
+}
+
+/// A model wants a tool to be used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// Unique within the task; made up when the provider gave none.
+    pub id: CallId,
+    pub name: String,
+    pub input: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolResult {
+    pub call: CallId,
+    pub name: String,
+    pub output: Vec<Content>,
+    /// The output says what went wrong.
+    pub failed: bool,
+}
+
+/// Names one tool call within its task.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallId(pub String);
+
+/// What an answer cost, in tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// The whole prompt, the cached part included.
+    pub input: u64,
+    pub cached: u64,
+    /// Everything generated, thoughts included.
+    pub output: u64,
+    pub thoughts: u64,
+}

@@ -1,0 +1,63 @@
+//! What can go wrong with a call, in words that the model can act on.
+
+use serde::{Deserialize, Serialize};
+
+/// A failure that the model reads and may mend.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    pub kind: ErrorKind,
+    /// Says what was wrong and what would be right.
+    pub message: String,
+}
+
+impl ToolError {
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    /// The input does not fit the tool's parameters.
+    pub fn bad_input(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidToolParams, message)
+    }
+}
+
+/// The kinds clients know, under the names they know them by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ErrorKind {
+    PolicyViolation,
+    InvalidToolParams,
+    Unknown,
+    UnhandledException,
+    ToolNotRegistered,
+    ExecutionFailed,
+    FileNotFound,
+    FileWriteFailure,
+    ReadContentFailure,
+    AttemptToCreateExistingFile,
+    FileTooLarge,
+    PermissionDenied,
+    NoSpaceLeft,
+    TargetIsDirectory,
+    PathNotInWorkspace,
+    SearchPathNotFound,
+    SearchPathNotADirectory,
+    EditPreparationFailure,
+    EditNoOccurrenceFound,
+    EditExpectedOccurrenceMismatch,
+    EditNoChange,
+    GlobExecutionError,
+    GrepExecutionError,
+    LsExecutionError,
+    PathIsNotADirectory,
+    McpToolError,
+    MemoryToolExecutionError,
+    ReadManyFilesSearchError,
+    ShellExecuteError,
+    WebFetchNoUrlInPrompt,
+    WebFetchFallbackFailed,
+    WebFetchProcessingError,
+    WebSearchFailed,
+}

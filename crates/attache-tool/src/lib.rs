@@ -1,0 +1,16 @@
+//! The seam to tools: what a call would do, whether it may, and who does it.
+//!
+//! A tool first proposes (touching nothing), and a proposal is what rules are applied to, what a person is asked
+//! about, and what is then done: exactly that, or nothing. Tools know no model, and no client.
+
+mod error;
+mod proposal;
+mod registry;
+mod spec;
+mod tool;
+
+pub use error::{ErrorKind, ToolError};
+pub use proposal::{Effect, Proposal, Shown};
+pub use registry::Registry;
+pub use spec::{ToolKind, ToolSpec};
+pub use tool::{LiveOutput, Tool, ToolContext, ToolInput, ToolOutput, Workspace};

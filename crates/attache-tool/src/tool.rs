@@ -1,0 +1,60 @@
+//! The trait every tool implements, and what it works with.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_domain::Content;
+use serde_json::{Map, Value};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Proposal, ToolError, ToolSpec};
+
+pub type ToolInput = Map<String, Value>;
+
+#[async_trait]
+pub trait Tool: Send + Sync + 'static {
+    fn spec(&self) -> &ToolSpec;
+
+    /// Checks `input` and says what it would do. Touches nothing.
+    async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError>;
+
+    /// Does what was proposed, exactly, or fails: what has changed since is refused. Stops soon after
+    /// `context.cancel` is cancelled, leaving nothing behind that runs.
+    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError>;
+}
+
+/// What a call may work with.
+#[derive(Clone)]
+pub struct ToolContext {
+    pub workspace: Arc<Workspace>,
+    pub cancel: CancellationToken,
+    pub live: Arc<dyn LiveOutput>,
+}
+
+/// Where a conversation works.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// Absolute and without links. Relative paths are below the first.
+    pub roots: Vec<PathBuf>,
+    /// For what is too long to hand over; absolute, readable by the tools, not part of the project.
+    pub scratch: PathBuf,
+    /// The environment of programs that are started: nothing else is passed on.
+    pub environment: Vec<(String, String)>,
+}
+
+/// Takes what a call has to say while it runs.
+pub trait LiveOutput: Send + Sync {
+    fn show(&self, text: &str);
+}
+
+/// What came of a call.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolOutput {
+    /// For the model.
+    pub content: Vec<Content>,
+    /// For people, in a line or a few; empty when the content says it all.
+    pub summary: String,
+    /// A unified diff of what was changed.
+    pub diff: Option<String>,
+}
