@@ -30,6 +30,7 @@ pub enum Content {
         name: Option<String>,
     },
     Link {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         media_type: Option<String>,
         url: String,
     },
@@ -94,4 +95,13 @@ pub struct Usage {
     /// Everything generated, thoughts included.
     pub output: u64,
     pub thoughts: u64,
+}
+
+impl Usage {
+    pub fn add(&mut self, other: &Usage) {
+        self.input += other.input;
+        self.cached += other.cached;
+        self.output += other.output;
+        self.thoughts += other.thoughts;
+    }
 }

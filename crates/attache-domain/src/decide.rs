@@ -5,8 +5,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::{
-    ContextId, Digest, Ending, Fact, Fault, Message, Metadata, Opened, Outcome, Progress, ReplyShape, Scope,
-    TaskId, TextPhase, TurnPhase,
+    Answer, CallId, CallPhase, ContextId, Digest, Ending, Fact, Fault, Message, Metadata, Opened, Outcome,
+    Progress, ReplyShape, Scope, TaskId, TextPhase, TurnPhase,
 };
 
 /// One change wished for on one task.
@@ -14,6 +14,8 @@ use crate::{
 pub enum Intent {
     /// The caller says something to the task.
     Receive { message: Message, digest: Digest },
+    /// Somebody answers a question about a call.
+    Answer { call: CallId, answer: Answer },
     /// Somebody wants the task stopped.
     Cancel,
     /// The runner or the agent reports what happened.
@@ -58,6 +60,7 @@ impl Progress {
     pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
         match intent {
             Intent::Receive { message, digest } => self.decide_receive(message, digest),
+            Intent::Answer { call, answer } => self.decide_answer(call, answer),
             Intent::Cancel => self.decide_cancel(),
             Intent::Record(fact) => self.decide_record(fact),
         }
@@ -79,6 +82,22 @@ impl Progress {
             TurnPhase::Over => Fact::MessageReceived { message, digest },
             TurnPhase::Due | TurnPhase::Running => Fact::PromptQueued { message, digest },
         }])
+    }
+
+    /// An answer counts once, to a question that is open, and only with what was offered.
+    fn decide_answer(&self, call: CallId, answer: Answer) -> Result<Facts, Fault> {
+        self.refuse_if_finished()?;
+        let asked = self.work.find(&call).filter(|asked| asked.phase == CallPhase::Asked);
+        let Some(asked) = asked.filter(|_| !self.cancel_requested) else {
+            let open = self.work.calls.iter().filter(|asked| asked.phase == CallPhase::Asked);
+            let open: Vec<String> = open.map(|asked| asked.id.0.clone()).collect();
+            return Err(Fault::NothingToAnswer { call: call.0, open });
+        };
+        if !asked.choices.contains(&answer.choice) {
+            let (call, choices) = (call.0, asked.choices.clone());
+            return Err(Fault::NotAChoice { call, given: answer.choice, choices });
+        }
+        Ok(smallvec![Fact::CallAnswered { call, answer: Box::new(answer) }])
     }
 
     fn decide_cancel(&self) -> Result<Facts, Fault> {
@@ -109,13 +128,21 @@ impl Progress {
             | Fact::ArtifactAdded { .. }
             | Fact::CredentialAsked { .. }
             | Fact::WorkResumed
-            | Fact::TurnEnded { .. } => phase == TurnPhase::Running,
+            | Fact::TurnEnded { .. }
+            | Fact::Noticed { .. } => phase == TurnPhase::Running,
+            Fact::ModelAnswered(_)
+            | Fact::CallProposed(_)
+            | Fact::CallStarted { .. }
+            | Fact::CallShowed { .. }
+            | Fact::CallFinished(_)
+            | Fact::PersonAsked { .. } => phase == TurnPhase::Running && self.work.fits(&fact),
             // Only when a turn's end is decided again after a conflict.
             Fact::PromptTaken { .. } => phase == TurnPhase::Running && !self.queue.is_empty(),
             Fact::Replied { .. } => phase == TurnPhase::Running && self.reply == ReplyShape::Message,
             Fact::TaskOpened(_)
             | Fact::MessageReceived { .. }
             | Fact::PromptQueued { .. }
+            | Fact::CallAnswered { .. }
             | Fact::CancelRequested => false,
         };
         if !fits || (self.cancel_requested && fact != Fact::TaskCanceled) {

@@ -4,8 +4,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::{Artifact, ContextId, Digest, Message, Metadata, Scope, Seq, TaskId, TaskState};
+use crate::{
+    Artifact, CallId, Content, ContextId, Digest, Message, Metadata, Proposal, Said, Scope, Seq, TaskId,
+    TaskState, Usage,
+};
 
 /// A fact with its place in the task's log and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +59,26 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         last: bool,
     },
+    /// A language model has given one whole answer. What it wants done comes next, or the turn ends.
+    ModelAnswered(Box<ModelAnswer>),
+    /// It is known what a call would do, and whether somebody has to agree.
+    CallProposed(Box<ProposedCall>),
+    /// Somebody answered a question about a call.
+    CallAnswered { call: CallId, answer: Box<Answer> },
+    /// The call is being carried out from here on: whether it was is not known until it has finished.
+    CallStarted {
+        call: CallId,
+        /// Of the proposal that is carried out.
+        digest: Digest,
+    },
+    /// A call has something to show while it runs.
+    CallShowed { call: CallId, text: String },
+    /// A call is over, whether it ran or not.
+    CallFinished(Box<FinishedCall>),
+    /// Nothing can go on before somebody answers about the calls that are open.
+    PersonAsked { message: Arc<Message> },
+    /// Something people should know while the work goes on, such as a wait.
+    Noticed { message: Arc<Message> },
     /// The agent needs a credential in the middle of its turn and goes on by itself once it has
     /// arrived another way. (Needing a message for that is [`Outcome::AuthRequired`].)
     CredentialAsked { message: Arc<Message> },
@@ -86,6 +110,75 @@ pub struct Opened {
     pub reply: ReplyShape,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelAnswer {
+    pub model: String,
+    pub said: Vec<Said>,
+    pub usage: Usage,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ProposedCall {
+    pub call: CallId,
+    pub proposal: Arc<Proposal>,
+    /// Must not run beside the calls next to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
+    /// The answers somebody may give, by their ids; empty when nobody has to be asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// The rule that decided, for people.
+    pub why: String,
+}
+
+/// What somebody answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// One of the choices that were offered.
+    pub choice: String,
+    pub verdict: Verdict,
+    /// What an edit should write instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_content: Option<String>,
+    /// Answers to a tool's own questions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<Value>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Proceed,
+    Refuse,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FinishedCall {
+    pub call: CallId,
+    pub outcome: CallOutcome,
+    /// For the model.
+    pub output: Vec<Content>,
+    /// For people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// What was changed, as a unified diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    Succeeded,
+    /// Under the name that clients know the kind of failure by.
+    Failed {
+        kind: String,
+    },
+    Canceled,
+    /// It had started when everything stopped: nobody knows how far it came.
+    Unknown,
 }
 
 /// How a task's turn ended.

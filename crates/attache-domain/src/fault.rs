@@ -34,6 +34,10 @@ pub enum Fault {
     MethodNotFound { method: String },
     #[error("{}", describe(violations))]
     InvalidParams { violations: Vec<Violation> },
+    #[error("nobody is asked about the call {call:?}{}", list("; open are: ", open))]
+    NothingToAnswer { call: String, open: Vec<String> },
+    #[error("{given:?} is no answer to the call {call:?}{}", list("; it takes: ", choices))]
+    NotAChoice { call: String, given: String, choices: Vec<String> },
     #[error("task {task} belongs to the context {context}, not to the one named")]
     ContextMismatch { task: TaskId, context: ContextId },
     #[error("the page token is not one that this server gave for these filters; start again without it")]
@@ -74,6 +78,11 @@ pub struct Violation {
     /// Path of the member as the caller spelled it, e.g. `message.parts[0].kind`.
     pub field: String,
     pub description: String,
+}
+
+/// The items after `open`, or nothing when there are none.
+fn list(open: &str, items: &[String]) -> String {
+    if items.is_empty() { String::new() } else { format!("{open}{}", items.join(", ")) }
 }
 
 fn describe(violations: &[Violation]) -> String {

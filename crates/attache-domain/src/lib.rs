@@ -19,10 +19,12 @@ mod message;
 mod next;
 mod operation;
 mod progress;
+mod proposal;
 mod state;
 mod summary;
 mod update;
 mod view;
+mod work;
 
 pub use artifact::Artifact;
 pub use card::{
@@ -31,7 +33,10 @@ pub use card::{
 };
 pub use conversation::{CallId, Content, Exchange, Opaque, Said, ToolCall, ToolResult, Usage, Utterance};
 pub use decide::{Facts, Intent, Opening};
-pub use fact::{Ending, Event, Fact, Opened, Outcome, ReplyShape};
+pub use fact::{
+    Answer, CallOutcome, Ending, Event, Fact, FinishedCall, ModelAnswer, Opened, Outcome, ProposedCall,
+    ReplyShape, Verdict,
+};
 pub use fault::{Fault, Violation};
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, Scope, Seq, TaskId, TaskKey};
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
@@ -41,10 +46,12 @@ pub use operation::{
     PushConfigCall, SendConfiguration, SendMessage, SubscribeTask,
 };
 pub use progress::{Progress, Stage, TextPhase, Turn, TurnPhase};
+pub use proposal::{Effect, Proposal, Shown};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use update::{Update, closes, is_shown, update_of};
-pub use view::TaskView;
+pub use view::{CallRecord, PlacedExchange, TaskView};
+pub use work::{CallPhase, CallProgress, CallStep, Work};
 
 /// A moment, always UTC. Stored and shown with millisecond precision.
 pub use jiff::Timestamp;

@@ -21,6 +21,7 @@ impl Progress {
             TurnPhase::Over => None,
             TurnPhase::Due | TurnPhase::Running if self.cancel_requested => Some(Step::Cancel),
             TurnPhase::Due => Some(Step::StartTurn { turn }),
+            TurnPhase::Running if self.waits_for_person() => None,
             TurnPhase::Running => Some(Step::ContinueTurn { turn }),
         }
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ArtifactId, ContextId, Digest, Ending, Event, Fact, Message, MessageId, ReplyShape, Scope, Seq, TaskId,
-    TaskKey, TaskState,
+    TaskKey, TaskState, Work,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,9 @@ pub struct Progress {
     /// Prompts that wait for the running turn to end.
     pub queue: VecDeque<Arc<Message>>,
     pub cancel_requested: bool,
+    /// What the model wants done and how far that is.
+    #[serde(default)]
+    pub work: Work,
     /// Every message ever accepted, to recognise one that is sent again.
     pub received: Vec<(MessageId, Digest)>,
 }
@@ -92,7 +95,17 @@ impl Turn {
 
     fn apply(&mut self, fact: &Fact) {
         match fact {
-            Fact::TaskOpened(_) | Fact::PromptQueued { .. } | Fact::CancelRequested => {}
+            Fact::TaskOpened(_)
+            | Fact::PromptQueued { .. }
+            | Fact::CancelRequested
+            | Fact::ModelAnswered(_)
+            | Fact::CallProposed(_)
+            | Fact::CallAnswered { .. }
+            | Fact::CallStarted { .. }
+            | Fact::CallShowed { .. }
+            | Fact::CallFinished(_)
+            | Fact::PersonAsked { .. }
+            | Fact::Noticed { .. } => {}
             Fact::MessageReceived { .. } | Fact::PromptTaken { .. } => *self = Self::due(self.number + 1),
             Fact::TurnStarted { turn } => *self = Self { phase: TurnPhase::Running, ..Self::due(*turn) },
             Fact::TextSaid { last, .. } => {
@@ -131,6 +144,7 @@ impl Progress {
             turn: Turn::due(1),
             queue: VecDeque::new(),
             cancel_requested: false,
+            work: Work::default(),
             received: vec![(opened.message.id.clone(), opened.digest.clone())],
         })
     }
@@ -143,7 +157,7 @@ impl Progress {
     pub fn is_settled(&self) -> bool {
         match self.turn.phase {
             TurnPhase::Over => true,
-            TurnPhase::Running => self.state == TaskState::AuthRequired,
+            TurnPhase::Running => self.state == TaskState::AuthRequired || self.waits_for_person(),
             TurnPhase::Due => false,
         }
     }
@@ -157,6 +171,7 @@ impl Progress {
     pub fn apply(&mut self, event: &Event) {
         self.head = event.seq;
         self.turn.apply(&event.fact);
+        self.work.apply(&event.fact);
         match &event.fact {
             Fact::MessageReceived { message, digest } => {
                 self.received.push((message.id.clone(), digest.clone()));
@@ -170,6 +185,7 @@ impl Progress {
             }
             Fact::TurnStarted { .. } | Fact::WorkResumed => self.enter(TaskState::Working, event.at),
             Fact::CredentialAsked { .. } => self.enter(TaskState::AuthRequired, event.at),
+            Fact::PersonAsked { .. } => self.enter(TaskState::InputRequired, event.at),
             Fact::TurnEnded { outcome, .. } => self.enter(outcome.state(), event.at),
             Fact::CancelRequested => self.cancel_requested = true,
             Fact::TaskCanceled => self.enter(TaskState::Canceled, event.at),
@@ -179,8 +195,22 @@ impl Progress {
             | Fact::TextSaid { .. }
             | Fact::TextWithdrawn
             | Fact::TextEnded
-            | Fact::ArtifactAdded { .. } => {}
+            | Fact::ArtifactAdded { .. }
+            | Fact::ModelAnswered(_)
+            | Fact::CallProposed(_)
+            | Fact::CallAnswered { .. }
+            | Fact::CallStarted { .. }
+            | Fact::CallShowed { .. }
+            | Fact::CallFinished(_)
+            | Fact::Noticed { .. } => {}
         }
+    }
+
+    /// The turn is open, and only somebody outside can make it go on.
+    pub fn waits_for_person(&self) -> bool {
+        self.turn.phase == TurnPhase::Running
+            && self.state == TaskState::InputRequired
+            && self.work.waits_for_person()
     }
 
     fn enter(&mut self, state: TaskState, at: Timestamp) {

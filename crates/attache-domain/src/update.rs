@@ -25,7 +25,10 @@ pub enum Update<'a> {
 
 /// A stream that has shown `fact` is done: nothing follows before somebody outside acts.
 pub fn closes(fact: &Fact) -> bool {
-    matches!(fact, Fact::TurnEnded { .. } | Fact::TaskCanceled | Fact::Replied { .. })
+    matches!(
+        fact,
+        Fact::TurnEnded { .. } | Fact::PersonAsked { .. } | Fact::TaskCanceled | Fact::Replied { .. }
+    )
 }
 
 /// Has `fact` a visible face? The same answer as [`update_of`], without making the face.
@@ -37,6 +40,12 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
             | Fact::PromptQueued { .. }
             | Fact::PromptTaken { .. }
             | Fact::ThoughtShared { .. }
+            | Fact::ModelAnswered(_)
+            | Fact::CallProposed(_)
+            | Fact::CallAnswered { .. }
+            | Fact::CallStarted { .. }
+            | Fact::CallShowed { .. }
+            | Fact::CallFinished(_)
             | Fact::CancelRequested
     );
     // A caller who gets a bare message sees that message, or that there will be none, and nothing else.
@@ -60,6 +69,12 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
         | Fact::PromptQueued { .. }
         | Fact::PromptTaken { .. }
         | Fact::ThoughtShared { .. }
+        | Fact::ModelAnswered(_)
+        | Fact::CallProposed(_)
+        | Fact::CallAnswered { .. }
+        | Fact::CallStarted { .. }
+        | Fact::CallShowed { .. }
+        | Fact::CallFinished(_)
         | Fact::CancelRequested => None,
         Fact::TurnStarted { .. } | Fact::WorkResumed => status(TaskState::Working, None, false),
         Fact::TextSaid { text, last } => Some(answer_piece(before, text, *last)),
@@ -73,6 +88,8 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
             Some(Update::Artifact { artifact: Cow::Borrowed(artifact), append: *append, last_chunk: *last })
         }
         Fact::CredentialAsked { message } => status(TaskState::AuthRequired, Some(message), false),
+        Fact::PersonAsked { message } => status(TaskState::InputRequired, Some(message), true),
+        Fact::Noticed { message } => status(TaskState::Working, Some(message), false),
         Fact::TurnEnded { outcome, message } => status(outcome.state(), message.as_ref(), true),
         Fact::TaskCanceled => status(TaskState::Canceled, None, true),
         Fact::Replied { message } => Some(Update::Replied(message.clone())),

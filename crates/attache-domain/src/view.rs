@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, ArtifactId, ContextId, Event, Fact, Facts, Fault, Intent, Message, MessageId, Metadata, Part,
-    Progress, Role, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase,
+    Answer, Artifact, ArtifactId, CallId, CallOutcome, ContextId, Event, Exchange, Fact, Facts, Fault,
+    FinishedCall, Intent, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal, Role, Step,
+    TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolCall, ToolResult, Usage, Utterance,
 };
 
 /// A task as its events tell it: how far it is, and what it holds.
@@ -23,11 +24,38 @@ pub struct TaskView {
     pub metadata: Option<Metadata>,
     /// The message a hidden task answered with.
     pub replied: Option<Arc<Message>>,
+    /// What models have said and what came of their calls; beside what people said, this is the conversation.
+    #[serde(default)]
+    pub exchanges: Vec<PlacedExchange>,
+    /// The calls of the latest answer.
+    #[serde(default)]
+    pub calls: Vec<CallRecord>,
+    /// Tokens of the whole task.
+    #[serde(default)]
+    pub usage: Usage,
     /// Where this turn's answer stands among the artifacts.
     answer: Option<usize>,
     /// Where each artifact is; rebuilt when it does not match.
     #[serde(skip)]
     artifact_places: HashMap<ArtifactId, usize>,
+}
+
+/// An exchange with the model, and how much of the history came before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlacedExchange {
+    pub after: usize,
+    pub exchange: Arc<Exchange>,
+}
+
+/// A call of the latest answer with everything that is known about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallRecord {
+    pub call: ToolCall,
+    pub proposal: Option<Arc<Proposal>>,
+    /// Who decides: the rule, for people.
+    pub why: String,
+    pub answer: Option<Answer>,
+    pub result: Option<ToolResult>,
 }
 
 impl TaskView {
@@ -43,6 +71,9 @@ impl TaskView {
             artifacts: Vec::new(),
             metadata: opened.metadata.clone(),
             replied: None,
+            exchanges: Vec::new(),
+            calls: Vec::new(),
+            usage: Usage::default(),
             answer: None,
             artifact_places: HashMap::new(),
             progress,
@@ -77,7 +108,26 @@ impl TaskView {
             Fact::TaskOpened(_)
             | Fact::PromptQueued { .. }
             | Fact::ThoughtShared { .. }
+            | Fact::CallStarted { .. }
+            | Fact::CallShowed { .. }
+            | Fact::Noticed { .. }
             | Fact::CancelRequested => {}
+            Fact::ModelAnswered(answer) => self.take_model_answer(answer),
+            Fact::CallProposed(proposed) => {
+                if let Some(record) = self.call_mut(&proposed.call) {
+                    record.proposal = Some(proposed.proposal.clone());
+                    record.why.clone_from(&proposed.why);
+                }
+            }
+            Fact::CallAnswered { call, answer } => {
+                if let Some(record) = self.call_mut(call) {
+                    record.answer = Some(answer.as_ref().clone());
+                }
+            }
+            Fact::CallFinished(finished) => self.take_result(finished),
+            Fact::PersonAsked { message } => {
+                self.enter(TaskState::InputRequired, Some(message.clone()), event.at);
+            }
             Fact::MessageReceived { message, .. } => {
                 self.keep_status_message();
                 self.history.push(message.clone());
@@ -117,6 +167,42 @@ impl TaskView {
             }
         }
         self.progress.apply(event);
+    }
+
+    fn take_model_answer(&mut self, answer: &ModelAnswer) {
+        self.usage.add(&answer.usage);
+        self.place(Exchange::Model(answer.said.clone()));
+        let calls = answer.said.iter().filter_map(|said| match &said.what {
+            Utterance::Call(call) => Some(call.clone()),
+            Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => None,
+        });
+        self.calls = calls
+            .map(|call| CallRecord { call, proposal: None, why: String::new(), answer: None, result: None })
+            .collect();
+    }
+
+    /// Once every call is over, what came of them is said to the model in one go.
+    fn take_result(&mut self, finished: &FinishedCall) {
+        let Some(record) = self.call_mut(&finished.call) else { return };
+        record.result = Some(ToolResult {
+            call: record.call.id.clone(),
+            name: record.call.name.clone(),
+            output: finished.output.clone(),
+            failed: finished.outcome != CallOutcome::Succeeded,
+        });
+        let results: Option<Vec<_>> = self.calls.iter().map(|record| record.result.clone()).collect();
+        if let Some(results) = results {
+            self.place(Exchange::Results(results));
+        }
+    }
+
+    fn place(&mut self, exchange: Exchange) {
+        let after = self.history.len();
+        self.exchanges.push(PlacedExchange { after, exchange: Arc::new(exchange) });
+    }
+
+    fn call_mut(&mut self, id: &CallId) -> Option<&mut CallRecord> {
+        self.calls.iter_mut().find(|record| record.call.id == *id)
     }
 
     fn enter(&mut self, state: TaskState, message: Option<Arc<Message>>, at: Timestamp) {
@@ -196,6 +282,9 @@ impl PartialEq for TaskView {
             && self.artifacts == other.artifacts
             && self.metadata == other.metadata
             && self.replied == other.replied
+            && self.exchanges == other.exchanges
+            && self.calls == other.calls
+            && self.usage == other.usage
             && self.answer == other.answer
     }
 }

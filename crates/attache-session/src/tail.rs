@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use attache_domain::{
-    Event, Fact, Part, PartContent, Seq, Stage, TaskView, Update, closes, is_shown, update_of,
+    Content, Event, Exchange, Fact, Part, PartContent, Proposal, Said, Seq, Shown, Stage, TaskView, Update,
+    Utterance, closes, is_shown, update_of,
 };
+use serde_json::{Map, Value};
 
 use crate::spellings::Spellings;
 
@@ -111,11 +113,21 @@ fn weight(fact: &Fact) -> usize {
             Fact::MessageReceived { message, .. }
             | Fact::PromptQueued { message, .. }
             | Fact::CredentialAsked { message }
+            | Fact::PersonAsked { message }
+            | Fact::Noticed { message }
             | Fact::Replied { message } => weight_of_parts(&message.parts),
+            Fact::CallShowed { text, .. } => text.len() * 2,
+            Fact::ModelAnswered(answer) => answer.said.iter().map(weight_of_said).sum(),
+            Fact::CallProposed(proposed) => weight_of_proposal(&proposed.proposal),
+            Fact::CallAnswered { answer, .. } => answer.new_content.as_ref().map_or(0, String::len),
+            Fact::CallFinished(finished) => {
+                weight_of_contents(&finished.output) + finished.diff.as_ref().map_or(0, String::len)
+            }
             Fact::TurnEnded { message, .. } | Fact::PromptTaken { said: message } => {
                 message.as_ref().map_or(0, |message| weight_of_parts(&message.parts))
             }
             Fact::TurnStarted { .. }
+            | Fact::CallStarted { .. }
             | Fact::TextWithdrawn
             | Fact::TextEnded
             | Fact::WorkResumed
@@ -124,12 +136,52 @@ fn weight(fact: &Fact) -> usize {
         }
 }
 
+fn weight_of_said(said: &Said) -> usize {
+    const OVERHEAD: usize = 256;
+    OVERHEAD
+        + match &said.what {
+            Utterance::Text(text) | Utterance::Thought(text) => text.len(),
+            Utterance::Call(call) => weight_of_input(&call.input),
+            Utterance::Hidden => 0,
+        }
+}
+
+fn weight_of_proposal(proposal: &Proposal) -> usize {
+    let shown = match &proposal.shown {
+        Shown::Edit { diff, original, new_content, .. } => {
+            diff.len() + original.as_ref().map_or(0, String::len) + new_content.len()
+        }
+        Shown::Exec { command, .. } => command.len(),
+        Shown::Mcp { .. } | Shown::Info { .. } | Shown::Questions { .. } | Shown::Plain { .. } => 1024,
+    };
+    weight_of_input(&proposal.input) + shown
+}
+
+/// The texts in it, which are all that can be long.
+fn weight_of_input(input: &Map<String, Value>) -> usize {
+    input.values().map(|value| value.as_str().map_or(64, str::len)).sum()
+}
+
+fn weight_of_contents(contents: &[Content]) -> usize {
+    let weigh = |content: &Content| match content {
+        Content::Text(text) => text.len(),
+        Content::Bytes { bytes, .. } => bytes.0.len(),
+        Content::Link { url, .. } => url.len(),
+    };
+    contents.iter().map(weigh).sum()
+}
+
 /// About how much memory a task takes without its tail.
 pub(crate) fn weight_of_view(view: &TaskView) -> usize {
     const OVERHEAD: usize = 1024;
     let history = view.history.iter().map(|message| weight_of_parts(&message.parts));
     let artifacts = view.artifacts.iter().map(|artifact| weight_of_parts(&artifact.parts));
-    OVERHEAD + history.chain(artifacts).sum::<usize>()
+    let exchanges = view.exchanges.iter().map(|placed| match placed.exchange.as_ref() {
+        Exchange::User(contents) => weight_of_contents(contents),
+        Exchange::Model(said) => said.iter().map(weight_of_said).sum(),
+        Exchange::Results(results) => results.iter().map(|result| weight_of_contents(&result.output)).sum(),
+    });
+    OVERHEAD + history.chain(artifacts).chain(exchanges).sum::<usize>()
 }
 
 fn weight_of_parts(parts: &[Part]) -> usize {

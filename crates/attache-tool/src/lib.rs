@@ -4,13 +4,13 @@
 //! about, and what is then done: exactly that, or nothing. Tools know no model, and no client.
 
 mod error;
-mod proposal;
 mod registry;
 mod spec;
 mod tool;
 
 pub use error::{ErrorKind, ToolError};
-pub use proposal::{Effect, Proposal, Shown};
+/// Words that the log holds too, so they live with the others.
+pub use attache_domain::{Effect, Proposal, Shown};
 pub use registry::Registry;
 pub use spec::{ToolKind, ToolSpec};
 pub use tool::{LiveOutput, Tool, ToolContext, ToolInput, ToolOutput, Workspace};

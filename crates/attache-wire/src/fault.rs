@@ -77,6 +77,8 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
             (-32601, 405, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError")
         }
         Fault::InvalidParams { .. }
+        | Fault::NothingToAnswer { .. }
+        | Fault::NotAChoice { .. }
         | Fault::ContextMismatch { .. }
         | Fault::BadPageToken
         | Fault::BadCursor { .. } => {
@@ -119,6 +121,8 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         | Fault::Unparsable { .. }
         | Fault::InvalidRequest { .. }
         | Fault::InvalidParams { .. }
+        | Fault::NothingToAnswer { .. }
+        | Fault::NotAChoice { .. }
         | Fault::ContextMismatch { .. }
         | Fault::BadPageToken
         | Fault::BadCursor { .. }

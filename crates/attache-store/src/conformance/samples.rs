@@ -1,5 +1,7 @@
 //! Tasks, events and facts for the checks.
 
+mod calls;
+
 use std::sync::Arc;
 
 use attache_domain::{
@@ -114,7 +116,7 @@ pub(super) fn numbered(count: usize) -> impl Iterator<Item = Fact> {
 /// At least one of every kind of fact, in all the shapes that are stored differently.
 pub fn every_kind_of_fact() -> Vec<Fact> {
     let digest = || Digest("0a1b".into());
-    vec![
+    let mut facts = vec![
         Fact::TaskOpened(Box::new(Opened {
             task: TaskId::new("task-1"),
             scope: Scope::new("tenant", "owner"),
@@ -157,7 +159,11 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
             metadata: None,
         })),
         Fact::Replied { message: short_message("message-8").into() },
-    ]
+    ];
+    facts.extend(calls::every_kind());
+    facts.push(Fact::PersonAsked { message: short_message("message-9").into() });
+    facts.push(Fact::Noticed { message: short_message("message-10").into() });
+    facts
 }
 
 /// The name of a fact's kind. A new kind stops this from compiling: give it a sample above as well.
@@ -176,6 +182,14 @@ pub fn name_of(fact: &Fact) -> &'static str {
         Fact::CredentialAsked { .. } => "credential_asked",
         Fact::WorkResumed => "work_resumed",
         Fact::TurnEnded { .. } => "turn_ended",
+        Fact::ModelAnswered(_) => "model_answered",
+        Fact::CallProposed(_) => "call_proposed",
+        Fact::CallAnswered { .. } => "call_answered",
+        Fact::CallStarted { .. } => "call_started",
+        Fact::CallShowed { .. } => "call_showed",
+        Fact::CallFinished(_) => "call_finished",
+        Fact::PersonAsked { .. } => "person_asked",
+        Fact::Noticed { .. } => "noticed",
         Fact::CancelRequested => "cancel_requested",
         Fact::TaskCanceled => "task_canceled",
         Fact::Replied { .. } => "replied",

@@ -1,0 +1,175 @@
+//! The calls of a model's latest answer: how far each is, and what to do with them now.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CallId, Fact, Said, Utterance, Verdict};
+
+/// Small: what the calls say and would do is in the view.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Work {
+    /// How many whole answers the model has given in this turn.
+    pub rounds: u32,
+    /// In the order of the answer.
+    pub calls: Vec<CallProgress>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallProgress {
+    pub id: CallId,
+    pub phase: CallPhase,
+    /// Must not run beside its neighbours.
+    pub alone: bool,
+    /// The answers that are waited for.
+    pub choices: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallPhase {
+    /// The model wants it.
+    Requested,
+    /// Somebody has to agree first.
+    Asked,
+    /// A rule or somebody agreed.
+    Allowed,
+    /// Somebody said no.
+    Refused,
+    Started,
+    Finished,
+}
+
+/// What to do with the calls of an answer now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallStep {
+    /// Find out what it would do and whether it may.
+    Propose(CallId),
+    Start(CallId),
+    /// Somebody refused it or a call before it: it will not run.
+    Cancel(CallId),
+    /// It runs, or it ran when everything stopped.
+    Await(CallId),
+    /// Nothing goes on before somebody answers.
+    AskPerson,
+    /// Every call is over: the model goes on with what came of them.
+    CallModel,
+}
+
+impl Work {
+    /// What to do now, all of it at once; never empty.
+    pub fn steps(&self) -> Vec<CallStep> {
+        let mut steps = self.cancellations();
+        if steps.is_empty() {
+            steps = self.proposals();
+        }
+        if steps.is_empty() {
+            steps = self.runs();
+        }
+        if steps.is_empty() {
+            let open = self.calls.iter().any(|call| call.phase != CallPhase::Finished);
+            steps.push(if open { CallStep::AskPerson } else { CallStep::CallModel });
+        }
+        steps
+    }
+
+    /// Everything that is open waits for somebody.
+    pub fn waits_for_person(&self) -> bool {
+        self.steps() == [CallStep::AskPerson]
+    }
+
+    pub fn find(&self, id: &CallId) -> Option<&CallProgress> {
+        self.calls.iter().find(|call| call.id == *id)
+    }
+
+    /// One refusal stops the calls that have not begun, too.
+    fn cancellations(&self) -> Vec<CallStep> {
+        if !self.calls.iter().any(|call| call.phase == CallPhase::Refused) {
+            return Vec::new();
+        }
+        let begun = |call: &&CallProgress| !matches!(call.phase, CallPhase::Started | CallPhase::Finished);
+        self.calls.iter().filter(begun).map(|call| CallStep::Cancel(call.id.clone())).collect()
+    }
+
+    fn proposals(&self) -> Vec<CallStep> {
+        let requested = self.calls.iter().filter(|call| call.phase == CallPhase::Requested);
+        requested.map(|call| CallStep::Propose(call.id.clone())).collect()
+    }
+
+    /// Neighbours that may run together do so, once all of them may; one group after the other.
+    fn runs(&self) -> Vec<CallStep> {
+        let groups = self.calls.chunk_by(|before, after| !before.alone && !after.alone);
+        let is_over = |group: &&[CallProgress]| group.iter().all(|call| call.phase == CallPhase::Finished);
+        let Some(group) = groups.into_iter().find(|group| !is_over(group)) else { return Vec::new() };
+        let waits = group.iter().any(|call| call.phase == CallPhase::Asked);
+        let step = |call: &CallProgress| match call.phase {
+            CallPhase::Allowed if !waits => Some(CallStep::Start(call.id.clone())),
+            CallPhase::Started => Some(CallStep::Await(call.id.clone())),
+            _ => None,
+        };
+        group.iter().filter_map(step).collect()
+    }
+
+    /// May `fact` be recorded now?
+    pub(crate) fn fits(&self, fact: &Fact) -> bool {
+        let is = |id: &CallId, phases: &[CallPhase]| {
+            self.find(id).is_some_and(|call| phases.contains(&call.phase))
+        };
+        match fact {
+            Fact::ModelAnswered(_) => self.calls.iter().all(|call| call.phase == CallPhase::Finished),
+            Fact::CallProposed(proposed) => is(&proposed.call, &[CallPhase::Requested]),
+            Fact::CallStarted { call, .. } => is(call, &[CallPhase::Allowed]),
+            Fact::CallShowed { call, .. } => is(call, &[CallPhase::Started]),
+            Fact::CallFinished(finished) => {
+                self.find(&finished.call).is_some_and(|call| call.phase != CallPhase::Finished)
+            }
+            Fact::PersonAsked { .. } => self.waits_for_person(),
+            _ => true,
+        }
+    }
+
+    pub(crate) fn apply(&mut self, fact: &Fact) {
+        match fact {
+            Fact::TurnStarted { .. } => *self = Self::default(),
+            Fact::ModelAnswered(answer) => {
+                self.rounds += 1;
+                self.calls = answer.said.iter().filter_map(requested).collect();
+            }
+            Fact::CallProposed(proposed) => {
+                let phase = if proposed.choices.is_empty() { CallPhase::Allowed } else { CallPhase::Asked };
+                if let Some(call) = self.find_mut(&proposed.call) {
+                    *call = CallProgress {
+                        id: proposed.call.clone(),
+                        phase,
+                        alone: proposed.alone,
+                        choices: proposed.choices.clone(),
+                    };
+                }
+            }
+            Fact::CallAnswered { call, answer } => {
+                let phase = match answer.verdict {
+                    Verdict::Proceed => CallPhase::Allowed,
+                    Verdict::Refuse => CallPhase::Refused,
+                };
+                self.enter(call, phase);
+            }
+            Fact::CallStarted { call, .. } => self.enter(call, CallPhase::Started),
+            Fact::CallFinished(finished) => self.enter(&finished.call, CallPhase::Finished),
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, id: &CallId, phase: CallPhase) {
+        if let Some(call) = self.find_mut(id) {
+            call.phase = phase;
+            call.choices.clear();
+        }
+    }
+
+    fn find_mut(&mut self, id: &CallId) -> Option<&mut CallProgress> {
+        self.calls.iter_mut().find(|call| call.id == *id)
+    }
+}
+
+fn requested(said: &Said) -> Option<CallProgress> {
+    let Utterance::Call(call) = &said.what else { return None };
+    Some(CallProgress { id: call.id.clone(), phase: CallPhase::Requested, alone: false, choices: Vec::new() })
+}

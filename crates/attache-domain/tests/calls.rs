@@ -1,0 +1,237 @@
+//! What a model wants done: proposing, asking, starting, cancelling, and when a person is waited for.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    Answer, CallId, CallOutcome, CallStep, Content, Digest, Event, Exchange, Fact, Fault, FinishedCall,
+    Intent, Message, MessageId, ModelAnswer, Opening, Outcome, Proposal, ProposedCall, ReplyShape, Role,
+    Said, Scope, Seq, Shown, Step, TaskState, TaskView, Timestamp, ToolCall, Usage, Utterance, Verdict,
+};
+use serde_json::Map;
+
+struct Task(TaskView);
+
+impl Task {
+    /// A task whose model has just asked for `calls`.
+    fn with_calls(calls: &[&str]) -> Self {
+        let message =
+            Message { role: Role::User, ..Message::from_agent("m".into(), "c".into(), None, "do it") };
+        let opening = Opening {
+            task: "t".into(),
+            scope: Scope::new("", "me"),
+            context: "c".into(),
+            message,
+            digest: Digest("0".into()),
+            reply: ReplyShape::Task,
+            metadata: None,
+        };
+        let event = Event { seq: Seq(1), at: Timestamp::UNIX_EPOCH, fact: opening.decide() };
+        let mut task = Self(TaskView::open(&event).unwrap());
+        task.record(Fact::TurnStarted { turn: 1 }).unwrap();
+        task.record(answer(calls)).unwrap();
+        task
+    }
+
+    fn push(&mut self, intent: Intent) -> Result<(), Fault> {
+        for fact in self.0.decide(intent)? {
+            let seq = self.0.progress.head.next();
+            self.0.apply(&Event { seq, at: Timestamp::UNIX_EPOCH, fact });
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, fact: Fact) -> Result<(), Fault> {
+        self.push(Intent::Record(fact))
+    }
+
+    fn answer(&mut self, call: &str, choice: &str, verdict: Verdict) -> Result<(), Fault> {
+        let answer = Answer { choice: choice.into(), verdict, new_content: None, answers: None };
+        self.push(Intent::Answer { call: id(call), answer })
+    }
+
+    /// Carries out a line of `what call` words and says what is to be done then.
+    fn play(&mut self, line: &str) -> String {
+        for act in line.split(", ").filter(|act| !act.is_empty()) {
+            let (what, call) = act.split_once(' ').unwrap();
+            match what {
+                "ask" => self.record(proposed(call, false, &["proceed_once", "cancel"])),
+                "ask-alone" => self.record(proposed(call, true, &["proceed_once", "cancel"])),
+                "allow" => self.record(proposed(call, false, &[])),
+                "allow-alone" => self.record(proposed(call, true, &[])),
+                "yes" => self.answer(call, "proceed_once", Verdict::Proceed),
+                "no" => self.answer(call, "cancel", Verdict::Refuse),
+                "start" => self.record(Fact::CallStarted { call: id(call), digest: Digest("0".into()) }),
+                "finish" => self.record(finished(call)),
+                other => panic!("{other}"),
+            }
+            .unwrap_or_else(|fault| panic!("{act}: {fault}"));
+        }
+        let spell = |step: CallStep| match step {
+            CallStep::Propose(call) => format!("propose {}", call.0),
+            CallStep::Start(call) => format!("start {}", call.0),
+            CallStep::Cancel(call) => format!("cancel {}", call.0),
+            CallStep::Await(call) => format!("await {}", call.0),
+            CallStep::AskPerson => "ask a person".into(),
+            CallStep::CallModel => "call the model".into(),
+        };
+        self.0.progress.work.steps().into_iter().map(spell).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn id(call: &str) -> CallId {
+    CallId(call.into())
+}
+
+fn answer(calls: &[&str]) -> Fact {
+    let call = |name: &&str| Said {
+        what: Utterance::Call(ToolCall { id: id(name), name: "tool".into(), input: Map::new() }),
+        opaque: None,
+    };
+    let usage = Usage { input: 10, output: 2, ..Usage::default() };
+    Fact::ModelAnswered(Box::new(ModelAnswer {
+        model: "m".into(),
+        said: calls.iter().map(call).collect(),
+        usage,
+    }))
+}
+
+fn proposed(call: &str, alone: bool, choices: &[&str]) -> Fact {
+    let shown = Shown::Plain { summary: String::new() };
+    Fact::CallProposed(Box::new(ProposedCall {
+        call: id(call),
+        proposal: Arc::new(Proposal { input: Map::new(), effects: Vec::new(), shown }),
+        alone,
+        choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        why: String::new(),
+    }))
+}
+
+fn finished(call: &str) -> Fact {
+    Fact::CallFinished(Box::new(FinishedCall {
+        call: id(call),
+        outcome: CallOutcome::Succeeded,
+        output: vec![Content::Text(format!("result of {call}"))],
+        summary: String::new(),
+        diff: None,
+    }))
+}
+
+fn asked() -> Fact {
+    Fact::PersonAsked {
+        message: Arc::new(Message::from_agent(MessageId::from("q"), "c".into(), None, "May I?")),
+    }
+}
+
+#[track_caller]
+fn check(calls: &[&str], line: &str, expected: &str) {
+    assert_eq!(Task::with_calls(calls).play(line), expected, "after {line:?}");
+}
+
+#[test]
+fn what_to_do_follows_from_how_far_each_call_is() {
+    check(&[], "", "call the model");
+    check(&["a", "b"], "", "propose a, propose b");
+    check(&["a", "b"], "allow a", "propose b");
+    check(&["a", "b"], "allow a, allow b", "start a, start b");
+    check(&["a", "b"], "allow a, allow b, start a", "await a, start b");
+    check(&["a", "b"], "allow a, allow b, start a, start b, finish b", "await a");
+    check(&["a", "b"], "allow a, allow b, start a, start b, finish b, finish a", "call the model");
+    // Refused by a rule: it is over before it began.
+    check(&["a"], "finish a", "call the model");
+}
+
+#[test]
+fn a_group_starts_only_when_all_of_it_may() {
+    check(&["a", "b"], "allow a, ask b", "ask a person");
+    check(&["a", "b"], "allow a, ask b, yes b", "start a, start b");
+    check(&["a", "b", "c"], "ask a, ask b, ask c, yes c, yes a", "ask a person");
+    check(&["a", "b", "c"], "ask a, ask b, ask c, yes c, yes a, yes b", "start a, start b, start c");
+}
+
+#[test]
+fn calls_that_must_be_alone_are_and_the_order_stays() {
+    check(&["a", "b", "c"], "allow a, allow-alone b, allow c", "start a");
+    check(&["a", "b", "c"], "allow a, allow-alone b, allow c, start a, finish a", "start b");
+    check(&["a", "b"], "allow-alone a, allow-alone b, start a, finish a", "start b");
+    // What comes before a question goes on while it is open.
+    check(&["a", "b"], "allow a, ask-alone b", "start a");
+    check(&["a", "b"], "allow a, ask-alone b, start a, finish a", "ask a person");
+}
+
+#[test]
+fn one_refusal_cancels_what_has_not_begun() {
+    check(&["a", "b", "c"], "ask a, ask b, allow c, no b", "cancel a, cancel b, cancel c");
+    check(&["a", "b"], "allow-alone a, ask-alone b, start a, no b", "cancel b");
+}
+
+#[test]
+fn a_task_that_waits_for_a_person_rests_until_the_answer_comes() {
+    let mut task = Task::with_calls(&["a"]);
+    assert_eq!(task.0.next(), Some(Step::ContinueTurn { turn: 1 }));
+    task.play("ask a");
+    assert_eq!(task.0.next(), Some(Step::ContinueTurn { turn: 1 }), "the question is not out yet");
+    task.record(asked()).unwrap();
+    assert_eq!((task.0.next(), task.0.status.state), (None, TaskState::InputRequired));
+    assert!(task.0.progress.is_settled());
+    task.play("yes a");
+    assert_eq!(task.0.next(), Some(Step::ContinueTurn { turn: 1 }));
+    assert!(!task.0.progress.is_settled());
+    task.record(Fact::WorkResumed).unwrap();
+    assert_eq!(task.0.status.state, TaskState::Working);
+}
+
+#[test]
+fn a_waiting_task_can_be_cancelled_and_then_takes_no_answer() {
+    let mut task = Task::with_calls(&["a"]);
+    task.play("ask a");
+    task.record(asked()).unwrap();
+    task.push(Intent::Cancel).unwrap();
+    assert_eq!(task.0.next(), Some(Step::Cancel));
+    let fault = task.answer("a", "proceed_once", Verdict::Proceed).unwrap_err();
+    assert!(matches!(fault, Fault::NothingToAnswer { .. }), "{fault}");
+}
+
+#[test]
+fn an_answer_counts_once_and_only_to_what_was_asked() {
+    let mut task = Task::with_calls(&["a", "b"]);
+    let refused = |task: &mut Task, call: &str, choice: &str| {
+        task.answer(call, choice, Verdict::Proceed).unwrap_err().to_string()
+    };
+    assert_eq!(refused(&mut task, "a", "proceed_once"), "nobody is asked about the call \"a\"");
+    task.play("ask a, ask b");
+    assert_eq!(
+        refused(&mut task, "a", "whatever"),
+        "\"whatever\" is no answer to the call \"a\"; it takes: proceed_once, cancel"
+    );
+    assert_eq!(refused(&mut task, "x", "cancel"), "nobody is asked about the call \"x\"; open are: a, b");
+    task.play("yes a");
+    assert_eq!(refused(&mut task, "a", "cancel"), "nobody is asked about the call \"a\"; open are: b");
+}
+
+#[test]
+fn facts_out_of_order_are_refused() {
+    let mut task = Task::with_calls(&["a"]);
+    let start = Fact::CallStarted { call: id("a"), digest: Digest("0".into()) };
+    for fact in [start, asked(), answer(&["b"]), finished("x"), proposed("x", false, &[])] {
+        assert!(task.record(fact.clone()).is_err(), "{fact:?}");
+    }
+    task.play("allow a, start a, finish a");
+    for fact in [finished("a"), proposed("a", false, &[])] {
+        assert!(task.record(fact.clone()).is_err(), "{fact:?}");
+    }
+}
+
+#[test]
+fn results_come_once_all_are_there_in_the_order_of_the_calls() {
+    let mut task = Task::with_calls(&["a", "b"]);
+    task.play("allow a, allow b, start a, start b, finish b");
+    assert_eq!(task.0.exchanges.len(), 1);
+    task.play("finish a");
+    let Exchange::Results(results) = task.0.exchanges[1].exchange.as_ref() else { panic!("results") };
+    let texts: Vec<_> = results.iter().map(|result| &result.output[0]).collect();
+    assert_eq!(texts, [&Content::Text("result of a".into()), &Content::Text("result of b".into())]);
+    task.record(answer(&[])).unwrap();
+    assert_eq!(task.0.usage.input, 20);
+    task.record(Fact::TurnEnded { outcome: Outcome::Completed, message: None }).unwrap();
+    assert_eq!(task.0.status.state, TaskState::Completed);
+}

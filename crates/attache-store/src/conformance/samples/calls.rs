@@ -1,0 +1,118 @@
+//! What models say and want done.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    Answer, Base64, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, ModelAnswer, Opaque,
+    Proposal, ProposedCall, Said, Shown, ToolCall, Usage, Utterance, Verdict,
+};
+use serde_json::{Map, Value};
+
+/// In the order in which they happen.
+pub(super) fn every_kind() -> Vec<Fact> {
+    vec![
+        Fact::ModelAnswered(Box::new(model_answer())),
+        Fact::CallProposed(Box::new(edit())),
+        Fact::CallProposed(Box::new(command())),
+        Fact::CallProposed(Box::new(look())),
+        Fact::CallAnswered { call: id("call-1"), answer: Box::new(changed()) },
+        Fact::CallAnswered { call: id("call-2"), answer: Box::new(refused()) },
+        Fact::CallStarted { call: id("call-1"), digest: Digest("0c2d".into()) },
+        Fact::CallShowed { call: id("call-1"), text: "half way\n".into() },
+        finished("call-1", CallOutcome::Succeeded, Some("--- a\n+++ b\n")),
+        finished("call-2", CallOutcome::Canceled, None),
+        finished("call-3", CallOutcome::Failed { kind: "file_not_found".into() }, None),
+        finished("call-4", CallOutcome::Unknown, None),
+    ]
+}
+
+fn id(text: &str) -> CallId {
+    CallId(text.into())
+}
+
+fn input() -> Map<String, Value> {
+    Map::from_iter([("file_path".to_owned(), Value::from("src/main.rs"))])
+}
+
+fn model_answer() -> ModelAnswer {
+    let opaque = Opaque { provider: "gemini".into(), model: "gemini-x".into(), data: Value::from("c2ln") };
+    let call = ToolCall { id: id("call-1"), name: "replace".into(), input: input() };
+    ModelAnswer {
+        model: "gemini-x".into(),
+        said: vec![
+            Said { what: Utterance::Thought("Hm.".into()), opaque: None },
+            Said { what: Utterance::Text("I shall look.".into()), opaque: None },
+            Said { what: Utterance::Call(call), opaque: Some(opaque.clone()) },
+            Said { what: Utterance::Hidden, opaque: Some(opaque) },
+        ],
+        usage: Usage { input: 100, cached: 20, output: 30, thoughts: 10 },
+    }
+}
+
+fn proposed(call: &str, effects: Vec<Effect>, shown: Shown, choices: &[&str]) -> ProposedCall {
+    ProposedCall {
+        call: id(call),
+        proposal: Arc::new(Proposal { input: input(), effects, shown }),
+        alone: !choices.is_empty(),
+        choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        why: "a rule".into(),
+    }
+}
+
+fn edit() -> ProposedCall {
+    let shown = Shown::Edit {
+        path: "src/main.rs".into(),
+        diff: "--- a\n+++ b\n".into(),
+        original: Some("old".into()),
+        original_digest: Some("0a1b".into()),
+        new_content: "new".into(),
+    };
+    let effects = vec![Effect::Write { path: "src/main.rs".into() }];
+    proposed("call-1", effects, shown, &["proceed_once", "cancel"])
+}
+
+fn command() -> ProposedCall {
+    let directory = || "src".into();
+    let shown = Shown::Exec { command: "ls".into(), directory: directory(), programs: vec!["ls".into()] };
+    let effects = vec![
+        Effect::Run { command: "ls".into(), directory: directory() },
+        Effect::Fetch { url: "https://example.org/".into() },
+        Effect::UseServer { server: "files".into(), tool: "read".into() },
+        Effect::AskPerson,
+    ];
+    proposed("call-2", effects, shown, &["proceed_once"])
+}
+
+fn look() -> ProposedCall {
+    let effects = vec![Effect::Read { path: "src".into() }];
+    proposed("call-3", effects, Shown::Plain { summary: "src".into() }, &[])
+}
+
+fn changed() -> Answer {
+    Answer {
+        choice: "proceed_once".into(),
+        verdict: Verdict::Proceed,
+        new_content: Some("newer".into()),
+        answers: Some(Value::from("blue")),
+    }
+}
+
+fn refused() -> Answer {
+    Answer { choice: "cancel".into(), verdict: Verdict::Refuse, new_content: None, answers: None }
+}
+
+fn finished(call: &str, outcome: CallOutcome, diff: Option<&str>) -> Fact {
+    let output = vec![
+        Content::Text("done".into()),
+        Content::Bytes { media_type: "image/png".into(), bytes: Base64("AAAA".into()), name: None },
+        Content::Link { media_type: None, url: "https://example.org/".into() },
+    ];
+    let diff = diff.map(str::to_owned);
+    Fact::CallFinished(Box::new(FinishedCall {
+        call: id(call),
+        outcome,
+        output,
+        summary: "Done".into(),
+        diff,
+    }))
+}
