@@ -1,8 +1,20 @@
 //! Performs the steps of a task with a model; is the session's `Agent`.
 //!
-//! Knows no HTTP, SQL or A2A: it reads a task, asks a model, and reports facts to the journal.
+//! [`CodingAgent`] works with a language model and tools: it asks, proposes, waits for people, runs, and asks again
+//! with what came of it. [`ModelAgent`] lets a built-in model perform whole turns by itself. Both know no HTTP, SQL or
+//! A2A: they read a task and report facts to the journal.
 
+mod calls;
+mod coding_agent;
+mod live;
 mod model_agent;
+mod performance;
+mod prompt;
+mod referee;
+mod round;
 mod turn;
+mod voice;
 
+pub use coding_agent::{CodingAgent, CodingOptions};
 pub use model_agent::ModelAgent;
+pub use referee::{Referee, Ruling};

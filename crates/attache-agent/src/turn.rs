@@ -1,9 +1,11 @@
 //! One turn: a model's stream becomes facts.
 
-use attache_domain::{ContextId, Fact, Message, MessageId, Outcome, Part, Role, TaskId};
+use attache_domain::{Fact, Outcome};
 use attache_model::{Finish, ModelChunk, ModelError, ModelProvider, ModelRequest, ModelStream, StreamItem};
 use attache_session::{Journal, Stopped, TurnRequest};
 use futures_util::{FutureExt, StreamExt};
+
+use crate::voice::Voice;
 
 pub(crate) async fn perform(
     model: &dyn ModelProvider,
@@ -11,8 +13,7 @@ pub(crate) async fn perform(
     journal: &Journal,
 ) -> Result<(), Stopped> {
     let turn = request.view.progress.turn;
-    let voice =
-        Voice { task: request.view.task.clone(), context: request.view.context.clone(), turn: turn.number };
+    let voice = Voice::of(&request.view);
     let history = request.view.history.clone();
     // The view is let go before anything is recorded, so that it need not be copied to change.
     drop(request);
@@ -53,32 +54,6 @@ impl Lookahead {
             self.next = self.stream.next().now_or_never();
         }
         matches!(self.next, Some(Some(Ok(StreamItem::Finish(_)))))
-    }
-}
-
-/// Who speaks: everything a message of this turn is signed with.
-struct Voice {
-    task: TaskId,
-    context: ContextId,
-    turn: u32,
-}
-
-impl Voice {
-    fn message(&self, kind: &str, parts: Vec<Part>) -> Message {
-        Message {
-            id: MessageId::from(format!("{kind}-{}-{}", self.turn, self.task)),
-            role: Role::Agent,
-            parts,
-            context: Some(self.context.clone()),
-            task: Some(self.task.clone()),
-            reference_tasks: Vec::new(),
-            extensions: Vec::new(),
-            metadata: None,
-        }
-    }
-
-    fn text(&self, kind: &str, text: String) -> Message {
-        self.message(kind, vec![Part::text(text)])
     }
 }
 

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Artifact, CallId, Content, ContextId, Digest, Message, Metadata, Proposal, Said, Scope, Seq, TaskId,
-    TaskState, Usage,
+    Artifact, CallId, Content, ContextId, Digest, Message, MessageId, Metadata, Proposal, Said, Scope, Seq,
+    TaskId, TaskState, Usage,
 };
 
 /// A fact with its place in the task's log and its time.
@@ -145,6 +145,9 @@ pub struct Answer {
     /// Answers to a tool's own questions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<Value>,
+    /// The message that said so, to recognise it when it is sent again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<(MessageId, Digest)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

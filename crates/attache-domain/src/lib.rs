@@ -8,6 +8,7 @@
 //! No async, no IO, no clock, no randomness: ids and times are handed in. `Serialize` on a type here
 //! means "stored in the log", never "sent to a client"; only `attache-wire` knows how A2A spells things.
 
+mod answer;
 mod artifact;
 mod card;
 mod conversation;

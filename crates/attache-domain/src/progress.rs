@@ -185,6 +185,11 @@ impl Progress {
             }
             Fact::TurnStarted { .. } | Fact::WorkResumed => self.enter(TaskState::Working, event.at),
             Fact::CredentialAsked { .. } => self.enter(TaskState::AuthRequired, event.at),
+            Fact::CallAnswered { answer, .. } => {
+                if let Some(said) = answer.message.as_ref().filter(|said| !self.received.contains(said)) {
+                    self.received.push(said.clone());
+                }
+            }
             Fact::PersonAsked { .. } => self.enter(TaskState::InputRequired, event.at),
             Fact::TurnEnded { outcome, .. } => self.enter(outcome.state(), event.at),
             Fact::CancelRequested => self.cancel_requested = true,
@@ -198,7 +203,6 @@ impl Progress {
             | Fact::ArtifactAdded { .. }
             | Fact::ModelAnswered(_)
             | Fact::CallProposed(_)
-            | Fact::CallAnswered { .. }
             | Fact::CallStarted { .. }
             | Fact::CallShowed { .. }
             | Fact::CallFinished(_)

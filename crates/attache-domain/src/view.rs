@@ -214,10 +214,15 @@ impl TaskView {
         self.history.extend(self.status.message.take());
     }
 
+    /// What the agent has said in this turn.
+    pub fn answer_text(&self) -> String {
+        let parts = self.answer.map(|place| self.artifacts[place].parts.iter());
+        parts.into_iter().flatten().filter_map(Part::as_text).collect()
+    }
+
     /// The whole answer of the turn stands once in the history.
     fn keep_answer(&mut self) {
-        let Some(place) = self.answer else { return };
-        let text: String = self.artifacts[place].parts.iter().filter_map(Part::as_text).collect();
+        let text = self.answer_text();
         if text.is_empty() {
             return;
         }

@@ -45,7 +45,8 @@ impl Task {
     }
 
     fn answer(&mut self, call: &str, choice: &str, verdict: Verdict) -> Result<(), Fault> {
-        let answer = Answer { choice: choice.into(), verdict, new_content: None, answers: None };
+        let answer =
+            Answer { choice: choice.into(), verdict, new_content: None, answers: None, message: None };
         self.push(Intent::Answer { call: id(call), answer })
     }
 

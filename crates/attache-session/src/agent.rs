@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use attache_domain::{Message, ReplyShape, TaskView};
 
 use crate::Journal;
+use crate::hot::HotTask;
 
 /// The journal takes nothing more from this turn: the task was cancelled, finished, or handed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -16,6 +17,27 @@ pub struct Stopped;
 pub struct TurnRequest {
     /// The task when the turn began (or went on). `progress.turn.emitted` tells what is already recorded.
     pub view: Arc<TaskView>,
+    hot: Arc<HotTask>,
+}
+
+impl TurnRequest {
+    pub(crate) fn new(hot: Arc<HotTask>) -> Self {
+        Self { view: hot.view(), hot }
+    }
+
+    /// Lets go of the view, so that it need not be copied to change, and keeps the way to the latest one.
+    pub fn into_latest(self) -> Latest {
+        Latest(self.hot)
+    }
+}
+
+/// Shows the task as it is: everything that is durable, whoever recorded it.
+pub struct Latest(Arc<HotTask>);
+
+impl Latest {
+    pub fn view(&self) -> Arc<TaskView> {
+        self.0.view()
+    }
 }
 
 #[async_trait]

@@ -18,19 +18,22 @@ const MOST_GATHERED: usize = 64;
 pub struct Journal {
     state: Mutex<State>,
     room: Notify,
+    written: Notify,
 }
 
 struct State {
     /// How far the task is once everything gathered is written.
     ahead: Progress,
     gathered: Vec<Arc<Event>>,
+    /// A batch is on its way to the store.
+    writing: bool,
     stopped: bool,
 }
 
 impl Journal {
     pub(crate) fn new(progress: Progress) -> Self {
-        let state = State { ahead: progress, gathered: Vec::new(), stopped: false };
-        Self { state: Mutex::new(state), room: Notify::new() }
+        let state = State { ahead: progress, gathered: Vec::new(), writing: false, stopped: false };
+        Self { state: Mutex::new(state), room: Notify::new(), written: Notify::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -53,6 +56,34 @@ impl Journal {
         }
     }
 
+    /// Waits until everything reported is durable. What others did meanwhile is known then.
+    pub async fn flush(&self) -> Result<(), Stopped> {
+        loop {
+            let written = self.written.notified();
+            {
+                let state = self.state();
+                if state.stopped {
+                    return Err(Stopped);
+                }
+                if state.gathered.is_empty() && !state.writing {
+                    return Ok(());
+                }
+            }
+            written.await;
+        }
+    }
+
+    /// How far the task is once everything reported is written.
+    pub fn look<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
+        look(&self.state().ahead)
+    }
+
+    /// The batch that was taken is durable.
+    pub(crate) fn wrote(&self) {
+        self.state().writing = false;
+        self.written.notify_waiters();
+    }
+
     /// Nothing of this turn has been recorded as its end yet.
     pub(crate) fn turn_is_open(&self) -> bool {
         let state = self.state();
@@ -64,6 +95,7 @@ impl Journal {
         let mut state = self.state();
         let first = state.gathered.first()?.seq;
         let events = std::mem::take(&mut state.gathered);
+        state.writing = true;
         let summary = TaskSummary::of(&state.ahead);
         drop(state);
         if events.len() >= MOST_GATHERED {
@@ -73,19 +105,22 @@ impl Journal {
     }
 
     /// Others appended first: decides `lost` and what has gathered since again, after what is new.
-    /// False: what is new leaves no place for them, and the turn is over.
+    /// False: what is new leaves no place for some of them; those before stay, and the turn is done with.
     pub(crate) fn rebase(&self, progress: Progress, lost: &[Arc<Event>]) -> bool {
         let mut state = self.state();
         let gathered = std::mem::take(&mut state.gathered);
         state.ahead = progress;
+        state.writing = false;
         for event in lost.iter().chain(&gathered) {
             if state.gather(event.fact.clone()).is_err() {
                 state.stopped = true;
-                state.gathered.clear();
-                return false;
+                break;
             }
         }
-        true
+        let goes_on = !state.stopped;
+        drop(state);
+        self.written.notify_waiters();
+        goes_on
     }
 }
 

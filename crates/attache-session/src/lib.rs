@@ -23,7 +23,7 @@ mod spellings;
 mod tail;
 mod watcher;
 
-pub use agent::{Agent, Stopped, TurnRequest};
+pub use agent::{Agent, Latest, Stopped, TurnRequest};
 pub use counters::{Counters, CountersNow};
 pub use finished::Seen;
 pub use follow::Follower;

@@ -53,7 +53,7 @@ impl Runner {
         {
             return;
         }
-        let request = TurnRequest { view: self.hot.view() };
+        let request = TurnRequest::new(self.hot.clone());
         let mut work = pin!(AssertUnwindSafe(self.agent.perform(request, &journal)).catch_unwind());
         // Waiting for these is set up once, not at every event.
         let mut poked = pin!(self.hot.poke.notified());
@@ -109,8 +109,9 @@ impl Runner {
             if let Some(write) = writing.as_mut().as_pin_mut() {
                 let written = ready!(write.poll(context));
                 writing.set(None);
-                if let Written::Lost(batch) = written {
-                    return Poll::Ready(Some(batch));
+                match written {
+                    Written::Done => journal.wrote(),
+                    Written::Lost(batch) => return Poll::Ready(Some(batch)),
                 }
             }
             match journal.take() {

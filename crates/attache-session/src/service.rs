@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    CancelTask, Event, Fault, GetTask, Intent, ListTasks, Message, Opening, ReplyShape, Scope, SendMessage,
-    Seq, SubscribeTask, TaskId, TaskKey, TaskSummary, TaskView, TurnPhase,
+    Answer, CallId, CancelTask, Digest, Event, Fault, GetTask, Intent, ListTasks, Message, Opening, Progress,
+    ReplyShape, Scope, SendMessage, Seq, SubscribeTask, TaskId, TaskKey, TaskSummary, TaskView, TurnPhase,
 };
 use attache_store::{Append, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
@@ -300,7 +300,15 @@ impl SessionService {
     async fn receive(&self, scope: &Scope, task: TaskId, message: Message) -> Result<Started, Fault> {
         let hot = self.visible(scope, &task).await?;
         let digest = digest(&message);
-        let view = hot.record(Intent::Receive { message, digest }).await.map_err(record_fault)?;
+        let answers = hot.with_progress(|progress| answers_in(progress, &message, &digest))?;
+        let Some(answers) = answers else {
+            let view = hot.record(Intent::Receive { message, digest }).await.map_err(record_fault)?;
+            return Ok(Started { hot, view, bare: false });
+        };
+        let mut view = hot.view();
+        for (call, answer) in answers {
+            view = hot.record(Intent::Answer { call, answer }).await.map_err(record_fault)?;
+        }
         Ok(Started { hot, view, bare: false })
     }
 
@@ -384,6 +392,21 @@ impl SessionService {
             shelf.rest(&runner.hot);
         });
     }
+}
+
+/// What a message says to a task that waits for a person; none when the task does not, or knows the message already.
+fn answers_in(
+    progress: &Progress,
+    message: &Message,
+    digest: &Digest,
+) -> Result<Option<Vec<(CallId, Answer)>>, Fault> {
+    let said = (message.id.clone(), digest.clone());
+    if !progress.waits_for_person() || progress.received.contains(&said) {
+        return Ok(None);
+    }
+    let mut answers = progress.answers_in(message)?;
+    answers.iter_mut().for_each(|(_, answer)| answer.message = Some(said.clone()));
+    Ok(Some(answers))
 }
 
 fn record_fault(error: RecordError) -> Fault {

@@ -1,6 +1,7 @@
 //! What can go wrong with a call, in words that the model can act on.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// A failure that the model reads and may mend.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,4 +61,12 @@ pub enum ErrorKind {
     WebFetchFallbackFailed,
     WebFetchProcessingError,
     WebSearchFailed,
+}
+
+impl ErrorKind {
+    /// The name that clients know it by.
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.as_ref().and_then(Value::as_str).unwrap_or("unknown").to_owned()
+    }
 }

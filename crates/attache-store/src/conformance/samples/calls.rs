@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, Base64, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, ModelAnswer, Opaque,
-    Proposal, ProposedCall, Said, Shown, ToolCall, Usage, Utterance, Verdict,
+    Answer, Base64, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, MessageId, ModelAnswer,
+    Opaque, Proposal, ProposedCall, Said, Shown, ToolCall, Usage, Utterance, Verdict,
 };
 use serde_json::{Map, Value};
 
@@ -94,11 +94,18 @@ fn changed() -> Answer {
         verdict: Verdict::Proceed,
         new_content: Some("newer".into()),
         answers: Some(Value::from("blue")),
+        message: Some((MessageId::from("message-11"), Digest("0e3f".into()))),
     }
 }
 
 fn refused() -> Answer {
-    Answer { choice: "cancel".into(), verdict: Verdict::Refuse, new_content: None, answers: None }
+    Answer {
+        choice: "cancel".into(),
+        verdict: Verdict::Refuse,
+        new_content: None,
+        answers: None,
+        message: None,
+    }
 }
 
 fn finished(call: &str, outcome: CallOutcome, diff: Option<&str>) -> Fact {

@@ -1,0 +1,232 @@
+//! The calls of an answer: proposed, asked about, run, cancelled.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    CallId, CallOutcome, CallRecord, CallStep, Content, Digest, Fact, FinishedCall, Outcome, Proposal,
+    ProposedCall, Shown, Verdict,
+};
+use attache_session::Stopped;
+use attache_tool::{ErrorKind, ToolContext, ToolError, ToolOutput};
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
+
+use crate::Ruling;
+use crate::live::Live;
+use crate::performance::{Performance, Turn};
+
+impl Performance<'_> {
+    /// Finds out what each requested call would do and whether it may.
+    pub(crate) async fn propose(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
+        let view = self.latest.view();
+        for step in steps {
+            let CallStep::Propose(id) = step else { continue };
+            let Some(record) = find(&view.calls, id) else { continue };
+            let fact = match self.ruled(record).await {
+                Ok(proposed) => Fact::CallProposed(Box::new(proposed)),
+                Err(error) => failed(id, &error),
+            };
+            self.journal.record(fact).await?;
+        }
+        Ok(Turn::GoesOn)
+    }
+
+    async fn ruled(&self, record: &CallRecord) -> Result<ProposedCall, ToolError> {
+        let tool = self.agent.tools.find(&record.call.name)?;
+        let mut input = record.call.input.clone();
+        // Models may ask for order; that is between them and us.
+        let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
+        let proposal = tool.propose(&input, &self.context(Arc::default())).await?;
+        let (choices, why) = match self.agent.referee.rule(tool.spec(), &proposal) {
+            Ruling::Allow { why } => (Vec::new(), why),
+            Ruling::Ask { choices, why } => (choices, why),
+            Ruling::Deny { message } => return Err(ToolError::new(ErrorKind::PolicyViolation, message)),
+        };
+        let alone = waits || !tool.spec().parallel;
+        Ok(ProposedCall { call: record.call.id.clone(), proposal: Arc::new(proposal), alone, choices, why })
+    }
+
+    /// Nothing goes on: the questions are put, and the turn rests until somebody answers.
+    pub(crate) async fn ask_person(&self) -> Result<Turn, Stopped> {
+        let view = self.latest.view();
+        let mut text = String::from("I need your answer before I go on:\n");
+        for asked in &view.progress.work.calls {
+            let Some(record) = find(&view.calls, &asked.id).filter(|_| !asked.choices.is_empty()) else {
+                continue;
+            };
+            let shown =
+                record.proposal.as_ref().map(|proposal| describe(&proposal.shown)).unwrap_or_default();
+            let choices = asked.choices.join(", ");
+            text.push_str(&format!(
+                "\n{} ({}): {shown}\nAnswer with: {choices}\n",
+                record.call.name, asked.id.0
+            ));
+        }
+        let round = view.progress.work.rounds;
+        let message = self.voice.text(&format!("ask-{round}-{}", view.progress.head), text).into();
+        self.journal.record(Fact::PersonAsked { message }).await?;
+        Ok(Turn::Rests)
+    }
+
+    /// Somebody refused: none of these will run. When nothing of the answer was carried out, the person speaks next.
+    pub(crate) async fn cancel(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
+        for step in steps {
+            let CallStep::Cancel(id) = step else { continue };
+            let text = "[Operation Cancelled] The user did not agree to this.";
+            self.journal.record(finished(id, CallOutcome::Canceled, text)).await?;
+        }
+        self.journal.flush().await?;
+        let view = self.latest.view();
+        let refused = |record: &CallRecord| {
+            record.answer.as_ref().is_some_and(|answer| answer.verdict == Verdict::Refuse)
+                || record.result.as_ref().is_some_and(|result| result.failed)
+        };
+        if view.calls.iter().all(refused) {
+            return self
+                .end(Outcome::InputRequired, Some("I did not do that. What shall I do instead?".into()))
+                .await;
+        }
+        Ok(Turn::GoesOn)
+    }
+
+    /// Runs what may run together and waits for all of it.
+    pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
+        let view = self.latest.view();
+        let mut running = FuturesUnordered::new();
+        for step in steps {
+            match step {
+                CallStep::Start(id) => {
+                    let Some(record) = find(&view.calls, id) else { continue };
+                    let Some(proposal) = self.approved(record) else { continue };
+                    let digest = digest(&proposal);
+                    self.journal.record(Fact::CallStarted { call: id.clone(), digest }).await?;
+                    running.push(self.run_call(record, proposal));
+                }
+                // It had started when everything stopped. What changes nothing may run again by itself.
+                CallStep::Await(id) => {
+                    let Some(record) = find(&view.calls, id) else { continue };
+                    match self.approved(record).filter(|_| self.is_repeatable(record)) {
+                        Some(proposal) => running.push(self.run_call(record, proposal)),
+                        None => self.journal.record(unknown(id)).await?,
+                    }
+                }
+                _ => {}
+            }
+        }
+        // A crash from here on finds them started, whatever they have done.
+        self.journal.flush().await?;
+        while let Some(result) = running.next().await {
+            result?;
+        }
+        Ok(Turn::GoesOn)
+    }
+
+    async fn run_call(&self, record: &CallRecord, proposal: Proposal) -> Result<(), Stopped> {
+        let id = &record.call.id;
+        let live = Arc::new(Live::default());
+        let context = self.context(live.clone());
+        let run = async {
+            let tool = self.agent.tools.find(&record.call.name)?;
+            tool.run(proposal, &context).await
+        };
+        let mut run = std::pin::pin!(run);
+        let result = loop {
+            tokio::select! {
+                biased;
+                result = &mut run => break result,
+                text = live.next() => self.show(id, text).await?,
+            }
+        };
+        self.show(id, live.take()).await?;
+        self.journal.record(came_to(id, result)).await
+    }
+
+    async fn show(&self, id: &CallId, text: String) -> Result<(), Stopped> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.journal.record(Fact::CallShowed { call: id.clone(), text }).await
+    }
+
+    /// What was proposed, with what the person put in its place; an agreement for longer is remembered.
+    fn approved(&self, record: &CallRecord) -> Option<Proposal> {
+        let mut proposal = record.proposal.as_deref()?.clone();
+        let Some(answer) = &record.answer else { return Some(proposal) };
+        if let Ok(tool) = self.agent.tools.find(&record.call.name) {
+            self.agent.referee.learn(tool.spec(), &proposal, answer);
+        }
+        if let (Some(content), Shown::Edit { new_content, .. }) = (&answer.new_content, &mut proposal.shown) {
+            new_content.clone_from(content);
+        }
+        if let Some(answers) = &answer.answers {
+            proposal.input.insert("answers".into(), answers.clone());
+        }
+        Some(proposal)
+    }
+
+    fn is_repeatable(&self, record: &CallRecord) -> bool {
+        self.agent.tools.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
+    }
+
+    fn context(&self, live: Arc<Live>) -> ToolContext {
+        // Cancelling drops the turn, and with it the call; a tool that must clean up does so when it is dropped.
+        ToolContext { workspace: self.agent.workspace.clone(), cancel: CancellationToken::new(), live }
+    }
+}
+
+fn find<'a>(calls: &'a [CallRecord], id: &CallId) -> Option<&'a CallRecord> {
+    calls.iter().find(|record| record.call.id == *id)
+}
+
+fn digest(proposal: &Proposal) -> Digest {
+    let bytes = serde_json::to_vec(proposal).unwrap_or_default();
+    let hash = Sha256::digest(bytes);
+    Digest(hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into())
+}
+
+fn came_to(id: &CallId, result: Result<ToolOutput, ToolError>) -> Fact {
+    match result {
+        Err(error) => failed(id, &error),
+        Ok(ToolOutput { content, summary, diff }) => Fact::CallFinished(Box::new(FinishedCall {
+            call: id.clone(),
+            outcome: CallOutcome::Succeeded,
+            output: content,
+            summary,
+            diff,
+        })),
+    }
+}
+
+fn failed(id: &CallId, error: &ToolError) -> Fact {
+    finished(id, CallOutcome::Failed { kind: error.kind.name().into() }, &error.message)
+}
+
+fn unknown(id: &CallId) -> Fact {
+    let text = "The server stopped while this was running. It is not known whether it took effect: look before \
+                doing it again.";
+    finished(id, CallOutcome::Unknown, text)
+}
+
+fn finished(id: &CallId, outcome: CallOutcome, text: &str) -> Fact {
+    Fact::CallFinished(Box::new(FinishedCall {
+        call: id.clone(),
+        outcome,
+        output: vec![Content::Text(text.into())],
+        summary: text.into(),
+        diff: None,
+    }))
+}
+
+/// What a person reads who has nothing but text.
+fn describe(shown: &Shown) -> String {
+    match shown {
+        Shown::Edit { path, diff, .. } => format!("change {}\n{diff}", path.display()),
+        Shown::Exec { command, directory, .. } => format!("run in {}:\n{command}", directory.display()),
+        Shown::Mcp { server, tool, .. } => format!("use {tool} of the server {server}"),
+        Shown::Info { prompt, urls } => format!("{prompt} {}", urls.join(" ")),
+        Shown::Questions { questions } => questions.to_string(),
+        Shown::Plain { summary } => summary.clone(),
+    }
+}

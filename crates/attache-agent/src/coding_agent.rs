@@ -1,0 +1,70 @@
+//! The agent that works with a language model and tools.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_domain::{Message, ReplyShape};
+use attache_model::{LanguageModel, ToolDeclaration};
+use attache_session::{Agent, Journal, Stopped, TurnRequest};
+use attache_tool::{Registry, Tool, Workspace};
+
+use crate::Referee;
+use crate::performance::Performance;
+
+pub struct CodingAgent {
+    pub(crate) model: Arc<dyn LanguageModel>,
+    pub(crate) tools: Registry,
+    pub(crate) referee: Arc<dyn Referee>,
+    pub(crate) workspace: Arc<Workspace>,
+    pub(crate) options: CodingOptions,
+}
+
+#[derive(Debug, Clone)]
+pub struct CodingOptions {
+    /// What the model is told before everything else.
+    pub instructions: String,
+    /// Answers of the model in one turn; then the person is asked whether to go on.
+    pub most_rounds: u32,
+}
+
+impl Default for CodingOptions {
+    fn default() -> Self {
+        Self { instructions: String::new(), most_rounds: 100 }
+    }
+}
+
+impl CodingAgent {
+    pub fn new(
+        model: Arc<dyn LanguageModel>,
+        tools: Registry,
+        referee: Arc<dyn Referee>,
+        workspace: Arc<Workspace>,
+        options: CodingOptions,
+    ) -> Self {
+        Self { model, tools, referee, workspace, options }
+    }
+
+    pub(crate) fn declarations(&self) -> Arc<[ToolDeclaration]> {
+        self.tools.tools().map(|tool| declare(tool.as_ref())).collect()
+    }
+}
+
+fn declare(tool: &dyn Tool) -> ToolDeclaration {
+    let spec = tool.spec();
+    ToolDeclaration {
+        name: spec.name.clone(),
+        description: spec.description.clone(),
+        parameters: spec.parameters.clone(),
+    }
+}
+
+#[async_trait]
+impl Agent for CodingAgent {
+    fn reply_shape(&self, _message: &Message) -> ReplyShape {
+        ReplyShape::Task
+    }
+
+    async fn perform(&self, request: TurnRequest, journal: &Journal) -> Result<(), Stopped> {
+        Performance::new(self, request, journal).run().await
+    }
+}

@@ -1,0 +1,85 @@
+//! One turn of the coding agent: look what is to be done, do it, record, again.
+//!
+//! What to do follows from the log alone, so a turn that was interrupted goes on by the same loop.
+
+use attache_domain::{CallStep, Fact, Outcome, TaskState, TextPhase};
+use attache_session::{Journal, Latest, Stopped, TurnRequest};
+
+use crate::coding_agent::CodingAgent;
+use crate::prompt::text_of_turn;
+use crate::voice::Voice;
+
+pub(crate) struct Performance<'a> {
+    pub(crate) agent: &'a CodingAgent,
+    pub(crate) journal: &'a Journal,
+    pub(crate) latest: Latest,
+    pub(crate) voice: Voice,
+}
+
+/// Whether the turn goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    GoesOn,
+    /// It has ended, or waits for somebody.
+    Rests,
+}
+
+impl<'a> Performance<'a> {
+    pub(crate) fn new(agent: &'a CodingAgent, request: TurnRequest, journal: &'a Journal) -> Self {
+        let voice = Voice::of(&request.view);
+        Self { agent, journal, latest: request.into_latest(), voice }
+    }
+
+    pub(crate) async fn run(&self) -> Result<(), Stopped> {
+        self.take_up().await?;
+        loop {
+            // Everything is durable and what others did is known before the next step is chosen.
+            self.journal.flush().await?;
+            let steps = self.journal.look(|progress| progress.work.steps());
+            if self.act(steps).await? == Turn::Rests {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn act(&self, steps: Vec<CallStep>) -> Result<Turn, Stopped> {
+        match steps.first() {
+            None | Some(CallStep::CallModel) => self.round().await,
+            Some(CallStep::AskPerson) => self.ask_person().await,
+            Some(CallStep::Propose(_)) => self.propose(&steps).await,
+            Some(CallStep::Start(_) | CallStep::Await(_)) => self.run_calls(&steps).await,
+            Some(CallStep::Cancel(_)) => self.cancel(&steps).await,
+        }
+    }
+
+    /// What was under way when everything stopped begins again: text of an answer that never became whole is
+    /// taken back, and a task that was waiting works again.
+    async fn take_up(&self) -> Result<(), Stopped> {
+        let view = self.latest.view();
+        if view.status.state == TaskState::InputRequired {
+            self.journal.record(Fact::WorkResumed).await?;
+        }
+        if view.progress.turn.text == TextPhase::Speaking && view.answer_text() != text_of_turn(&view) {
+            self.withdraw(&text_of_turn(&view)).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes back what was said since `kept`.
+    pub(crate) async fn withdraw(&self, kept: &str) -> Result<(), Stopped> {
+        if self.journal.look(|progress| progress.turn.text) != TextPhase::Speaking {
+            return Ok(());
+        }
+        self.journal.record(Fact::TextWithdrawn).await?;
+        if !kept.is_empty() {
+            self.journal.record(Fact::TextSaid { text: kept.to_owned(), last: false }).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn end(&self, outcome: Outcome, text: Option<String>) -> Result<Turn, Stopped> {
+        let message = text.map(|text| self.voice.text("status", text).into());
+        self.journal.record(Fact::TurnEnded { outcome, message }).await?;
+        Ok(Turn::Rests)
+    }
+}

@@ -1,0 +1,32 @@
+//! Who speaks: everything a message of a turn is signed with.
+
+use attache_domain::{ContextId, Message, MessageId, Part, Role, TaskId, TaskView};
+
+pub(crate) struct Voice {
+    task: TaskId,
+    context: ContextId,
+    turn: u32,
+}
+
+impl Voice {
+    pub(crate) fn of(view: &TaskView) -> Self {
+        Self { task: view.task.clone(), context: view.context.clone(), turn: view.progress.turn.number }
+    }
+
+    pub(crate) fn message(&self, kind: &str, parts: Vec<Part>) -> Message {
+        Message {
+            id: MessageId::from(format!("{kind}-{}-{}", self.turn, self.task)),
+            role: Role::Agent,
+            parts,
+            context: Some(self.context.clone()),
+            task: Some(self.task.clone()),
+            reference_tasks: Vec::new(),
+            extensions: Vec::new(),
+            metadata: None,
+        }
+    }
+
+    pub(crate) fn text(&self, kind: &str, text: impl Into<String>) -> Message {
+        self.message(kind, vec![Part::text(text)])
+    }
+}

@@ -1,0 +1,78 @@
+//! Questions about calls, and what becomes of the answers.
+
+use attache_domain::TaskState;
+use serde_json::json;
+
+use crate::world::{World, calls, says, status_text};
+
+#[tokio::test]
+async fn a_call_that_needs_agreement_waits_for_it() {
+    let world = World::new([calls("", &["a write"]), says("Done.")]).await;
+    let view = world.send("Write!").await;
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert!(status_text(&view).contains("proceed_once, proceed_always, cancel"), "{}", status_text(&view));
+    assert!(world.tools.done().is_empty());
+    let view = world.reply(&view.task, "Yes.").await.unwrap();
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(world.tools.done(), ["write a proposed"]);
+    assert_eq!(*world.tools.learnt.lock().unwrap(), ["write proceed_once"]);
+}
+
+#[tokio::test]
+async fn a_refusal_stops_the_answer_and_the_person_speaks_next() {
+    let world = World::new([calls("", &["a write", "b write"]), says("Something else.")]).await;
+    let view = world.send("Write!").await;
+    let view = world.reply(&view.task, "a: no").await.unwrap();
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert!(world.tools.done().is_empty());
+    let view = world.reply(&view.task, "Do something else").await.unwrap();
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(
+        world.model.heard()[2],
+        "results: ![Operation Cancelled] The user did not agree to this., \
+         ![Operation Cancelled] The user did not agree to this."
+    );
+}
+
+#[tokio::test]
+async fn several_questions_can_be_answered_one_by_one_in_any_order() {
+    let world = World::new([calls("", &["a write", "b write"]), says("Done.")]).await;
+    let view = world.send("Write!").await;
+    let view = world.reply(&view.task, "b: proceed_once").await.unwrap();
+    assert_eq!(view.status.state, TaskState::InputRequired, "a is still open");
+    let view = world.reply(&view.task, "a: always").await.unwrap();
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(world.tools.done(), ["write a proposed", "write b proposed"]);
+}
+
+#[tokio::test]
+async fn changed_content_is_what_is_written() {
+    let world = World::new([calls("", &["a write"]), says("Done.")]).await;
+    let view = world.send("Write!").await;
+    let answer = json!({"call": "a", "choice": "proceed_once", "newContent": "mine"});
+    let view = world.reply_data(&view.task, answer).await;
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(world.tools.done(), ["write a mine"]);
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_refused_with_what_would() {
+    let world = World::new([calls("", &["a write"])]).await;
+    let view = world.send("Write!").await;
+    let fault = world.reply(&view.task, "perhaps").await.unwrap_err().to_string();
+    assert_eq!(
+        fault,
+        "\"perhaps\" is no answer to the call \"a\"; it takes: proceed_once, proceed_always, cancel"
+    );
+    assert!(world.tools.done().is_empty());
+}
+
+#[tokio::test]
+async fn what_may_run_before_a_question_does() {
+    let world = World::new([calls("", &["a look", "b write"]), says("Done.")]).await;
+    let view = world.send("Go!").await;
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert_eq!(world.tools.done(), ["look a proposed"]);
+    world.reply(&view.task, "yes").await.unwrap();
+    assert_eq!(world.tools.done(), ["look a proposed", "write b proposed"]);
+}

@@ -1,0 +1,130 @@
+//! Answers, calls, results, and how a turn ends.
+
+use std::time::Duration;
+
+use attache_domain::{Said, TaskState, Utterance};
+use attache_model::{LanguageError, Piece, Stop, Streamed};
+
+use crate::world::{World, calls, end, says, status_text};
+
+#[tokio::test]
+async fn an_answer_without_calls_ends_the_turn() {
+    let world = World::new([says("All is well.")]).await;
+    let view = world.send("How are you?").await;
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(view.history.last().unwrap().text(), "All is well.");
+    assert_eq!(world.model.heard(), ["user: How are you?"]);
+    let prompt = world.model.prompts.lock().unwrap()[0].clone();
+    assert_eq!(prompt.instructions.as_deref(), Some("Be good."));
+    assert_eq!(
+        prompt.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
+        ["look", "slow", "write"]
+    );
+}
+
+#[tokio::test]
+async fn what_calls_come_to_is_told_to_the_model_in_their_order() {
+    let world = World::new([calls("I look. ", &["a look", "b look"]), says("Seen.")]).await;
+    let view = world.send("Look!").await;
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(
+        world.model.heard(),
+        ["user: Look!", "model: I look. <look a><look b>", "results: result of a, result of b"]
+    );
+    assert_eq!(view.history.last().unwrap().text(), "I look. Seen.");
+    assert_eq!(view.usage.input, 20);
+    assert_eq!(
+        world.log(&view).await,
+        "task_opened turn_started text_said text_said model_answered call_proposed call_proposed call_started \
+         call_started call_finished call_finished text_said model_answered text_ended turn_ended"
+    );
+}
+
+#[tokio::test]
+async fn what_goes_wrong_with_a_call_is_for_the_model_to_read() {
+    let asked = ["a look", "bad look", "forbidden look", "x lok", "breaks look"];
+    let world = World::new([calls("", &asked), says("Oh.")]).await;
+    let view = world.send("Look!").await;
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(
+        world.model.heard()[2],
+        "results: result of a, !what must be good, !not this, !there is no tool \"lok\"; did you mean look, slow?, \
+         !it broke"
+    );
+    assert_eq!(world.tools.done(), ["look a proposed", "look breaks proposed"]);
+}
+
+#[tokio::test]
+async fn a_second_message_goes_on_with_the_conversation() {
+    let script = vec![Ok(end(Stop::Length, vec![Said { what: Utterance::Text("Lo".into()), opaque: None }]))];
+    let world = World::new([script, says("ng.")]).await;
+    let view = world.send("Talk!").await;
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert!(status_text(&view).contains("output limit"), "{}", status_text(&view));
+    let view = world.reply(&view.task, "continue").await.unwrap();
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(world.model.heard(), ["user: Talk!", "model: Lo", "user: continue"]);
+}
+
+#[tokio::test]
+async fn a_turn_that_does_not_end_by_itself_is_stopped_and_can_go_on() {
+    let looks = (0..5).map(|number| calls("", &[&format!("call{number} look")]));
+    let world = World::new(looks.chain([says("At last.")])).await;
+    let view = world.send("Loop!").await;
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert!(status_text(&view).contains("5 times"), "{}", status_text(&view));
+    let view = world.reply(&view.task, "continue").await.unwrap();
+    assert_eq!(view.status.state, TaskState::Completed);
+}
+
+#[tokio::test]
+async fn text_of_an_answer_that_begins_again_is_taken_back() {
+    let mut script = vec![
+        Ok(Streamed::Piece(Piece::Text("Wro".into()))),
+        Ok(Streamed::Piece(Piece::Retrying {
+            attempt: 1,
+            pause: Duration::from_secs(1),
+            why: "The stream was cut".into(),
+        })),
+    ];
+    script.extend(says("Right."));
+    let world = World::new([calls("First. ", &["a look"]), script]).await;
+    let view = world.send("Look!").await;
+    assert_eq!(view.history.last().unwrap().text(), "First. Right.");
+    assert!(world.log(&view).await.contains("text_said text_withdrawn text_said noticed text_said"));
+}
+
+#[tokio::test]
+async fn how_a_model_fails_decides_whether_the_task_can_go_on() {
+    let what = || "why".to_owned();
+    for (error, state, says) in [
+        (
+            LanguageError::Unavailable { what: what() },
+            TaskState::InputRequired,
+            "cannot be reached: why. Send any",
+        ),
+        (
+            LanguageError::QuotaExhausted { what: what(), retry_after: None },
+            TaskState::InputRequired,
+            "quota",
+        ),
+        (LanguageError::Credential { what: what() }, TaskState::Failed, "refuses the credential: why."),
+        (LanguageError::Request { what: what() }, TaskState::Failed, "refuses the request"),
+        (LanguageError::Unusable { what: what() }, TaskState::InputRequired, "no usable answer"),
+    ] {
+        let script = vec![Ok(Streamed::Piece(Piece::Text("Half".into()))), Err(error)];
+        let world = World::new([script]).await;
+        let view = world.send("Hello").await;
+        assert_eq!(view.status.state, state, "{}", status_text(&view));
+        assert!(status_text(&view).contains(says), "{}", status_text(&view));
+        assert_eq!(view.history.len(), 1, "nothing half-said stays");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_model_fails_the_task() {
+    let script = vec![Ok(end(Stop::Refused { why: "SAFETY".into() }, Vec::new()))];
+    let view = World::new([script]).await.send("Bad").await;
+    assert_eq!(view.status.state, TaskState::Failed);
+    assert!(status_text(&view).contains("SAFETY"));
+}

@@ -1,0 +1,331 @@
+//! A session with a scripted model, tools that note what they do, and a memory store that outlives it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use attache_agent::{CodingAgent, CodingOptions, Referee, Ruling};
+use attache_domain::{
+    Answer, CallId, Content, Effect, Exchange, Message, Proposal, Role, Said, Scope, SendConfiguration,
+    SendMessage, Shown, TaskId, TaskView, ToolCall, Usage, Utterance,
+};
+use attache_model::{LanguageError, LanguageModel, LanguageStream, Piece, Prompt, Stop, Streamed};
+use attache_session::{Reply, SessionOptions, SessionService};
+use attache_store::Stores;
+use attache_store::memory::MemoryStore;
+use attache_tool::{
+    ErrorKind, Registry, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec, Workspace,
+};
+use futures_util::{StreamExt, stream};
+use serde_json::{Map, Value, json};
+use tokio::sync::Semaphore;
+
+/// One answer of the model.
+pub(crate) type Script = Vec<Result<Streamed, LanguageError>>;
+
+pub(crate) struct World {
+    pub(crate) stores: Stores,
+    pub(crate) model: Arc<ScriptedModel>,
+    pub(crate) tools: Arc<Notes>,
+    pub(crate) session: Arc<SessionService>,
+}
+
+impl World {
+    pub(crate) async fn new(scripts: impl IntoIterator<Item = Script>) -> Self {
+        let stores = Stores::of(Arc::new(MemoryStore::default()));
+        let model = Arc::new(ScriptedModel::default());
+        model.scripts.lock().unwrap().extend(scripts);
+        let tools = Arc::new(Notes::default());
+        let session = start(&stores, &model, &tools).await;
+        Self { stores, model, tools, session }
+    }
+
+    /// Everything in memory is lost, as in a crash: what has been started is not waited for.
+    pub(crate) async fn restart(self) -> Self {
+        let Self { stores, model, tools, session } = self;
+        session.shutdown().await;
+        drop(session);
+        let session = start(&stores, &model, &tools).await;
+        Self { stores, model, tools, session }
+    }
+
+    pub(crate) async fn send(&self, text: &str) -> Arc<TaskView> {
+        self.say(None, vec![attache_domain::Part::text(text)]).await.unwrap()
+    }
+
+    pub(crate) async fn reply(
+        &self,
+        task: &TaskId,
+        text: &str,
+    ) -> Result<Arc<TaskView>, attache_domain::Fault> {
+        self.say(Some(task.clone()), vec![attache_domain::Part::text(text)]).await
+    }
+
+    pub(crate) async fn reply_data(&self, task: &TaskId, data: Value) -> Arc<TaskView> {
+        let part = attache_domain::Part::new(attache_domain::PartContent::Data(data));
+        self.say(Some(task.clone()), vec![part]).await.unwrap()
+    }
+
+    async fn say(
+        &self,
+        task: Option<TaskId>,
+        parts: Vec<attache_domain::Part>,
+    ) -> Result<Arc<TaskView>, attache_domain::Fault> {
+        let number = self.tools.next_number();
+        let mut message = Message::from_agent(format!("m{number}").into(), "c".into(), task, "");
+        message.role = Role::User;
+        message.parts = parts;
+        let send = SendMessage { message, configuration: SendConfiguration::default(), metadata: None };
+        match self.session.send(&scope(), send).await? {
+            Reply::Task(view) => Ok(view),
+            Reply::Message(_) => panic!("a task"),
+        }
+    }
+
+    /// Sends, and goes on once a tool has noted `what`; the sender has left by then.
+    pub(crate) async fn send_until(&self, text: &str, what: &str) {
+        tokio::select! {
+            _ = self.send(text) => panic!("it settled before {what}"),
+            () = self.tools.until(what) => {}
+        }
+    }
+
+    /// The kinds of facts in the task's log, joined.
+    pub(crate) async fn log(&self, view: &TaskView) -> String {
+        let events = self.stores.log.read(&view.key(), attache_domain::Seq::START, 1000).await.unwrap();
+        let names = events.iter().map(|event| match serde_json::to_value(&event.fact).unwrap() {
+            Value::String(name) => name,
+            Value::Object(members) => members.keys().next().unwrap().clone(),
+            other => panic!("{other}"),
+        });
+        names.collect::<Vec<_>>().join(" ")
+    }
+}
+
+async fn start(stores: &Stores, model: &Arc<ScriptedModel>, notes: &Arc<Notes>) -> Arc<SessionService> {
+    let mut tools = Registry::default();
+    for (name, repeatable, parallel) in [("look", true, true), ("write", false, false), ("slow", false, true)]
+    {
+        tools.add(Arc::new(Noting::new(name, repeatable, parallel, notes.clone())));
+    }
+    let workspace =
+        Workspace { roots: vec!["work".into()], scratch: "scratch".into(), environment: Vec::new() };
+    let agent = CodingAgent::new(
+        model.clone(),
+        tools,
+        notes.clone(),
+        Arc::new(workspace),
+        CodingOptions { instructions: "Be good.".into(), most_rounds: 5 },
+    );
+    SessionService::start(stores.clone(), Arc::new(agent), SessionOptions::default()).await.unwrap()
+}
+
+fn scope() -> Scope {
+    Scope::new("", "me")
+}
+
+/// Plays one script after the other and keeps the prompts.
+#[derive(Default)]
+pub(crate) struct ScriptedModel {
+    pub(crate) scripts: Mutex<VecDeque<Script>>,
+    pub(crate) prompts: Mutex<Vec<Prompt>>,
+}
+
+impl ScriptedModel {
+    /// The conversation of the latest prompt, a line for each exchange.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        let prompts = self.prompts.lock().unwrap();
+        prompts.last().unwrap().exchanges.iter().map(|exchange| spell(exchange)).collect()
+    }
+}
+
+impl LanguageModel for ScriptedModel {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn window(&self) -> u64 {
+        100_000
+    }
+
+    fn stream(&self, prompt: Prompt) -> LanguageStream {
+        self.prompts.lock().unwrap().push(prompt);
+        match self.scripts.lock().unwrap().pop_front() {
+            Some(script) => stream::iter(script).boxed(),
+            // The last answer of the script never comes.
+            None => stream::pending().boxed(),
+        }
+    }
+}
+
+pub(crate) fn says(text: &str) -> Script {
+    let piece = |text: &str| Ok(Streamed::Piece(Piece::Text(text.to_owned())));
+    let said = vec![Said { what: Utterance::Text(text.into()), opaque: None }];
+    text.split_inclusive(' ').map(piece).chain([Ok(end(Stop::Done, said))]).collect()
+}
+
+pub(crate) fn end(stop: Stop, said: Vec<Said>) -> Streamed {
+    Streamed::End { stop, usage: Usage { input: 10, output: 1, ..Usage::default() }, said }
+}
+
+/// Says `text` and calls tools, given as `id tool`.
+pub(crate) fn calls(text: &str, calls: &[&str]) -> Script {
+    let mut script = says(text);
+    let called = calls.iter().map(|call| {
+        let (id, name) = call.split_once(' ').unwrap();
+        let input = Map::from_iter([("what".to_owned(), json!(id))]);
+        ToolCall { id: CallId(id.into()), name: name.into(), input }
+    });
+    if let Some(Ok(Streamed::End { said, .. })) = script.last_mut() {
+        said.extend(called.map(|call| Said { what: Utterance::Call(call), opaque: None }));
+    }
+    script
+}
+
+/// What the tools did, and what they may.
+pub(crate) struct Notes {
+    pub(crate) done: Mutex<Vec<String>>,
+    pub(crate) learnt: Mutex<Vec<String>>,
+    /// What `slow` waits for.
+    pub(crate) go: Semaphore,
+    numbers: Mutex<u32>,
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        Self {
+            done: Mutex::default(),
+            learnt: Mutex::default(),
+            go: Semaphore::new(0),
+            numbers: Mutex::default(),
+        }
+    }
+}
+
+impl Notes {
+    pub(crate) fn done(&self) -> Vec<String> {
+        self.done.lock().unwrap().clone()
+    }
+
+    fn next_number(&self) -> u32 {
+        let mut number = self.numbers.lock().unwrap();
+        *number += 1;
+        *number
+    }
+
+    /// Waits until a tool has noted `what`.
+    pub(crate) async fn until(&self, what: &str) {
+        while !self.done().iter().any(|done| done == what) {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+impl Referee for Notes {
+    fn rule(&self, tool: &ToolSpec, proposal: &Proposal) -> Ruling {
+        let why = "test".to_owned();
+        match (tool.name.as_str(), proposal.input["what"].as_str()) {
+            (_, Some("forbidden")) => Ruling::Deny { message: "not this".into() },
+            ("write", _) => Ruling::Ask {
+                choices: vec!["proceed_once".into(), "proceed_always".into(), "cancel".into()],
+                why,
+            },
+            _ => Ruling::Allow { why },
+        }
+    }
+
+    fn learn(&self, tool: &ToolSpec, _proposal: &Proposal, answer: &Answer) {
+        self.learnt.lock().unwrap().push(format!("{} {}", tool.name, answer.choice));
+    }
+}
+
+struct Noting {
+    spec: ToolSpec,
+    notes: Arc<Notes>,
+}
+
+impl Noting {
+    fn new(name: &str, repeatable: bool, parallel: bool, notes: Arc<Notes>) -> Self {
+        let spec = ToolSpec {
+            name: name.into(),
+            title: name.into(),
+            description: "For tests".into(),
+            kind: ToolKind::Other,
+            parameters: json!({"type": "object"}),
+            repeatable,
+            parallel,
+        };
+        Self { spec, notes }
+    }
+}
+
+#[async_trait]
+impl Tool for Noting {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
+        if input["what"] == "bad" {
+            return Err(ToolError::bad_input("what must be good"));
+        }
+        let shown = Shown::Edit {
+            path: "file".into(),
+            diff: String::new(),
+            original: None,
+            original_digest: None,
+            new_content: "proposed".into(),
+        };
+        Ok(Proposal { input: input.clone(), effects: vec![Effect::Write { path: "file".into() }], shown })
+    }
+
+    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let what = proposal.input["what"].as_str().unwrap_or_default().to_owned();
+        let note = |text: String| self.notes.done.lock().unwrap().push(text);
+        if self.spec.name == "slow" {
+            note(format!("begin {what}"));
+            context.live.show("half way");
+            self.notes.go.acquire().await.map_err(|_| ToolError::new(ErrorKind::Unknown, "closed"))?.forget();
+        }
+        let Shown::Edit { new_content, .. } = proposal.shown else { panic!("an edit") };
+        note(format!("{} {what} {new_content}", self.spec.name));
+        if what == "breaks" {
+            return Err(ToolError::new(ErrorKind::ExecutionFailed, "it broke"));
+        }
+        let content = vec![Content::Text(format!("result of {what}"))];
+        Ok(ToolOutput { content, ..ToolOutput::default() })
+    }
+}
+
+fn spell(exchange: &Exchange) -> String {
+    let content = |content: &Content| match content {
+        Content::Text(text) => text.clone(),
+        other => format!("{other:?}"),
+    };
+    match exchange {
+        Exchange::User(contents) => {
+            format!("user: {}", contents.iter().map(content).collect::<Vec<_>>().join("|"))
+        }
+        Exchange::Model(said) => {
+            let said = said.iter().map(|said| match &said.what {
+                Utterance::Text(text) => text.clone(),
+                Utterance::Call(call) => format!("<{} {}>", call.name, call.id.0),
+                other => format!("{other:?}"),
+            });
+            format!("model: {}", said.collect::<Vec<_>>().join(""))
+        }
+        Exchange::Results(results) => {
+            let results = results.iter().map(|result| {
+                let failed = if result.failed { "!" } else { "" };
+                format!("{failed}{}", result.output.iter().map(content).collect::<Vec<_>>().join("|"))
+            });
+            format!("results: {}", results.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// The text of the task's status.
+pub(crate) fn status_text(view: &TaskView) -> String {
+    view.status.message.as_ref().map(|message| message.text()).unwrap_or_default()
+}

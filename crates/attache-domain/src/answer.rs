@@ -1,0 +1,103 @@
+//! Reads a person's answer about open calls out of a message.
+//!
+//! In words, for clients that only know text: `yes`, `no`, `always`, or one of the choices by its id; for one of
+//! several calls, a line `CALL: answer` each. As data, for clients that know more: an object with `call` (may be
+//! left out when only one is open), `choice`, and `newContent` or `answers` where that makes sense; or a list of such.
+
+use serde_json::{Map, Value};
+
+use crate::{Answer, CallId, CallPhase, CallProgress, Fault, Message, PartContent, Progress, Verdict};
+
+/// The choice that stops a call.
+const REFUSAL: &str = "cancel";
+
+/// Words people use, and the choices they mean, the first that is offered.
+const WORDS: &[(&[&str], &[&str])] = &[
+    (&["yes", "y", "ok", "okay", "proceed", "allow", "go"], &["proceed_once"]),
+    (&["always"], &["proceed_always", "proceed_always_tool"]),
+    (&["no", "n", "stop", "deny", "refuse"], &[REFUSAL]),
+];
+
+impl Progress {
+    /// What `message` answers about the calls that are open. Nothing is guessed: what does not fit is refused, with
+    /// what would.
+    pub fn answers_in(&self, message: &Message) -> Result<Vec<(CallId, Answer)>, Fault> {
+        if message.context.as_ref().is_some_and(|context| *context != self.context) {
+            let (task, context) = (self.task.clone(), self.context.clone());
+            return Err(Fault::ContextMismatch { task, context });
+        }
+        let open: Vec<_> = self.work.calls.iter().filter(|call| call.phase == CallPhase::Asked).collect();
+        let mut answers = Vec::new();
+        for part in &message.parts {
+            match &part.content {
+                PartContent::Text(text) => read_text(text, &open, &mut answers)?,
+                PartContent::Data(Value::Array(items)) => {
+                    for item in items {
+                        answers.push(read_data(item, &open)?);
+                    }
+                }
+                PartContent::Data(item) => answers.push(read_data(item, &open)?),
+                PartContent::Raw(_) | PartContent::Url(_) => {}
+            }
+        }
+        if answers.is_empty() {
+            return Err(not_a_choice(open.first().copied(), ""));
+        }
+        Ok(answers)
+    }
+}
+
+fn read_text(text: &str, open: &[&CallProgress], answers: &mut Vec<(CallId, Answer)>) -> Result<(), Fault> {
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let named = line.rsplit_once(':').map(|(call, word)| (call.trim(), word.trim()));
+        let named = named.filter(|(call, _)| open.iter().any(|asked| asked.id.0 == *call));
+        let (word, calls): (&str, Vec<_>) = match named {
+            Some((call, word)) => (word, open.iter().filter(|asked| asked.id.0 == call).collect()),
+            None => (line, open.iter().collect()),
+        };
+        for asked in calls {
+            let choice = meant(word, asked).ok_or_else(|| not_a_choice(Some(asked), word))?;
+            answers.push((asked.id.clone(), answer(choice)));
+        }
+    }
+    Ok(())
+}
+
+fn read_data(item: &Value, open: &[&CallProgress]) -> Result<(CallId, Answer), Fault> {
+    let empty = Map::new();
+    let members = item.as_object().unwrap_or(&empty);
+    let text = |name: &str| members.get(name).and_then(Value::as_str);
+    let asked = match (text("call"), open) {
+        (Some(call), _) => open.iter().find(|asked| asked.id.0 == call).copied().ok_or_else(|| {
+            let open = open.iter().map(|asked| asked.id.0.clone()).collect();
+            Fault::NothingToAnswer { call: call.to_owned(), open }
+        })?,
+        (None, [only]) => only,
+        (None, _) => return Err(Fault::invalid("call", "is needed: more than one call waits for an answer")),
+    };
+    let word = text("choice").unwrap_or_default();
+    let choice = meant(word, asked).ok_or_else(|| not_a_choice(Some(asked), word))?;
+    let mut answer = answer(choice);
+    answer.new_content = text("newContent").map(str::to_owned);
+    answer.answers = members.get("answers").cloned();
+    Ok((asked.id.clone(), answer))
+}
+
+/// The offered choice that `word` means.
+fn meant<'a>(word: &str, asked: &'a CallProgress) -> Option<&'a str> {
+    let offered = |choice: &str| asked.choices.iter().find(|offered| *offered == choice).map(String::as_str);
+    let word = word.trim_end_matches(['.', '!']).to_lowercase();
+    let meanings =
+        WORDS.iter().find(|(words, _)| words.contains(&word.as_str())).map(|(_, choices)| *choices);
+    offered(&word).or_else(|| meanings?.iter().find_map(|choice| offered(choice)))
+}
+
+fn answer(choice: &str) -> Answer {
+    let verdict = if choice == REFUSAL { Verdict::Refuse } else { Verdict::Proceed };
+    Answer { choice: choice.to_owned(), verdict, new_content: None, answers: None, message: None }
+}
+
+fn not_a_choice(asked: Option<&CallProgress>, given: &str) -> Fault {
+    let (call, choices) = asked.map(|asked| (asked.id.0.clone(), asked.choices.clone())).unwrap_or_default();
+    Fault::NotAChoice { call, given: given.chars().take(80).collect(), choices }
+}
