@@ -60,6 +60,10 @@ fn declare(tool: &dyn Tool) -> ToolDeclaration {
 
 #[async_trait]
 impl Agent for CodingAgent {
+    fn keeps_conversation(&self) -> bool {
+        true
+    }
+
     fn reply_shape(&self, _message: &Message) -> ReplyShape {
         ReplyShape::Task
     }

@@ -22,6 +22,11 @@ impl ModelAgent {
 
 #[async_trait]
 impl Agent for ModelAgent {
+    /// The built-in models see nothing but the task.
+    fn keeps_conversation(&self) -> bool {
+        false
+    }
+
     fn reply_shape(&self, message: &Message) -> ReplyShape {
         self.model.reply_shape(message)
     }

@@ -2,11 +2,13 @@
 //!
 //! What to do follows from the log alone, so a turn that was interrupted goes on by the same loop.
 
-use attache_domain::{CallStep, Fact, Outcome, TaskState, TextPhase};
+use std::sync::Arc;
+
+use attache_domain::{CallStep, Exchange, Fact, Outcome, TaskState, TextPhase};
 use attache_session::{Journal, Latest, Stopped, TurnRequest};
 
 use crate::coding_agent::CodingAgent;
-use crate::prompt::text_of_turn;
+use crate::prompt::{conversation, text_of_turn};
 use crate::voice::Voice;
 
 pub(crate) struct Performance<'a> {
@@ -14,6 +16,8 @@ pub(crate) struct Performance<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) latest: Latest,
     pub(crate) voice: Voice,
+    /// What was said in finished tasks of the same conversation.
+    pub(crate) earlier: Vec<Arc<Exchange>>,
 }
 
 /// Whether the turn goes on.
@@ -27,10 +31,18 @@ pub(crate) enum Turn {
 impl<'a> Performance<'a> {
     pub(crate) fn new(agent: &'a CodingAgent, request: TurnRequest, journal: &'a Journal) -> Self {
         let voice = Voice::of(&request.view);
-        Self { agent, journal, latest: request.into_latest(), voice }
+        Self { agent, journal, latest: request.into_latest(), voice, earlier: Vec::new() }
     }
 
-    pub(crate) async fn run(&self) -> Result<(), Stopped> {
+    pub(crate) async fn run(mut self) -> Result<(), Stopped> {
+        match self.latest.earlier().await {
+            Ok(views) => self.earlier = views.iter().flat_map(conversation).collect(),
+            Err(error) => {
+                tracing::error!(%error, "the conversation cannot be read");
+                let text = "I cannot read our earlier conversation now. Send any message to try again.";
+                return self.end(Outcome::InputRequired, Some(text.into())).await.map(drop);
+            }
+        }
         self.take_up().await?;
         loop {
             // Everything is durable and what others did is known before the next step is chosen.

@@ -1,6 +1,6 @@
 //! One answer of the model becomes facts.
 
-use attache_domain::{Fact, ModelAnswer, Outcome, Utterance};
+use attache_domain::{Fact, ModelAnswer, Outcome, TaskView, Utterance};
 use attache_model::{LanguageError, Piece, Prompt, Stop, Streamed};
 use attache_session::Stopped;
 use futures_util::StreamExt;
@@ -19,7 +19,7 @@ impl Performance<'_> {
         }
         let view = self.latest.view();
         let kept = text_of_turn(&view);
-        let prompt = self.prompt_of(conversation(&view));
+        let prompt = self.prompt_of(&view);
         drop(view);
         let mut stream = self.agent.model.stream(prompt);
         while let Some(streamed) = stream.next().await {
@@ -42,11 +42,12 @@ impl Performance<'_> {
         self.after_error(&LanguageError::Unusable { what }).await
     }
 
-    fn prompt_of(&self, exchanges: Vec<std::sync::Arc<attache_domain::Exchange>>) -> Prompt {
+    fn prompt_of(&self, view: &TaskView) -> Prompt {
         let instructions = &self.agent.options.instructions;
+        let exchanges = self.earlier.iter().cloned().chain(conversation(view));
         Prompt {
             instructions: (!instructions.is_empty()).then(|| instructions.clone()),
-            exchanges,
+            exchanges: exchanges.collect(),
             tools: self.agent.declarations(),
             ..Prompt::default()
         }

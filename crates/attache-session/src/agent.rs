@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Message, ReplyShape, TaskView};
+use attache_domain::{Message, ReplyShape, TaskKey, TaskView};
+use attache_store::{ListQuery, StoreError, TaskIndex};
 
-use crate::Journal;
 use crate::hot::HotTask;
+use crate::{Journal, replay};
 
 /// The journal takes nothing more from this turn: the task was cancelled, finished, or handed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -17,31 +18,58 @@ pub struct Stopped;
 pub struct TurnRequest {
     /// The task when the turn began (or went on). `progress.turn.emitted` tells what is already recorded.
     pub view: Arc<TaskView>,
-    hot: Arc<HotTask>,
+    latest: Latest,
 }
 
 impl TurnRequest {
-    pub(crate) fn new(hot: Arc<HotTask>) -> Self {
-        Self { view: hot.view(), hot }
+    pub(crate) fn new(hot: Arc<HotTask>, index: Arc<dyn TaskIndex>) -> Self {
+        Self { view: hot.view(), latest: Latest { hot, index } }
     }
 
     /// Lets go of the view, so that it need not be copied to change, and keeps the way to the latest one.
     pub fn into_latest(self) -> Latest {
-        Latest(self.hot)
+        self.latest
     }
 }
 
 /// Shows the task as it is: everything that is durable, whoever recorded it.
-pub struct Latest(Arc<HotTask>);
+pub struct Latest {
+    hot: Arc<HotTask>,
+    index: Arc<dyn TaskIndex>,
+}
+
+/// Earlier tasks of a conversation that count; older ones are forgotten.
+const MOST_EARLIER: usize = 100;
 
 impl Latest {
     pub fn view(&self) -> Arc<TaskView> {
-        self.0.view()
+        self.hot.view()
+    }
+
+    /// The finished tasks of the same conversation and caller, oldest first.
+    pub async fn earlier(&self) -> Result<Vec<TaskView>, StoreError> {
+        let view = self.view();
+        let query = ListQuery {
+            scope: view.progress.scope.clone(),
+            context: Some(view.context.clone()),
+            state: None,
+            since: None,
+            after: None,
+            limit: MOST_EARLIER,
+        };
+        let listed = self.index.list(&query).await?.tasks.into_iter().rev();
+        let others = listed.map(|place| place.task).filter(|task| *task != view.task);
+        let keys: Vec<_> = others.map(|task| TaskKey { scope: query.scope.clone(), task }).collect();
+        let views = replay::views(self.hot.log().as_ref(), &keys).await?;
+        Ok(views.into_iter().flatten().filter(|view| view.status.state.is_terminal()).collect())
     }
 }
 
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
+    /// Tasks of one conversation belong together: their turns are performed one at a time.
+    fn keeps_conversation(&self) -> bool;
+
     /// What the caller will get back for `message`, which opens a task. Quick, and the same every time.
     fn reply_shape(&self, message: &Message) -> ReplyShape;
 

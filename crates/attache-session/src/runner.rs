@@ -9,17 +9,20 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use attache_domain::{Fact, Intent, Message, MessageId, Outcome, Step};
-use attache_store::{Snapshot, StoreError};
+use attache_store::{Snapshot, StoreError, TaskIndex};
 use futures_util::FutureExt;
 use futures_util::future::poll_fn;
 use tokio_util::sync::CancellationToken;
 
+use crate::contexts::{Contexts, Place};
 use crate::hot::{Batch, HotTask, RecordError};
 use crate::{Agent, Counters, Journal, TurnRequest};
 
 pub(crate) struct Runner {
     pub(crate) hot: Arc<HotTask>,
     pub(crate) agent: Arc<dyn Agent>,
+    pub(crate) index: Arc<dyn TaskIndex>,
+    pub(crate) contexts: Arc<Contexts>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) stop: CancellationToken,
 }
@@ -36,13 +39,40 @@ impl Runner {
                 self.hot.stop_running();
                 break;
             }
-            match step {
-                Step::Cancel => self.record(Fact::TaskCanceled).await,
-                Step::StartTurn { turn } => self.turn(Some(turn)).await,
-                Step::ContinueTurn { .. } => self.turn(None).await,
+            let start = match step {
+                Step::Cancel => {
+                    self.record(Fact::TaskCanceled).await;
+                    continue;
+                }
+                Step::StartTurn { turn } => Some(turn),
+                Step::ContinueTurn { .. } => None,
+            };
+            match self.enter().await {
+                Entered::AsOneOfMany => self.turn(start).await,
+                Entered::Alone(place) => {
+                    self.turn(start).await;
+                    drop(place);
+                }
+                Entered::LookAgain => {}
             }
         }
         self.counters.runner_rested();
+    }
+
+    /// Waits for the other turns of the conversation, unless something happens to the task meanwhile.
+    async fn enter(&self) -> Entered {
+        if !self.agent.keeps_conversation() {
+            return Entered::AsOneOfMany;
+        }
+        let context = self.hot.with_progress(|progress| progress.context.clone());
+        tokio::select! {
+            biased;
+            place = self.contexts.enter(&self.hot.key.scope, &context) => {
+                place.map_or(Entered::LookAgain, Entered::Alone)
+            }
+            () = self.hot.poke.notified() => Entered::LookAgain,
+            () = self.stop.cancelled() => Entered::LookAgain,
+        }
     }
 
     /// Lets the agent perform the turn, and writes down what it reports while it works.
@@ -53,7 +83,7 @@ impl Runner {
         {
             return;
         }
-        let request = TurnRequest::new(self.hot.clone());
+        let request = TurnRequest::new(self.hot.clone(), self.index.clone());
         let mut work = pin!(AssertUnwindSafe(self.agent.perform(request, &journal)).catch_unwind());
         // Waiting for these is set up once, not at every event.
         let mut poked = pin!(self.hot.poke.notified());
@@ -204,6 +234,14 @@ impl Runner {
             tracing::warn!(task = %self.hot.key.task, error = %chain(&error), "cannot keep a snapshot");
         }
     }
+}
+
+/// How a turn may begin.
+enum Entered {
+    AsOneOfMany,
+    Alone(Place),
+    /// Not yet: the task has changed while it waited.
+    LookAgain,
 }
 
 enum Wake {

@@ -11,6 +11,7 @@ use attache_store::{Append, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::contexts::Contexts;
 use crate::finished::{FinishedTasks, Seen};
 use crate::hot::{HotTask, RecordError, now};
 use crate::identity::{Identity, digest};
@@ -48,6 +49,7 @@ pub struct SessionService {
     identity: Identity,
     shelf: Arc<Shelf>,
     finished: FinishedTasks,
+    contexts: Arc<Contexts>,
     counters: Arc<Counters>,
     runners: TaskTracker,
     stop: CancellationToken,
@@ -103,6 +105,7 @@ impl SessionService {
             identity,
             shelf: Arc::default(),
             finished: FinishedTasks::default(),
+            contexts: Arc::default(),
             counters: Arc::default(),
             runners: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -383,6 +386,8 @@ impl SessionService {
         let runner = Runner {
             hot: hot.clone(),
             agent: self.agent.clone(),
+            index: self.stores.index.clone(),
+            contexts: self.contexts.clone(),
             counters: self.counters.clone(),
             stop: self.stop.clone(),
         };

@@ -1,6 +1,6 @@
 //! What was under way goes on, and what was done is not done again.
 
-use attache_domain::{CancelTask, Scope, TaskState};
+use attache_domain::TaskState;
 
 use crate::world::{World, calls, says};
 
@@ -31,10 +31,7 @@ async fn a_call_that_had_started_is_not_run_again_by_itself() {
 async fn a_cancelled_task_drops_its_calls() {
     let world = World::new([calls("", &["a slow"])]).await;
     world.send_until("Go!", "begin a").await;
-    let list = attache_domain::ListTasks::default();
-    let task = world.session.list(&Scope::new("", "me"), &list).await.unwrap().tasks[0].task.clone();
-    let cancel = CancelTask { task, metadata: None };
-    let view = world.session.cancel(&Scope::new("", "me"), &cancel).await.unwrap();
+    let view = world.cancel_newest().await;
     assert_eq!(view.status.state, TaskState::Canceled);
     world.tools.go.add_permits(1);
     tokio::task::yield_now().await;

@@ -7,8 +7,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use attache_agent::{CodingAgent, CodingOptions, Referee, Ruling};
 use attache_domain::{
-    Answer, CallId, Content, Effect, Exchange, Message, Proposal, Role, Said, Scope, SendConfiguration,
-    SendMessage, Shown, TaskId, TaskView, ToolCall, Usage, Utterance,
+    Answer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Message, Proposal, Role, Said, Scope,
+    SendConfiguration, SendMessage, Shown, TaskId, TaskView, ToolCall, Usage, Utterance,
 };
 use attache_model::{LanguageError, LanguageModel, LanguageStream, Piece, Prompt, Stop, Streamed};
 use attache_session::{Reply, SessionOptions, SessionService};
@@ -89,6 +89,20 @@ impl World {
             _ = self.send(text) => panic!("it settled before {what}"),
             () = self.tools.until(what) => {}
         }
+    }
+
+    pub(crate) async fn cancel_newest(&self) -> Arc<TaskView> {
+        let list = ListTasks { page_size: 1, ..ListTasks::default() };
+        let task = self.session.list(&scope(), &list).await.unwrap().tasks[0].task.clone();
+        self.session.cancel(&scope(), &CancelTask { task, metadata: None }).await.unwrap()
+    }
+
+    /// Sends without waiting for the answer, then cancels.
+    pub(crate) async fn cancel_when_sent(&self, text: &str) -> Arc<TaskView> {
+        let sending = self.send(text);
+        tokio::pin!(sending);
+        assert!(futures_util::poll!(&mut sending).is_pending());
+        self.cancel_newest().await
     }
 
     /// The kinds of facts in the task's log, joined.

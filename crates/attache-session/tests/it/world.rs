@@ -43,6 +43,10 @@ impl Actor {
 
 #[async_trait]
 impl Agent for Actor {
+    fn keeps_conversation(&self) -> bool {
+        false
+    }
+
     fn reply_shape(&self, _: &Message) -> ReplyShape {
         ReplyShape::Task
     }

@@ -1,0 +1,71 @@
+//! Turns of one conversation take turns: whoever comes later waits, in the order of coming.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use attache_domain::{ContextId, Scope};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+type Key = (Scope, ContextId);
+
+#[derive(Default)]
+pub(crate) struct Contexts {
+    lines: Mutex<HashMap<Key, Weak<Semaphore>>>,
+}
+
+/// Held during a turn.
+pub(crate) struct Place(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
+
+impl Contexts {
+    pub(crate) async fn enter(&self, scope: &Scope, context: &ContextId) -> Option<Place> {
+        let line = self.line((scope.clone(), context.clone()));
+        line.acquire_owned().await.ok().map(Place)
+    }
+
+    fn line(&self, key: Key) -> Arc<Semaphore> {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(line) = lines.get(&key).and_then(Weak::upgrade) {
+            return line;
+        }
+        // Lines that nobody stands in any more go when there is no room without asking for more.
+        if lines.len() == lines.capacity() {
+            lines.retain(|_, line| line.strong_count() > 0);
+        }
+        let line = Arc::new(Semaphore::new(1));
+        lines.insert(key, Arc::downgrade(&line));
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    fn context(name: &str) -> (Scope, ContextId) {
+        (Scope::new("", "me"), ContextId::from(name))
+    }
+
+    #[test]
+    fn one_at_a_time_for_each_conversation() {
+        let contexts = Contexts::default();
+        let ((scope, a), (_, b)) = (context("a"), context("b"));
+        let first = contexts.enter(&scope, &a).now_or_never().unwrap();
+        let mut second = Box::pin(contexts.enter(&scope, &a));
+        assert!(second.as_mut().now_or_never().is_none());
+        assert!(contexts.enter(&scope, &b).now_or_never().is_some());
+        drop(first);
+        assert!(second.now_or_never().is_some());
+    }
+
+    #[test]
+    fn conversations_that_are_over_are_forgotten() {
+        let contexts = Contexts::default();
+        for number in 0..10_000 {
+            let (scope, context) = context(&number.to_string());
+            contexts.enter(&scope, &context).now_or_never().unwrap();
+        }
+        assert!(contexts.lines.lock().unwrap().capacity() < 100);
+    }
+}
