@@ -5,6 +5,7 @@
 //! A2A: they read a task and report facts to the journal.
 
 mod calls;
+mod changes;
 mod coding_agent;
 mod live;
 mod model_agent;

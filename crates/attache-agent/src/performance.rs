@@ -7,6 +7,7 @@ use std::sync::Arc;
 use attache_domain::{CallStep, Exchange, Fact, Outcome, TaskState, TextPhase};
 use attache_session::{Journal, Latest, Stopped, TurnRequest};
 
+use crate::changes;
 use crate::coding_agent::CodingAgent;
 use crate::prompt::{conversation, text_of_turn};
 use crate::voice::Voice;
@@ -90,6 +91,14 @@ impl<'a> Performance<'a> {
     }
 
     pub(crate) async fn end(&self, outcome: Outcome, text: Option<String>) -> Result<Turn, Stopped> {
+        self.journal.flush().await?;
+        let view = self.latest.view();
+        let roots = &self.agent.workspace.roots;
+        if let Some(artifact) = changes::artifact(&view.changes, roots, view.progress.turn.number) {
+            let artifact = Box::new(artifact);
+            self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
+        }
+        drop(view);
         let message = text.map(|text| self.voice.text("status", text).into());
         self.journal.record(Fact::TurnEnded { outcome, message }).await?;
         Ok(Turn::Rests)

@@ -16,6 +16,7 @@ pub(crate) struct ConfigFile {
     pub(crate) workspace: Option<PathBuf>,
     pub(crate) store: Option<String>,
     pub(crate) model: Option<String>,
+    pub(crate) approval_mode: Option<String>,
     pub(crate) token_file: Option<PathBuf>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::environment::Environment;
 use crate::file::ConfigFile;
 use crate::{
-    CardSettings, ConfigError, LimitSettings, LogFormat, LogSettings, ModelChoice, Settings, StoreChoice,
+    ApprovalMode, CardSettings, ConfigError, LimitSettings, LogFormat, LogSettings, Settings, StoreChoice,
+    model,
 };
 
 const DEFAULT_PORT: u16 = 41242;
@@ -21,6 +22,7 @@ pub struct Flags {
     pub workspace: Option<PathBuf>,
     pub store: Option<String>,
     pub model: Option<String>,
+    pub approval_mode: Option<String>,
     pub token_file: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<String>,
@@ -36,6 +38,14 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     let host = pick(flags.host, environment, "--host", "ATTACHE_HOST", file.host, "host");
     let store = pick(flags.store, environment, "--store", "ATTACHE_STORE", file.store, "store");
     let model = pick(flags.model, environment, "--model", "ATTACHE_MODEL", file.model, "model");
+    let approval = pick(
+        flags.approval_mode,
+        environment,
+        "--approval-mode",
+        "ATTACHE_APPROVAL_MODE",
+        file.approval_mode,
+        "approval_mode",
+    );
     let log = pick(flags.log, environment, "--log", "ATTACHE_LOG", file.log, "log");
     let log_format = pick(
         flags.log_format,
@@ -57,7 +67,8 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         workspace: check_workspace(workspace.or(file.workspace), current_dir)?,
         store: parse_store(store, environment, current_dir)?,
         synchronous: file.sqlite.synchronous,
-        model: parse_model(model, current_dir)?,
+        model: model::choose(model, environment, current_dir)?,
+        approval: parse_approval(approval)?,
         token: token(token_file.clone(), environment)?,
         token_file,
         allowed_hosts: file.allowed_hosts,
@@ -75,13 +86,13 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
 }
 
 /// A value and who said it.
-struct Said {
-    value: String,
+pub(crate) struct Said {
+    pub(crate) value: String,
     origin: String,
 }
 
 impl Said {
-    fn instead_of(self, expected: &str) -> ConfigError {
+    pub(crate) fn instead_of(self, expected: &str) -> ConfigError {
         ConfigError::BadValue { origin: self.origin, value: self.value, expected: expected.to_owned() }
     }
 }
@@ -101,7 +112,7 @@ fn pick(
 }
 
 /// An empty variable counts as not set.
-fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
+pub(crate) fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
     environment(name).filter(|value| !value.is_empty())
 }
 
@@ -168,12 +179,14 @@ fn default_store(environment: Environment<'_>, current_dir: &Path) -> PathBuf {
         .join("attache/tasks.db")
 }
 
-fn parse_model(said: Option<Said>, current_dir: &Path) -> Result<ModelChoice, ConfigError> {
-    let Some(said) = said else { return Ok(ModelChoice::Offline) };
-    match said.value.split_once(':') {
-        None if said.value == "offline" => Ok(ModelChoice::Offline),
-        Some(("script", path)) if !path.is_empty() => Ok(ModelChoice::Script(current_dir.join(path))),
-        _ => Err(said.instead_of("offline or script:FILE")),
+fn parse_approval(said: Option<Said>) -> Result<ApprovalMode, ConfigError> {
+    let Some(said) = said else { return Ok(ApprovalMode::default()) };
+    match said.value.as_str() {
+        "default" => Ok(ApprovalMode::Default),
+        "auto_edit" | "autoEdit" => Ok(ApprovalMode::AutoEdit),
+        "yolo" => Ok(ApprovalMode::Yolo),
+        "plan" => Ok(ApprovalMode::Plan),
+        _ => Err(said.instead_of("default, auto_edit, yolo or plan")),
     }
 }
 

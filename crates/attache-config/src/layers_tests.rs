@@ -1,4 +1,5 @@
 use super::*;
+use crate::ModelChoice;
 
 fn loaded(flags: Flags, variables: &[(&str, &str)]) -> Result<Settings, ConfigError> {
     let environment = |name: &str| {
@@ -38,6 +39,31 @@ fn flags_count_before_the_environment_and_that_before_the_file() {
 }
 
 #[test]
+fn a_key_in_the_environment_chooses_gemini_unless_a_model_is_named() {
+    let key = ("GEMINI_API_KEY", "k-1");
+    let model = |flags: Option<&str>, variables: &[(&str, &str)]| {
+        let flags = Flags { model: flags.map(str::to_owned), ..Flags::default() };
+        loaded(flags, variables).map(|settings| settings.model)
+    };
+    let ModelChoice::Gemini(chosen) =
+        model(None, &[key, ("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:9")]).unwrap()
+    else {
+        panic!("Gemini");
+    };
+    assert_eq!((chosen.model.as_str(), chosen.key.expose()), ("auto", "k-1"));
+    assert_eq!(chosen.base_url.as_deref(), Some("http://127.0.0.1:9"));
+    assert!(!format!("{chosen:?}").contains("k-1"), "keys do not show");
+    assert_eq!(model(Some("offline"), &[key]).unwrap(), ModelChoice::Offline);
+    let ModelChoice::Gemini(chosen) =
+        model(Some("gemini-2.5-flash"), &[key, ("GOOGLE_API_KEY", "k-2")]).unwrap()
+    else {
+        panic!("Gemini");
+    };
+    assert_eq!((chosen.model.as_str(), chosen.key.expose()), ("gemini-2.5-flash", "k-2"));
+    assert_eq!(model(Some("flash"), &[]).unwrap_err().to_string(), "the model flash needs a key");
+}
+
+#[test]
 fn an_unknown_key_is_named_with_the_ones_there_are() {
     let error = with_file("prot = 1", &[]).unwrap_err();
     let source = std::error::Error::source(&error).unwrap().to_string();
@@ -49,7 +75,10 @@ fn a_bad_value_is_told_with_its_origin_and_what_would_be_right() {
     for (variables, expected) in [
         (("PORT", "many"), "PORT is \"many\", which is not a port between 0 and 65535"),
         (("ATTACHE_STORE", "redis"), "ATTACHE_STORE is \"redis\", which is not memory: or sqlite:PATH"),
-        (("ATTACHE_MODEL", "magic"), "ATTACHE_MODEL is \"magic\", which is not offline or script:FILE"),
+        (
+            ("ATTACHE_MODEL", "magic"),
+            "ATTACHE_MODEL is \"magic\", which is not offline, script:FILE, or a Gemini model such as gemini-2.5-pro, auto, pro, flash or flash-lite",
+        ),
         (("ATTACHE_LOG_FORMAT", "xml"), "ATTACHE_LOG_FORMAT is \"xml\", which is not text or json"),
     ] {
         assert_eq!(loaded(Flags::default(), &[variables]).unwrap_err().to_string(), expected);

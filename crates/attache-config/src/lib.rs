@@ -8,12 +8,14 @@ mod environment;
 mod error;
 mod file;
 mod layers;
+mod model;
 mod settings;
 
 pub use card::card_of;
 pub use environment::{Environment, VARIABLES};
 pub use error::ConfigError;
 pub use layers::{Flags, load};
+pub use model::{GeminiSettings, Hidden, ModelChoice};
 pub use settings::{
-    CardSettings, LimitSettings, LogFormat, LogSettings, ModelChoice, Settings, StoreChoice, Synchronous,
+    ApprovalMode, CardSettings, LimitSettings, LogFormat, LogSettings, Settings, StoreChoice, Synchronous,
 };

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::ModelChoice;
 use crate::file::{CardFile, LimitsFile};
 
 #[derive(Debug, Clone)]
@@ -17,6 +18,7 @@ pub struct Settings {
     pub store: StoreChoice,
     pub synchronous: Synchronous,
     pub model: ModelChoice,
+    pub approval: ApprovalMode,
     pub token: Option<String>,
     /// Where the token was read, unless it came from the environment.
     pub token_file: Option<PathBuf>,
@@ -47,10 +49,18 @@ pub enum Synchronous {
     Off,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ModelChoice {
-    Offline,
-    Script(PathBuf),
+/// What the agent may do without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ApprovalMode {
+    /// Look.
+    #[default]
+    Default,
+    /// Look, and edit inside the workspace.
+    AutoEdit,
+    /// Everything that no rule denies.
+    Yolo,
+    /// Look, and write plans.
+    Plan,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

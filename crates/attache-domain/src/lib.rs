@@ -51,7 +51,7 @@ pub use proposal::{Effect, Proposal, Shown};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use update::{Update, closes, is_shown, update_of};
-pub use view::{CallRecord, PlacedExchange, TaskView};
+pub use view::{CallRecord, Change, PlacedExchange, TaskView};
 pub use work::{CallPhase, CallProgress, CallStep, Work};
 
 /// A moment, always UTC. Stored and shown with millisecond precision.

@@ -1,6 +1,7 @@
 //! The fold of a task's events: never the truth, always a reading of the log.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -8,8 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Answer, Artifact, ArtifactId, CallId, CallOutcome, ContextId, Event, Exchange, Fact, Facts, Fault,
-    FinishedCall, Intent, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal, Role, Step,
-    TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolCall, ToolResult, Usage, Utterance,
+    FinishedCall, Intent, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal, Role, Shown,
+    Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolCall, ToolResult, Usage, Utterance,
 };
 
 /// A task as its events tell it: how far it is, and what it holds.
@@ -30,6 +31,9 @@ pub struct TaskView {
     /// The calls of the latest answer.
     #[serde(default)]
     pub calls: Vec<CallRecord>,
+    /// The files this turn has changed: as they were before it, and as they are now.
+    #[serde(default)]
+    pub changes: Vec<Change>,
     /// Tokens of the whole task.
     #[serde(default)]
     pub usage: Usage,
@@ -45,6 +49,15 @@ pub struct TaskView {
 pub struct PlacedExchange {
     pub after: usize,
     pub exchange: Arc<Exchange>,
+}
+
+/// What a turn has made of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    pub path: PathBuf,
+    /// None when there was no such file.
+    pub original: Option<String>,
+    pub content: String,
 }
 
 /// A call of the latest answer with everything that is known about it.
@@ -73,6 +86,7 @@ impl TaskView {
             replied: None,
             exchanges: Vec::new(),
             calls: Vec::new(),
+            changes: Vec::new(),
             usage: Usage::default(),
             answer: None,
             artifact_places: HashMap::new(),
@@ -139,6 +153,7 @@ impl TaskView {
             }
             Fact::TurnStarted { .. } => {
                 self.answer = None;
+                self.changes.clear();
                 self.enter(TaskState::Working, None, event.at);
             }
             Fact::TextSaid { text, .. } => self.add_answer_text(text),
@@ -183,6 +198,7 @@ impl TaskView {
 
     /// Once every call is over, what came of them is said to the model in one go.
     fn take_result(&mut self, finished: &FinishedCall) {
+        self.take_change(finished);
         let Some(record) = self.call_mut(&finished.call) else { return };
         record.result = Some(ToolResult {
             call: record.call.id.clone(),
@@ -193,6 +209,25 @@ impl TaskView {
         let results: Option<Vec<_>> = self.calls.iter().map(|record| record.result.clone()).collect();
         if let Some(results) = results {
             self.place(Exchange::Results(results));
+        }
+    }
+
+    /// What was written is what was shown, or what the person put in its place.
+    fn take_change(&mut self, finished: &FinishedCall) {
+        let record = self.calls.iter().find(|record| record.call.id == finished.call);
+        let Some(record) = record.filter(|_| finished.outcome == CallOutcome::Succeeded) else { return };
+        let Some(Shown::Edit { path, original, new_content, .. }) =
+            record.proposal.as_ref().map(|proposal| &proposal.shown)
+        else {
+            return;
+        };
+        let changed = record.answer.as_ref().and_then(|answer| answer.new_content.as_ref());
+        let content = changed.unwrap_or(new_content).clone();
+        match self.changes.iter_mut().find(|change| change.path == *path) {
+            Some(change) => change.content = content,
+            None => {
+                self.changes.push(Change { path: path.clone(), original: original.clone(), content });
+            }
         }
     }
 
@@ -289,6 +324,7 @@ impl PartialEq for TaskView {
             && self.replied == other.replied
             && self.exchanges == other.exchanges
             && self.calls == other.calls
+            && self.changes == other.changes
             && self.usage == other.usage
             && self.answer == other.answer
     }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use attache_domain::{
-    Content, Event, Exchange, Fact, Part, PartContent, Proposal, Said, Seq, Shown, Stage, TaskView, Update,
-    Utterance, closes, is_shown, update_of,
+    Change, Content, Event, Exchange, Fact, Part, PartContent, Proposal, Said, Seq, Shown, Stage, TaskView,
+    Update, Utterance, closes, is_shown, update_of,
 };
 use serde_json::{Map, Value};
 
@@ -181,7 +181,9 @@ pub(crate) fn weight_of_view(view: &TaskView) -> usize {
         Exchange::Model(said) => said.iter().map(weight_of_said).sum(),
         Exchange::Results(results) => results.iter().map(|result| weight_of_contents(&result.output)).sum(),
     });
-    OVERHEAD + history.chain(artifacts).chain(exchanges).sum::<usize>()
+    let weigh = |change: &Change| change.content.len() + change.original.as_ref().map_or(0, String::len);
+    let changes = view.changes.iter().map(weigh);
+    OVERHEAD + history.chain(artifacts).chain(exchanges).chain(changes).sum::<usize>()
 }
 
 fn weight_of_parts(parts: &[Part]) -> usize {

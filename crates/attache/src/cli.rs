@@ -32,9 +32,12 @@ pub(crate) struct ServeArguments {
     /// Where tasks are kept: memory: or sqlite:PATH [default: a file in your data folder]
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
-    /// Which model answers: offline or script:FILE [default: offline]
+    /// Which model answers: offline, script:FILE or a Gemini model [default: Gemini with a key, else offline]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
+    /// What the agent may do unasked: default, auto_edit, yolo or plan [default: default]
+    #[arg(long, value_name = "MODE")]
+    approval_mode: Option<String>,
     /// Settings file; see docs/settings.md
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -58,6 +61,7 @@ impl From<ServeArguments> for Flags {
             workspace: arguments.workspace,
             store: arguments.store,
             model: arguments.model,
+            approval_mode: arguments.approval_mode,
             token_file: arguments.token_file,
             log: arguments.log,
             log_format: arguments.log_format,

@@ -53,6 +53,11 @@ async fn changed_content_is_what_is_written() {
     let view = world.reply_data(&view.task, answer).await;
     assert_eq!(view.status.state, TaskState::Completed);
     assert_eq!(world.tools.done(), ["write a mine"]);
+    let changes = view.artifacts.iter().find(|artifact| artifact.id.as_str() == "changes-1").unwrap();
+    assert_eq!(
+        changes.parts[0].as_text(),
+        Some("--- /dev/null\n+++ b/file\n@@ -0,0 +1 @@\n+mine\n\\ No newline at end of file\n")
+    );
 }
 
 #[tokio::test]
@@ -72,7 +77,7 @@ async fn what_may_run_before_a_question_does() {
     let world = World::new([calls("", &["a look", "b write"]), says("Done.")]).await;
     let view = world.send("Go!").await;
     assert_eq!(view.status.state, TaskState::InputRequired);
-    assert_eq!(world.tools.done(), ["look a proposed"]);
+    assert_eq!(world.tools.done(), ["look a"]);
     world.reply(&view.task, "yes").await.unwrap();
-    assert_eq!(world.tools.done(), ["look a proposed", "write b proposed"]);
+    assert_eq!(world.tools.done(), ["look a", "write b proposed"]);
 }

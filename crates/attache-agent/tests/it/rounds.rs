@@ -51,7 +51,7 @@ async fn what_goes_wrong_with_a_call_is_for_the_model_to_read() {
         "results: result of a, !what must be good, !not this, !there is no tool \"lok\"; did you mean look, slow?, \
          !it broke"
     );
-    assert_eq!(world.tools.done(), ["look a proposed", "look breaks proposed"]);
+    assert_eq!(world.tools.done(), ["look a", "look breaks"]);
 }
 
 #[tokio::test]

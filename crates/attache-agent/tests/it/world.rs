@@ -284,14 +284,19 @@ impl Tool for Noting {
         if input["what"] == "bad" {
             return Err(ToolError::bad_input("what must be good"));
         }
-        let shown = Shown::Edit {
-            path: "file".into(),
-            diff: String::new(),
-            original: None,
-            original_digest: None,
-            new_content: "proposed".into(),
+        let (effect, shown) = if self.spec.name == "write" {
+            let edit = Shown::Edit {
+                path: "file".into(),
+                diff: String::new(),
+                original: None,
+                original_digest: None,
+                new_content: "proposed".into(),
+            };
+            (Effect::Write { path: "file".into() }, edit)
+        } else {
+            (Effect::Read { path: "file".into() }, Shown::Plain { summary: "a look".into() })
         };
-        Ok(Proposal { input: input.clone(), effects: vec![Effect::Write { path: "file".into() }], shown })
+        Ok(Proposal { input: input.clone(), effects: vec![effect], shown })
     }
 
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -302,8 +307,10 @@ impl Tool for Noting {
             context.live.show("half way");
             self.notes.go.acquire().await.map_err(|_| ToolError::new(ErrorKind::Unknown, "closed"))?.forget();
         }
-        let Shown::Edit { new_content, .. } = proposal.shown else { panic!("an edit") };
-        note(format!("{} {what} {new_content}", self.spec.name));
+        note(match proposal.shown {
+            Shown::Edit { new_content, .. } => format!("{} {what} {new_content}", self.spec.name),
+            _ => format!("{} {what}", self.spec.name),
+        });
         if what == "breaks" {
             return Err(ToolError::new(ErrorKind::ExecutionFailed, "it broke"));
         }

@@ -1,0 +1,82 @@
+//! What a turn has changed, as one unified diff.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use attache_domain::{Artifact, Change, Part};
+use similar::{Algorithm, TextDiff};
+
+/// Longer than this a diff may be less neat than it could be.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// One artifact for all changes of turn number `turn`; none when nothing is different from before.
+pub(crate) fn artifact(changes: &[Change], roots: &[PathBuf], turn: u32) -> Option<Artifact> {
+    let diff: String = changes.iter().map(|change| diff(change, roots)).collect();
+    if diff.is_empty() {
+        return None;
+    }
+    let mut part = Part::text(diff);
+    part.media_type = Some("text/x-diff".into());
+    part.filename = Some(format!("changes-{turn}.diff"));
+    Some(Artifact {
+        id: format!("changes-{turn}").into(),
+        name: Some("Changes".into()),
+        description: None,
+        parts: vec![part],
+        metadata: None,
+        extensions: Vec::new(),
+    })
+}
+
+fn diff(change: &Change, roots: &[PathBuf]) -> String {
+    let original = change.original.as_deref().unwrap_or_default();
+    if change.original.is_some() && original == change.content {
+        return String::new();
+    }
+    let path = shortened(&change.path, roots);
+    let before = if change.original.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
+    TextDiff::configure()
+        .algorithm(Algorithm::Patience)
+        .timeout(PATIENCE)
+        .diff_lines(original, change.content.as_str())
+        .unified_diff()
+        .header(&before, &format!("b/{path}"))
+        .to_string()
+}
+
+fn shortened(path: &Path, roots: &[PathBuf]) -> String {
+    let short = roots.iter().find_map(|root| path.strip_prefix(root).ok());
+    short.unwrap_or(path).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn change(original: Option<&str>, content: &str) -> Change {
+        Change { path: "/w/src/a.txt".into(), original: original.map(str::to_owned), content: content.into() }
+    }
+
+    fn text(changes: &[Change]) -> Option<String> {
+        let artifact = artifact(changes, &["/w".into()], 2)?;
+        artifact.parts[0].as_text().map(str::to_owned)
+    }
+
+    #[test]
+    fn a_changed_file_is_shown_from_before_the_turn_to_now() {
+        let expected = "--- a/src/a.txt\n+++ b/src/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three\n";
+        assert_eq!(text(&[change(Some("one\ntwo\n"), "one\nthree\n")]).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn a_new_file_comes_from_nowhere() {
+        let expected = "--- /dev/null\n+++ b/src/a.txt\n@@ -0,0 +1 @@\n+one\n";
+        assert_eq!(text(&[change(None, "one\n")]).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn what_was_changed_back_is_no_change() {
+        assert_eq!(text(&[change(Some("same"), "same")]), None);
+        assert_eq!(text(&[]), None);
+    }
+}
