@@ -7,15 +7,15 @@ use attache_domain::{
     ProposedCall, Shown, Verdict,
 };
 use attache_session::Stopped;
-use attache_tool::{ErrorKind, ToolContext, ToolError, ToolOutput};
+use attache_tool::{ErrorKind, ToolContext, ToolError, ToolOutput, ToolSpec};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use crate::Ruling;
 use crate::live::Live;
 use crate::performance::{Performance, Turn};
+use crate::{Case, Ruling};
 
 impl Performance<'_> {
     /// Finds out what each requested call would do and whether it may.
@@ -38,8 +38,8 @@ impl Performance<'_> {
         let mut input = record.call.input.clone();
         // Models may ask for order; that is between them and us.
         let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
-        let proposal = tool.propose(&input, &self.context(Arc::default())).await?;
-        let (choices, why) = match self.agent.referee.rule(tool.spec(), &proposal) {
+        let proposal = tool.propose(&input, &self.tool_context(Arc::default())).await?;
+        let (choices, why) = match self.agent.referee.rule(self.case(tool.spec(), &proposal)) {
             Ruling::Allow { why } => (Vec::new(), why),
             Ruling::Ask { choices, why } => (choices, why),
             Ruling::Deny { message } => return Err(ToolError::new(ErrorKind::PolicyViolation, message)),
@@ -126,7 +126,7 @@ impl Performance<'_> {
     async fn run_call(&self, record: &CallRecord, proposal: Proposal) -> Result<(), Stopped> {
         let id = &record.call.id;
         let live = Arc::new(Live::default());
-        let context = self.context(live.clone());
+        let context = self.tool_context(live.clone());
         let run = async {
             let tool = self.agent.tools.find(&record.call.name)?;
             tool.run(proposal, &context).await
@@ -155,7 +155,7 @@ impl Performance<'_> {
         let mut proposal = record.proposal.as_deref()?.clone();
         let Some(answer) = &record.answer else { return Some(proposal) };
         if let Ok(tool) = self.agent.tools.find(&record.call.name) {
-            self.agent.referee.learn(tool.spec(), &proposal, answer);
+            self.agent.referee.learn(self.case(tool.spec(), &proposal), answer);
         }
         if let (Some(content), Shown::Edit { new_content, .. }) = (&answer.new_content, &mut proposal.shown) {
             new_content.clone_from(content);
@@ -166,11 +166,15 @@ impl Performance<'_> {
         Some(proposal)
     }
 
+    fn case<'c>(&'c self, tool: &'c ToolSpec, proposal: &'c Proposal) -> Case<'c> {
+        Case { scope: &self.scope, context: &self.context, tool, proposal }
+    }
+
     fn is_repeatable(&self, record: &CallRecord) -> bool {
         self.agent.tools.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
     }
 
-    fn context(&self, live: Arc<Live>) -> ToolContext {
+    fn tool_context(&self, live: Arc<Live>) -> ToolContext {
         // Cancelling drops the turn, and with it the call; a tool that must clean up does so when it is dropped.
         ToolContext { workspace: self.agent.workspace.clone(), cancel: CancellationToken::new(), live }
     }

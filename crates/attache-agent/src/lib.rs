@@ -10,6 +10,7 @@ mod coding_agent;
 mod live;
 mod model_agent;
 mod performance;
+mod policy_referee;
 mod prompt;
 mod referee;
 mod round;
@@ -18,4 +19,5 @@ mod voice;
 
 pub use coding_agent::{CodingAgent, CodingOptions};
 pub use model_agent::ModelAgent;
-pub use referee::{Referee, Ruling};
+pub use policy_referee::{PolicyOptions, PolicyReferee};
+pub use referee::{Case, Referee, Ruling};

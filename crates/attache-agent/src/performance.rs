@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{CallStep, Exchange, Fact, Outcome, TaskState, TextPhase};
+use attache_domain::{CallStep, ContextId, Exchange, Fact, Outcome, Scope, TaskState, TextPhase};
 use attache_session::{Journal, Latest, Stopped, TurnRequest};
 
 use crate::changes;
@@ -17,6 +17,8 @@ pub(crate) struct Performance<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) latest: Latest,
     pub(crate) voice: Voice,
+    pub(crate) scope: Scope,
+    pub(crate) context: ContextId,
     /// What was said in finished tasks of the same conversation.
     pub(crate) earlier: Vec<Arc<Exchange>>,
 }
@@ -31,8 +33,9 @@ pub(crate) enum Turn {
 
 impl<'a> Performance<'a> {
     pub(crate) fn new(agent: &'a CodingAgent, request: TurnRequest, journal: &'a Journal) -> Self {
-        let voice = Voice::of(&request.view);
-        Self { agent, journal, latest: request.into_latest(), voice, earlier: Vec::new() }
+        let view = &request.view;
+        let (voice, scope, context) = (Voice::of(view), view.progress.scope.clone(), view.context.clone());
+        Self { agent, journal, latest: request.into_latest(), voice, scope, context, earlier: Vec::new() }
     }
 
     pub(crate) async fn run(mut self) -> Result<(), Stopped> {

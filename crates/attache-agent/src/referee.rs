@@ -1,7 +1,16 @@
 //! The seam to whoever says what a call may do.
 
-use attache_domain::{Answer, Proposal};
+use attache_domain::{Answer, ContextId, Proposal, Scope};
 use attache_tool::ToolSpec;
+
+/// A call that is to be judged, and whose it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    pub scope: &'a Scope,
+    pub context: &'a ContextId,
+    pub tool: &'a ToolSpec,
+    pub proposal: &'a Proposal,
+}
 
 /// What is to become of a proposed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,9 +30,9 @@ pub enum Ruling {
 }
 
 pub trait Referee: Send + Sync + 'static {
-    /// The same for the same rules and the same proposal.
-    fn rule(&self, tool: &ToolSpec, proposal: &Proposal) -> Ruling;
+    /// The same for the same rules and the same case.
+    fn rule(&self, case: Case<'_>) -> Ruling;
 
-    /// Somebody agreed for longer than this once.
-    fn learn(&self, tool: &ToolSpec, proposal: &Proposal, answer: &Answer);
+    /// Somebody agreed, perhaps for longer than this once; that holds for the conversation of the case.
+    fn learn(&self, case: Case<'_>, answer: &Answer);
 }

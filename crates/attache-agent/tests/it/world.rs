@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use attache_agent::{CodingAgent, CodingOptions, Referee, Ruling};
+use attache_agent::{Case, CodingAgent, CodingOptions, Referee, Ruling};
 use attache_domain::{
     Answer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Message, Proposal, Role, Said, Scope,
     SendConfiguration, SendMessage, Shown, TaskId, TaskView, ToolCall, Usage, Utterance,
@@ -237,7 +237,7 @@ impl Notes {
 }
 
 impl Referee for Notes {
-    fn rule(&self, tool: &ToolSpec, proposal: &Proposal) -> Ruling {
+    fn rule(&self, Case { tool, proposal, .. }: Case<'_>) -> Ruling {
         let why = "test".to_owned();
         match (tool.name.as_str(), proposal.input["what"].as_str()) {
             (_, Some("forbidden")) => Ruling::Deny { message: "not this".into() },
@@ -249,8 +249,8 @@ impl Referee for Notes {
         }
     }
 
-    fn learn(&self, tool: &ToolSpec, _proposal: &Proposal, answer: &Answer) {
-        self.learnt.lock().unwrap().push(format!("{} {}", tool.name, answer.choice));
+    fn learn(&self, case: Case<'_>, answer: &Answer) {
+        self.learnt.lock().unwrap().push(format!("{} {}", case.tool.name, answer.choice));
     }
 }
 
