@@ -7,7 +7,7 @@ use attache_domain::{
     ProposedCall, Shown, Verdict,
 };
 use attache_session::Stopped;
-use attache_tool::{ErrorKind, ToolContext, ToolError, ToolOutput, ToolSpec};
+use attache_tool::{ErrorKind, ToolContext, ToolError, ToolOutput, ToolSpec, shell};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use sha2::{Digest as _, Sha256};
@@ -34,11 +34,14 @@ impl Performance<'_> {
     }
 
     async fn ruled(&self, record: &CallRecord) -> Result<ProposedCall, ToolError> {
-        let tool = self.agent.tools.find(&record.call.name)?;
+        let tool = self.tools.find(&record.call.name)?;
         let mut input = record.call.input.clone();
         // Models may ask for order; that is between them and us.
         let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
-        let proposal = tool.propose(&input, &self.tool_context(Arc::default())).await?;
+        let mut proposal = tool.propose(&input, &self.tool_context(Arc::default())).await?;
+        if let Shown::Exec { command, programs, .. } = &mut proposal.shown {
+            *programs = shell::roots(&shell::parse(command));
+        }
         let (choices, why) = match self.agent.referee.rule(self.case(tool.spec(), &proposal)) {
             Ruling::Allow { why } => (Vec::new(), why),
             Ruling::Ask { choices, why } => (choices, why),
@@ -128,7 +131,7 @@ impl Performance<'_> {
         let live = Arc::new(Live::default());
         let context = self.tool_context(live.clone());
         let run = async {
-            let tool = self.agent.tools.find(&record.call.name)?;
+            let tool = self.tools.find(&record.call.name)?;
             tool.run(proposal, &context).await
         };
         let mut run = std::pin::pin!(run);
@@ -154,7 +157,7 @@ impl Performance<'_> {
     fn approved(&self, record: &CallRecord) -> Option<Proposal> {
         let mut proposal = record.proposal.as_deref()?.clone();
         let Some(answer) = &record.answer else { return Some(proposal) };
-        if let Ok(tool) = self.agent.tools.find(&record.call.name) {
+        if let Ok(tool) = self.tools.find(&record.call.name) {
             self.agent.referee.learn(self.case(tool.spec(), &proposal), answer);
         }
         if let (Some(content), Shown::Edit { new_content, .. }) = (&answer.new_content, &mut proposal.shown) {
@@ -171,7 +174,7 @@ impl Performance<'_> {
     }
 
     fn is_repeatable(&self, record: &CallRecord) -> bool {
-        self.agent.tools.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
+        self.tools.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
     }
 
     fn tool_context(&self, live: Arc<Live>) -> ToolContext {

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use attache_domain::{Message, ReplyShape};
-use attache_model::{LanguageModel, ToolDeclaration};
+use attache_model::LanguageModel;
 use attache_session::{Agent, Journal, Stopped, TurnRequest};
-use attache_tool::{Registry, Tool, Workspace};
+use attache_tool::Workspace;
 
-use crate::Referee;
 use crate::performance::Performance;
+use crate::{Referee, Toolbox};
 
 pub struct CodingAgent {
     pub(crate) model: Arc<dyn LanguageModel>,
-    pub(crate) tools: Registry,
+    pub(crate) toolbox: Arc<dyn Toolbox>,
     pub(crate) referee: Arc<dyn Referee>,
     pub(crate) workspace: Arc<Workspace>,
     pub(crate) options: CodingOptions,
@@ -36,25 +36,12 @@ impl Default for CodingOptions {
 impl CodingAgent {
     pub fn new(
         model: Arc<dyn LanguageModel>,
-        tools: Registry,
+        toolbox: Arc<dyn Toolbox>,
         referee: Arc<dyn Referee>,
         workspace: Arc<Workspace>,
         options: CodingOptions,
     ) -> Self {
-        Self { model, tools, referee, workspace, options }
-    }
-
-    pub(crate) fn declarations(&self) -> Arc<[ToolDeclaration]> {
-        self.tools.tools().map(|tool| declare(tool.as_ref())).collect()
-    }
-}
-
-fn declare(tool: &dyn Tool) -> ToolDeclaration {
-    let spec = tool.spec();
-    ToolDeclaration {
-        name: spec.name.clone(),
-        description: spec.description.clone(),
-        parameters: spec.parameters.clone(),
+        Self { model, toolbox, referee, workspace, options }
     }
 }
 

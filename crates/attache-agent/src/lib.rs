@@ -7,6 +7,7 @@
 mod calls;
 mod changes;
 mod coding_agent;
+mod instructions;
 mod live;
 mod model_agent;
 mod performance;
@@ -14,10 +15,13 @@ mod policy_referee;
 mod prompt;
 mod referee;
 mod round;
+mod toolbox;
 mod turn;
 mod voice;
 
 pub use coding_agent::{CodingAgent, CodingOptions};
+pub use instructions::instructions;
 pub use model_agent::ModelAgent;
 pub use policy_referee::{PolicyOptions, PolicyReferee};
 pub use referee::{Case, Referee, Ruling};
+pub use toolbox::Toolbox;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use attache_domain::{CallStep, ContextId, Exchange, Fact, Outcome, Scope, TaskState, TextPhase};
 use attache_session::{Journal, Latest, Stopped, TurnRequest};
+use attache_tool::Registry;
 
 use crate::changes;
 use crate::coding_agent::CodingAgent;
@@ -19,6 +20,7 @@ pub(crate) struct Performance<'a> {
     pub(crate) voice: Voice,
     pub(crate) scope: Scope,
     pub(crate) context: ContextId,
+    pub(crate) tools: Registry,
     /// What was said in finished tasks of the same conversation.
     pub(crate) earlier: Vec<Arc<Exchange>>,
 }
@@ -35,7 +37,9 @@ impl<'a> Performance<'a> {
     pub(crate) fn new(agent: &'a CodingAgent, request: TurnRequest, journal: &'a Journal) -> Self {
         let view = &request.view;
         let (voice, scope, context) = (Voice::of(view), view.progress.scope.clone(), view.context.clone());
-        Self { agent, journal, latest: request.into_latest(), voice, scope, context, earlier: Vec::new() }
+        let tools = agent.toolbox.open(&scope, &context);
+        let (latest, earlier) = (request.into_latest(), Vec::new());
+        Self { agent, journal, latest, voice, scope, context, tools, earlier }
     }
 
     pub(crate) async fn run(mut self) -> Result<(), Stopped> {

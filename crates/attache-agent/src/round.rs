@@ -1,8 +1,9 @@
 //! One answer of the model becomes facts.
 
 use attache_domain::{Fact, ModelAnswer, Outcome, TaskView, Utterance};
-use attache_model::{LanguageError, Piece, Prompt, Stop, Streamed};
+use attache_model::{LanguageError, Piece, Prompt, Stop, Streamed, ToolDeclaration};
 use attache_session::Stopped;
+use attache_tool::ToolSpec;
 use futures_util::StreamExt;
 
 use crate::performance::{Performance, Turn};
@@ -48,7 +49,7 @@ impl Performance<'_> {
         Prompt {
             instructions: (!instructions.is_empty()).then(|| instructions.clone()),
             exchanges: exchanges.collect(),
-            tools: self.agent.declarations(),
+            tools: self.tools.tools().map(|tool| declare(tool.spec())).collect(),
             ..Prompt::default()
         }
     }
@@ -102,4 +103,9 @@ impl Performance<'_> {
         }
         self.end(outcome, Some(format!("{text}.{advice}"))).await
     }
+}
+
+fn declare(spec: &ToolSpec) -> ToolDeclaration {
+    let ToolSpec { name, description, parameters, .. } = spec.clone();
+    ToolDeclaration { name, description, parameters }
 }

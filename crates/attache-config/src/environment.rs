@@ -24,3 +24,26 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("XDG_DATA_HOME", "where the default store is kept, in the folder attache"),
     ("HOME", "home folder; the default store is in .local/share/attache below it"),
 ];
+
+/// What programs that the agent starts see of the environment.
+pub(crate) const CHILDREN_SEE: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+];

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use crate::environment::Environment;
+use crate::environment::{CHILDREN_SEE, Environment};
 use crate::file::ConfigFile;
 use crate::{
     ApprovalMode, CardSettings, ConfigError, LimitSettings, LogFormat, LogSettings, Settings, StoreChoice,
@@ -65,6 +65,8 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         port: port(flags.port, environment, file.port)?,
         public_url: file.public_url.map(|url| url.trim_end_matches('/').to_owned()),
         workspace: check_workspace(workspace.or(file.workspace), current_dir)?,
+        scratch: data_folder(environment, current_dir).join("scratch"),
+        child_environment: child_environment(environment),
         store: parse_store(store, environment, current_dir)?,
         synchronous: file.sqlite.synchronous,
         model: model::choose(model, environment, current_dir)?,
@@ -161,7 +163,9 @@ fn parse_store(
     environment: Environment<'_>,
     current_dir: &Path,
 ) -> Result<StoreChoice, ConfigError> {
-    let Some(said) = said else { return Ok(StoreChoice::Sqlite(default_store(environment, current_dir))) };
+    let Some(said) = said else {
+        return Ok(StoreChoice::Sqlite(data_folder(environment, current_dir).join("tasks.db")));
+    };
     match said.value.split_once(':') {
         Some(("memory", "")) => Ok(StoreChoice::Memory),
         Some(("sqlite", path)) if !path.is_empty() => Ok(StoreChoice::Sqlite(current_dir.join(path))),
@@ -169,14 +173,21 @@ fn parse_store(
     }
 }
 
-/// In the user's data folder; without a home, beside whatever is being worked on.
-fn default_store(environment: Environment<'_>, current_dir: &Path) -> PathBuf {
+/// Ours in the user's data folder; without a home, beside whatever is being worked on.
+fn data_folder(environment: Environment<'_>, current_dir: &Path) -> PathBuf {
     let data = variable(environment, "XDG_DATA_HOME").map(PathBuf::from);
     let home = variable(environment, "HOME").map(|home| PathBuf::from(home).join(".local/share"));
     data.filter(|path| path.is_absolute())
         .or(home)
         .unwrap_or_else(|| current_dir.join(".attache"))
-        .join("attache/tasks.db")
+        .join("attache")
+}
+
+/// Names that are known to be harmless: whatever else is in our environment may be a secret.
+fn child_environment(environment: Environment<'_>) -> Vec<(String, String)> {
+    let seen =
+        CHILDREN_SEE.iter().filter_map(|name| Some(((*name).to_owned(), variable(environment, name)?)));
+    seen.collect()
 }
 
 fn parse_approval(said: Option<Said>) -> Result<ApprovalMode, ConfigError> {

@@ -15,6 +15,10 @@ pub struct Settings {
     /// How clients reach the server, when that differs from where it listens.
     pub public_url: Option<String>,
     pub workspace: PathBuf,
+    /// For what tools leave behind that is no part of the workspace.
+    pub scratch: PathBuf,
+    /// All that programs started by the agent see of the environment.
+    pub child_environment: Vec<(String, String)>,
     pub store: StoreChoice,
     pub synchronous: Synchronous,
     pub model: ModelChoice,

@@ -1,1 +1,22 @@
 //! The one outbound HTTP client.
+//!
+//! Everything attache dials out for goes through [`Client`]: one TLS stack, no redirects, and a bound on every
+//! wait and every size. What is secret is a [`Secret`], which shows itself in no error, log or debug text, and
+//! a [`BaseUrl`] keeps it at the one place it is meant for.
+//!
+//! Not here: what is sent and what an answer means.
+
+mod answer;
+mod base_url;
+mod client;
+mod error;
+mod request;
+mod secret;
+
+pub use answer::Answer;
+pub use base_url::BaseUrl;
+pub use client::{Client, ClientOptions, Proxy};
+pub use error::NetError;
+pub use request::Request;
+pub use reqwest::Url;
+pub use secret::Secret;

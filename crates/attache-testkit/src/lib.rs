@@ -4,6 +4,7 @@
 //! came back, frame by frame, so that tests are about the wire and nothing else.
 
 mod http;
+pub mod model_server;
 mod process;
 mod sse;
 

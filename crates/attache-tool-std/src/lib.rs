@@ -1,1 +1,46 @@
 //! The standard tools.
+
+mod ask_user;
+mod diff;
+mod edit;
+mod file_content;
+mod glob;
+mod grep_search;
+mod ignoring;
+mod list_background_processes;
+mod list_directory;
+mod looking;
+mod media_type;
+mod omission;
+mod path_pattern;
+mod read_background_output;
+mod read_file;
+mod read_many_files;
+mod reads;
+mod replace;
+mod run_shell_command;
+mod save_memory;
+mod schema;
+mod shell;
+mod text_file;
+mod text_form;
+mod walk;
+mod workspace;
+mod write_file;
+mod write_todos;
+
+pub use ask_user::AskUser;
+pub use glob::Glob;
+pub use grep_search::GrepSearch;
+pub use list_background_processes::ListBackgroundProcesses;
+pub use list_directory::ListDirectory;
+pub use read_background_output::ReadBackgroundOutput;
+pub use read_file::ReadFile;
+pub use read_many_files::ReadManyFiles;
+pub use reads::Reads;
+pub use replace::Replace;
+pub use run_shell_command::RunShellCommand;
+pub use save_memory::SaveMemory;
+pub use shell::{BackgroundProcesses, ShellOptions};
+pub use write_file::WriteFile;
+pub use write_todos::WriteTodos;

@@ -4,7 +4,10 @@
 //! about, and what is then done: exactly that, or nothing. Tools know no model, and no client.
 
 mod error;
+pub mod policy;
 mod registry;
+pub mod ruling;
+pub mod shell;
 mod spec;
 mod tool;
 

@@ -7,6 +7,7 @@ mod cli;
 mod logging;
 mod report;
 mod serve;
+mod toolbox;
 mod wiring;
 
 use std::process::ExitCode;

@@ -73,10 +73,12 @@ fn greet(settings: &Settings, url: &str) -> io::Result<()> {
     writeln!(out, "attache is listening on {url}")?;
     writeln!(out, "  card       {url}/.well-known/agent-card.json")?;
     match &settings.model {
-        ModelChoice::Offline => {
-            writeln!(out, "  model      offline (built in; say \"help\" to see what it understands)")?
-        }
+        ModelChoice::Offline => writeln!(
+            out,
+            "  model      offline (built in; say \"help\" to see what it understands, or set GEMINI_API_KEY)"
+        )?,
         ModelChoice::Script(path) => writeln!(out, "  model      script {}", path.display())?,
+        ModelChoice::Gemini(chosen) => writeln!(out, "  model      gemini {}", chosen.model)?,
     }
     match &settings.store {
         StoreChoice::Memory => writeln!(out, "  store      memory (forgotten when the server stops)")?,

@@ -5,18 +5,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use attache_agent::ModelAgent;
-use attache_config::{ModelChoice, Settings, StoreChoice, Synchronous, card_of};
-use attache_model::ModelProvider;
+use attache_agent::{CodingAgent, CodingOptions, ModelAgent, PolicyOptions, PolicyReferee, instructions};
+use attache_config::{
+    ApprovalMode, GeminiSettings, ModelChoice, Settings, StoreChoice, Synchronous, card_of,
+};
 use attache_model::offline::OfflineModel;
 use attache_model::script::ScriptModel;
+use attache_model::{LanguageModel, ModelProvider};
+use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
+use attache_net::{BaseUrl, Client, ClientOptions, Secret};
 use attache_server::{Limits, ServerOptions};
 use attache_session::{Agent, SessionOptions};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
+use attache_tool::Workspace;
+use attache_tool::policy::Mode;
 
 use crate::report::hinted;
+use crate::toolbox::StandardToolbox;
 
 pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     match &settings.store {
@@ -45,8 +52,45 @@ pub(crate) fn agent(settings: &Settings) -> anyhow::Result<Arc<dyn Agent>> {
     let model: Arc<dyn ModelProvider> = match &settings.model {
         ModelChoice::Offline => Arc::new(OfflineModel),
         ModelChoice::Script(path) => Arc::new(script(path)?),
+        ModelChoice::Gemini(chosen) => return coding_agent(settings, gemini(chosen)?),
     };
     Ok(Arc::new(ModelAgent::new(model)))
+}
+
+fn coding_agent(settings: &Settings, model: Arc<dyn LanguageModel>) -> anyhow::Result<Arc<dyn Agent>> {
+    let root = settings.workspace.canonicalize().context("cannot find the workspace")?;
+    std::fs::create_dir_all(&settings.scratch)
+        .with_context(|| format!("cannot make the folder {}", settings.scratch.display()))?;
+    let scratch = settings.scratch.canonicalize().context("cannot find the scratch folder")?;
+    let roots = vec![root.clone()];
+    let referee = PolicyReferee::new(PolicyOptions {
+        mode: match settings.approval {
+            ApprovalMode::Default => Mode::Default,
+            ApprovalMode::AutoEdit => Mode::AutoEdit,
+            ApprovalMode::Yolo => Mode::Yolo,
+            ApprovalMode::Plan => Mode::Plan,
+        },
+        roots: roots.clone(),
+        // Whoever starts the server in a folder, or names it, trusts it; a folder's own settings are not read yet.
+        trusted: true,
+        ..PolicyOptions::default()
+    });
+    let workspace = Workspace { roots, scratch, environment: settings.child_environment.clone() };
+    let options = CodingOptions { instructions: instructions(&root), ..CodingOptions::default() };
+    let toolbox = Arc::new(StandardToolbox::default());
+    Ok(Arc::new(CodingAgent::new(model, toolbox, Arc::new(referee), Arc::new(workspace), options)))
+}
+
+fn gemini(chosen: &GeminiSettings) -> anyhow::Result<Arc<dyn LanguageModel>> {
+    let base_url = chosen.base_url.as_deref().map(BaseUrl::parse).transpose().map_err(|error| {
+        let error = anyhow::Error::new(error).context("GOOGLE_GEMINI_BASE_URL cannot be used");
+        hinted(error, "give it as https://HOST, or http://127.0.0.1:PORT for a server on this machine")
+    })?;
+    let credential = Credential::ApiKey(Secret::new(chosen.key.expose()));
+    let options = GeminiOptions::new(chosen.model.clone(), credential, Backend::Developer { base_url });
+    let client = Client::new(&ClientOptions::default()).context("cannot make the outbound client")?;
+    let model = GeminiModel::new(options, client).context("the Gemini model cannot be used")?;
+    Ok(Arc::new(model))
 }
 
 fn script(path: &Path) -> anyhow::Result<ScriptModel> {

@@ -11,10 +11,12 @@ use serde_json::Value;
 
 use crate::tidy::Finding;
 use crate::tidy::tree::{File, Tree};
-use crate::workspace;
+use crate::{process, workspace};
 
 const DENY: &str = "deny.toml";
 const LOCK: &str = "Cargo.lock";
+/// The systems of `[graph]` in `deny.toml`.
+const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// The lists of `deny.toml`.
@@ -33,9 +35,38 @@ pub(crate) fn check(tree: &Tree, root: &Path) -> Result<Vec<Finding>, String> {
     let Some(lock) = tree.file(LOCK) else {
         return Ok(vec![Finding::new("banned-crate", LOCK, "commit the lock file: this is a program")]);
     };
-    let mut findings = check_lock(lock, &rules);
-    findings.extend(check_licences(&workspace::metadata(&[], root)?, &rules));
+    let built = built(root)?;
+    let mut findings = check_lock(lock, &rules, &built);
+    findings.extend(check_licences(&workspace::metadata(&[], root)?, &rules, &built));
     Ok(findings)
+}
+
+/// What is built for the systems we ship to, each as `name version`. The lock file also names what nobody asked for:
+/// optional parts of our dependencies' dependencies.
+fn built(root: &Path) -> Result<BTreeSet<String>, String> {
+    let mut command = process::cargo(root);
+    command.args([
+        "tree",
+        "--workspace",
+        "--all-features",
+        "--edges",
+        "normal,build,dev",
+        "--prefix",
+        "none",
+    ]);
+    for target in TARGETS {
+        command.args(["--target", target]);
+    }
+    Ok(parse_built(&process::stdout_of(command.args(["--format", "{p}"]))?))
+}
+
+/// Lines of `name v1.2.3`, some with more after it.
+fn parse_built(text: &str) -> BTreeSet<String> {
+    let package = |line: &str| {
+        let mut words = line.split_whitespace();
+        Some(format!("{} {}", words.next()?, words.next()?.strip_prefix('v')?))
+    };
+    text.lines().filter_map(package).collect()
 }
 
 impl Rules {
@@ -62,14 +93,16 @@ impl Rules {
     }
 }
 
-fn check_lock(lock: &File, rules: &Rules) -> Vec<Finding> {
+fn check_lock(lock: &File, rules: &Rules, built: &BTreeSet<String>) -> Vec<Finding> {
     let value_of = |line: &str, key: &str| {
         line.strip_prefix(key)
             .and_then(|rest| rest.strip_prefix(" = \"")?.strip_suffix('"').map(str::to_owned))
     };
     let mut findings = Vec::new();
     for (index, line) in lock.text.lines().enumerate() {
-        if let Some(name) = value_of(line, "name").filter(|name| rules.banned.contains(name)) {
+        let is_built = |name: &str| built.iter().any(|package| package.split(' ').next() == Some(name));
+        let banned = |name: &String| rules.banned.contains(name) && is_built(name);
+        if let Some(name) = value_of(line, "name").filter(banned) {
             let message = format!("{name} is banned in {DENY}; `cargo tree -i {name}` says who brought it");
             findings.push(Finding::at("banned-crate", LOCK, index + 1, message));
         }
@@ -81,14 +114,14 @@ fn check_lock(lock: &File, rules: &Rules) -> Vec<Finding> {
     findings
 }
 
-fn check_licences(metadata: &Value, rules: &Rules) -> Vec<Finding> {
+fn check_licences(metadata: &Value, rules: &Rules, built: &BTreeSet<String>) -> Vec<Finding> {
     let packages = metadata["packages"].as_array().map(Vec::as_slice).unwrap_or_default();
     let check_package = |package: &Value| {
         let licence = package["license"].as_str().unwrap_or("no licence");
-        if licence::allowed(licence, &rules.licences) {
+        let place = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
+        if licence::allowed(licence, &rules.licences) || !built.contains(&place) {
             return None;
         }
-        let place = format!("{} {}", package["name"].as_str()?, package["version"].as_str()?);
         let message =
             format!("`{licence}` is not allowed by {DENY}; use another crate, or allow it with a reason");
         Some(Finding::new("licence", place, message))
@@ -124,7 +157,7 @@ mod tests {
             "[[package]]\nname = \"ring\"\nsource = \"{CRATES_IO}\"\n[[package]]\nname = \"string\"\nsource = \"git+https://x\"\n"
         );
         let tree = Tree::of(&[(LOCK, &text)]);
-        let findings = check_lock(&tree.files[0], &rules());
+        let findings = check_lock(&tree.files[0], &rules(), &parse_built("ring v1.0.0\nstring v2.0.0 (*)"));
         let found: Vec<_> = findings.iter().map(|finding| (finding.check, finding.place.as_str())).collect();
         assert_eq!(found, [("banned-crate", "Cargo.lock:2"), ("foreign-source", "Cargo.lock:6")]);
     }
@@ -134,9 +167,11 @@ mod tests {
         let metadata = serde_json::json!({ "packages": [
             { "name": "good", "version": "1.0.0", "license": "MIT OR Apache-2.0" },
             { "name": "bad", "version": "2.0.0", "license": "GPL-3.0" },
+            { "name": "unused", "version": "2.0.0", "license": "GPL-3.0" },
             { "name": "silent", "version": "3.0.0", "license": null },
         ]});
-        let findings = check_licences(&metadata, &rules());
+        let built = parse_built("good v1.0.0\nbad v2.0.0 (*)\nsilent v3.0.0 (proc-macro)\n");
+        let findings = check_licences(&metadata, &rules(), &built);
         let places: Vec<_> = findings.iter().map(|finding| finding.place.as_str()).collect();
         assert_eq!(places, ["bad 2.0.0", "silent 3.0.0"]);
     }

@@ -127,7 +127,7 @@ async fn start(stores: &Stores, model: &Arc<ScriptedModel>, notes: &Arc<Notes>) 
         Workspace { roots: vec!["work".into()], scratch: "scratch".into(), environment: Vec::new() };
     let agent = CodingAgent::new(
         model.clone(),
-        tools,
+        Arc::new(tools),
         notes.clone(),
         Arc::new(workspace),
         CodingOptions { instructions: "Be good.".into(), most_rounds: 5 },

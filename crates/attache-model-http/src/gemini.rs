@@ -1,0 +1,174 @@
+//! Google's Gemini, by the Developer API, by Vertex, and by whatever speaks like them.
+
+mod answer;
+mod arguments;
+mod contents;
+mod endpoint;
+mod error;
+mod models;
+mod request;
+mod response;
+mod schema;
+mod stream;
+
+use std::fmt;
+use std::sync::Arc;
+
+use attache_model::{LanguageModel, LanguageStream, Prompt};
+use attache_net::{BaseUrl, Client, Secret};
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+
+use crate::retry::RetryOptions;
+use endpoint::Endpoint;
+use models::Model;
+
+/// How a Gemini model is reached.
+#[derive(Debug, Clone)]
+pub struct GeminiOptions {
+    /// A model's id, or one of `auto`, `pro`, `flash` and `flash-lite`.
+    pub model: String,
+    pub credential: Credential,
+    pub backend: Backend,
+    /// The version in the path; otherwise `v1beta` and, for Vertex, `v1beta1`.
+    pub version: Option<String>,
+    /// Sent with every request. Treated as secret, because gateways put their own keys there.
+    pub headers: Vec<(String, Secret)>,
+    /// How many tokens a prompt may have, where the table of known models is wrong or silent.
+    pub window: Option<u64>,
+    /// Asks for the input of calls as it is generated. Vertex only.
+    pub stream_arguments: bool,
+    pub retry: RetryOptions,
+}
+
+impl GeminiOptions {
+    /// Google's own Developer API.
+    pub fn developer(model: impl Into<String>, key: Secret) -> Self {
+        Self::new(model, Credential::ApiKey(key), Backend::Developer { base_url: None })
+    }
+
+    pub fn new(model: impl Into<String>, credential: Credential, backend: Backend) -> Self {
+        Self {
+            model: model.into(),
+            credential,
+            backend,
+            version: None,
+            headers: Vec::new(),
+            window: None,
+            stream_arguments: false,
+            retry: RetryOptions::default(),
+        }
+    }
+}
+
+/// Who is asking.
+#[derive(Clone)]
+pub enum Credential {
+    ApiKey(Secret),
+    /// Asked for a token before each request, and for a new one once when a token was refused.
+    Bearer(Arc<TokenSource>),
+}
+
+/// Gives a token, or says why there is none.
+pub type TokenSource = dyn Fn(Renew) -> BoxFuture<'static, Result<Secret, String>> + Send + Sync;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renew {
+    /// One that was given before is as good.
+    IfNeeded,
+    /// The last one was refused.
+    Now,
+}
+
+impl fmt::Debug for Credential {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::ApiKey(_) => "ApiKey(…)",
+            Self::Bearer(_) => "Bearer(…)",
+        })
+    }
+}
+
+/// Which service; without a base URL it is Google's.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Backend {
+    Developer { base_url: Option<BaseUrl> },
+    Vertex { base_url: Option<BaseUrl>, project: String, location: String },
+    VertexExpress { base_url: Option<BaseUrl> },
+}
+
+/// A Gemini model, ready to be asked.
+///
+/// ```
+/// use attache_domain::{Content, Exchange};
+/// use attache_model::{LanguageModel, Piece, Prompt, Streamed};
+/// use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
+/// use attache_net::{BaseUrl, Client, ClientOptions, Secret};
+/// use attache_testkit::model_server::{ModelServer, gemini};
+/// use futures_util::StreamExt;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = ModelServer::playing([gemini::answer([gemini::chunk().text("Hello.").finish("STOP")])]);
+/// let backend = Backend::Developer { base_url: Some(BaseUrl::parse(&server.url())?) };
+/// let options = GeminiOptions::new("flash", Credential::ApiKey(Secret::new("key")), backend);
+/// let model = GeminiModel::new(options, Client::new(&ClientOptions::default())?)?;
+/// let said = Exchange::User(vec![Content::Text("Hi".into())]);
+/// let mut answer = model.stream(Prompt { exchanges: vec![said.into()], ..Prompt::default() });
+/// let first = answer.next().await.expect("something")?;
+/// assert_eq!(first, Streamed::Piece(Piece::Text("Hello.".into())));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct GeminiModel {
+    shared: Arc<Shared>,
+}
+
+/// What every answer of one model needs.
+#[derive(Debug)]
+struct Shared {
+    model: Model,
+    endpoint: Endpoint,
+    stream_arguments: bool,
+    retry: RetryOptions,
+    client: Client,
+}
+
+/// The options do not fit together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct BadOptions {
+    pub what: String,
+}
+
+impl GeminiModel {
+    pub fn new(options: GeminiOptions, client: Client) -> Result<Self, BadOptions> {
+        let mut model = Model::named(&options.model);
+        model.window = options.window.unwrap_or(model.window);
+        let stream_arguments =
+            options.stream_arguments && !matches!(options.backend, Backend::Developer { .. });
+        let retry = options.retry.clone();
+        let endpoint = Endpoint::new(options, &model)?;
+        Ok(Self { shared: Arc::new(Shared { model, endpoint, stream_arguments, retry, client }) })
+    }
+
+    /// The id that is sent, where the name is an alias.
+    pub fn id(&self) -> &str {
+        &self.shared.model.id
+    }
+}
+
+impl LanguageModel for GeminiModel {
+    fn name(&self) -> &str {
+        &self.shared.model.name
+    }
+
+    fn window(&self) -> u64 {
+        self.shared.model.window
+    }
+
+    fn stream(&self, prompt: Prompt) -> LanguageStream {
+        stream::answer(Arc::clone(&self.shared), prompt).boxed()
+    }
+}

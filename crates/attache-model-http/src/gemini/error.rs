@@ -1,0 +1,252 @@
+//! What Gemini says when something is wrong, and what can be done about it.
+
+use std::time::Duration;
+
+use attache_model::LanguageError;
+use attache_net::NetError;
+use serde_json::Value;
+
+/// Something went wrong.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub(super) why: String,
+    /// Whether, and how, another try may help.
+    pub(super) again: Option<Again>,
+    /// What it comes to when nothing helps.
+    pub(super) end: LanguageError,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Again {
+    /// After the pause that was asked for, if any.
+    After(Option<Duration>),
+    NoCapacity,
+    /// With another credential.
+    Renewed,
+}
+
+/// A pause longer than that is not waited for, and is told as a quota that is used up.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
+/// Errors are shown to people; a page of HTML is not worth more than its beginning.
+const LONGEST_MESSAGE: usize = 2_000;
+
+pub(super) fn of_network(error: &NetError, place: &str) -> Fault {
+    let why = format!("{error} ({place})");
+    let end = LanguageError::Unavailable { what: why.clone() };
+    match error.may_pass() {
+        true => Fault { why, again: Some(Again::After(None)), end },
+        false => Fault { end: LanguageError::Request { what: why.clone() }, why, again: None },
+    }
+}
+
+/// An answer with an error status.
+pub(super) fn of_status(status: u16, retry_after: Option<&str>, body: &[u8], model: &str) -> Fault {
+    let text = String::from_utf8_lossy(body);
+    let mut trouble = Trouble::read(&text);
+    trouble.status = if status == 200 { trouble.status } else { Some(status) };
+    let seconds = retry_after.and_then(|text| text.trim().parse::<u32>().ok());
+    trouble.delay = trouble.delay.or(seconds.map(|seconds| Duration::from_secs(seconds.into())));
+    trouble.fault(model)
+}
+
+/// An error in the middle of an answer.
+pub(super) fn of_event(error: &Value, model: &str) -> Fault {
+    let mut trouble = Trouble::default();
+    trouble.take_error(error, 0);
+    trouble.fault(model)
+}
+
+/// All that is known about an error.
+#[derive(Debug, Default, PartialEq)]
+struct Trouble {
+    status: Option<u16>,
+    name: String,
+    message: String,
+    /// Why, in one word.
+    reason: String,
+    delay: Option<Duration>,
+    per_day: bool,
+    per_minute: bool,
+}
+
+impl Trouble {
+    fn read(body: &str) -> Self {
+        let mut trouble = Self { message: shortened(body.trim()), ..Self::default() };
+        if let Ok(value) = serde_json::from_str(body) {
+            trouble.take_body(&value, 0);
+        }
+        trouble
+    }
+
+    fn take_body(&mut self, body: &Value, depth: usize) {
+        match body {
+            Value::Array(list) => list.first().into_iter().for_each(|body| self.take_body(body, depth)),
+            body => body.get("error").into_iter().for_each(|error| self.take_error(error, depth)),
+        }
+    }
+
+    fn take_error(&mut self, error: &Value, depth: usize) {
+        let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+        // Some count in another system; then the name has to do.
+        self.status = code.filter(|code| (300..600).contains(code)).or(self.status);
+        if let Some(name) = error.get("status").and_then(Value::as_str) {
+            self.name = name.to_owned();
+        }
+        let message = error.get("message").or(Some(error)).and_then(Value::as_str).unwrap_or_default();
+        if !message.is_empty() {
+            self.message = shortened(message);
+            self.delay = self.delay.or_else(|| delay_in(message));
+        }
+        for detail in error.get("details").and_then(Value::as_array).into_iter().flatten() {
+            self.take_detail(detail);
+        }
+        // Gateways put the whole body of the one behind them into the message.
+        if depth < 3
+            && let Ok(inner) = serde_json::from_str::<Value>(message)
+        {
+            self.take_body(&inner, depth + 1);
+        }
+    }
+
+    fn take_detail(&mut self, detail: &Value) {
+        if let Some(delay) = detail.get("retryDelay").and_then(Value::as_str) {
+            self.delay = duration(delay).or(self.delay);
+        }
+        if let Some(reason) = detail.get("reason").and_then(Value::as_str) {
+            self.reason = reason.to_owned();
+        }
+        for violation in detail.get("violations").and_then(Value::as_array).into_iter().flatten() {
+            let id = violation.get("quotaId").and_then(Value::as_str).unwrap_or_default();
+            self.per_day |= id.contains("PerDay") || id.contains("Daily");
+            self.per_minute |= id.contains("PerMinute");
+        }
+    }
+
+    fn fault(self, model: &str) -> Fault {
+        let what = self.told();
+        let passing = |wanted: Option<Duration>| {
+            (Some(Again::After(wanted)), LanguageError::Unavailable { what: what.clone() })
+        };
+        let refused = || LanguageError::Request { what: what.clone() };
+        let (again, end) = match self.status_or_name() {
+            429 if self.is_final() => (None, self.exhausted(&what)),
+            429 | 503 if self.reason == "MODEL_CAPACITY_EXHAUSTED" => {
+                (Some(Again::NoCapacity), LanguageError::Unavailable { what: what.clone() })
+            }
+            429 => {
+                let minute = self.per_minute.then_some(Duration::from_secs(60));
+                let wanted = self.delay.or(minute);
+                let (again, end) = passing(wanted);
+                let too_long = wanted.is_some_and(|wanted| wanted > LONGEST_WAIT);
+                (again, if too_long { self.exhausted(&what) } else { end })
+            }
+            400 | 401 | 403 if self.reason == "API_KEY_INVALID" => {
+                (None, LanguageError::Credential { what: what.clone() })
+            }
+            401 => (Some(Again::Renewed), LanguageError::Credential { what: what.clone() }),
+            403 => (None, LanguageError::Credential { what: what.clone() }),
+            404 => (None, LanguageError::NoSuchModel { model: model.to_owned(), what: what.clone() }),
+            413 => (None, LanguageError::TooLong { what: what.clone() }),
+            400 if is_too_long(&self.message) => (None, LanguageError::TooLong { what: what.clone() }),
+            402 => (None, self.exhausted(&what)),
+            408 | 499 | 500.. => passing(self.delay),
+            300..400 => (
+                None,
+                LanguageError::Request {
+                    what: format!("{what}; the address leads elsewhere: set the one it leads to"),
+                },
+            ),
+            _ => (None, refused()),
+        };
+        Fault { why: what, again, end }
+    }
+
+    /// The status, also where only its name was given.
+    fn status_or_name(&self) -> u16 {
+        let by_name = match self.name.as_str() {
+            "RESOURCE_EXHAUSTED" => Some(429),
+            "UNAVAILABLE" => Some(503),
+            "INTERNAL" => Some(500),
+            "DEADLINE_EXCEEDED" => Some(504),
+            "CANCELLED" => Some(499),
+            "UNAUTHENTICATED" => Some(401),
+            "PERMISSION_DENIED" => Some(403),
+            "NOT_FOUND" => Some(404),
+            _ => None,
+        };
+        self.status.or(by_name).unwrap_or(500)
+    }
+
+    fn is_final(&self) -> bool {
+        let never = self.message.match_indices("limit: 0").any(|(at, found)| {
+            let after = self.message[at + found.len()..].trim_start_matches('.');
+            !after.starts_with(|next: char| next.is_ascii_digit())
+        });
+        self.per_day
+            || never
+            || matches!(self.reason.as_str(), "QUOTA_EXHAUSTED" | "INSUFFICIENT_G1_CREDITS_BALANCE")
+    }
+
+    fn exhausted(&self, what: &str) -> LanguageError {
+        LanguageError::QuotaExhausted { what: what.to_owned(), retry_after: self.delay }
+    }
+
+    fn told(&self) -> String {
+        let status = self.status.map(|status| status.to_string()).unwrap_or_default();
+        let label = format!("{status} {}", self.name);
+        match (label.trim(), self.message.as_str()) {
+            ("", "") => "an error without a word".into(),
+            ("", message) => message.to_owned(),
+            (label, "") => label.to_owned(),
+            (label, message) => format!("{message} ({label})"),
+        }
+    }
+}
+
+fn is_too_long(message: &str) -> bool {
+    let message = message.to_ascii_lowercase();
+    message.contains("token") && (message.contains("exceed") || message.contains("too long"))
+        || message.contains("payload size exceeds")
+}
+
+/// "Please retry in 12.3s."
+fn delay_in(message: &str) -> Option<Duration> {
+    let (_, after) = message.split_once("retry in ")?;
+    let end = after.find(|character: char| !character.is_ascii_alphanumeric() && character != '.');
+    duration(after[..end.unwrap_or(after.len())].trim_end_matches('.'))
+}
+
+/// `12.3s`, `500ms`, `10h17m5.7s`
+fn duration(text: &str) -> Option<Duration> {
+    let mut rest = text.trim();
+    let mut total = 0.0;
+    while !rest.is_empty() {
+        let end = rest.find(|character: char| character.is_ascii_alphabetic())?;
+        let number: f64 = rest[..end].parse().ok()?;
+        let unit_end = rest[end..].find(|character: char| !character.is_ascii_alphabetic());
+        let unit_end = unit_end.map_or(rest.len(), |length| end + length);
+        total += number
+            * match &rest[end..unit_end] {
+                "d" => 86_400.0,
+                "h" => 3_600.0,
+                "m" => 60.0,
+                "s" => 1.0,
+                "ms" => 0.001,
+                _ => return None,
+            };
+        rest = &rest[unit_end..];
+    }
+    Duration::try_from_secs_f64(total).ok().filter(|_| !text.trim().is_empty())
+}
+
+fn shortened(message: &str) -> String {
+    match message.char_indices().nth(LONGEST_MESSAGE) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

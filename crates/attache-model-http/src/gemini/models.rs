@@ -1,0 +1,192 @@
+//! The models that are known, and what differs between them.
+
+use attache_model::Thinking;
+use serde_json::{Value, json};
+
+/// A model as requests need to know it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Model {
+    /// As it was chosen.
+    pub(super) name: String,
+    /// As it is sent.
+    pub(super) id: String,
+    pub(super) window: u64,
+    pub(super) generation: Generation,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Generation {
+    /// Without thoughts: everything up to 2.0, and Gemma.
+    Early,
+    /// 2.5: thoughts have a budget.
+    Budget,
+    /// 3 and later: thoughts have a level, and signatures are checked.
+    Level,
+    /// A name that says nothing, such as a gateway's own.
+    Unknown,
+}
+
+const ALIASES: &[(&str, &str)] = &[
+    ("auto", "gemini-3-pro-preview"),
+    ("pro", "gemini-3-pro-preview"),
+    ("flash", "gemini-3-flash-preview"),
+    ("flash-lite", "gemini-3.1-flash-lite"),
+];
+
+/// By how an id begins; the first that fits counts.
+const KNOWN: &[(&str, u64, Generation)] = &[
+    ("gemini-1.5-pro", 2_097_152, Generation::Early),
+    ("gemini-1.", 1_048_576, Generation::Early),
+    ("gemini-2.0", 1_048_576, Generation::Early),
+    ("gemini-2.5", 1_048_576, Generation::Budget),
+    ("gemini-", 1_048_576, Generation::Level),
+    ("gemma-", 131_072, Generation::Early),
+    ("", 1_048_576, Generation::Unknown),
+];
+
+/// What ends an id without making it another model.
+const VARIANTS: &[&str] = &["-preview", "-latest", "-exp", "-customtools"];
+
+impl Model {
+    pub(super) fn named(name: &str) -> Self {
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+        let id = alias.map_or(name, |(_, id)| id);
+        let last = last_segment(id);
+        let (window, generation) = KNOWN
+            .iter()
+            .find(|(start, ..)| last.starts_with(start))
+            .map_or((1_048_576, Generation::Unknown), |(_, window, generation)| (*window, *generation));
+        Self { name: name.into(), id: id.into(), window, generation }
+    }
+
+    /// Those that understand each other's signatures.
+    pub(super) fn family(&self) -> &str {
+        family(&self.id)
+    }
+
+    /// `None` leaves it to the provider.
+    pub(super) fn thinking(&self, wish: Option<Thinking>) -> Option<Value> {
+        let shown = wish != Some(Thinking::Off);
+        match self.generation {
+            Generation::Early => None,
+            Generation::Unknown if wish.is_none() => None,
+            Generation::Budget => {
+                Some(json!({"includeThoughts": shown, "thinkingBudget": self.budget(wish)}))
+            }
+            Generation::Level | Generation::Unknown => {
+                Some(json!({"includeThoughts": shown, "thinkingLevel": self.level(wish)}))
+            }
+        }
+    }
+
+    fn budget(&self, wish: Option<Thinking>) -> u32 {
+        match wish {
+            // The large one cannot do without.
+            Some(Thinking::Off) if self.family().contains("pro") => 128,
+            Some(Thinking::Off) => 0,
+            Some(Thinking::Low) => 1024,
+            None | Some(Thinking::Medium) => 8192,
+            Some(Thinking::High) => 24_576,
+        }
+    }
+
+    fn level(&self, wish: Option<Thinking>) -> &'static str {
+        let pro = self.family().contains("pro");
+        match wish {
+            Some(Thinking::Off) if pro => "LOW",
+            Some(Thinking::Off) => "MINIMAL",
+            Some(Thinking::Low) => "LOW",
+            // The first of its kind knows only two levels.
+            Some(Thinking::Medium) if self.family() == "gemini-3-pro" => "HIGH",
+            Some(Thinking::Medium) => "MEDIUM",
+            None | Some(Thinking::High) => "HIGH",
+        }
+    }
+}
+
+/// The family of any model's id.
+pub(super) fn family(id: &str) -> &str {
+    let last = last_segment(id);
+    let end = VARIANTS.iter().filter_map(|variant| last.find(variant)).min().unwrap_or(last.len());
+    let name = &last[..end];
+    // A release such as `-001`.
+    match name.rsplit_once('-') {
+        Some((before, number)) if number.len() == 3 && number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            before
+        }
+        _ => name,
+    }
+}
+
+fn last_segment(id: &str) -> &str {
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, id: &str, family: &str, generation: Generation) {
+        let model = Model::named(name);
+        assert_eq!((model.id.as_str(), model.family(), model.generation), (id, family, generation));
+        assert_eq!(model.name, name);
+        assert!(model.window >= 131_072);
+    }
+
+    #[test]
+    fn names_become_models() {
+        check("auto", "gemini-3-pro-preview", "gemini-3-pro", Generation::Level);
+        check("flash", "gemini-3-flash-preview", "gemini-3-flash", Generation::Level);
+        check("flash-lite", "gemini-3.1-flash-lite", "gemini-3.1-flash-lite", Generation::Level);
+        check(
+            "gemini-2.5-flash-preview-09-2025",
+            "gemini-2.5-flash-preview-09-2025",
+            "gemini-2.5-flash",
+            Generation::Budget,
+        );
+        check(
+            "models/gemini-2.0-flash-001",
+            "models/gemini-2.0-flash-001",
+            "gemini-2.0-flash",
+            Generation::Early,
+        );
+        check("house-model", "house-model", "house-model", Generation::Unknown);
+    }
+
+    #[track_caller]
+    fn check_thinking(name: &str, wish: Option<Thinking>, expected: Option<Value>) {
+        assert_eq!(Model::named(name).thinking(wish), expected, "{name} {wish:?}");
+    }
+
+    #[test]
+    fn each_generation_thinks_in_its_own_words() {
+        let level = |level: &str| Some(json!({"includeThoughts": true, "thinkingLevel": level}));
+        check_thinking("gemini-2.0-flash", Some(Thinking::High), None);
+        check_thinking("house-model", None, None);
+        check_thinking("house-model", Some(Thinking::Low), level("LOW"));
+        check_thinking(
+            "gemini-2.5-flash",
+            None,
+            Some(json!({"includeThoughts": true, "thinkingBudget": 8192})),
+        );
+        check_thinking(
+            "gemini-2.5-flash",
+            Some(Thinking::Off),
+            Some(json!({"includeThoughts": false, "thinkingBudget": 0})),
+        );
+        check_thinking(
+            "gemini-2.5-pro",
+            Some(Thinking::Off),
+            Some(json!({"includeThoughts": false, "thinkingBudget": 128})),
+        );
+        check_thinking("pro", None, level("HIGH"));
+        check_thinking("pro", Some(Thinking::Medium), level("HIGH"));
+        check_thinking("flash", Some(Thinking::Medium), level("MEDIUM"));
+        check_thinking(
+            "flash",
+            Some(Thinking::Off),
+            Some(json!({"includeThoughts": false, "thinkingLevel": "MINIMAL"})),
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! One chunk of an answer, as Gemini spells it.
+//!
+//! Everything may be missing, and what is not known is let through.
+
+use attache_domain::Usage;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Chunk {
+    #[serde(deserialize_with = "null_as_default")]
+    pub(super) candidates: Vec<Candidate>,
+    #[serde(deserialize_with = "if_understood")]
+    pub(super) prompt_feedback: Option<Feedback>,
+    #[serde(deserialize_with = "if_understood")]
+    pub(super) usage_metadata: Option<UsageMetadata>,
+    pub(super) error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Candidate {
+    pub(super) content: Option<ContentOf>,
+    pub(super) finish_reason: Option<String>,
+    pub(super) finish_message: Option<String>,
+    pub(super) continuation_token: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ContentOf {
+    /// As they came: some go back exactly so.
+    #[serde(deserialize_with = "null_as_default")]
+    pub(super) parts: Vec<Map<String, Value>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Feedback {
+    pub(super) block_reason: Option<String>,
+    pub(super) block_reason_message: Option<String>,
+}
+
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct UsageMetadata {
+    prompt_token_count: Option<u64>,
+    cached_content_token_count: Option<u64>,
+    candidates_token_count: Option<u64>,
+    thoughts_token_count: Option<u64>,
+    tool_use_prompt_token_count: Option<u64>,
+}
+
+impl UsageMetadata {
+    pub(super) fn usage(self) -> Usage {
+        let thoughts = self.thoughts_token_count.unwrap_or(0);
+        let fed_back = self.tool_use_prompt_token_count.unwrap_or(0);
+        Usage {
+            input: self.prompt_token_count.unwrap_or(0).saturating_add(fed_back),
+            cached: self.cached_content_token_count.unwrap_or(0),
+            output: self.candidates_token_count.unwrap_or(0).saturating_add(thoughts),
+            thoughts,
+        }
+    }
+}
+
+impl Chunk {
+    /// All chunks in a piece of JSON: itself, or each of a list. `None` when it is something else.
+    pub(super) fn all(json: &str) -> Option<Vec<Self>> {
+        match json.trim_start().as_bytes().first() {
+            Some(b'{') => Some(vec![serde_json::from_str(json).ok()?]),
+            Some(b'[') => serde_json::from_str(json).ok(),
+            _ => None,
+        }
+    }
+}
+
+fn null_as_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Text is not lost because something beside it has another shape than expected.
+fn if_understood<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let value = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(json: &str, expected: Option<&[(usize, u64)]>) {
+        let found = Chunk::all(json).map(|chunks| {
+            let shape = |chunk: &Chunk| {
+                (chunk.candidates.len(), chunk.usage_metadata.map_or(0, |usage| usage.usage().output))
+            };
+            chunks.iter().map(shape).collect::<Vec<_>>()
+        });
+        assert_eq!(found.as_deref(), expected, "{json}");
+    }
+
+    #[test]
+    fn chunks_are_read_with_whatever_is_in_them() {
+        check("{}", Some(&[(0, 0)]));
+        check(r#"{"candidates": null, "usageMetadata": null, "promptFeedback": null}"#, Some(&[(0, 0)]));
+        check(
+            r#" {"candidates": [{}], "new": 1, "usageMetadata": {"thoughtsTokenCount": 3}}"#,
+            Some(&[(1, 3)]),
+        );
+        check(r#"{"candidates": [{}], "usageMetadata": {"thoughtsTokenCount": "3"}}"#, Some(&[(1, 0)]));
+        check(r#"[{"candidates": [{"content": {"parts": null}}]}, {}]"#, Some(&[(1, 0), (0, 0)]));
+        check("[DONE]", None);
+        check("7", None);
+        check("", None);
+    }
+}

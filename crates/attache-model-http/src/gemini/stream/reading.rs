@@ -1,0 +1,101 @@
+//! The body of an answer, chunk by chunk.
+
+use std::time::Duration;
+
+use attache_net::Answer;
+use tokio::time::timeout;
+
+use crate::gemini::response::Chunk;
+use crate::sse::SseParser;
+
+/// An event may hold a picture.
+const MOST_OF_AN_EVENT: usize = 32 * 1024 * 1024;
+const MOST_OF_AN_ANSWER: usize = 128 * 1024 * 1024;
+
+/// A server that has said how the answer ends has so long to add what it cost and to hang up.
+const PATIENCE_AFTER_THE_END: Duration = Duration::from_secs(5);
+
+pub(super) struct Reading {
+    answer: Answer,
+    parser: SseParser,
+    bytes: usize,
+    /// The body as it came, as long as there was no event in it: it may be bare JSON.
+    bare: Option<Vec<u8>>,
+    over: bool,
+}
+
+pub(super) enum Step {
+    /// What is new; perhaps nothing.
+    Chunks(Vec<Chunk>),
+    Closed,
+    Broken {
+        why: String,
+    },
+    TooLarge {
+        what: String,
+    },
+}
+
+impl Reading {
+    pub(super) fn new(answer: Answer) -> Self {
+        let parser = SseParser::new(MOST_OF_AN_EVENT);
+        Self { answer, parser, bytes: 0, bare: Some(Vec::new()), over: false }
+    }
+
+    pub(super) async fn step(&mut self, finished: bool) -> Step {
+        if self.over {
+            return Step::Closed;
+        }
+        let received = match finished {
+            false => self.answer.chunk().await,
+            true => match timeout(PATIENCE_AFTER_THE_END, self.answer.chunk()).await {
+                Ok(received) => received,
+                Err(_) => return Step::Closed,
+            },
+        };
+        match received {
+            Ok(Some(bytes)) => self.take(&bytes),
+            Ok(None) => self.end(),
+            Err(error) => Step::Broken { why: error.to_string() },
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Step {
+        self.bytes = self.bytes.saturating_add(bytes.len());
+        if self.bytes > MOST_OF_AN_ANSWER {
+            return Step::TooLarge { what: format!("the answer is larger than {MOST_OF_AN_ANSWER} bytes") };
+        }
+        if let Some(bare) = &mut self.bare {
+            bare.extend_from_slice(bytes);
+        }
+        match self.parser.push(bytes) {
+            Ok(()) => Step::Chunks(self.chunks()),
+            Err(error) => Step::TooLarge { what: error.to_string() },
+        }
+    }
+
+    fn end(&mut self) -> Step {
+        self.over = true;
+        if let Err(error) = self.parser.finish() {
+            return Step::TooLarge { what: error.to_string() };
+        }
+        let mut chunks = self.chunks();
+        if let Some(bare) = self.bare.take() {
+            chunks.extend(Chunk::all(&String::from_utf8_lossy(&bare)).unwrap_or_default());
+        }
+        Step::Chunks(chunks)
+    }
+
+    fn chunks(&mut self) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        while let Some(event) = self.parser.next_event() {
+            self.bare = None;
+            match Chunk::all(&event.data) {
+                Some(found) => chunks.extend(found),
+                // One broken event is no reason to lose the others; a lost end shows by itself.
+                None => tracing::debug!(bytes = event.data.len(), "an event of the model cannot be read"),
+            }
+        }
+        chunks
+    }
+}

@@ -1,0 +1,194 @@
+//! How often something is tried again, and after which pause.
+//!
+//! No clock and no chance of its own: pauses are told, not waited for, and [`Jitter`] is handed in.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Spreads pauses, so that clients that failed together do not come back together.
+#[derive(Clone)]
+pub struct Jitter(Arc<dyn Fn() -> f64 + Send + Sync>);
+
+impl Jitter {
+    /// `chance` gives numbers from 0 up to but not including 1.
+    pub fn new(chance: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(chance))
+    }
+
+    /// Half of the largest number is the middle: no spread at all.
+    pub fn none() -> Self {
+        Self::new(|| 0.5)
+    }
+
+    pub fn random() -> Self {
+        // A random id is all the randomness there is at hand; a pause needs no more.
+        Self::new(|| f64::from(uuid::Uuid::new_v4().as_fields().0) / (f64::from(u32::MAX) + 1.0))
+    }
+
+    fn between(&self, lowest: f64, highest: f64) -> f64 {
+        lowest + (highest - lowest) * (self.0)().clamp(0.0, 1.0)
+    }
+}
+
+impl fmt::Debug for Jitter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Jitter")
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct RetryOptions {
+    /// How often a request is sent until an answer begins.
+    pub attempts: u32,
+    pub first_pause: Duration,
+    pub longest_pause: Duration,
+    /// A provider that wants a longer pause than this is not waited for.
+    pub longest_wait: Duration,
+    /// How often an answer may begin until one is whole.
+    pub stream_attempts: u32,
+    pub first_stream_pause: Duration,
+    pub jitter: Jitter,
+}
+
+impl Default for RetryOptions {
+    fn default() -> Self {
+        Self {
+            attempts: 10,
+            first_pause: Duration::from_secs(5),
+            longest_pause: Duration::from_secs(30),
+            longest_wait: Duration::from_secs(300),
+            stream_attempts: 4,
+            first_stream_pause: Duration::from_secs(1),
+            jitter: Jitter::random(),
+        }
+    }
+}
+
+/// What kind of failure it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setback {
+    /// No answer began: the network, or the provider said so.
+    NotAnswered { wanted: Option<Duration> },
+    /// The provider has no room for this model right now. That passes at once or not at all.
+    NoCapacity,
+    /// An answer began and broke off, or came to nothing.
+    NotWhole { wanted: Option<Duration> },
+}
+
+/// The tries of one prompt.
+#[derive(Debug)]
+pub struct Tries {
+    options: RetryOptions,
+    unanswered: u32,
+    without_capacity: usize,
+    unfinished: u32,
+    begun: u32,
+}
+
+/// The first pauses when there is no capacity.
+const CAPACITY_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
+
+impl Tries {
+    pub fn new(options: RetryOptions) -> Self {
+        Self { options, unanswered: 0, without_capacity: 0, unfinished: 0, begun: 1 }
+    }
+
+    /// The number of the attempt that is under way, from one.
+    pub fn attempt(&self) -> u32 {
+        self.begun
+    }
+
+    /// The pause before the next attempt; `None` when there is none.
+    pub fn after(&mut self, setback: Setback) -> Option<Duration> {
+        let pause = match setback {
+            Setback::NotAnswered { wanted } => {
+                self.unanswered += 1;
+                (self.unanswered < self.options.attempts).then_some(())?;
+                self.at_least(wanted, self.doubled(self.options.first_pause, self.unanswered, true))
+            }
+            Setback::NoCapacity => {
+                let pause = *CAPACITY_PAUSES.get(self.without_capacity)?;
+                self.without_capacity += 1;
+                Some(pause)
+            }
+            Setback::NotWhole { wanted } => {
+                self.unfinished += 1;
+                // What follows is a new request with all its tries.
+                self.unanswered = 0;
+                (self.unfinished < self.options.stream_attempts).then_some(())?;
+                self.at_least(wanted, self.doubled(self.options.first_stream_pause, self.unfinished, false))
+            }
+        }?;
+        self.begun += 1;
+        Some(pause)
+    }
+
+    fn doubled(&self, first: Duration, times: u32, spread: bool) -> Duration {
+        let factor = 2_u32.saturating_pow(times.saturating_sub(1));
+        let pause = first.saturating_mul(factor).min(self.options.longest_pause);
+        if spread { pause.mul_f64(self.options.jitter.between(0.7, 1.3)) } else { pause }
+    }
+
+    fn at_least(&self, wanted: Option<Duration>, otherwise: Duration) -> Option<Duration> {
+        match wanted {
+            Some(wanted) if wanted > self.options.longest_wait => None,
+            // Never earlier than asked for.
+            Some(wanted) => Some(wanted.mul_f64(self.options.jitter.between(1.0, 1.2))),
+            None => Some(otherwise),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pauses(jitter: Jitter, setback: Setback) -> Vec<f64> {
+        let mut tries = Tries::new(RetryOptions { jitter, ..RetryOptions::default() });
+        std::iter::from_fn(|| tries.after(setback)).map(|pause| pause.as_secs_f64()).collect()
+    }
+
+    #[track_caller]
+    fn check(setback: Setback, expected: &[f64]) {
+        assert_eq!(pauses(Jitter::none(), setback), expected);
+    }
+
+    const NO_WISH: Option<Duration> = None;
+
+    #[test]
+    fn pauses_grow_up_to_a_bound() {
+        let expected = [5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0];
+        check(Setback::NotAnswered { wanted: NO_WISH }, &expected);
+        check(Setback::NotWhole { wanted: NO_WISH }, &[1.0, 2.0, 4.0]);
+        check(Setback::NoCapacity, &[1.0, 3.0]);
+    }
+
+    #[test]
+    fn a_wish_is_a_minimum_and_too_long_a_wish_is_the_end() {
+        let wanted = Some(Duration::from_secs(100));
+        check(Setback::NotAnswered { wanted }, &[110.0; 9]);
+        assert_eq!(pauses(Jitter::new(|| 0.0), Setback::NotAnswered { wanted }), [100.0; 9]);
+        check(Setback::NotWhole { wanted }, &[110.0; 3]);
+        check(Setback::NotAnswered { wanted: Some(Duration::from_secs(301)) }, &[]);
+    }
+
+    #[test]
+    fn jitter_spreads_by_less_than_a_third() {
+        let setback = Setback::NotAnswered { wanted: NO_WISH };
+        assert_eq!(pauses(Jitter::new(|| 0.0), setback)[0], 3.5);
+        assert_eq!(pauses(Jitter::new(|| 1.0), setback)[0], 6.5);
+        let random = pauses(Jitter::random(), setback);
+        assert!((3.5..=6.5).contains(&random[0]), "{random:?}");
+    }
+
+    #[test]
+    fn an_answer_that_broke_off_gives_its_request_all_its_tries_again() {
+        let mut tries = Tries::new(RetryOptions { attempts: 2, ..RetryOptions::default() });
+        assert!(tries.after(Setback::NotAnswered { wanted: NO_WISH }).is_some());
+        assert!(tries.after(Setback::NotWhole { wanted: NO_WISH }).is_some());
+        assert!(tries.after(Setback::NotAnswered { wanted: NO_WISH }).is_some());
+        assert_eq!(tries.attempt(), 4);
+        assert!(tries.after(Setback::NotAnswered { wanted: NO_WISH }).is_none());
+    }
+}

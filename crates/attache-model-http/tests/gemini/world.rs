@@ -1,0 +1,187 @@
+//! One fake server, one model, and a clock that moves only when a pause is announced.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use attache_domain::{CallId, Content, Exchange, Said, ToolResult, Usage, Utterance};
+use attache_model::{LanguageError, LanguageModel, Piece, Prompt, Stop, Streamed};
+use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
+use attache_model_http::retry::{Jitter, RetryOptions};
+use attache_net::{BaseUrl, Client, ClientOptions, Proxy, Secret};
+use attache_testkit::model_server::{ModelServer, Planned};
+use futures_util::StreamExt;
+
+pub(crate) const KEY: &str = "s3cret-key";
+
+pub(crate) struct World {
+    pub(crate) server: ModelServer,
+    pub(crate) model: GeminiModel,
+    _still: Still,
+}
+
+/// All that came of one prompt.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) end: Result<(Stop, Usage, Vec<Said>), LanguageError>,
+}
+
+impl World {
+    pub(crate) fn new(answers: impl IntoIterator<Item = Planned>) -> Self {
+        Self::of("house-model", answers)
+    }
+
+    pub(crate) fn of(model: &str, answers: impl IntoIterator<Item = Planned>) -> Self {
+        Self::around(ModelServer::playing(answers), model)
+    }
+
+    pub(crate) fn around(server: ModelServer, model: &str) -> Self {
+        let options = options(&server, model);
+        Self::with(server, options)
+    }
+
+    pub(crate) fn with(server: ModelServer, options: GeminiOptions) -> Self {
+        let model = GeminiModel::new(options, client()).expect("options that fit together");
+        Self { server, model, _still: Still::new() }
+    }
+
+    pub(crate) async fn ask(&self, prompt: Prompt) -> Told {
+        self.ask_and_hear(prompt, |_| ()).await
+    }
+
+    /// As [`ask`](Self::ask), and `hear` gets each piece as it comes.
+    pub(crate) async fn ask_and_hear(&self, prompt: Prompt, hear: impl Fn(&Piece)) -> Told {
+        let mut stream = self.model.stream(prompt);
+        let mut pieces = Vec::new();
+        let end = loop {
+            match stream.next().await.expect("an end") {
+                Ok(Streamed::Piece(piece)) => {
+                    hear(&piece);
+                    if let Piece::Retrying { pause, .. } = &piece {
+                        tokio::time::advance(*pause).await;
+                    }
+                    pieces.push(piece);
+                }
+                Ok(Streamed::End { stop, usage, said }) => break Ok((stop, usage, said)),
+                Err(error) => break Err(error),
+            }
+        };
+        assert!(stream.next().await.is_none(), "nothing comes after the end");
+        Told { pieces, end }
+    }
+}
+
+impl Told {
+    /// The text since the last new beginning.
+    pub(crate) fn text(&self) -> String {
+        let retried = |piece: &Piece| matches!(piece, Piece::Retrying { .. });
+        let start = self.pieces.iter().rposition(retried).map_or(0, |last| last + 1);
+        let texts = self.pieces[start..].iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// The pauses that were announced, in seconds.
+    pub(crate) fn pauses(&self) -> Vec<f64> {
+        let pauses = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Retrying { pause, .. } => Some(pause.as_secs_f64()),
+            _ => None,
+        });
+        pauses.collect()
+    }
+
+    pub(crate) fn said(&self) -> &[Said] {
+        &self.end.as_ref().expect("an answer").2
+    }
+
+    pub(crate) fn stop(&self) -> &Stop {
+        &self.end.as_ref().expect("an answer").0
+    }
+
+    pub(crate) fn usage(&self) -> Usage {
+        self.end.as_ref().expect("an answer").1
+    }
+
+    pub(crate) fn error(&self) -> &LanguageError {
+        self.end.as_ref().expect_err("an error")
+    }
+
+    /// Everything, with ids that were made up numbered in order, so that two answers can be compared.
+    pub(crate) fn shown(&self) -> String {
+        let mut shown = format!("{self:#?}");
+        let ids = self.end.iter().flat_map(|(_, _, said)| said).filter_map(|said| match &said.what {
+            Utterance::Call(call) => Some(call.id.0.clone()),
+            _ => None,
+        });
+        for (index, id) in ids.enumerate() {
+            shown = shown.replace(&id, &format!("call {index}"));
+        }
+        shown
+    }
+}
+
+pub(crate) fn options(server: &ModelServer, model: &str) -> GeminiOptions {
+    let base_url = Some(BaseUrl::parse(&server.url()).expect("an address"));
+    let backend = Backend::Developer { base_url };
+    GeminiOptions {
+        retry: RetryOptions { jitter: Jitter::none(), ..RetryOptions::default() },
+        ..GeminiOptions::new(model, Credential::ApiKey(Secret::new(KEY)), backend)
+    }
+}
+
+pub(crate) fn client() -> Client {
+    Client::new(&ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() }).expect("a client")
+}
+
+pub(crate) fn user(text: &str) -> Exchange {
+    Exchange::User(vec![Content::Text(text.into())])
+}
+
+pub(crate) fn hello() -> Prompt {
+    prompt([user("Hello")])
+}
+
+pub(crate) fn prompt(exchanges: impl IntoIterator<Item = Exchange>) -> Prompt {
+    Prompt { exchanges: exchanges.into_iter().map(Arc::new).collect(), ..Prompt::default() }
+}
+
+/// What came, as it is said again in the next prompt, with a result for each call.
+pub(crate) fn answered(said: &[Said]) -> Vec<Exchange> {
+    let result = |(call, name): (&CallId, &String)| ToolResult {
+        call: call.clone(),
+        name: name.clone(),
+        output: vec![Content::Text("fine".into())],
+        failed: false,
+    };
+    let calls = said.iter().filter_map(|said| match &said.what {
+        Utterance::Call(call) => Some((&call.id, &call.name)),
+        _ => None,
+    });
+    let results: Vec<_> = calls.map(result).collect();
+    vec![Exchange::Model(said.to_vec()), Exchange::Results(results)]
+}
+
+/// While it lives, a paused clock stays where it is even when everybody waits: real sockets take real time.
+struct Still(Option<Sender<()>>);
+
+impl Still {
+    fn new() -> Self {
+        let (held, released) = channel::<()>();
+        // The runtime does not move its clock while blocking work is under way.
+        drop(tokio::task::spawn_blocking(move || released.recv().is_err()));
+        Self(Some(held))
+    }
+}
+
+impl Drop for Still {
+    fn drop(&mut self) {
+        drop(self.0.take());
+    }
+}
+
+pub(crate) const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}

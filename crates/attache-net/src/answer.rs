@@ -1,0 +1,63 @@
+//! What came back.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::timeout;
+
+use crate::NetError;
+
+/// The head of an answer, and its body as it arrives.
+#[derive(Debug)]
+pub struct Answer {
+    response: reqwest::Response,
+    idle_timeout: Duration,
+}
+
+impl Answer {
+    pub(crate) fn new(response: reqwest::Response, idle_timeout: Duration) -> Self {
+        Self { response, idle_timeout }
+    }
+
+    pub fn status(&self) -> u16 {
+        self.response.status().as_u16()
+    }
+
+    /// A header, unless it is absent or no text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.response.headers().get(name)?.to_str().ok()
+    }
+
+    /// The next piece of the body; `None` at its proper end.
+    pub async fn chunk(&mut self) -> Result<Option<Bytes>, NetError> {
+        match timeout(self.idle_timeout, self.response.chunk()).await {
+            Ok(chunk) => chunk.map_err(NetError::of),
+            Err(_) => Err(NetError::Silent { after: self.idle_timeout }),
+        }
+    }
+
+    /// The whole body, if it has at most `limit` bytes.
+    pub async fn read(mut self, limit: usize) -> Result<Vec<u8>, NetError> {
+        let mut body = Vec::new();
+        while let Some(chunk) = self.chunk().await? {
+            if body.len() + chunk.len() > limit {
+                return Err(NetError::TooLarge { limit });
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    /// The beginning of the body, as far as it comes and no more than `limit` bytes: for telling of errors.
+    pub async fn beginning(mut self, limit: usize) -> Vec<u8> {
+        let mut body = Vec::new();
+        while let Ok(Some(chunk)) = self.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() >= limit {
+                body.truncate(limit);
+                break;
+            }
+        }
+        body
+    }
+}

@@ -1,0 +1,97 @@
+//! Sends requests.
+
+use std::fmt;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use tokio::time::timeout;
+
+use crate::base_url::is_loopback;
+use crate::{Answer, NetError, Request};
+
+#[derive(Debug, Clone)]
+pub struct ClientOptions {
+    pub user_agent: String,
+    /// For the name, the connection and TLS together.
+    pub connect_timeout: Duration,
+    /// How long nothing may come: before the head of an answer, and between any two pieces of its body.
+    pub idle_timeout: Duration,
+    pub proxy: Proxy,
+}
+
+/// Which way out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proxy {
+    /// As the environment and the system say; never for this machine itself.
+    System,
+    Never,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            user_agent: concat!("attache/", env!("CARGO_PKG_VERSION")).into(),
+            connect_timeout: Duration::from_secs(15),
+            // A model may think for minutes before it says the first word.
+            idle_timeout: Duration::from_secs(300),
+            proxy: Proxy::System,
+        }
+    }
+}
+
+/// Cheap to copy; copies share their connections.
+#[derive(Clone)]
+pub struct Client {
+    inner: reqwest::Client,
+    /// For this machine, which no proxy needs to be asked about.
+    local: reqwest::Client,
+    idle_timeout: Duration,
+}
+
+/// Notices a dead connection long before the silence of a living one is too long.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+impl Client {
+    pub fn new(options: &ClientOptions) -> Result<Self, NetError> {
+        let direct = || Self::builder(options).no_proxy().build().map_err(NetError::of);
+        let (inner, local) = match options.proxy {
+            Proxy::System => (Self::builder(options).build().map_err(NetError::of)?, direct()?),
+            Proxy::Never => {
+                let inner = direct()?;
+                (inner.clone(), inner)
+            }
+        };
+        Ok(Self { inner, local, idle_timeout: options.idle_timeout })
+    }
+
+    fn builder(options: &ClientOptions) -> reqwest::ClientBuilder {
+        reqwest::Client::builder()
+            .user_agent(&options.user_agent)
+            .connect_timeout(options.connect_timeout)
+            // A redirect would take credentials and prompts to a place that nobody chose.
+            .redirect(Policy::none())
+            .referer(false)
+            .tcp_nodelay(true)
+            .tcp_keepalive(KEEP_ALIVE)
+            .http2_keep_alive_interval(KEEP_ALIVE)
+    }
+
+    /// Sends a request and waits for the head of its answer, whatever its status.
+    pub async fn send(&self, request: Request) -> Result<Answer, NetError> {
+        let Request { method, url, headers, body } = request;
+        let client = if is_loopback(&url) { &self.local } else { &self.inner };
+        let sending = client.request(method, url).headers(headers).body(body).send();
+        match timeout(self.idle_timeout, sending).await {
+            Ok(Ok(response)) => Ok(Answer::new(response, self.idle_timeout)),
+            Ok(Err(error)) => Err(NetError::of(error)),
+            Err(_) => Err(NetError::Silent { after: self.idle_timeout }),
+        }
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not what is inside: a proxy may have a password.
+        formatter.debug_struct("Client").field("idle_timeout", &self.idle_timeout).finish_non_exhaustive()
+    }
+}

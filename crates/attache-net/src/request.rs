@@ -1,0 +1,95 @@
+//! One request, put together.
+
+use std::fmt;
+
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Method, Url};
+
+use crate::base_url::{is_loopback, sensitive};
+use crate::{NetError, Secret};
+
+/// What is to be sent, and where.
+pub struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: Url,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Request {
+    pub fn get(url: Url) -> Self {
+        Self { method: Method::GET, url, headers: HeaderMap::new(), body: Bytes::new() }
+    }
+
+    /// Posts JSON that is already spelled.
+    pub fn post_json(url: Url, body: impl Into<Bytes>) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        Self { method: Method::POST, url, headers, body: body.into() }
+    }
+
+    /// Sets a header that anyone may see.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, NetError> {
+        let refused =
+            |_| NetError::Request { what: format!("the header {name} has a value that cannot be sent") };
+        let value = HeaderValue::from_str(value).map_err(refused)?;
+        self.headers.insert(header_name(name)?, value);
+        Ok(self)
+    }
+
+    /// Sets a header that nobody may see: never over plain http, this machine apart.
+    pub fn secret_header(mut self, name: &str, prefix: &str, secret: &Secret) -> Result<Self, NetError> {
+        if self.url.scheme() != "https" && !is_loopback(&self.url) {
+            return Err(NetError::Address { what: "a credential goes over https only".into() });
+        }
+        self.headers.insert(header_name(name)?, sensitive(secret, prefix)?);
+        Ok(self)
+    }
+}
+
+fn header_name(name: &str) -> Result<HeaderName, NetError> {
+    let refused = |_| NetError::Request { what: format!("{name:?} is not a header name") };
+    HeaderName::from_bytes(name.as_bytes()).map_err(refused)
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Neither query nor body: both may hold what is secret. Header values marked so hide themselves.
+        let place = format!("{} {}{}", self.method, self.url.origin().ascii_serialization(), self.url.path());
+        formatter
+            .debug_struct(&place)
+            .field("headers", &self.headers)
+            .field("bytes", &self.body.len())
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::BaseUrl;
+
+    #[test]
+    fn a_request_shows_no_secret() {
+        let url = BaseUrl::parse("https://example.com").unwrap().join("a", Some("key=s3cret")).unwrap();
+        let request =
+            Request::post_json(url, "s3cret").secret_header("x-key", "", &Secret::new("s3cret")).unwrap();
+        let shown = format!("{request:?}");
+        assert!(!shown.contains("s3cret"), "{shown}");
+        assert!(shown.contains("https://example.com/a"), "{shown}");
+    }
+
+    #[test]
+    fn a_secret_that_fits_no_header_is_refused_without_being_shown() {
+        let url = BaseUrl::parse("https://example.com").unwrap().join("a", None).unwrap();
+        let error = Request::get(url).secret_header("x-key", "", &Secret::new("s3c\nret")).unwrap_err();
+        assert!(!format!("{error} {error:?}").contains("s3c"));
+    }
+
+    #[test]
+    fn a_secret_does_not_travel_in_the_clear() {
+        let url = Url::parse("http://example.com").unwrap();
+        assert!(Request::get(url).secret_header("x-key", "", &Secret::new("a")).is_err());
+    }
+}

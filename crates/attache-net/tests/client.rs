@@ -1,0 +1,76 @@
+//! The client against a server that plays along, and one that does not.
+
+use std::time::Duration;
+
+use attache_net::{BaseUrl, Client, ClientOptions, NetError, Proxy, Request, Secret};
+use attache_testkit::model_server::{Ending, ModelServer, Planned};
+
+fn client(idle_timeout: Duration) -> Client {
+    Client::new(&ClientOptions { idle_timeout, proxy: Proxy::Never, ..ClientOptions::default() })
+        .expect("a client")
+}
+
+fn request(server: &ModelServer) -> Request {
+    let url =
+        BaseUrl::parse(&server.url()).expect("an address").join("a", Some("key=s3cret")).expect("a path");
+    Request::post_json(url, "{}").secret_header("x-key", "", &Secret::new("s3cret")).expect("a header")
+}
+
+#[tokio::test]
+async fn an_answer_comes_whole_and_piece_by_piece() {
+    let answer = Planned::stream().bytes("one ").bytes("two");
+    let server = ModelServer::playing([answer.clone(), answer]);
+    let client = client(Duration::from_secs(30));
+    let answer = client.send(request(&server)).await.unwrap();
+    assert_eq!((answer.status(), answer.header("content-type")), (200, Some("text/event-stream")));
+    assert_eq!(answer.read(7).await.unwrap(), b"one two");
+    let received = &server.received()[0];
+    assert_eq!(received.header("x-key"), Some("s3cret"));
+    assert!(received.header("user-agent").unwrap().starts_with("attache/"));
+    let answer = client.send(request(&server)).await.unwrap();
+    assert_eq!(answer.read(6).await, Err(NetError::TooLarge { limit: 6 }));
+}
+
+#[tokio::test]
+async fn a_redirect_is_an_answer_and_not_followed() {
+    let server =
+        ModelServer::playing([Planned::text(307, "text/plain", "").header("location", "/elsewhere")]);
+    let answer = client(Duration::from_secs(30)).send(request(&server)).await.unwrap();
+    assert_eq!(answer.status(), 307);
+    assert_eq!(server.received().len(), 1);
+}
+
+#[tokio::test]
+async fn a_broken_body_is_an_error_that_may_pass() {
+    for ending in [Ending::Cut, Ending::Reset] {
+        let server = ModelServer::playing([Planned::stream().bytes("one").ending(ending)]);
+        let error = match client(Duration::from_secs(30)).send(request(&server)).await {
+            // A reset may overtake the head.
+            Ok(answer) => answer.read(100).await.unwrap_err(),
+            Err(error) => error,
+        };
+        assert!(error.may_pass(), "{ending:?}: {error}");
+        assert!(!format!("{error:?}").contains("s3cret"), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn silence_ends_at_the_idle_timeout() {
+    let server = ModelServer::playing([Planned::stream().bytes("one").hold()]);
+    let idle = Duration::from_millis(200);
+    let mut answer = client(idle).send(request(&server)).await.unwrap();
+    assert_eq!(answer.chunk().await.unwrap().unwrap(), "one");
+    assert_eq!(answer.chunk().await, Err(NetError::Silent { after: idle }));
+}
+
+#[tokio::test]
+async fn nobody_at_home_is_an_error_without_the_address() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = BaseUrl::parse(&format!("http://{free}"))
+        .expect("an address")
+        .join("a", Some("key=s3cret"))
+        .expect("a path");
+    let error = client(Duration::from_secs(30)).send(Request::get(url)).await.unwrap_err();
+    assert!(matches!(error, NetError::Connect { .. }), "{error:?}");
+    assert!(!format!("{error} {error:?}").contains("s3cret"), "{error:?}");
+}

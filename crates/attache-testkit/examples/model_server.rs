@@ -1,0 +1,35 @@
+//! Serves the scenarios of a fake Gemini until its input ends, for clients in other languages.
+//!
+//! The first line it prints is its URL. A model's name chooses the scenario; `GET /requests` gives every
+//! request of before as JSON, and any unknown model answers with a short text.
+
+use std::io::{Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use attache_testkit::model_server::{ModelServer, Planned, Received, gemini, scenarios};
+use serde_json::{Value, json};
+
+fn main() -> std::io::Result<()> {
+    let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
+    let server = ModelServer::answering(move |received| {
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if received.target == "/requests" {
+            return Planned::text(200, "application/json", &Value::from(seen.clone()).to_string());
+        }
+        seen.push(shown(received));
+        scenarios::by_model(received)
+            .unwrap_or_else(|| gemini::answer([gemini::chunk().text("Yes.").finish("STOP").usage(1, 1)]))
+    });
+    let mut output = std::io::stdout();
+    writeln!(output, "{}", server.url())?;
+    output.flush()?;
+    // Whoever started it holds its input open as long as it is needed.
+    std::io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}
+
+fn shown(received: &Received) -> Value {
+    let headers: serde_json::Map<String, Value> =
+        received.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    json!({"target": received.target, "headers": headers, "body": received.json()})
+}

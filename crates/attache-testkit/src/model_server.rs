@@ -1,0 +1,150 @@
+//! A stand-in for a model's provider: it answers each request as planned, right or wrong, and keeps what it got.
+//!
+//! It lives on a thread and a clock of its own, so that a test whose clock stands still is not in its way.
+//! [`gemini`] makes answers in the shape of Gemini's. Not here: any thought about what a request means.
+
+mod connection;
+pub mod gemini;
+mod planned;
+mod received;
+pub mod scenarios;
+
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinSet;
+
+pub use planned::{Ending, Planned, Step};
+pub use received::Received;
+
+/// Listens on a free port of this machine until it is dropped.
+pub struct ModelServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Says how a request is answered.
+type Choose = dyn Fn(&Received) -> Planned + Send + Sync;
+
+struct Shared {
+    choose: Option<Box<Choose>>,
+    planned: Mutex<VecDeque<Planned>>,
+    received: Mutex<Vec<Received>>,
+    /// One permit for each [`Step::Hold`] that may pass.
+    released: Semaphore,
+    /// One permit for each client that left at a [`Step::Hold`].
+    abandoned: Semaphore,
+}
+
+impl ModelServer {
+    /// Answers the first request with the first answer, and so on. A request too many gets a 500 that says so.
+    pub fn playing(answers: impl IntoIterator<Item = impl Into<Planned>>) -> Self {
+        Self::start(None, answers.into_iter().map(Into::into).collect())
+    }
+
+    /// Chooses each answer by its request.
+    pub fn answering(choose: impl Fn(&Received) -> Planned + Send + Sync + 'static) -> Self {
+        Self::start(Some(Box::new(choose)), VecDeque::new())
+    }
+
+    /// Adds an answer behind those that are planned.
+    pub fn plan(&self, answer: impl Into<Planned>) {
+        lock(&self.shared.planned).push_back(answer.into());
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Everything that was asked so far, oldest first.
+    pub fn received(&self) -> Vec<Received> {
+        lock(&self.shared.received).clone()
+    }
+
+    /// How many answers nobody has asked for yet.
+    pub fn left(&self) -> usize {
+        lock(&self.shared.planned).len()
+    }
+
+    /// Lets one [`Step::Hold`] pass.
+    pub fn release(&self) {
+        self.shared.released.add_permits(1);
+    }
+
+    /// Waits until a client has hung up at a [`Step::Hold`].
+    pub async fn until_abandoned(&self) {
+        self.shared.abandoned.acquire().await.expect("a semaphore that is never closed").forget();
+    }
+
+    fn start(choose: Option<Box<Choose>>, planned: VecDeque<Planned>) -> Self {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        listener.set_nonblocking(true).expect("a listener that does not block");
+        let address = listener.local_addr().expect("an address");
+        let shared = Arc::new(Shared {
+            choose,
+            planned: Mutex::new(planned),
+            received: Mutex::default(),
+            released: Semaphore::new(0),
+            abandoned: Semaphore::new(0),
+        });
+        let (stop, stopped) = oneshot::channel();
+        let serving = Arc::clone(&shared);
+        let thread = std::thread::spawn(move || serve(listener, &serving, stopped));
+        Self { address, shared, stop: Some(stop), thread: Some(thread) }
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic over there has been told already.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn choose(&self, received: Received) -> Planned {
+        let planned = match &self.choose {
+            Some(choose) => choose(&received),
+            None => lock(&self.planned)
+                .pop_front()
+                .unwrap_or_else(|| Planned::text(500, "text/plain", "no answer is planned for this request")),
+        };
+        lock(&self.received).push(received);
+        planned
+    }
+}
+
+fn serve(listener: std::net::TcpListener, shared: &Arc<Shared>, stopped: oneshot::Receiver<()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        let listener = TcpListener::from_std(listener).expect("a listener");
+        let mut connections = JoinSet::new();
+        tokio::pin!(stopped);
+        loop {
+            tokio::select! {
+                _ = &mut stopped => break,
+                accepted = listener.accept() => {
+                    if let Ok((stream, _)) = accepted {
+                        let shared = Arc::clone(shared);
+                        // A client that goes away is part of the play.
+                        connections.spawn(async move { let _ = connection::serve(stream, &shared).await; });
+                    }
+                }
+                Some(_) = connections.join_next() => {}
+            }
+        }
+    });
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,214 @@
+//! What the tools that change one file have in common: look at it, propose, and do exactly what was proposed.
+//!
+//! The proposal carries the digest of the file as it was looked at. Whatever changed since is refused, and what a
+//! person made of the proposed content is what is written. Not here: where the new content comes from.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use attache_domain::Content;
+use attache_tool::{
+    Effect, ErrorKind, Proposal, Shown, ToolContext, ToolError, ToolInput, ToolOutput, Workspace,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::diff::{Diff, compare};
+use crate::reads::{Reads, digest_of};
+use crate::text_form::TextForm;
+use crate::workspace::{Place, locate, locate_resolved};
+
+/// No file longer than this is edited: an edit is recorded and shown with the whole file before and after it.
+const MOST_BYTES: u64 = 4 * 1024 * 1024;
+/// So much of the diff is told to the model, in characters.
+const MOST_TOLD: usize = 8000;
+
+/// The file before the edit.
+#[derive(Debug)]
+pub(crate) struct Before {
+    place: Place,
+    /// Real and inside the workspace.
+    pub(crate) path: PathBuf,
+    /// None when there is no such file yet.
+    pub(crate) text: Option<String>,
+    pub(crate) form: TextForm,
+    digest: Option<String>,
+}
+
+/// What a tool would make of the file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Draft {
+    pub(crate) content: String,
+    /// Told to the model when it was done; says more than that it was.
+    pub(crate) note: Option<String>,
+}
+
+/// Makes the new content from the input and the file as it is. Pure, so that it can be asked again.
+pub(crate) type Drafting = fn(&ToolInput, &Before) -> Result<Draft, ToolError>;
+
+/// Proposes the edit of the file that the input calls `file_path`.
+pub(crate) async fn propose(
+    input: &ToolInput,
+    context: &ToolContext,
+    reads: &Arc<Reads>,
+    drafting: Drafting,
+) -> Result<Proposal, ToolError> {
+    let (input, workspace, reads) = (input.clone(), context.workspace.clone(), reads.clone());
+    apart(move || {
+        let file_path = input.get("file_path").and_then(Value::as_str);
+        let file_path =
+            file_path.ok_or_else(|| ToolError::bad_input("`file_path` must be given, as a string"))?;
+        if file_path.ends_with('/') {
+            let message = format!("{file_path} names a folder; name a file, without the slash at its end");
+            return Err(ToolError::new(ErrorKind::TargetIsDirectory, message));
+        }
+        let place = locate(&workspace, file_path)?;
+        let before = Before::look(locate_resolved(&workspace, &place.resolve_for_writing()?)?)?;
+        reads.check(&before.path, before.digest.as_deref())?;
+        let draft = drafting(&input, &before)?;
+        limit(draft.content.len() as u64, &before.path)?;
+        let diff = before.compare(&draft.content);
+        Ok(Proposal {
+            effects: vec![Effect::Write { path: before.path.clone() }],
+            shown: Shown::Edit {
+                path: before.path,
+                diff: diff.text,
+                original: before.text,
+                original_digest: before.digest,
+                new_content: draft.content,
+            },
+            input,
+        })
+    })
+    .await
+}
+
+/// Writes the content of the proposal, or nothing.
+pub(crate) async fn run(
+    proposal: Proposal,
+    context: &ToolContext,
+    reads: &Arc<Reads>,
+    drafting: Drafting,
+) -> Result<ToolOutput, ToolError> {
+    if context.cancel.is_cancelled() {
+        return Err(ToolError::new(
+            ErrorKind::ExecutionFailed,
+            "the call was cancelled; nothing was written",
+        ));
+    }
+    let (workspace, reads) = (context.workspace.clone(), reads.clone());
+    apart(move || apply(&proposal, &workspace, &reads, drafting)).await
+}
+
+fn apply(
+    proposal: &Proposal,
+    workspace: &Workspace,
+    reads: &Reads,
+    drafting: Drafting,
+) -> Result<ToolOutput, ToolError> {
+    let Shown::Edit { path, original_digest, new_content, .. } = &proposal.shown else {
+        return Err(ToolError::bad_input("the proposal is not one of an edit; propose the call again"));
+    };
+    let before = Before::look(locate_resolved(workspace, path)?)?;
+    if before.digest != *original_digest {
+        let message = format!(
+            "{} has changed since this edit was proposed, and nothing was written; read it again and make the edit anew",
+            path.display()
+        );
+        return Err(ToolError::new(ErrorKind::EditPreparationFailure, message));
+    }
+    let bytes = before.form.encode(new_content);
+    before.place.replace(original_digest.as_deref(), &bytes)?;
+    reads.record(path.clone(), &bytes);
+
+    let own = drafting(&proposal.input, &before).ok();
+    Ok(report(&before, own, new_content))
+}
+
+/// Tells what was done; `own` is what the tool would have written by itself.
+fn report(before: &Before, own: Option<Draft>, written: &str) -> ToolOutput {
+    let path = before.path.display();
+    let diff = before.compare(written);
+    let did = if before.text.is_none() { "Created" } else { "Edited" };
+    let mut told = format!("{did} {path} (+{} -{} lines).", diff.added, diff.removed);
+    let summary = told.clone();
+    let as_drafted = own.as_ref().is_some_and(|draft| draft.content == written);
+    if let Some(note) = own.and_then(|draft| draft.note).filter(|_| as_drafted) {
+        told = format!("{told} {note}");
+    }
+    if !as_drafted {
+        told.push_str(" A person changed your edit before it was written; this is what the file now has:");
+    }
+    // Of a new file the model knows every line, unless someone else had a hand in it.
+    if before.text.is_some() || !as_drafted {
+        told = format!("{told}\n\n{}", cut(&diff.text));
+    }
+    ToolOutput { content: vec![Content::Text(told)], summary, diff: Some(diff.text) }
+}
+
+fn cut(diff: &str) -> String {
+    match diff.char_indices().nth(MOST_TOLD) {
+        None => diff.to_owned(),
+        Some((end, _)) => {
+            format!("{}\n(the rest of the diff is left out; read the file to see it)", &diff[..end])
+        }
+    }
+}
+
+impl Before {
+    fn look(place: Place) -> Result<Self, ToolError> {
+        let path = place.path();
+        let file = match place.open_file() {
+            Ok(file) => file,
+            Err(error) if error.kind == ErrorKind::FileNotFound => {
+                return Ok(Self { place, path, text: None, form: TextForm::default(), digest: None });
+            }
+            Err(error) => return Err(error),
+        };
+        let unreadable = |what: String| {
+            ToolError::new(
+                ErrorKind::ReadContentFailure,
+                format!("{} cannot be edited: {what}", path.display()),
+            )
+        };
+        let mut bytes = Vec::new();
+        let mut bounded = file.take(MOST_BYTES + 1);
+        bounded.read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
+        limit(bytes.len() as u64, &path)?;
+        let not_text = "it is not text in UTF-8, or in UTF-16 with a byte order mark; use a program for it";
+        let (form, text) = TextForm::decode(&bytes).ok_or_else(|| unreadable(not_text.to_owned()))?;
+        Ok(Self { place, path, text: Some(text), form, digest: Some(digest_of(&bytes)) })
+    }
+
+    fn compare(&self, content: &str) -> Diff {
+        compare(&self.place.name(), self.text.as_deref(), content)
+    }
+}
+
+fn limit(bytes: u64, path: &std::path::Path) -> Result<(), ToolError> {
+    if bytes <= MOST_BYTES {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is longer than {} MiB before or after the edit, which is the most that is edited; use a shell command",
+        path.display(),
+        MOST_BYTES / (1024 * 1024)
+    );
+    Err(ToolError::new(ErrorKind::FileTooLarge, message))
+}
+
+/// The input as the tool's own type.
+pub(crate) fn parse<Input: DeserializeOwned>(input: &ToolInput) -> Result<Input, ToolError> {
+    serde_json::from_value(Value::Object(input.clone()))
+        .map_err(|error| ToolError::bad_input(format!("the input does not fit the tool: {error}")))
+}
+
+/// Files are slow enough to hold up everything else that runs on this thread.
+async fn apart<Outcome: Send + 'static>(
+    work: impl FnOnce() -> Result<Outcome, ToolError> + Send + 'static,
+) -> Result<Outcome, ToolError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+        Err(ToolError::new(ErrorKind::UnhandledException, format!("the edit failed inside: {error}")))
+    })
+}

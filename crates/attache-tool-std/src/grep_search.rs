@@ -1,0 +1,143 @@
+//! `grep_search`: the lines that match a regular expression.
+
+mod found;
+mod lines;
+mod report;
+mod search;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use attache_tool::{Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::looking::{blocking, proposal, proposed_paths, resolve_search, spec};
+use crate::schema::read;
+use crate::walk::{Stop, TIME_LIMIT};
+use report::report;
+use search::{Search, search};
+
+/// Matches that one answer shows unless it is asked for others.
+const MATCHES: usize = 100;
+/// Matches and context lines that may be asked for.
+const MOST_MATCHES: usize = 2_000;
+const MOST_CONTEXT: usize = 100;
+
+pub struct GrepSearch {
+    spec: ToolSpec,
+    time_limit: Duration,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Input {
+    pattern: String,
+    dir_path: Option<String>,
+    include_pattern: Option<String>,
+    exclude_pattern: Option<String>,
+    #[serde(default)]
+    names_only: bool,
+    #[serde(default)]
+    case_sensitive: bool,
+    #[serde(default)]
+    fixed_strings: bool,
+    context: Option<usize>,
+    before: Option<usize>,
+    after: Option<usize>,
+    #[serde(default)]
+    no_ignore: bool,
+    max_matches_per_file: Option<usize>,
+    total_max_matches: Option<usize>,
+}
+
+impl Default for GrepSearch {
+    fn default() -> Self {
+        let description = "Searches the text of files for a regular expression (Rust syntax: no look-around, no \
+             back-references), line by line. Answers with the matching lines and their numbers, by file; a few \
+             matches come with the lines around them. Ignored files, binary files and version control are passed over.";
+        let context = |what: &str| json!({ "type": "integer", "description": what, "minimum": 0, "maximum": MOST_CONTEXT });
+        let parameters = json!({
+            "type": "object",
+            "properties": {
+                "pattern": { "type": "string", "description": "What to look for.", "minLength": 1 },
+                "dir_path": {
+                    "type": "string",
+                    "description": "The folder or file to search. Default: the whole workspace.",
+                },
+                "include_pattern": {
+                    "type": "string",
+                    "description": "Glob of the files to search, such as `*.rs` or `src/**/*.{ts,tsx}`.",
+                },
+                "exclude_pattern": {
+                    "type": "string",
+                    "description": "Regular expression; lines that match it too are left out.",
+                },
+                "names_only": { "type": "boolean", "description": "Answer with the paths of matching files only." },
+                "case_sensitive": {
+                    "type": "boolean",
+                    "description": "Whether upper and lower case differ. Default false.",
+                },
+                "fixed_strings": { "type": "boolean", "description": "Take the pattern as plain text." },
+                "context": context("Lines to show before and after each match."),
+                "before": context("Lines to show before each match."),
+                "after": context("Lines to show after each match."),
+                "no_ignore": {
+                    "type": "boolean",
+                    "description": "Search files too that git ignores, and node_modules.",
+                },
+                "max_matches_per_file": {
+                    "type": "integer",
+                    "description": "Matches to show of one file.",
+                    "minimum": 1,
+                    "maximum": MOST_MATCHES,
+                },
+                "total_max_matches": {
+                    "type": "integer",
+                    "description": format!("Matches to show in all. Default {MATCHES}."),
+                    "minimum": 1,
+                    "maximum": MOST_MATCHES,
+                },
+            },
+            "required": ["pattern"],
+        });
+        let spec = spec("grep_search", "SearchText", ToolKind::Search, description, parameters);
+        Self { spec, time_limit: TIME_LIMIT }
+    }
+}
+
+impl GrepSearch {
+    /// Gives up after `time_limit`, with what was found until then.
+    #[must_use]
+    pub fn with_time_limit(self, time_limit: Duration) -> Self {
+        Self { time_limit, ..self }
+    }
+}
+
+#[async_trait]
+impl Tool for GrepSearch {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
+        let parsed: Input = read(&self.spec, input)?;
+        let starts = resolve_search(context, parsed.dir_path.as_deref()).await?;
+        Search::new(&parsed)?;
+        let place = parsed.dir_path.as_ref().map_or(String::new(), |dir_path| format!(" in {dir_path}"));
+        let files =
+            parsed.include_pattern.as_ref().map_or(String::new(), |files| format!(" in files {files}"));
+        Ok(proposal(input, starts, format!("{:?}{files}{place}", parsed.pattern)))
+    }
+
+    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let input: Input = read(&self.spec, &proposal.input)?;
+        let starts = proposed_paths(&proposal);
+        let stop = Stop::after(self.time_limit, context.cancel.clone());
+        let workspace = context.workspace.clone();
+        blocking(move || {
+            let outcome = search(&workspace, &starts, &Search::new(&input)?, &stop)?;
+            Ok(report(&workspace, &starts, &input, outcome))
+        })
+        .await
+    }
+}

@@ -1,0 +1,236 @@
+//! Searches files with ripgrep's own engine, in as many threads as the walk has.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use attache_tool::{ToolError, Workspace};
+use grep_matcher::LineTerminator;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use ignore::{DirEntry, WalkState};
+
+use super::found::{Found, Kept};
+use super::lines::{FileMatches, Listener, Wanted};
+use super::{Input, MATCHES, MOST_MATCHES};
+use crate::ignoring::Respected;
+use crate::path_pattern::PathPattern;
+use crate::walk::{NEVER_ENTERED, Stop, VERSION_CONTROL, Walk};
+use crate::workspace::locate_resolved;
+
+/// The longest line a search holds in memory; a file with a longer one is not searched.
+const MOST_HELD: usize = 16 * 1024 * 1024;
+/// Lines around a single match, and around each of a few, when none were asked for.
+const AROUND_ONE: usize = 50;
+const AROUND_FEW: usize = 15;
+const FEW: usize = 3;
+
+/// A call's input, understood.
+pub(super) struct Search {
+    matcher: RegexMatcher,
+    unwanted: Option<RegexMatcher>,
+    include: Option<Include>,
+    names_only: bool,
+    /// Lines before and after; none when they were not asked for.
+    context: Option<(usize, usize)>,
+    per_file: usize,
+    total: usize,
+    respected: Respected,
+    never_entered: &'static [&'static str],
+}
+
+/// Which files to search.
+struct Include {
+    pattern: PathPattern,
+    negated: bool,
+}
+
+/// What a search came to.
+pub(super) struct Outcome {
+    pub(super) kept: Kept,
+    /// It was ended for taking too long.
+    pub(super) late: bool,
+    /// Files that could not be searched.
+    pub(super) unread: usize,
+}
+
+impl Search {
+    pub(super) fn new(input: &Input) -> Result<Self, ToolError> {
+        let (respected, never_entered) = match input.no_ignore {
+            false => (Respected::ALL, NEVER_ENTERED),
+            // What a person hides from agents stays hidden.
+            true => (Respected { git: false, ..Respected::ALL }, VERSION_CONTROL),
+        };
+        let asked = [input.context, input.before, input.after].iter().any(Option::is_some);
+        let context = |own: Option<usize>| own.or(input.context).unwrap_or(0);
+        let total = input.total_max_matches.unwrap_or(MATCHES);
+        Ok(Self {
+            matcher: matcher("pattern", &input.pattern, input.case_sensitive, input.fixed_strings)?,
+            unwanted: match &input.exclude_pattern {
+                Some(pattern) => Some(matcher("exclude_pattern", pattern, input.case_sensitive, false)?),
+                None => None,
+            },
+            include: input.include_pattern.as_deref().map(Include::new).transpose()?,
+            names_only: input.names_only,
+            context: asked.then(|| (context(input.before), context(input.after))),
+            per_file: input.max_matches_per_file.unwrap_or(MOST_MATCHES).min(total),
+            total,
+            respected,
+            never_entered,
+        })
+    }
+
+    fn searcher(&self, (before, after): (usize, usize)) -> Searcher {
+        SearcherBuilder::new()
+            .line_terminator(LineTerminator::crlf())
+            .line_number(!self.names_only)
+            .before_context(before)
+            .after_context(after)
+            .binary_detection(BinaryDetection::quit(0))
+            .heap_limit(Some(MOST_HELD))
+            .build()
+    }
+
+    /// The lines to show around so many matches when none were asked for.
+    fn context_for(&self, kept: &Kept) -> Option<usize> {
+        let wanted = self.context.is_none() && !self.names_only && !kept.limited;
+        match kept.matches {
+            1 if wanted => Some(AROUND_ONE),
+            2..=FEW if wanted => Some(AROUND_FEW),
+            _ => None,
+        }
+    }
+}
+
+/// Line ends may be `\r\n`: `$` is before both of them.
+fn matcher(
+    member: &str,
+    pattern: &str,
+    case_sensitive: bool,
+    fixed: bool,
+) -> Result<RegexMatcher, ToolError> {
+    RegexMatcherBuilder::new()
+        .case_insensitive(!case_sensitive)
+        .fixed_strings(fixed)
+        .multi_line(true)
+        .crlf(true)
+        .build(pattern)
+        .map_err(|error| {
+            let hint = "matching is line by line, without look-around and back-references; set \"fixed_strings\" \
+                        to look for plain text";
+            ToolError::bad_input(format!("grep_search: {member:?} cannot be used: {error} ({hint})"))
+        })
+}
+
+impl Include {
+    /// As with ripgrep, a pattern without a slash speaks of names in any folder, and `!` turns it around.
+    fn new(pattern: &str) -> Result<Self, ToolError> {
+        let (pattern, negated) =
+            pattern.strip_prefix('!').map_or((pattern, false), |pattern| (pattern, true));
+        let anywhere = if pattern.contains('/') { String::new() } else { "**/".to_owned() };
+        let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
+        let pattern = PathPattern::new("grep_search", "include_pattern", &(anywhere + pattern), true)?;
+        Ok(Self { pattern, negated })
+    }
+
+    fn matches(&self, below: &Path) -> bool {
+        self.pattern.matches(below) != self.negated
+    }
+
+    fn may_match_in(&self, folder: &Path) -> bool {
+        self.negated || self.pattern.may_match_in(folder)
+    }
+}
+
+/// The first matches, by path, at or below the places to start at.
+pub(super) fn search(
+    workspace: &Workspace,
+    starts: &[PathBuf],
+    search: &Search,
+    stop: &Stop,
+) -> Result<Outcome, ToolError> {
+    let found = Found::new(search.total);
+    let unread = AtomicUsize::new(0);
+    for start in starts {
+        let walk = Walk::new(workspace, start, search.respected, stop)?.never_entering(search.never_entered);
+        walk.run(|| {
+            let mut searcher = search.searcher(search.context.unwrap_or_default());
+            let (walk, found, unread) = (&walk, &found, &unread);
+            move |entry: &DirEntry| {
+                let kind = entry.file_type();
+                if found.is_beyond(entry.path()) {
+                    return WalkState::Skip;
+                }
+                let below = below(start, entry);
+                if kind.is_some_and(|kind| kind.is_dir()) {
+                    let enter = search.include.as_ref().is_none_or(|include| include.may_match_in(below));
+                    return if enter { WalkState::Continue } else { WalkState::Skip };
+                }
+                let included = search.include.as_ref().is_none_or(|include| include.matches(below));
+                if included && kind.is_some_and(|kind| kind.is_file()) {
+                    match search_file(walk.opener().open(entry.path()).ok(), search, &mut searcher, stop) {
+                        Some(matches) if matches.matches > 0 => found.add(entry.path(), matches),
+                        Some(_) => {}
+                        None => drop(unread.fetch_add(1, Ordering::Relaxed)),
+                    }
+                }
+                WalkState::Continue
+            }
+        });
+    }
+    let mut kept = found.finish();
+    if let Some(around) = search.context_for(&kept) {
+        let mut searcher = search.searcher((around, around));
+        for (path, matches) in &mut kept.files {
+            // What is gone by now keeps the lines that were found before.
+            let file = locate_resolved(workspace, path).and_then(|place| place.open_file()).ok();
+            if let Some(again) = search_file(file, search, &mut searcher, stop)
+                && again.matches == matches.matches
+            {
+                *matches = again;
+            }
+        }
+    }
+    let late = stop.was_late()?;
+    Ok(Outcome { kept, late, unread: unread.into_inner() })
+}
+
+fn below<'entry>(start: &Path, entry: &'entry DirEntry) -> &'entry Path {
+    match entry.path().strip_prefix(start) {
+        Ok(below) if !below.as_os_str().is_empty() => below,
+        // The start itself is a file, and goes by its name.
+        _ => Path::new(entry.file_name()),
+    }
+}
+
+/// What matches in one file; none when it cannot be read.
+fn search_file(
+    file: Option<File>,
+    search: &Search,
+    searcher: &mut Searcher,
+    stop: &Stop,
+) -> Option<FileMatches> {
+    let file = file?;
+    let mut listener = Listener {
+        matcher: &search.matcher,
+        unwanted: search.unwanted.as_ref(),
+        wanted: if search.names_only { Wanted::Name } else { Wanted::Lines(search.per_file) },
+        found: FileMatches::default(),
+    };
+    let reader = Stoppable { file, stop };
+    searcher.search_reader(&search.matcher, reader, &mut listener).ok()?;
+    Some(listener.found)
+}
+
+/// A file that fails to be read when it is time to stop: also a single huge one must not hold up the end.
+struct Stoppable<'stop> {
+    file: File,
+    stop: &'stop Stop,
+}
+
+impl Read for Stoppable<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.is_due() { Err(io::ErrorKind::TimedOut.into()) } else { self.file.read(buffer) }
+    }
+}

@@ -1,0 +1,148 @@
+//! `run_shell_command`: runs a command line with bash.
+
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use attache_tool::{
+    Effect, ErrorKind, Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput,
+    ToolSpec,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::shell::{BackgroundProcesses, Shell, ShellOptions};
+use crate::workspace;
+
+const NAME: &str = "run_shell_command";
+const DEFAULT_DELAY: u64 = 200;
+const LONGEST_DELAY: u64 = 60_000;
+
+#[derive(Debug)]
+pub struct RunShellCommand {
+    spec: ToolSpec,
+    shell: Shell,
+}
+
+#[derive(Debug, Deserialize)]
+struct Input {
+    command: String,
+    dir_path: Option<String>,
+    #[serde(default)]
+    is_background: bool,
+    delay_ms: Option<u64>,
+}
+
+impl RunShellCommand {
+    /// `background` owns what is started for the background: one for each conversation.
+    pub fn new(options: ShellOptions, background: Arc<BackgroundProcesses>) -> Self {
+        Self { spec: spec(), shell: Shell { options, background } }
+    }
+}
+
+#[async_trait]
+impl Tool for RunShellCommand {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
+        let parsed = parse(input)?;
+        let directory = directory(&parsed, context)?;
+        let command = parsed.command;
+        Ok(Proposal {
+            input: input.clone(),
+            effects: vec![Effect::Run { command: command.clone(), directory: directory.clone() }],
+            shown: Shown::Exec { command, directory, programs: vec![] },
+        })
+    }
+
+    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let Input { is_background, delay_ms, .. } = parse(&proposal.input)?;
+        if context.cancel.is_cancelled() {
+            let message = "the call was cancelled before the command was started; nothing has run";
+            return Err(ToolError::new(ErrorKind::ExecutionFailed, message));
+        }
+        // What was ruled on and approved is the effect, so that is what runs.
+        let run = proposal.effects.iter().find_map(|effect| match effect {
+            Effect::Run { command, directory } => Some((command, directory)),
+            _ => None,
+        });
+        let (command, directory) =
+            run.ok_or_else(|| ToolError::bad_input("the proposal runs nothing; propose the command again"))?;
+        // The command starts in the folder that was opened here, whatever its path leads to a moment later.
+        let opened = workspace::locate_resolved(&context.workspace, directory)?.open_directory()?;
+        let directory = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
+        if !is_background {
+            return self.shell.run(command, &directory, context).await;
+        }
+        let delay = Duration::from_millis(delay_ms.unwrap_or(DEFAULT_DELAY));
+        self.shell.run_in_background(command, &directory, delay, context).await
+    }
+}
+
+fn parse(input: &ToolInput) -> Result<Input, ToolError> {
+    let parsed: Input = serde_json::from_value(Value::Object(input.clone()))
+        .map_err(|error| ToolError::bad_input(format!("{NAME}: {error}")))?;
+    if parsed.command.trim().is_empty() {
+        return Err(ToolError::bad_input("`command` is empty; give the command line to run"));
+    }
+    if parsed.command.contains('\0') {
+        return Err(ToolError::bad_input("`command` contains a NUL character; leave it out"));
+    }
+    if parsed.delay_ms.is_some_and(|delay| delay > LONGEST_DELAY) {
+        return Err(ToolError::bad_input(format!("`delay_ms` may be at most {LONGEST_DELAY}")));
+    }
+    Ok(parsed)
+}
+
+/// Where the command runs: existing, inside the workspace, and without links.
+fn directory(input: &Input, context: &ToolContext) -> Result<PathBuf, ToolError> {
+    let path = input.dir_path.as_deref().filter(|path| !path.is_empty()).unwrap_or(".");
+    let place = workspace::locate(&context.workspace, path)?;
+    place.open_directory()?;
+    place.resolve()
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: NAME.into(),
+        title: "Shell".into(),
+        description: "Runs a command line with `bash -c`. Nobody can type: its standard input is empty, so use \
+            options that make programs ask nothing. The answer has the lines `Output:` (standard output and error \
+            together), and where there is something to say `Exit Code:` (when not 0), `Signal:` and `Background \
+            PIDs:`. A command that writes nothing for some minutes is ended. Start servers, watchers and whatever \
+            is to go on running with `is_background`, never with `&`."
+            .into(),
+        kind: ToolKind::Execute,
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "command": { "type": "string", "description": "The command line, as for `bash -c`." },
+                "description": {
+                    "type": "string",
+                    "description": "What the command is for, in a short sentence for the user."
+                },
+                "dir_path": {
+                    "type": "string",
+                    "description": "The folder to run in, absolute or relative to the workspace; the workspace if left out."
+                },
+                "is_background": {
+                    "type": "boolean",
+                    "description": "Let the command go on in the background after `delay_ms`; its pid is returned."
+                },
+                "delay_ms": {
+                    "type": "integer",
+                    "minimum": 0,
+                    "maximum": LONGEST_DELAY,
+                    "description": "With `is_background`, how long to wait for its first output; 200 if left out."
+                }
+            },
+            "required": ["command"]
+        }),
+        repeatable: false,
+        parallel: true,
+    }
+}

@@ -1,0 +1,151 @@
+//! Runs commands in a shell: each in a session of its own, with nothing of our environment, watched while it runs,
+//! and gone with all it started when it is no longer wanted.
+//!
+//! Not here: whether a command may run (the ruling over its proposal) and which programs it would start.
+
+mod attend;
+mod background;
+mod bounded;
+mod controls;
+mod decode;
+mod ear;
+mod entry;
+mod environment;
+mod live;
+mod log;
+mod options;
+mod page;
+mod processes;
+mod report;
+mod shorten;
+mod start;
+mod transcript;
+mod tree;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache_domain::Content;
+use attache_tool::{ErrorKind, ToolContext, ToolError, ToolOutput};
+
+pub use background::BackgroundProcesses;
+pub use options::ShellOptions;
+
+use attend::{Ending, Limits, attend};
+use background::left_behind;
+use ear::Ear;
+use entry::{Entry, Scribe};
+use live::{Live, last_characters};
+use start::{Started, start};
+use transcript::Transcript;
+
+/// Bytes of text that are gathered of one command; of more the beginning and the end are kept.
+const GATHERED: usize = 16 * 1024 * 1024;
+
+/// Runs commands, and hands those for the background to their owner.
+#[derive(Debug, Clone)]
+pub(crate) struct Shell {
+    pub(crate) options: ShellOptions,
+    pub(crate) background: Arc<BackgroundProcesses>,
+}
+
+impl Shell {
+    /// Runs `command` until it ends. Dropping the future ends all its processes.
+    pub(crate) async fn run(
+        &self,
+        command: &str,
+        directory: &Path,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let mut started = self.start(command, directory, context)?;
+        let mut ear = Ear {
+            transcript: Transcript::new(GATHERED, page::ROWS),
+            live: Live::new(context.live.clone(), self.options.live_interval),
+        };
+        let limits = Limits {
+            silence: self.options.inactivity_limit,
+            total: self.options.total_limit,
+            patience: None,
+        };
+        let ending = attend(&mut started, &limits, &context.cancel, &mut ear).await;
+        ear.transcript.finish();
+        let text = ear.transcript.text();
+        Ok(self.ended(command, started, ending, text, context).await)
+    }
+
+    /// Starts `command`, and lets it go on in the background if it has not ended after `patience`.
+    pub(crate) async fn run_in_background(
+        &self,
+        command: &str,
+        directory: &Path,
+        patience: Duration,
+        context: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let mut started = self.start(command, directory, context)?;
+        let tree = started.leash.tree().clone();
+        let entry = Arc::new(Entry::running(command, tree, &context.workspace.scratch));
+        let limits = Limits { patience: Some(patience), ..Limits::default() };
+        let ending = attend(&mut started, &limits, &context.cancel, &mut Scribe(entry.clone())).await;
+        if ending != Ending::GoesOn {
+            entry.finish(ending, &[]);
+            return Ok(self.ended(command, started, ending, entry.text(), context).await);
+        }
+        let text = entry.text();
+        let text = last_characters(&text, self.options.longest_output);
+        let output = went_to_background(&entry, text);
+        self.background.keep(started, entry);
+        if !text.is_empty() {
+            context.live.show(text);
+        }
+        Ok(output)
+    }
+
+    fn start(&self, command: &str, directory: &Path, context: &ToolContext) -> Result<Started, ToolError> {
+        start(command, directory, &context.workspace, self.options.terminal).map_err(|error| {
+            ToolError::new(
+                ErrorKind::ShellExecuteError,
+                format!(
+                    "the command could not be started: {error}; bash has to be installed and on the PATH"
+                ),
+            )
+        })
+    }
+
+    async fn ended(
+        &self,
+        command: &str,
+        mut started: Started,
+        ending: Ending,
+        text: String,
+        context: &ToolContext,
+    ) -> ToolOutput {
+        let left = left_behind(&mut started).await;
+        if !left.is_empty() {
+            self.background.adopt(Entry::left(command, started.leash.tree().clone(), ending));
+        }
+        let (limit, workspace) = (self.options.longest_output, context.workspace.clone());
+        let shortened =
+            tokio::task::spawn_blocking(move || shorten::shorten(text, limit, &workspace.scratch));
+        let text = shortened.await.unwrap_or_else(|_| "(lost: it could not be shortened)".into());
+        report::report(ending, &text, &left)
+    }
+}
+
+fn went_to_background(entry: &Entry, text: &str) -> ToolOutput {
+    let pid = entry.pid();
+    let mut lines = vec![format!(
+        "The command runs in the background as process {pid}. Ask for what it writes with read_background_output."
+    )];
+    if let Some(path) = entry.log_path() {
+        lines.push(format!("Log: {}", path.display()));
+    }
+    let text = text.trim_end();
+    lines.push(format!("Output: {}", if text.is_empty() { "(empty)" } else { text }));
+    lines.push(format!("Background PIDs: {pid}"));
+    ToolOutput {
+        content: vec![Content::Text(lines.join("\n"))],
+        summary: format!("runs in the background as process {pid}"),
+        diff: None,
+    }
+}

@@ -1,0 +1,154 @@
+//! Listens to a command until it ends, is stopped, or takes too long.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use tokio::task::yield_now;
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::start::Started;
+
+const BUFFER: usize = 64 * 1024;
+/// How long to wait for the last words of a command that ended, while processes it left behind could still write.
+const LAST_WORDS: Duration = Duration::from_millis(100);
+/// More than pipes and terminals hold: beyond it, others are speaking.
+const LONGEST_LAST_WORDS: usize = 1024 * 1024;
+
+/// Takes what a command says.
+pub(super) trait Listener: Send {
+    fn hear(&mut self, bytes: &[u8]);
+    /// When it wants to be called again although nothing was said.
+    fn due(&self) -> Option<Instant>;
+    fn call(&mut self);
+}
+
+/// When to stop listening.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Limits {
+    /// After this long without a word the command is ended.
+    pub(super) silence: Option<Duration>,
+    /// After this long it is ended, whatever it says.
+    pub(super) total: Option<Duration>,
+    /// After this long it goes on by itself.
+    pub(super) patience: Option<Duration>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    Exited(ExitStatus),
+    Cancelled,
+    /// Ended by us, for it said nothing for so long.
+    Silent(Duration),
+    /// Ended by us, for it took so long.
+    TooLong(Duration),
+    /// Not ended: it goes on, and can be attended again.
+    GoesOn,
+    /// Nothing is known of how it ended.
+    Lost,
+}
+
+/// Unless it goes on, all processes of the command have ended afterwards, but those that it left behind by exiting.
+pub(super) async fn attend(
+    started: &mut Started,
+    limits: &Limits,
+    cancel: &CancellationToken,
+    listener: &mut dyn Listener,
+) -> Ending {
+    let ending = listen(started, limits, cancel, listener).await;
+    match ending {
+        Ending::GoesOn => return ending,
+        Ending::Exited(_) => {}
+        Ending::Cancelled | Ending::Silent(_) | Ending::TooLong(_) | Ending::Lost => {
+            started.leash.tree().end().await;
+            // It has ended, and this only tells the kernel that we know; unless it could not be ended.
+            let _ = timeout(LAST_WORDS, started.child.wait()).await;
+        }
+    }
+    hear_last_words(started, listener).await;
+    listener.call();
+    ending
+}
+
+async fn listen(
+    started: &mut Started,
+    limits: &Limits,
+    cancel: &CancellationToken,
+    listener: &mut dyn Listener,
+) -> Ending {
+    let mut buffer = vec![0; BUFFER];
+    let begun = Instant::now();
+    let mut heard = begun;
+    let mut open = true;
+    loop {
+        let limit = [
+            limits.patience.map(|patience| (begun, patience, Ending::GoesOn)),
+            limits.silence.map(|silence| (heard, silence, Ending::Silent(silence))),
+            limits.total.map(|total| (begun, total, Ending::TooLong(total))),
+        ];
+        let limit = limit.into_iter().flatten();
+        // A limit beyond the end of time is none.
+        let limit = limit.filter_map(|(from, time, ending)| Some((from.checked_add(time)?, ending)));
+        let limit = limit.min_by_key(|(at, _)| *at);
+        // Timers stand still while a command never stops talking, so the time is looked at as well.
+        let now = Instant::now();
+        if let Some((_, ending)) = limit.filter(|(at, _)| *at <= now) {
+            return ending;
+        }
+        if listener.due().is_some_and(|due| due <= now) {
+            listener.call();
+        }
+        let due = listener.due();
+        tokio::select! {
+            // What is said comes last, for there may be no end to it.
+            biased;
+            () = cancel.cancelled() => return Ending::Cancelled,
+            ending = reached(limit) => return ending,
+            status = started.child.wait() => return status.map_or(Ending::Lost, Ending::Exited),
+            () = reached_time(due) => listener.call(),
+            count = started.output.read(&mut buffer), if open => {
+                open = count > 0;
+                heard = Instant::now();
+                listener.hear(&buffer[..count]);
+                // Hearing much takes a while, and others on this thread wait.
+                yield_now().await;
+            }
+        }
+    }
+}
+
+async fn hear_last_words(started: &mut Started, listener: &mut dyn Listener) {
+    let mut buffer = vec![0; BUFFER];
+    let until = Instant::now() + LAST_WORDS;
+    let mut heard = 0;
+    while heard < LONGEST_LAST_WORDS {
+        tokio::select! {
+            biased;
+            count = started.output.read(&mut buffer) => {
+                if count == 0 {
+                    return;
+                }
+                heard += count;
+                listener.hear(&buffer[..count]);
+            }
+            () = sleep_until(until) => return,
+        }
+    }
+}
+
+async fn reached(limit: Option<(Instant, Ending)>) -> Ending {
+    match limit {
+        Some((at, ending)) => {
+            sleep_until(at).await;
+            ending
+        }
+        None => std::future::pending().await,
+    }
+}
+
+async fn reached_time(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}

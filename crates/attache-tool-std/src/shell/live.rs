@@ -1,0 +1,92 @@
+//! Passes on what a command says while it runs: the first words at once, then at most one message in a while.
+//!
+//! Messages follow each other and repeat nothing. A line that a progress bar writes over begins anew.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache_tool::LiveOutput;
+use tokio::time::Instant;
+
+use super::bounded::Bounded;
+use super::controls::Piece;
+use super::page::{Page, ROWS};
+use super::transcript::binary_note;
+
+/// Characters of one message; of more the end is shown.
+const LONGEST: usize = 100_000;
+/// Bytes kept for it: no character is longer than four.
+const KEPT: usize = 4 * LONGEST;
+
+pub(super) struct Live {
+    output: Arc<dyn LiveOutput>,
+    interval: Duration,
+    /// When it may show something again.
+    next: Instant,
+    /// What was said since.
+    page: Page,
+    kept: Bounded,
+    news: bool,
+    binary: Option<u64>,
+    /// The last message ended in the middle of a line.
+    mid_line: bool,
+}
+
+impl Live {
+    pub(super) fn new(output: Arc<dyn LiveOutput>, interval: Duration) -> Self {
+        Self {
+            output,
+            interval,
+            next: Instant::now(),
+            page: Page::new(ROWS),
+            kept: Bounded::new(KEPT),
+            news: false,
+            binary: None,
+            mid_line: false,
+        }
+    }
+
+    pub(super) fn put(&mut self, piece: &Piece<'_>) {
+        let begins_anew = matches!(piece, Piece::Return | Piece::Column(0) | Piece::EraseLine(_));
+        if self.mid_line && !self.news && begins_anew {
+            self.kept.push("\n");
+            self.mid_line = false;
+        }
+        self.news |= matches!(piece, Piece::Text(_) | Piece::NewLine);
+        self.page.put(piece);
+        self.kept.push(&self.page.take_settled());
+    }
+
+    pub(super) fn binary(&mut self, bytes: u64) {
+        self.binary = Some(bytes);
+        self.news = true;
+    }
+
+    /// When it wants to be asked to show what is new.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.news.then_some(self.next)
+    }
+
+    /// Shows what is new, if something is.
+    pub(super) fn show(&mut self) {
+        if !std::mem::take(&mut self.news) {
+            return;
+        }
+        self.next = Instant::now() + self.interval;
+        let kept = std::mem::replace(&mut self.kept, Bounded::new(KEPT));
+        let page = std::mem::replace(&mut self.page, Page::new(ROWS));
+        match self.binary {
+            Some(bytes) => self.output.show(&format!("{}\n", binary_note(bytes))),
+            None => {
+                let text = kept.text() + &page.unsettled();
+                self.mid_line = !text.ends_with('\n');
+                self.output.show(last_characters(&text, LONGEST));
+            }
+        }
+    }
+}
+
+pub(super) fn last_characters(text: &str, count: usize) -> &str {
+    let start = text.char_indices().rev().nth(count.saturating_sub(1)).map_or(0, |(index, _)| index);
+    &text[start..]
+}

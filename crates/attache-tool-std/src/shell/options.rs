@@ -1,0 +1,31 @@
+//! What can be chosen about running commands.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellOptions {
+    /// Commands write to a terminal, as they would for a person; otherwise to a pipe, which is also what happens
+    /// when there is no terminal to be had.
+    pub terminal: bool,
+    /// A command that writes nothing for this long is ended.
+    pub inactivity_limit: Option<Duration>,
+    /// A command that takes this long is ended, whatever it writes. None by default: builds may take hours, and one
+    /// that hangs falls silent.
+    pub total_limit: Option<Duration>,
+    /// Output of more characters is saved to a file, and the model is given its beginning and its end.
+    pub longest_output: usize,
+    /// The shortest time between two messages of live output.
+    pub live_interval: Duration,
+}
+
+impl Default for ShellOptions {
+    fn default() -> Self {
+        Self {
+            terminal: true,
+            inactivity_limit: Some(Duration::from_secs(300)),
+            total_limit: None,
+            longest_output: 40_000,
+            live_interval: Duration::from_secs(1),
+        }
+    }
+}

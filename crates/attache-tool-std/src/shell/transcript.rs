@@ -1,0 +1,96 @@
+//! What a command has said, as text, in bounded memory.
+
+use super::bounded::Bounded;
+use super::controls::{Controls, Piece};
+use super::decode::Decoder;
+use super::page::Page;
+
+/// Bytes that are looked at to tell whether this is text.
+const SNIFFED: usize = 4 * 1024;
+/// Of text, at most one character in this many is a control character nobody knows.
+const RARE: usize = 10;
+
+/// Bytes of a command become text.
+#[derive(Debug)]
+pub(super) struct Transcript {
+    decoder: Decoder,
+    controls: Controls,
+    page: Page,
+    kept: Bounded,
+    sniffed: Vec<u8>,
+    binary: bool,
+    bytes: u64,
+}
+
+impl Transcript {
+    /// Keeps about `limit` bytes of the text, of which the last so many rows can still change.
+    pub(super) fn new(limit: usize, rows: usize) -> Self {
+        Self {
+            decoder: Decoder::default(),
+            controls: Controls::default(),
+            page: Page::new(rows),
+            kept: Bounded::new(limit),
+            sniffed: Vec::new(),
+            binary: false,
+            bytes: 0,
+        }
+    }
+
+    /// Takes more, and tells `also` what it means unless it is no text. Returns what can no longer change.
+    pub(super) fn take(&mut self, bytes: &[u8], mut also: impl FnMut(&Piece<'_>)) -> String {
+        self.bytes += bytes.len() as u64;
+        self.sniff(bytes);
+        if self.binary {
+            return String::new();
+        }
+        let text = self.decoder.decode(bytes);
+        self.put(&text, &mut also)
+    }
+
+    /// No more will come. Returns what had not settled yet.
+    pub(super) fn finish(&mut self) -> String {
+        let text = self.decoder.finish();
+        self.put(&text, &mut |_| {}) + &self.page.unsettled()
+    }
+
+    /// How many bytes of something that is no text were said.
+    pub(super) fn binary(&self) -> Option<u64> {
+        self.binary.then_some(self.bytes)
+    }
+
+    pub(super) fn text(&self) -> String {
+        match self.binary() {
+            Some(bytes) => binary_note(bytes),
+            None => self.kept.text() + &self.page.unsettled(),
+        }
+    }
+
+    fn put(&mut self, text: &str, also: &mut impl FnMut(&Piece<'_>)) -> String {
+        let page = &mut self.page;
+        self.controls.read(text, &mut |piece| {
+            page.put(&piece);
+            also(&piece);
+        });
+        let settled = self.page.take_settled();
+        self.kept.push(&settled);
+        settled
+    }
+
+    fn sniff(&mut self, bytes: &[u8]) {
+        let room = SNIFFED - self.sniffed.len();
+        if self.binary || room == 0 {
+            return;
+        }
+        self.sniffed.extend_from_slice(&bytes[..room.min(bytes.len())]);
+        self.binary = is_binary(&self.sniffed);
+    }
+}
+
+pub(super) fn binary_note(bytes: u64) -> String {
+    format!("[Binary output detected: {bytes} bytes, not shown]")
+}
+
+fn is_binary(bytes: &[u8]) -> bool {
+    let unknown = |byte: &&u8| matches!(byte, 0..=6 | 14..=26 | 28..=31);
+    bytes.contains(&0) || bytes.iter().filter(unknown).count() * RARE > bytes.len()
+}

@@ -1,0 +1,208 @@
+//! All processes of one command, and their end.
+//!
+//! A process belongs to the command when it descends from the shell, is in its session or group, or was started
+//! with the command's mark in its environment. The mark finds those that left the session and lost their
+//! parents. Out of reach is only what does all of it and also wipes its environment before it is seen.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::time::{Instant, sleep};
+
+use super::processes::{self, Process};
+
+/// The variable that carries the mark.
+pub(super) const MARK: &str = "ATTACHE_COMMAND_ID";
+/// How long processes have to end by themselves once they are asked to.
+const GRACE: Duration = Duration::from_millis(200);
+/// How often is looked whether they have.
+const LOOK: Duration = Duration::from_millis(10);
+/// When to give up: what is left then cannot be ended by us, since it runs as somebody else.
+const HOPELESS: Duration = Duration::from_secs(5);
+/// Passes of an end without waiting; one that starts processes faster than they can be listed is not expected.
+const MOST_PASSES: usize = 100;
+
+#[derive(Debug)]
+pub(super) struct Tree {
+    mark: String,
+    leader: i32,
+    started: u64,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    processes: HashSet<(i32, u64)>,
+    /// The shell has ended: its number may be given to another process once nobody of its session is left.
+    leader_ended: bool,
+}
+
+impl Tree {
+    pub(super) fn new(id: &str, leader: i32) -> Self {
+        let started = processes::one(leader).map_or(0, |process| process.started);
+        Self { mark: format!("{MARK}={id}"), leader, started, seen: Mutex::default() }
+    }
+
+    pub(super) fn leader(&self) -> i32 {
+        self.leader
+    }
+
+    /// To be told when the shell has ended and its members were looked at.
+    pub(super) fn leader_ended(&self) {
+        self.seen().leader_ended = true;
+    }
+
+    /// Those that run now.
+    pub(super) fn members(&self) -> Vec<Process> {
+        let all = processes::all();
+        let mut seen = self.seen();
+        let in_session = |process: &Process| process.session == self.leader || process.group == self.leader;
+        let session_is_ours = !seen.leader_ended
+            || all.iter().any(|process| in_session(process) && seen.processes.contains(&process.key()));
+        let own = i32::try_from(std::process::id()).unwrap_or_default();
+        let candidates: Vec<&Process> =
+            all.iter().filter(|process| process.started >= self.started && process.pid != own).collect();
+        let mut members: HashSet<i32> = candidates
+            .iter()
+            .filter(|process| {
+                (process.pid == self.leader && !seen.leader_ended)
+                    || seen.processes.contains(&process.key())
+                    || (session_is_ours && in_session(process))
+                    || processes::was_started_with(process.pid, &self.mark)
+            })
+            .map(|process| process.pid)
+            .collect();
+        loop {
+            let before = members.len();
+            for process in &candidates {
+                if members.contains(&process.parent) {
+                    members.insert(process.pid);
+                }
+            }
+            if members.len() == before {
+                break;
+            }
+        }
+        let members: Vec<Process> =
+            candidates.into_iter().filter(|process| members.contains(&process.pid)).copied().collect();
+        seen.processes = members.iter().map(Process::key).collect();
+        members.into_iter().filter(|process| process.alive).collect()
+    }
+
+    /// Those that stay when the shell has ended. With it goes its terminal, which ends most of them.
+    pub(super) async fn survivors(self: &Arc<Self>) -> Vec<i32> {
+        if self.members_elsewhere().await.is_empty() {
+            return Vec::new();
+        }
+        sleep(LOOK).await;
+        let mut survivors: Vec<i32> =
+            self.members_elsewhere().await.iter().map(|process| process.pid).collect();
+        survivors.sort_unstable();
+        survivors
+    }
+
+    /// Asks all to end, makes them after a moment, and returns when none is left.
+    pub(super) async fn end(self: &Arc<Self>) {
+        let begun = Instant::now();
+        let mut asked = HashSet::new();
+        let mut nobody = 0;
+        // A process that is just being replaced by a program shows no environment: one look could miss it.
+        while nobody < 2 && begun.elapsed() < HOPELESS {
+            let members = self.members_elsewhere().await;
+            nobody = if members.is_empty() { nobody + 1 } else { 0 };
+            if begun.elapsed() >= GRACE {
+                kill(&members);
+            } else {
+                members.iter().filter(|process| asked.insert(process.key())).for_each(terminate);
+            }
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Ends all at once, without a grace and without waiting.
+    pub(super) fn end_now(&self) {
+        let mut ended = HashSet::new();
+        for _ in 0..MOST_PASSES {
+            // One that has been sent this signal starts no more processes, so a look that finds nobody new
+            // has found all.
+            let fresh: Vec<_> =
+                self.members().into_iter().filter(|process| ended.insert(process.key())).collect();
+            if fresh.is_empty() {
+                return;
+            }
+            kill(&fresh);
+        }
+    }
+
+    async fn members_elsewhere(self: &Arc<Self>) -> Vec<Process> {
+        let tree = self.clone();
+        let elsewhere = tokio::task::spawn_blocking(move || tree.members());
+        // A runtime that is shutting down starts nothing elsewhere, and it matters most then.
+        elsewhere.await.unwrap_or_else(|_| self.members())
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn terminate(process: &Process) {
+    signal(process, Signal::TERM);
+}
+
+/// Groups are ended whole: the kernel lets nobody in a group slip away by starting another process meanwhile.
+fn kill(members: &[Process]) {
+    let own = processes::one(i32::try_from(std::process::id()).unwrap_or_default());
+    // Until the shell has left our session, its group may be ours.
+    let theirs = |process: &&Process| {
+        process.group == process.pid || own.is_none_or(|own| own.session != process.session)
+    };
+    let groups: HashSet<i32> = members.iter().filter(theirs).map(|process| process.group).collect();
+    for group in groups.into_iter().filter_map(Pid::from_raw) {
+        // It may have ended meanwhile, or belong to somebody else: the next look tells.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    members.iter().for_each(|process| signal(process, Signal::KILL));
+}
+
+fn signal(process: &Process, signal: Signal) {
+    // The number may have passed on since the look.
+    let same = processes::one(process.pid).is_some_and(|now| now.started == process.started);
+    if let (true, Some(pid)) = (same, Pid::from_raw(process.pid)) {
+        // As above.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Ends a command's processes when it is dropped, unless they were let go.
+#[derive(Debug)]
+pub(super) struct Leash {
+    tree: Arc<Tree>,
+    held: bool,
+}
+
+impl Leash {
+    pub(super) fn new(tree: Tree) -> Self {
+        Self { tree: Arc::new(tree), held: true }
+    }
+
+    pub(super) fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    /// From now on somebody else sees to their end, or there is none left.
+    pub(super) fn let_go(&mut self) -> Arc<Tree> {
+        self.held = false;
+        self.tree.clone()
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        if self.held {
+            self.tree.end_now();
+        }
+    }
+}

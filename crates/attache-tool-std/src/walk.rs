@@ -1,0 +1,127 @@
+//! Walks folders in parallel, passing over what is ignored and never following a link.
+
+mod opener;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use attache_tool::{ToolError, Workspace};
+use ignore::{DirEntry, WalkBuilder, WalkState};
+use tokio_util::sync::CancellationToken;
+
+use crate::ignoring::{Ignoring, Respected};
+use crate::looking::{cancelled, root_of, shown_path};
+use crate::workspace::locate_resolved;
+use opener::Opener;
+
+/// A walk that takes longer ends with what it has found.
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// Folders of version control, which nobody means when they search a project.
+pub(crate) const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn"];
+/// Those, and folders of what others wrote.
+pub(crate) const NEVER_ENTERED: &[&str] = &[".git", ".hg", ".svn", "bower_components", "node_modules"];
+
+/// When a walk has to end.
+pub(crate) struct Stop {
+    cancel: CancellationToken,
+    deadline: Instant,
+    late: AtomicBool,
+}
+
+impl Stop {
+    pub(crate) fn after(limit: Duration, cancel: CancellationToken) -> Self {
+        Self { cancel, deadline: Instant::now() + limit, late: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn is_due(&self) -> bool {
+        let late = Instant::now() >= self.deadline;
+        if late {
+            self.late.store(true, Ordering::Relaxed);
+        }
+        late || self.cancel.is_cancelled()
+    }
+
+    /// Whether the walk was ended for being late; an error when it was cancelled.
+    pub(crate) fn was_late(&self) -> Result<bool, ToolError> {
+        if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(self.late.load(Ordering::Relaxed)) }
+    }
+}
+
+/// One folder, or one file, to walk.
+pub(crate) struct Walk<'walk> {
+    start: &'walk Path,
+    ignoring: Ignoring,
+    opener: Opener<'walk>,
+    never_entered: &'walk [&'walk str],
+    stop: &'walk Stop,
+}
+
+impl<'walk> Walk<'walk> {
+    /// Refuses to start at what is ignored.
+    pub(crate) fn new(
+        workspace: &'walk Workspace,
+        start: &'walk Path,
+        respected: Respected,
+        stop: &'walk Stop,
+    ) -> Result<Self, ToolError> {
+        // It was resolved when it was proposed, and must not have become a link since.
+        locate_resolved(workspace, start)?.resolve()?;
+        let root = root_of(workspace, start);
+        let ignoring = Ignoring::new(root, respected);
+        if ignoring.hides(start, start.is_dir()) {
+            return Err(ignored(workspace, start));
+        }
+        let opener = Opener::new(workspace, root)?;
+        Ok(Self { start, ignoring, opener, never_entered: NEVER_ENTERED, stop })
+    }
+
+    pub(crate) fn never_entering(self, never_entered: &'walk [&'walk str]) -> Self {
+        Self { never_entered, ..self }
+    }
+
+    /// Opens the files that visitors are shown.
+    pub(crate) fn opener(&self) -> &Opener<'walk> {
+        &self.opener
+    }
+
+    /// Shows every folder (before what is in it), file and link below the start to the visitors, of which each
+    /// thread makes its own. The start is shown only if it is no folder.
+    pub(crate) fn run<V>(&self, mut visitor: impl FnMut() -> V)
+    where
+        V: FnMut(&DirEntry) -> WalkState + Send,
+    {
+        let mut builder = WalkBuilder::new(self.start);
+        // The rules of the walker itself are not those of this project: `Ignoring` has them.
+        builder.standard_filters(false).follow_links(false).current_dir(self.start);
+        builder.build_parallel().run(|| {
+            let mut visit = visitor();
+            Box::new(move |entry| {
+                if self.stop.is_due() {
+                    return WalkState::Quit;
+                }
+                // What cannot be entered is passed over, as a search with other tools would.
+                let Ok(entry) = entry else { return WalkState::Continue };
+                let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+                if entry.depth() == 0 {
+                    return if is_folder { WalkState::Continue } else { visit(&entry) };
+                }
+                if is_folder && self.never_entered.iter().any(|name| entry.file_name() == *name)
+                    || self.ignoring.hides_itself(entry.path(), is_folder)
+                {
+                    return WalkState::Skip;
+                }
+                visit(&entry)
+            })
+        });
+    }
+}
+
+/// Says that a path is ignored, and what can be done about it.
+pub(crate) fn ignored(workspace: &Workspace, path: &Path) -> ToolError {
+    ToolError::bad_input(format!(
+        "{} is ignored by the project (.gitignore, .git/info/exclude or .geminiignore); choose another path, \
+         or tell the tool to include ignored files if it can",
+        shown_path(workspace, path)
+    ))
+}

@@ -1,0 +1,213 @@
+//! Where a tool may reach: below the roots of the workspace, and nowhere else.
+//!
+//! A path is first understood in words ([`locate`], which touches nothing) and then opened below the handle of its
+//! root, so that the kernel refuses a link that leads out; nothing is checked first and opened afterwards. Links that
+//! are relative and stay inside the root are followed for reading. Not here: what a file's bytes mean (`text_form`).
+
+mod beneath;
+mod failure;
+mod replacement;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use attache_tool::{ErrorKind, ToolError, Workspace};
+use rustix::fs::{AtFlags, FileType, OFlags};
+use rustix::io::Errno;
+
+use beneath::Links;
+use failure::Doing;
+
+/// A path understood in words and known to be inside the workspace, unless a link leads out.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    root: PathBuf,
+    /// Relative to the root, without `.` and `..`; empty for the root itself.
+    below: PathBuf,
+    /// All roots, for telling what would be right.
+    roots: Vec<PathBuf>,
+    links: Links,
+    writable: bool,
+}
+
+/// Understands `path`: relative ones are below the first root, absolute ones must be inside a root or the scratch
+/// folder. Touches nothing.
+pub(crate) fn locate(workspace: &Workspace, path: &str) -> Result<Place, ToolError> {
+    if path.is_empty() {
+        return Err(ToolError::bad_input("the path is empty; name a file or folder of the workspace"));
+    }
+    if path.contains('\0') {
+        return Err(ToolError::bad_input("the path contains a NUL character; leave it out"));
+    }
+    locate_path(workspace, Path::new(path), Links::Followed)
+}
+
+/// Like [`locate`], for a path that was resolved before: no part of it may be a link by now.
+pub(crate) fn locate_resolved(workspace: &Workspace, path: &Path) -> Result<Place, ToolError> {
+    locate_path(workspace, path, Links::Refused)
+}
+
+fn locate_path(workspace: &Workspace, path: &Path, links: Links) -> Result<Place, ToolError> {
+    let outside = || failure::outside(path, &workspace.roots);
+    let place = |root: &Path, below: PathBuf, writable| Place {
+        root: root.to_owned(),
+        below,
+        roots: workspace.roots.clone(),
+        links,
+        writable,
+    };
+    let words = in_words(path).ok_or_else(outside)?;
+    if path.is_relative() {
+        let root = workspace.roots.first().ok_or_else(outside)?;
+        return Ok(place(root, words, true));
+    }
+    let words = Path::new("/").join(words);
+    let below = |root: &Path| words.strip_prefix(root).ok().map(Path::to_owned);
+    if let Some(found) = workspace.roots.iter().find_map(|root| Some(place(root, below(root)?, true))) {
+        return Ok(found);
+    }
+    below(&workspace.scratch).map(|below| place(&workspace.scratch, below, false)).ok_or_else(outside)
+}
+
+/// The path without `.` and `..`; none when it climbs above where it starts.
+fn in_words(path: &Path) -> Option<PathBuf> {
+    let mut words = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => words.push(name),
+            Component::ParentDir if !words.pop() => return None,
+            Component::ParentDir | Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    Some(words)
+}
+
+impl Place {
+    /// Absolute, for showing: the words, not what links make of them.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.root.join(&self.below)
+    }
+
+    /// What it is called inside its root.
+    pub(crate) fn name(&self) -> String {
+        self.below.display().to_string()
+    }
+
+    /// Opens the file for reading. Folders, pipes and devices are refused.
+    pub(crate) fn open_file(&self) -> Result<File, ToolError> {
+        // Without NONBLOCK, opening a pipe would wait for its other end.
+        let handle = self.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
+        let status = rustix::fs::fstat(&handle).map_err(|errno| self.failure(errno, Doing::Reading))?;
+        match FileType::from_raw_mode(status.st_mode) {
+            FileType::RegularFile => Ok(File::from(handle)),
+            FileType::Directory => Err(self.failure(Errno::ISDIR, Doing::Reading)),
+            _ => Err(ToolError::new(
+                ErrorKind::ReadContentFailure,
+                format!(
+                    "{} is a pipe, socket or device; only plain files can be read",
+                    self.path().display()
+                ),
+            )),
+        }
+    }
+
+    /// Opens the folder, for listing it or for working below it.
+    pub(crate) fn open_directory(&self) -> Result<OwnedFd, ToolError> {
+        self.open(OFlags::RDONLY | OFlags::DIRECTORY)
+    }
+
+    /// The real path of what exists here, proven inside the root.
+    pub(crate) fn resolve(&self) -> Result<PathBuf, ToolError> {
+        let handle = self.open(OFlags::PATH)?;
+        self.name_of(&handle)
+    }
+
+    /// The real path that writing here would write, which need not exist yet, nor need its folders.
+    pub(crate) fn resolve_for_writing(&self) -> Result<PathBuf, ToolError> {
+        self.check_writable()?;
+        match self.resolve() {
+            Ok(path) => Ok(path),
+            Err(error) if error.kind == ErrorKind::FileNotFound => self.resolve_missing(),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the file whole: after this it has these bytes, or it is as it was. `expected` is the digest the file
+    /// must have until then; none when it must not exist. Missing folders are made, and the mode is kept.
+    pub(crate) fn replace(&self, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {
+        self.check_writable()?;
+        match self.links {
+            Links::Refused => replacement::replace(self, expected, bytes),
+            Links::Followed => {
+                let resolved = self.resolve_for_writing()?;
+                let below = resolved.strip_prefix(&self.root).unwrap_or(&self.below).to_owned();
+                let exactly = Self { below, links: Links::Refused, ..self.clone() };
+                replacement::replace(&exactly, expected, bytes)
+            }
+        }
+    }
+
+    fn check_writable(&self) -> Result<(), ToolError> {
+        if self.writable { Ok(()) } else { Err(failure::outside(&self.path(), &self.roots)) }
+    }
+
+    fn open(&self, flags: OFlags) -> Result<OwnedFd, ToolError> {
+        beneath::open_root(&self.root)
+            .and_then(|root| beneath::open(&root, &self.below, flags, self.links))
+            .map_err(|errno| self.failure(errno, Doing::Reading))
+    }
+
+    /// What the handle that was opened by this place's words is really called.
+    fn name_of(&self, handle: &impl AsFd) -> Result<PathBuf, ToolError> {
+        let failure = |errno| self.failure(errno, Doing::Reading);
+        let opened = rustix::fs::fstat(handle).map_err(failure)?;
+        let named = std::fs::canonicalize(self.path()).and_then(|path| Ok((path.metadata()?, path)));
+        let (metadata, path) =
+            named.map_err(|error| failure(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+        // The name was looked up apart from the handle: it counts only if it names the very same file.
+        if !path.starts_with(&self.root) || (metadata.dev(), metadata.ino()) != (opened.st_dev, opened.st_ino)
+        {
+            return Err(failure(Errno::XDEV));
+        }
+        Ok(path)
+    }
+
+    fn resolve_missing(&self) -> Result<PathBuf, ToolError> {
+        let failure = |errno| self.failure(errno, Doing::Writing);
+        let mut missing: Vec<OsString> = Vec::new();
+        let mut existing = self.clone();
+        loop {
+            let Some(name) = existing.below.file_name().map(OsString::from) else {
+                return Err(self.failure(Errno::NOENT, Doing::Reading));
+            };
+            existing.below.pop();
+            let root = beneath::open_root(&self.root).map_err(failure)?;
+            match beneath::open(&root, &existing.below, OFlags::PATH | OFlags::DIRECTORY, self.links) {
+                Ok(handle) => {
+                    // There, and still not to be opened: a link to nothing. Nobody knows where it leads tomorrow.
+                    if rustix::fs::statat(&handle, &name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+                        return Err(failure(Errno::LOOP));
+                    }
+                    let mut path = existing.name_of(&handle)?.join(name);
+                    path.extend(missing.iter().rev());
+                    return Ok(path);
+                }
+                Err(Errno::NOENT) => missing.push(name),
+                Err(errno) => return Err(failure(errno)),
+            }
+        }
+    }
+
+    fn failure(&self, errno: Errno, doing: Doing) -> ToolError {
+        if self.links == Links::Refused && errno == Errno::LOOP {
+            return failure::moved(&self.path(), &self.roots);
+        }
+        failure::describe(errno, doing, &self.path(), &self.roots)
+    }
+}
+
+#[cfg(test)]
+mod tests;

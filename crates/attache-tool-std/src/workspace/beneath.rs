@@ -1,0 +1,122 @@
+//! Opening below a folder's handle, so that no link can lead out of it.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+/// What becomes of links on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Links {
+    /// Followed while they stay inside the root.
+    Followed,
+    Refused,
+}
+
+/// Opens a folder so that it can also be made to last.
+pub(super) const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+pub(super) fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
+    rustix::fs::open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// Opens what is `below` the root; an empty path is the root itself. Never creates.
+pub(super) fn open(root: &OwnedFd, below: &Path, flags: OFlags, links: Links) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::CLOEXEC;
+    match open_by_kernel(root, below, flags, links) {
+        // Some sandboxes answer EPERM to calls they do not know.
+        Err(Errno::NOSYS | Errno::PERM) => open_by_steps(root, below, flags),
+        outcome => outcome,
+    }
+}
+
+fn open_by_kernel(root: &OwnedFd, below: &Path, flags: OFlags, links: Links) -> Result<OwnedFd, Errno> {
+    /// How often the kernel may see folders being moved under its hands before it is believed that they stay so.
+    const ATTEMPTS: usize = 64;
+
+    let links = match links {
+        Links::Followed => ResolveFlags::empty(),
+        Links::Refused => ResolveFlags::NO_SYMLINKS,
+    };
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | links;
+    let mut outcome = Err(Errno::AGAIN);
+    for _ in 0..ATTEMPTS {
+        outcome = rustix::fs::openat2(root, named(below), flags, Mode::empty(), resolve);
+        if !matches!(outcome, Err(Errno::AGAIN | Errno::INTR)) {
+            break;
+        }
+    }
+    outcome
+}
+
+/// One folder after the other, where the kernel cannot do it at once. No link is followed, wherever it leads.
+pub(super) fn open_by_steps(root: &OwnedFd, below: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mut names = below.components().peekable();
+    let mut folder = None;
+    while let Some(component) = names.next() {
+        let Component::Normal(name) = component else { return Err(Errno::XDEV) };
+        let flags =
+            if names.peek().is_some() { OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC } else { flags };
+        folder = Some(open_name(folder.as_ref().unwrap_or(root), Path::new(name), flags)?);
+    }
+    match folder {
+        Some(opened) => Ok(opened),
+        None => rustix::fs::openat(root, ".", flags, Mode::empty()),
+    }
+}
+
+/// Opens one name in a folder; a link is an error and never followed.
+pub(super) fn open_name(folder: &impl AsFd, name: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let opened = rustix::fs::openat(folder, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty());
+    // A link shows itself differently by what was asked for: as a thing of its own, or as not being a folder.
+    let is_link = |status: Stat| FileType::from_raw_mode(status.st_mode) == FileType::Symlink;
+    match opened {
+        Ok(handle) if flags.contains(OFlags::PATH) && is_link(rustix::fs::fstat(&handle)?) => {
+            Err(Errno::LOOP)
+        }
+        Err(Errno::NOTDIR) => {
+            let status = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            Err(if is_link(status) { Errno::LOOP } else { Errno::NOTDIR })
+        }
+        outcome => outcome,
+    }
+}
+
+/// Opens the folder `below` the root, making what is missing of it, one by one.
+pub(super) fn open_or_make(root: &OwnedFd, below: &Path) -> Result<OwnedFd, Errno> {
+    match open(root, below, FOLDER, Links::Refused) {
+        Err(Errno::NOENT) => {}
+        outcome => return outcome,
+    }
+    let mut folder = open(root, Path::new(""), FOLDER, Links::Refused)?;
+    for component in below.components() {
+        let Component::Normal(name) = component else { return Err(Errno::XDEV) };
+        let name = Path::new(name);
+        folder = match open_name(&folder, name, FOLDER) {
+            Err(Errno::NOENT) => {
+                match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
+                    Ok(()) => sync(&folder)?,
+                    Err(Errno::EXIST) => {}
+                    Err(errno) => return Err(errno),
+                }
+                open_name(&folder, name, FOLDER)?
+            }
+            outcome => outcome?,
+        };
+    }
+    Ok(folder)
+}
+
+/// Makes what is in a folder last.
+pub(super) fn sync(folder: &OwnedFd) -> Result<(), Errno> {
+    match rustix::fs::fsync(folder) {
+        // Not every file system does this for folders, and nothing can be done about it.
+        Err(Errno::INVAL) => Ok(()),
+        outcome => outcome,
+    }
+}
+
+fn named(below: &Path) -> &Path {
+    if below.as_os_str().is_empty() { Path::new(".") } else { below }
+}

@@ -1,0 +1,88 @@
+//! What the system says, as errors that the model can act on.
+
+use std::path::{Path, PathBuf};
+
+use attache_tool::{ErrorKind, ToolError};
+use rustix::io::Errno;
+
+/// Decides the kind of those errors that say nothing of themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doing {
+    Reading,
+    Writing,
+}
+
+/// A path that is not in the workspace even in words.
+pub(super) fn outside(path: &Path, roots: &[PathBuf]) -> ToolError {
+    let message = format!("{} is not in the workspace; use a path inside {}", path.display(), names(roots));
+    ToolError::new(ErrorKind::PathNotInWorkspace, message)
+}
+
+/// A path that was real when it was resolved, and has become a link since.
+pub(super) fn moved(path: &Path, roots: &[PathBuf]) -> ToolError {
+    let message = format!(
+        "{} has become a link, or a folder of it has, since it was looked at; nothing was done. Look again, and use \
+         the real path of a file inside {}",
+        path.display(),
+        names(roots)
+    );
+    ToolError::new(ErrorKind::PathNotInWorkspace, message)
+}
+
+pub(super) fn describe(errno: Errno, doing: Doing, path: &Path, roots: &[PathBuf]) -> ToolError {
+    let path = path.display();
+    let (kind, message) = match errno {
+        Errno::XDEV | Errno::LOOP => (
+            ErrorKind::PathNotInWorkspace,
+            format!(
+                "{path} passes through a link that is absolute, leads nowhere or leads out of the workspace; \
+                 use the real path of a file inside {}",
+                names(roots)
+            ),
+        ),
+        Errno::NOENT => {
+            (ErrorKind::FileNotFound, format!("{path} does not exist; list its folder to see what is there"))
+        }
+        Errno::NOTDIR => (
+            ErrorKind::PathIsNotADirectory,
+            format!("{path}, or a part of it that should be a folder, is not a folder"),
+        ),
+        Errno::ISDIR => (ErrorKind::TargetIsDirectory, format!("{path} is a folder; name a file")),
+        Errno::ACCESS | Errno::PERM | Errno::ROFS => {
+            (ErrorKind::PermissionDenied, format!("{path} is not accessible: {errno}"))
+        }
+        Errno::NOSPC | Errno::DQUOT => {
+            (ErrorKind::NoSpaceLeft, format!("there is no space left for {path}; free some first"))
+        }
+        Errno::NAMETOOLONG => {
+            (ErrorKind::InvalidToolParams, format!("{path} is too long for a path; use a shorter one"))
+        }
+        Errno::AGAIN => (
+            doing.kind(),
+            format!("the folders of {path} are being moved about; try again when they stay in place"),
+        ),
+        other => (doing.kind(), format!("{path} cannot be {}: {other}", doing.word())),
+    };
+    ToolError::new(kind, message)
+}
+
+impl Doing {
+    fn kind(self) -> ErrorKind {
+        match self {
+            Self::Reading => ErrorKind::ReadContentFailure,
+            Self::Writing => ErrorKind::FileWriteFailure,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Reading => "read",
+            Self::Writing => "written",
+        }
+    }
+}
+
+fn names(roots: &[PathBuf]) -> String {
+    let names: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
+    if names.is_empty() { "a root (this workspace has none)".to_owned() } else { names.join(" or ") }
+}

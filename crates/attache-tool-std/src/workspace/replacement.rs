@@ -1,0 +1,187 @@
+//! Exchanging a file's content whole: a reader sees the old bytes or the new ones, and a crash leaves either.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use attache_tool::{ErrorKind, ToolError};
+use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+
+use super::beneath::{self, Links, open_name};
+use super::{Doing, Place};
+use crate::reads::hexadecimal;
+
+/// Writes `bytes` to the file of `place`, which must have the digest `expected` until the very end.
+pub(super) fn replace(place: &Place, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {
+    let failure = |errno| place.failure(errno, Doing::Writing);
+    let Some(name) = place.below.file_name() else { return Err(failure(Errno::ISDIR)) };
+    let folder = place.below.parent().unwrap_or(Path::new(""));
+    let root = beneath::open_root(&place.root).map_err(failure)?;
+    let folder = match expected {
+        None => beneath::open_or_make(&root, folder).map_err(failure)?,
+        Some(_) => match beneath::open(&root, folder, beneath::FOLDER, Links::Refused) {
+            // Gone with its folder; a failed edit does not bring that back.
+            Err(Errno::NOENT) => return Err(stale(place)),
+            outcome => outcome.map_err(failure)?,
+        },
+    };
+
+    let current = Current::look(&folder, name).map_err(failure)?;
+    current.check(place, expected)?;
+    if expected.is_some() {
+        // A new file would take the place of one that nobody may write.
+        rustix::fs::accessat(&folder, name, Access::WRITE_OK, AtFlags::empty()).map_err(failure)?;
+    }
+    let mut temporary = Temporary::create(&folder, current.status.as_ref()).map_err(failure)?;
+    let written = temporary.file.write_all(bytes).and_then(|()| temporary.file.sync_all());
+    written.map_err(|error| failure(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+
+    commit(place, temporary, name, expected)?;
+    beneath::sync(&folder).map_err(failure)
+}
+
+/// Looks once more and renames. Only what another process changes between the two can be lost; the edits of this one
+/// take turns.
+fn commit(
+    place: &Place,
+    mut temporary: Temporary<'_>,
+    name: &OsStr,
+    expected: Option<&str>,
+) -> Result<(), ToolError> {
+    static TURN: Mutex<()> = Mutex::new(());
+
+    let failure = |errno| place.failure(errno, Doing::Writing);
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    Current::look(temporary.folder, name).map_err(failure)?.check(place, expected)?;
+    match temporary.rename_to(name, expected.is_some()) {
+        Err(Errno::EXIST) => Err(stale(place)),
+        outcome => outcome.map_err(failure),
+    }
+}
+
+/// The file as it is now.
+struct Current {
+    digest: Option<String>,
+    status: Option<Stat>,
+}
+
+impl Current {
+    fn look(folder: &OwnedFd, name: &OsStr) -> Result<Self, Errno> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let handle = match open_name(folder, Path::new(name), flags) {
+            Ok(handle) => handle,
+            Err(Errno::NOENT) => return Ok(Self { digest: None, status: None }),
+            Err(errno) => return Err(errno),
+        };
+        let status = rustix::fs::fstat(&handle)?;
+        match FileType::from_raw_mode(status.st_mode) {
+            FileType::RegularFile => {}
+            FileType::Directory => return Err(Errno::ISDIR),
+            _ => return Err(Errno::INVAL),
+        }
+        let digest = digest_of_file(File::from(handle))
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        Ok(Self { digest: Some(digest), status: Some(status) })
+    }
+
+    fn check(&self, place: &Place, expected: Option<&str>) -> Result<(), ToolError> {
+        if self.digest.as_deref() == expected { Ok(()) } else { Err(stale(place)) }
+    }
+}
+
+fn digest_of_file(mut file: File) -> std::io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hexadecimal(&hasher.finalize())),
+            count => hasher.update(&buffer[..count]),
+        }
+    }
+}
+
+fn stale(place: &Place) -> ToolError {
+    ToolError::new(
+        ErrorKind::EditPreparationFailure,
+        format!(
+            "{} has changed since this edit was prepared, and nothing was written; read the file again and make \
+             the edit anew",
+            place.path().display()
+        ),
+    )
+}
+
+/// A file beside the one it will become; removed again unless it does.
+struct Temporary<'folder> {
+    folder: &'folder OwnedFd,
+    name: PathBuf,
+    file: File,
+    renamed: bool,
+}
+
+impl<'folder> Temporary<'folder> {
+    fn create(folder: &'folder OwnedFd, like: Option<&Stat>) -> Result<Self, Errno> {
+        /// More than this many leftovers of earlier crashes under the same process id are not to be expected.
+        const ATTEMPTS: usize = 1000;
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        // Until it has the old file's mode, nobody else may read what could be secret.
+        let mode = Mode::from_raw_mode(if like.is_some() { 0o600 } else { 0o666 });
+        for _ in 0..ATTEMPTS {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = PathBuf::from(format!(".attache-{}-{count}.tmp", std::process::id()));
+            let file = match rustix::fs::openat(folder, &name, flags, mode) {
+                Err(Errno::EXIST) => continue,
+                outcome => File::from(outcome?),
+            };
+            let temporary = Self { folder, name, file, renamed: false };
+            if let Some(status) = like {
+                temporary.become_like(status)?;
+            }
+            return Ok(temporary);
+        }
+        Err(Errno::EXIST)
+    }
+
+    fn become_like(&self, status: &Stat) -> Result<(), Errno> {
+        let own = rustix::fs::fstat(&self.file)?;
+        if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid) {
+            // Only the superuser may give files away; for everyone else the file becomes theirs, as with any editor.
+            let owner = (Uid::from_raw(status.st_uid), Gid::from_raw(status.st_gid));
+            let _ = rustix::fs::fchown(&self.file, Some(owner.0), Some(owner.1));
+        }
+        rustix::fs::fchmod(&self.file, Mode::from_raw_mode(status.st_mode & 0o7777))
+    }
+
+    fn rename_to(&mut self, name: &OsStr, over_existing: bool) -> Result<(), Errno> {
+        let flags = if over_existing { RenameFlags::empty() } else { RenameFlags::NOREPLACE };
+        let renamed = match rustix::fs::renameat_with(self.folder, &self.name, self.folder, name, flags) {
+            // Not every file system can refuse by itself to replace.
+            Err(Errno::INVAL | Errno::NOSYS) if !over_existing => {
+                match rustix::fs::statat(self.folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+                    Ok(_) => Err(Errno::EXIST),
+                    Err(_) => rustix::fs::renameat(self.folder, &self.name, self.folder, name),
+                }
+            }
+            outcome => outcome,
+        };
+        self.renamed = renamed.is_ok();
+        renamed
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // A leftover is harmless, and there is nobody to tell.
+            let _ = rustix::fs::unlinkat(self.folder, &self.name, AtFlags::empty());
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `write_file`: a file gets the content that the model gives.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_tool::{Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::edit::{self, Before, Draft};
+use crate::omission;
+use crate::reads::Reads;
+
+pub struct WriteFile {
+    spec: ToolSpec,
+    reads: Arc<Reads>,
+}
+
+#[derive(Deserialize)]
+struct Input {
+    content: String,
+}
+
+impl WriteFile {
+    /// `reads` is shared with the tools by which the same model reads.
+    pub fn new(reads: Arc<Reads>) -> Self {
+        Self { spec: spec(), reads }
+    }
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
+        edit::propose(input, context, &self.reads, draft).await
+    }
+
+    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        edit::run(proposal, context, &self.reads, draft).await
+    }
+}
+
+fn draft(input: &ToolInput, before: &Before) -> Result<Draft, ToolError> {
+    let Input { content } = edit::parse(input)?;
+    omission::check("content", &content, before.text.as_deref().unwrap_or_default())?;
+    let content = if before.form.has_windows_ends() {
+        before.form.with_own_ends(before.form.with_plain_ends(&content).into_owned())
+    } else {
+        content
+    };
+    Ok(Draft { content, note: None })
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "write_file".into(),
+        title: "WriteFile".into(),
+        description:
+            "Writes a whole text file, making it and its folders when they do not exist and replacing all \
+                      of its content when it does. Give the complete content: nothing may be left out or \
+                      abbreviated. To change a part of a file, use `replace`."
+                .into(),
+        kind: ToolKind::Edit,
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "file_path": {
+                    "type": "string",
+                    "description": "The file to write: relative to the workspace, or absolute and inside it."
+                },
+                "content": { "type": "string", "description": "The complete content of the file." }
+            },
+            "required": ["file_path", "content"]
+        }),
+        repeatable: false,
+        parallel: false,
+    }
+}

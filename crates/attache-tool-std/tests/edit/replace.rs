@@ -1,0 +1,103 @@
+use attache_tool::ErrorKind;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::world::{World, edit_of_file, refused, told};
+
+async fn check(before: &str, (old, new): (&str, &str), after: &str) {
+    let world = World::with(before);
+    world.edit(old, new).await.unwrap();
+    assert_eq!(world.text("file"), after);
+}
+
+#[tokio::test]
+async fn each_strategy_replaces() {
+    check("a $x b\n", ("$x", "$1"), "a $1 b\n").await;
+    check("{\n    go();\n    stop();\n}\n", ("go();\nstop();", "run();"), "{\n    run();\n}\n").await;
+    check("  call(one,\n    two);\n", ("call( one, two );", "call();"), "  call();\n").await;
+    check(
+        "\tlet greeting = \"good morning\";\n",
+        ("let greting = \"good morning\";", "let a;"),
+        "\tlet a;\n",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_lenient_match_is_told() {
+    let world = World::with("    go();\n    stop();\n");
+    let output = world.edit("go();\nstop();", "run();").await.unwrap();
+    assert!(told(&output).contains("check the diff"), "{output:?}");
+}
+
+#[tokio::test]
+async fn several_occurrences_need_to_be_allowed() {
+    let world = World::with("a\nb\na\n");
+    let message = refused(world.edit("a", "c").await, ErrorKind::EditExpectedOccurrenceMismatch);
+    assert!(message.contains("2 occurrences") && message.contains("lines 1, 3"), "{message}");
+    assert_eq!(world.text("file"), "a\nb\na\n");
+
+    let mut input = edit_of_file("a", "c");
+    input["allow_multiple"] = json!(true);
+    let output = world.call(&world.replace, input).await.unwrap();
+    assert_eq!(world.text("file"), "c\nb\nc\n");
+    assert!(told(&output).contains("2 occurrences"), "{output:?}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_told_apart() {
+    let world = World::with("text\n");
+    let message = refused(world.edit("absent", "x").await, ErrorKind::EditNoOccurrenceFound);
+    assert!(message.contains("0 occurrences"), "{message}");
+    refused(world.edit("text", "text").await, ErrorKind::EditNoChange);
+    refused(world.edit("", "x").await, ErrorKind::AttemptToCreateExistingFile);
+    refused(world.edit("text", "// rest of code ...").await, ErrorKind::InvalidToolParams);
+    let missing = json!({ "file_path": "missing", "instruction": "", "old_string": "a", "new_string": "b" });
+    refused(world.call(&world.replace, missing).await, ErrorKind::FileNotFound);
+    assert_eq!(world.text("file"), "text\n");
+}
+
+#[tokio::test]
+async fn an_empty_old_text_makes_a_file() {
+    let world = World::new();
+    world.edit("", "new\n").await.unwrap();
+    assert_eq!(world.text("file"), "new\n");
+}
+
+#[tokio::test]
+async fn the_end_of_the_file_keeps_its_form() {
+    check("a\nb", ("b", "c\n"), "a\nc").await;
+    check("a\nb\n", ("b\n", "c"), "a\nc\n").await;
+    check("a\n", ("a\n", ""), "").await;
+}
+
+#[tokio::test]
+async fn a_second_run_of_the_same_edit_is_refused() {
+    let world = World::with("a\n");
+    let proposal = world.propose(&world.replace, edit_of_file("a", "aa")).await.unwrap();
+    world.run(&world.replace, proposal.clone()).await.unwrap();
+    refused(world.run(&world.replace, proposal).await, ErrorKind::EditPreparationFailure);
+    assert_eq!(world.text("file"), "aa\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn an_edit_to_the_letter_is_that_of_the_standard_library(
+        before in "[ab\nü]{0,20}",
+        old in "[ab\nü]{1,3}",
+        new in "[abc\nß]{0,4}",
+    ) {
+        prop_assume!(before.contains(&old) && old != new);
+        let text = format!("{before}.");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let after = runtime.block_on(async {
+            let world = World::with(&text);
+            let mut input = edit_of_file(&old, &new);
+            input["allow_multiple"] = json!(true);
+            world.call(&world.replace, input).await.unwrap();
+            world.text("file")
+        });
+        prop_assert_eq!(after, text.replace(&old, &new));
+    }
+}

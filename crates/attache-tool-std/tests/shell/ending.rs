@@ -1,0 +1,126 @@
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::world::World;
+
+const SOON: Duration = Duration::from_secs(1);
+/// A machine that is busy with something else may be slow once, or twice.
+const ATTEMPTS: usize = 3;
+
+/// Cancels once the command says that it is ready: nothing of it is left, and that takes less than a second.
+async fn check(command: &str) {
+    for terminal in [false, true] {
+        let mut times = Vec::new();
+        while times.last().is_none_or(|took| *took >= SOON) {
+            assert!(times.len() < ATTEMPTS, "{times:?} for {command}");
+            times.push(cancelled(command, terminal).await);
+        }
+    }
+}
+
+/// How long it took until the call returned.
+async fn cancelled(command: &str, terminal: bool) -> Duration {
+    let world = if terminal { World::on_terminal() } else { World::new() };
+    let (told, took) = world.cancel(world.run(command)).await;
+    assert_eq!(world.processes(), Vec::<i32>::new(), "{command}");
+    assert!(told.starts_with("The command was cancelled"), "{told}");
+    assert!(told.contains("ready"), "{told}");
+    took
+}
+
+#[tokio::test]
+async fn a_cancelled_command_ends() {
+    check("echo ready; sleep 1000").await;
+}
+
+#[tokio::test]
+async fn one_that_does_not_want_to_end_is_made_to() {
+    check("trap '' TERM HUP INT; echo ready; while true; do sleep 1000; done").await;
+}
+
+#[tokio::test]
+async fn one_that_left_the_session_and_lost_its_parents_ends_too() {
+    check("(setsid bash -c 'trap \"\" TERM; sleep 1000 & wait; sleep 1001' </dev/null >/dev/null 2>&1 &); sleep 0.1; echo ready; sleep 1000").await;
+}
+
+#[tokio::test]
+async fn fifty_processes_end_together() {
+    check("for i in $(seq 25); do (sleep 1000 & wait) & done; sleep 0.2; echo ready; wait").await;
+}
+
+#[tokio::test]
+async fn one_that_keeps_starting_others_ends() {
+    check("again() { sleep 0.01; (again) & sleep 0.02; }; trap '' TERM; again & echo ready; while true; do (sleep 0.3; true) & sleep 0.02; done").await;
+}
+
+#[tokio::test]
+async fn one_that_never_stops_talking_ends() {
+    check("echo ready; yes").await;
+}
+
+#[tokio::test]
+async fn dropping_the_call_ends_everything() {
+    for world in [World::new(), World::on_terminal()] {
+        let command = "trap '' TERM HUP; (setsid sleep 1000 </dev/null >/dev/null 2>&1 &); sleep 0.1; echo ready; sleep 1000";
+        tokio::select! {
+            told = world.run(command) => panic!("it ended: {told}"),
+            () = world.live.until("ready") => {}
+        }
+        let begun = Instant::now();
+        while !world.processes().is_empty() {
+            assert!(begun.elapsed() < SOON, "{:?} are left", world.processes());
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_silent_command_is_ended() {
+    let mut world = World::new();
+    world.options.inactivity_limit = Some(Duration::from_millis(200));
+    let told = world.run("sleep 1000").await;
+    assert!(told.contains("wrote nothing for 200 milliseconds"), "{told}");
+    assert!(told.ends_with("Output: (empty)"), "{told}");
+    assert!(world.processes().is_empty());
+}
+
+#[tokio::test]
+async fn a_command_that_says_something_now_and_then_goes_on() {
+    let mut world = World::new();
+    world.options.inactivity_limit = Some(Duration::from_millis(1500));
+    let told = world.run("for i in 1 2 3 4; do echo $i; sleep 0.5; done").await;
+    assert_eq!(told, "Output: 1\n2\n3\n4");
+}
+
+#[tokio::test]
+async fn a_command_that_takes_too_long_is_ended_whatever_it_says() {
+    let mut world = World::new();
+    world.options.total_limit = Some(Duration::from_secs(1));
+    let told = world.run("echo begun; while true; do echo on; sleep 0.01; done").await;
+    assert!(told.contains("took longer than 1 second"), "{told}");
+    assert!(told.contains("Output: begun\non\n"), "{told}");
+    assert!(world.processes().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_command_leaves_running_is_named_and_ends_with_its_owner() {
+    let world = World::new();
+    let begun = Instant::now();
+    let told = world.run("sleep 1000 & echo $!").await;
+    assert!(begun.elapsed() < Duration::from_secs(10), "nobody waits for what is left");
+    let pid = told.strip_prefix("Output: ").unwrap().lines().next().unwrap();
+    assert_eq!(told, format!("Output: {pid}\nBackground PIDs: {pid}"));
+    assert_eq!(world.processes(), [pid.parse::<i32>().unwrap()]);
+    world.background.shutdown().await;
+    assert!(world.processes().is_empty());
+}
+
+#[tokio::test]
+async fn a_call_that_was_cancelled_before_it_began_runs_nothing() {
+    let world = World::new();
+    world.context.cancel.cancel();
+    let error = world.run_with(json!({ "command": "touch here" })).await.unwrap_err();
+    assert!(error.message.contains("nothing has run"), "{error}");
+    assert!(!world.root().join("here").exists());
+}

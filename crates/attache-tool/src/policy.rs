@@ -1,0 +1,164 @@
+//! Rules about what may run: what they say, where they come from, and how a person's answers become new ones.
+//!
+//! Pure: the text of files is handed in, and what should be saved is handed out. Applying rules is `ruling`'s.
+
+mod choice;
+mod error;
+mod legacy;
+mod mode;
+mod read;
+mod write;
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+pub use choice::{Choice, Outcome, choices, rules_for};
+pub use error::PolicyError;
+pub use legacy::legacy_rule;
+pub use mode::Mode;
+pub use read::read;
+pub use write::to_toml;
+
+/// The name of the tool that runs commands.
+pub(crate) const SHELL_TOOL: &str = "run_shell_command";
+
+/// What a rule, or the absence of one, says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Decision {
+    Allow,
+    Ask,
+    Deny,
+}
+
+impl Decision {
+    /// The more careful of the two.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Deny, _) | (_, Self::Deny) => Self::Deny,
+            (Self::Ask, _) | (_, Self::Ask) => Self::Ask,
+            (Self::Allow, Self::Allow) => Self::Allow,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask_user",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+/// Whose rule it is; any rule of a later tier beats all of an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    Default,
+    Extension,
+    Workspace,
+    User,
+    Admin,
+}
+
+/// Says what should happen to calls of a certain kind. An empty list or nothing means "any".
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// `*` stands for any text.
+    pub tools: Vec<String>,
+    pub server: Option<String>,
+    pub subagent: Option<String>,
+    /// Found in the arguments as JSON with sorted keys.
+    pub arguments: Option<Regex>,
+    /// The first words of a command.
+    pub prefixes: Vec<String>,
+    /// Found at the beginning of a command.
+    pub command: Option<Regex>,
+    /// What the tool says about itself.
+    pub annotations: Map<String, Value>,
+    pub modes: Vec<Mode>,
+    pub interactive: Option<bool>,
+    pub decision: Decision,
+    pub tier: Tier,
+    /// 0 to 999, within the tier.
+    pub priority: u16,
+    /// Whether what is allowed may also write to files through `>`.
+    pub redirection: bool,
+    pub deny_message: Option<String>,
+    /// Where it stands, for those who wonder.
+    pub source: String,
+}
+
+impl Rule {
+    /// About everything, until it is narrowed.
+    pub fn new(decision: Decision, tier: Tier, source: impl Into<String>) -> Self {
+        Self {
+            tools: vec![],
+            server: None,
+            subagent: None,
+            arguments: None,
+            prefixes: vec![],
+            command: None,
+            annotations: Map::new(),
+            modes: vec![],
+            interactive: None,
+            decision,
+            tier,
+            priority: 0,
+            redirection: false,
+            deny_message: None,
+            source: source.into(),
+        }
+    }
+
+    /// Whether it looks at the command and not only at who is called.
+    pub(crate) fn is_about_commands(&self) -> bool {
+        !self.prefixes.is_empty() || self.command.is_some() || self.arguments.is_some()
+    }
+}
+
+impl PartialEq for Rule {
+    fn eq(&self, other: &Self) -> bool {
+        let pattern = |regex: &Option<Regex>| regex.as_ref().map(|regex| regex.as_str().to_owned());
+        let words = |rule: &Self| (rule.tools.clone(), rule.prefixes.clone(), rule.modes.clone());
+        let names = |rule: &Self| (rule.server.clone(), rule.subagent.clone(), rule.deny_message.clone());
+        let place =
+            |rule: &Self| (rule.decision, rule.tier, rule.priority, rule.interactive, rule.redirection);
+        words(self) == words(other)
+            && names(self) == names(other)
+            && place(self) == place(other)
+            && pattern(&self.arguments) == pattern(&other.arguments)
+            && pattern(&self.command) == pattern(&other.command)
+            && self.annotations == other.annotations
+    }
+}
+
+/// All rules, the strongest first.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    rules: Vec<Rule>,
+}
+
+impl Policy {
+    pub fn new(rules: Vec<Rule>) -> Self {
+        let mut policy = Self { rules };
+        policy.sort();
+        policy
+    }
+
+    /// Among equally strong rules, those that came first count.
+    pub fn add(&mut self, rules: impl IntoIterator<Item = Rule>) {
+        self.rules.extend(rules);
+        self.sort();
+    }
+
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    fn sort(&mut self) {
+        self.rules.sort_by_key(|rule| std::cmp::Reverse((rule.tier, rule.priority)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

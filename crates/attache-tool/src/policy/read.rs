@@ -1,0 +1,228 @@
+//! Rules from the text of a TOML file.
+
+use regex::RegexBuilder;
+use serde_json::{Map, Value};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Decision, Mode, PolicyError, Rule, SHELL_TOOL, Tier};
+
+/// A pattern that would need more than this is not one that somebody wrote for this purpose.
+const MOST_PATTERN_BYTES: usize = 1 << 20;
+
+const KEYS: &str = "toolName, mcpName, argsPattern, commandPrefix, commandRegex, decision, priority, modes, \
+                    interactive, allowRedirection, denyMessage, toolAnnotations, subagent";
+
+/// Reads `[[rule]]` tables. `file` is how errors call the text; all rules are of `tier`.
+pub fn read(file: &str, text: &str, tier: Tier) -> Result<Vec<Rule>, PolicyError> {
+    let reader = Reader { file, text, tier };
+    let document = DeTable::parse(text)
+        .map_err(|error| reader.error(error.span().map_or(0, |span| span.start), None, error.message()))?;
+    let mut rules = Vec::new();
+    for (key, value) in document.get_ref() {
+        match (key.get_ref().as_ref(), value.get_ref()) {
+            ("rule", DeValue::Array(tables)) => {
+                for table in tables {
+                    rules.push(reader.rule(table)?);
+                }
+            }
+            // Checkers are another matter than rules, and are read elsewhere.
+            ("safety_checker", _) => {}
+            ("rule", other) => {
+                return Err(reader.wrong("rule", value, "a list of tables, written [[rule]]", other));
+            }
+            (name, _) => {
+                return Err(reader.error(
+                    key.span().start,
+                    Some(name),
+                    "unknown; only [[rule]] is known here",
+                ));
+            }
+        }
+    }
+    Ok(rules)
+}
+
+type Item<'a> = Spanned<DeValue<'a>>;
+
+struct Reader<'a> {
+    file: &'a str,
+    text: &'a str,
+    tier: Tier,
+}
+
+impl Reader<'_> {
+    fn rule(&self, item: &Item<'_>) -> Result<Rule, PolicyError> {
+        let DeValue::Table(table) = item.get_ref() else {
+            return Err(self.wrong("rule", item, "a table", item.get_ref()));
+        };
+        let start = item.span().start;
+        let mut rule = Rule::new(Decision::Ask, self.tier, format!("{}:{}", self.file, self.line(start)));
+        let mut decided = false;
+        for (key, value) in table {
+            let name = key.get_ref().as_ref();
+            decided |= name == "decision";
+            self.field(&mut rule, name, key.span().start, value)?;
+        }
+        if !decided {
+            return Err(self.error(
+                start,
+                Some("decision"),
+                "missing; one of allow, ask_user, deny is needed",
+            ));
+        }
+        self.check(&mut rule, start)?;
+        Ok(rule)
+    }
+
+    fn field(&self, rule: &mut Rule, name: &str, at: usize, value: &Item<'_>) -> Result<(), PolicyError> {
+        match name {
+            "toolName" => rule.tools = self.texts(name, value)?,
+            "mcpName" => rule.server = Some(self.string(name, value)?),
+            "subagent" => rule.subagent = Some(self.string(name, value)?),
+            "argsPattern" => rule.arguments = Some(self.pattern(name, value)?),
+            "commandPrefix" => rule.prefixes = self.texts(name, value)?,
+            "commandRegex" => rule.command = Some(self.pattern(name, value)?),
+            "decision" => rule.decision = self.decision(name, value)?,
+            "priority" => rule.priority = self.priority(name, value)?,
+            "modes" => rule.modes = self.modes(name, value)?,
+            "interactive" => rule.interactive = Some(self.boolean(name, value)?),
+            "allowRedirection" => rule.redirection = self.boolean(name, value)?,
+            "denyMessage" => rule.deny_message = Some(self.string(name, value)?),
+            "toolAnnotations" => rule.annotations = self.annotations(name, value)?,
+            _ => return Err(self.error(at, Some(name), &format!("unknown; known keys are {KEYS}"))),
+        }
+        Ok(())
+    }
+
+    /// What no single field shows.
+    fn check(&self, rule: &mut Rule, at: usize) -> Result<(), PolicyError> {
+        let commands = !rule.prefixes.is_empty() || rule.command.is_some();
+        if commands && rule.tools.is_empty() {
+            rule.tools = vec![SHELL_TOOL.to_owned()];
+        }
+        let key = if rule.prefixes.is_empty() { "commandRegex" } else { "commandPrefix" };
+        if commands && rule.tools != [SHELL_TOOL] {
+            return Err(self.error(at, Some(key), &format!("only for toolName = {SHELL_TOOL:?}")));
+        }
+        if !rule.prefixes.is_empty() && rule.command.is_some() {
+            return Err(self.error(at, Some(key), "give either commandPrefix or commandRegex, not both"));
+        }
+        if rule.prefixes.iter().any(|prefix| prefix.trim().is_empty()) {
+            return Err(self.error(at, Some(key), "is empty; name at least the program"));
+        }
+        if self.tier == Tier::Extension && rule.decision == Decision::Allow {
+            return Err(self.error(at, Some("decision"), "an extension may not allow; use ask_user or deny"));
+        }
+        if self.tier == Tier::Extension && rule.modes.contains(&Mode::Yolo) {
+            return Err(self.error(at, Some("modes"), "an extension has no say in yolo"));
+        }
+        Ok(())
+    }
+
+    fn string(&self, key: &str, value: &Item<'_>) -> Result<String, PolicyError> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(text.to_string()),
+            other => Err(self.wrong(key, value, "a string", other)),
+        }
+    }
+
+    fn texts(&self, key: &str, value: &Item<'_>) -> Result<Vec<String>, PolicyError> {
+        match value.get_ref() {
+            DeValue::String(text) => Ok(vec![text.to_string()]),
+            // A rule whose empty list meant "any" would allow more than anybody meant.
+            DeValue::Array(items) if items.is_empty() => {
+                Err(self.error(value.span().start, Some(key), "is empty; leave it out to mean any"))
+            }
+            DeValue::Array(items) => items.iter().map(|item| self.string(key, item)).collect(),
+            other => Err(self.wrong(key, value, "a string or a list of strings", other)),
+        }
+    }
+
+    fn boolean(&self, key: &str, value: &Item<'_>) -> Result<bool, PolicyError> {
+        match value.get_ref() {
+            DeValue::Boolean(it) => Ok(*it),
+            other => Err(self.wrong(key, value, "true or false", other)),
+        }
+    }
+
+    fn priority(&self, key: &str, value: &Item<'_>) -> Result<u16, PolicyError> {
+        let number = match value.get_ref() {
+            DeValue::Integer(number) => u16::from_str_radix(number.as_str(), number.radix()).ok(),
+            _ => None,
+        };
+        number
+            .filter(|number| *number <= 999)
+            .ok_or_else(|| self.error(value.span().start, Some(key), "must be a whole number from 0 to 999"))
+    }
+
+    fn decision(&self, key: &str, value: &Item<'_>) -> Result<Decision, PolicyError> {
+        let name = self.string(key, value)?;
+        [Decision::Allow, Decision::Ask, Decision::Deny].into_iter().find(|it| it.name() == name).ok_or_else(
+            || {
+                self.error(
+                    value.span().start,
+                    Some(key),
+                    &format!("{name:?} must be one of allow, ask_user, deny"),
+                )
+            },
+        )
+    }
+
+    fn modes(&self, key: &str, value: &Item<'_>) -> Result<Vec<Mode>, PolicyError> {
+        let mode = |name: String| {
+            Mode::from_name(&name).ok_or_else(|| {
+                let message = format!("{name:?} must be one of plan, default, auto_edit, yolo");
+                self.error(value.span().start, Some(key), &message)
+            })
+        };
+        self.texts(key, value)?.into_iter().map(mode).collect()
+    }
+
+    fn pattern(&self, key: &str, value: &Item<'_>) -> Result<regex::Regex, PolicyError> {
+        let text = self.string(key, value)?;
+        RegexBuilder::new(&text).size_limit(MOST_PATTERN_BYTES).build().map_err(|error| {
+            let why = error.to_string();
+            let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            self.error(value.span().start, Some(key), &format!("{text:?} is no regular expression: {why}"))
+        })
+    }
+
+    fn annotations(&self, key: &str, value: &Item<'_>) -> Result<Map<String, Value>, PolicyError> {
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(self.wrong(key, value, "a table such as { readOnlyHint = true }", value.get_ref()));
+        };
+        let mut annotations = Map::new();
+        for (name, item) in table {
+            let value = match item.get_ref() {
+                DeValue::Boolean(it) => Value::Bool(*it),
+                DeValue::String(text) => Value::String(text.to_string()),
+                other => return Err(self.wrong(key, item, "a table of strings, true and false", other)),
+            };
+            annotations.insert(name.get_ref().to_string(), value);
+        }
+        Ok(annotations)
+    }
+
+    fn wrong(&self, key: &str, value: &Item<'_>, wanted: &str, found: &DeValue<'_>) -> PolicyError {
+        let message = format!("must be {wanted}, not {} {}", article(found), found.type_str());
+        self.error(value.span().start, Some(key), &message)
+    }
+
+    fn error(&self, at: usize, key: Option<&str>, message: &str) -> PolicyError {
+        PolicyError {
+            file: self.file.to_owned(),
+            line: self.line(at),
+            key: key.map(str::to_owned),
+            message: message.to_owned(),
+        }
+    }
+
+    fn line(&self, at: usize) -> usize {
+        self.text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+    }
+}
+
+fn article(value: &DeValue<'_>) -> &'static str {
+    if value.type_str().starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
+}

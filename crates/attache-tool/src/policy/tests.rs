@@ -1,0 +1,351 @@
+use serde_json::json;
+
+use super::*;
+use crate::ruling::{Judged, rule};
+use crate::{Effect, Proposal, Shown};
+
+#[track_caller]
+fn refused(text: &str, tier: Tier, expected: &str) {
+    let error = read("user.toml", text, tier).expect_err(text);
+    assert_eq!(error.to_string(), expected);
+}
+
+#[test]
+fn errors_name_the_file_the_line_and_the_key() {
+    for (text, expected) in [
+        ("[[rule]]\n", "user.toml:1: decision: missing; one of allow, ask_user, deny is needed"),
+        (
+            "\n[[rule]]\ndecision = 'maybe'",
+            "user.toml:3: decision: \"maybe\" must be one of allow, ask_user, deny",
+        ),
+        ("[[rule]]\ndecision = 1", "user.toml:2: decision: must be a string, not an integer"),
+        (
+            "[[rule]]\ndecision = 'deny'\npriority = 1000",
+            "user.toml:3: priority: must be a whole number from 0 to 999",
+        ),
+        (
+            "[[rule]]\ndecision = 'deny'\npriority = -1",
+            "user.toml:3: priority: must be a whole number from 0 to 999",
+        ),
+        (
+            "[[rule]]\ndecision = 'deny'\npriority = '1'",
+            "user.toml:3: priority: must be a whole number from 0 to 999",
+        ),
+        (
+            "[[rule]]\ndecision = 'deny'\nmodes = ['fast']",
+            "user.toml:3: modes: \"fast\" must be one of plan, default, auto_edit, yolo",
+        ),
+        ("[[rule]]\ndecision = 'deny'\nmodes = []", "user.toml:3: modes: is empty; leave it out to mean any"),
+        (
+            "[[rule]]\ndecision = 'deny'\ntoolName = []",
+            "user.toml:3: toolName: is empty; leave it out to mean any",
+        ),
+        (
+            "[[rule]]\ndecision = 'deny'\ntoolName = 1",
+            "user.toml:3: toolName: must be a string or a list of strings, not an integer",
+        ),
+        (
+            "[[rule]]\ndecision = 'deny'\ninteractive = 1",
+            "user.toml:3: interactive: must be true or false, not an integer",
+        ),
+        (
+            "[[rule]]\ndecision = 'deny'\ncommandPrefix = ' '",
+            "user.toml:1: commandPrefix: is empty; name at least the program",
+        ),
+        (
+            "[[rule]]\ndecision = 'deny'\ncommandPrefix = 'a'\ncommandRegex = 'b'",
+            "user.toml:1: commandPrefix: give either commandPrefix or commandRegex, not both",
+        ),
+        (
+            "[[rule]]\ndecision = 'deny'\ncommandRegex = 'b'\ntoolName = 'read_file'",
+            "user.toml:1: commandRegex: only for toolName = \"run_shell_command\"",
+        ),
+        (
+            "[[rule]]\ndecision = 'deny'\ntoolAnnotations = true",
+            "user.toml:3: toolAnnotations: must be a table such as { readOnlyHint = true }, not a boolean",
+        ),
+        ("rule = 1", "user.toml:1: rule: must be a list of tables, written [[rule]], not an integer"),
+        ("[[rules]]\ndecision = 'deny'", "user.toml:1: rules: unknown; only [[rule]] is known here"),
+    ] {
+        refused(text, Tier::User, expected);
+    }
+    let begins = |text: &str, start: &str| {
+        let error = read("user.toml", text, Tier::User).expect_err(text).to_string();
+        assert!(error.starts_with(start), "{error}");
+    };
+    begins(
+        "[[rule]]\ndecision = 'deny'\ntoolname = 'x'",
+        "user.toml:3: toolname: unknown; known keys are toolName, ",
+    );
+    begins(
+        "[[rule]]\ndecision = 'deny'\nargsPattern = '('",
+        "user.toml:3: argsPattern: \"(\" is no regular expression: ",
+    );
+    begins("[[rule]]\ndecision = 'deny'\ndecision = 'deny'", "user.toml:3: ");
+    begins("[[rule]]\ndecision = ", "user.toml:2: ");
+}
+
+#[test]
+fn an_extension_may_only_make_things_stricter() {
+    refused(
+        "[[rule]]\ndecision = 'allow'",
+        Tier::Extension,
+        "user.toml:1: decision: an extension may not allow; use ask_user or deny",
+    );
+    refused(
+        "[[rule]]\ndecision = 'deny'\nmodes = ['yolo']",
+        Tier::Extension,
+        "user.toml:1: modes: an extension has no say in yolo",
+    );
+    assert_eq!(read("x", "[[rule]]\ndecision = 'deny'", Tier::Extension).unwrap().len(), 1);
+}
+
+#[test]
+fn rules_survive_being_saved() {
+    let text = r#"
+        [[rule]]
+        toolName = ["a", "mcp_*"]
+        mcpName = "s"
+        argsPattern = '"path":"x\\\\y"'
+        decision = "allow"
+        priority = 7
+        modes = ["default", "autoEdit"]
+        interactive = false
+        toolAnnotations = { readOnlyHint = true, title = "x" }
+        subagent = "reviewer"
+        [[rule]]
+        commandPrefix = ["git status", "ls"]
+        decision = "deny"
+        denyMessage = 'not "now"'
+        [[rule]]
+        commandRegex = "make( all)?$"
+        decision = "ask_user"
+        allowRedirection = true
+    "#;
+    let rules = read("a.toml", text, Tier::User).unwrap();
+    assert_eq!(rules.len(), 3);
+    assert_eq!(read("b.toml", &to_toml(&rules), Tier::User).unwrap(), rules);
+    assert_eq!(rules[1].tools, ["run_shell_command"]);
+    assert_eq!(to_toml(&[]), "");
+}
+
+#[test]
+fn short_spellings_are_read() {
+    for (spelling, expected) in [
+        ("read_file", Some(("read_file", None))),
+        ("run_shell_command", Some(("run_shell_command", None))),
+        ("run_shell_command(git status)", Some(("run_shell_command", Some("git status")))),
+        ("ShellTool(git)", Some(("run_shell_command", Some("git")))),
+        (" ShellTool( git ) ", Some(("run_shell_command", Some("git")))),
+        ("ShellTool()", None),
+        ("ShellTool(git", None),
+        ("read_file(x)", None),
+        ("(x)", None),
+        ("", None),
+    ] {
+        let rule = legacy_rule(spelling, Decision::Allow, Tier::User, "settings");
+        let found =
+            rule.as_ref().map(|rule| (rule.tools[0].as_str(), rule.prefixes.first().map(String::as_str)));
+        assert_eq!(found, expected, "{spelling}");
+    }
+}
+
+fn edit() -> Shown {
+    let (diff, new_content) = (String::new(), String::new());
+    Shown::Edit { path: "/w/a".into(), diff, original: None, original_digest: None, new_content }
+}
+
+fn exec(command: &str) -> Shown {
+    Shown::Exec { command: command.into(), directory: "/w".into(), programs: vec![] }
+}
+
+fn mcp() -> Shown {
+    Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into() }
+}
+
+fn info() -> Shown {
+    Shown::Info { prompt: "x".into(), urls: vec![] }
+}
+
+#[test]
+fn choices_depend_on_what_is_shown() {
+    let once = "proceed_once";
+    let save = "proceed_always_and_save";
+    for (shown, expected) in [
+        (edit(), vec![once, "proceed_always", save, "modify_with_editor", "cancel"]),
+        (exec("x"), vec![once, "proceed_always", save, "cancel"]),
+        (mcp(), vec![once, "proceed_always_tool", "proceed_always_server", save, "cancel"]),
+        (info(), vec![once, "proceed_always", save, "cancel"]),
+        (Shown::Plain { summary: String::new() }, vec![once, "proceed_always", save, "cancel"]),
+        (Shown::Questions { questions: json!([]) }, vec![once, "cancel"]),
+    ] {
+        let ids = |permanent| choices(&shown, permanent).into_iter().map(Choice::id).collect::<Vec<_>>();
+        assert_eq!(ids(true), expected);
+        let unsaved: Vec<_> = expected.into_iter().filter(|id| *id != save).collect();
+        assert_eq!(ids(false), unsaved);
+    }
+}
+
+#[test]
+fn choices_are_known_by_their_ids() {
+    for choice in Choice::ALL {
+        assert_eq!(Choice::from_id(choice.id()), Some(choice));
+    }
+    assert_eq!(Choice::from_id("proceed"), None);
+}
+
+fn judge<T>(tool: &str, shown: Shown, mode: Mode, then: impl FnOnce(&Judged<'_>) -> T) -> T {
+    let run = |command: &String| Effect::Run { command: command.clone(), directory: "/w".into() };
+    let (input, effects) = match &shown {
+        Shown::Exec { command, .. } => (json!({ "command": command }), vec![run(command)]),
+        Shown::Edit { .. } => {
+            (json!({"file_path": "a.rs", "content": "x"}), vec![Effect::Write { path: "/w/a".into() }])
+        }
+        Shown::Mcp { server, tool, .. } => {
+            (json!({}), vec![Effect::UseServer { server: server.clone(), tool: tool.clone() }])
+        }
+        _ => (json!({}), vec![Effect::Fetch { url: "https://example.org".into() }]),
+    };
+    let server = matches!(shown, Shown::Mcp { .. }).then_some("files");
+    let proposal = Proposal { input: input.as_object().unwrap().clone(), effects, shown };
+    then(&Judged {
+        tool,
+        server,
+        subagent: None,
+        annotations: &Map::new(),
+        proposal: &proposal,
+        roots: &["/w".into()],
+        plans: None,
+        mode,
+        interactive: true,
+        trusted: true,
+    })
+}
+
+fn answer(choice: Choice, tool: &str, shown: Shown) -> Outcome {
+    judge(tool, shown, Mode::Default, |judged| rules_for(choice, judged))
+}
+
+#[test]
+fn some_answers_make_no_rules() {
+    for shown in [edit(), exec("make"), mcp(), info(), Shown::Questions { questions: json!([]) }] {
+        assert_eq!(answer(Choice::ProceedOnce, "x", shown.clone()), Outcome::Run);
+        assert_eq!(answer(Choice::Cancel, "x", shown.clone()), Outcome::Cancel);
+        assert_eq!(answer(Choice::ModifyWithEditor, "x", shown), Outcome::Modify);
+    }
+    assert_eq!(
+        answer(Choice::ProceedAlways, "ask_user", Shown::Questions { questions: json!([]) }),
+        Outcome::Run
+    );
+}
+
+#[test]
+fn always_for_an_edit_switches_the_mode() {
+    assert_eq!(answer(Choice::ProceedAlways, "replace", edit()), Outcome::Switch(Mode::AutoEdit));
+    let Outcome::Save { rules, switch } = answer(Choice::ProceedAlwaysAndSave, "write_file", edit()) else {
+        panic!()
+    };
+    assert_eq!(switch, Some(Mode::AutoEdit));
+    assert_eq!(rules[0].tools, ["write_file"]);
+    assert_eq!(rules[0].arguments.as_ref().unwrap().as_str(), r#""file_path":"a\.rs""#);
+}
+
+#[test]
+fn always_for_a_command_is_about_each_of_its_programs() {
+    for (command, expected) in [
+        ("make", &["^make$"][..]),
+        ("cargo test --all", &["cargo"]),
+        ("cargo test && cargo doc", &["cargo"]),
+        ("cd x && git add . | tee y", &["cd", "git", "tee"]),
+        ("timeout 5 cargo test", &["cargo"]),
+        ("sh -c 'cargo test'", &["cargo"]),
+        ("bash run.sh", &["^bash run\\.sh$"]),
+        ("python3 x.py -v", &["^python3 x\\.py \\-v$"]),
+        ("sudo cargo x", &["^sudo cargo x$", "cargo"]),
+        ("python3 -c 'a b'", &[]),
+        ("node $x", &[]),
+        ("cargo test; $x", &[]),
+        ("'my tool' x", &[]),
+        ("[ -f x ] && cargo", &["cargo"]),
+    ] {
+        let Outcome::Remember(rules) = answer(Choice::ProceedAlways, "run_shell_command", exec(command))
+        else {
+            panic!()
+        };
+        let found: Vec<_> = rules
+            .iter()
+            .map(|rule| {
+                rule.command.as_ref().map_or_else(|| rule.prefixes[0].as_str(), |regex| regex.as_str())
+            })
+            .collect();
+        assert_eq!(found, expected, "{command}");
+        assert!(rules.iter().all(|rule| rule.tools == ["run_shell_command"] && rule.is_about_commands()));
+        assert!(rules.iter().all(|rule| (rule.tier, rule.priority) == (Tier::Workspace, 950)));
+    }
+}
+
+#[test]
+fn the_same_command_is_not_asked_about_again() {
+    for command in [
+        "cargo test",
+        "cargo test > log",
+        "make",
+        "cargo test | tee log && make all",
+        "timeout 5 cargo x > y",
+    ] {
+        judge("run_shell_command", exec(command), Mode::Default, |judged| {
+            assert_eq!(rule(&Policy::default(), judged).decision, Decision::Ask, "{command}");
+            for choice in [Choice::ProceedAlways, Choice::ProceedAlwaysAndSave] {
+                let rules = match rules_for(choice, judged) {
+                    Outcome::Remember(rules) | Outcome::Save { rules, .. } => rules,
+                    other => panic!("{other:?}"),
+                };
+                assert_eq!(rule(&Policy::new(rules), judged).decision, Decision::Allow, "{command}");
+            }
+        });
+    }
+}
+
+#[test]
+fn always_for_a_server_is_about_the_tool_or_all_its_tools() {
+    for (choice, expected) in [
+        (Choice::ProceedAlwaysTool, "mcp_files_list"),
+        (Choice::ProceedAlways, "mcp_files_list"),
+        (Choice::ProceedAlwaysServer, "mcp_files_*"),
+    ] {
+        let Outcome::Remember(rules) = answer(choice, "mcp_files_list", mcp()) else { panic!() };
+        assert_eq!(
+            (&rules[0].tools[..], rules[0].server.as_deref()),
+            (&[expected.to_owned()][..], Some("files"))
+        );
+    }
+    let Outcome::Save { rules, switch: None } = answer(Choice::ProceedAlwaysAndSave, "mcp_files_list", mcp())
+    else {
+        panic!()
+    };
+    assert_eq!((rules[0].tier, rules[0].priority), (Tier::User, 950));
+}
+
+#[test]
+fn always_for_other_tools_is_about_the_tool_unless_that_is_too_much() {
+    let Outcome::Remember(rules) = answer(Choice::ProceedAlways, "web_fetch", info()) else { panic!() };
+    assert_eq!(rules[0].tools, ["web_fetch"]);
+    for sensitive in ["read_file", "glob", "run_shell_command"] {
+        assert_eq!(answer(Choice::ProceedAlways, sensitive, info()), Outcome::Remember(vec![]));
+    }
+}
+
+#[test]
+fn an_answer_holds_in_its_mode_and_in_freer_ones() {
+    use Mode::{AutoEdit, Default, Plan, Yolo};
+    for (mode, expected) in [
+        (Plan, vec![Plan, Default, AutoEdit, Yolo]),
+        (Default, vec![Default, AutoEdit, Yolo]),
+        (AutoEdit, vec![AutoEdit, Yolo]),
+        (Yolo, vec![Yolo]),
+    ] {
+        let outcome = judge("web_fetch", info(), mode, |judged| rules_for(Choice::ProceedAlways, judged));
+        let Outcome::Remember(rules) = outcome else { panic!() };
+        assert_eq!(rules[0].modes, expected);
+    }
+}

@@ -1,0 +1,59 @@
+//! Rules as the text of a TOML file, to be read again by [`read`](super::read).
+
+use serde_json::Value;
+use toml::{Table, Value as Toml};
+
+use super::Rule;
+
+/// Every rule as a `[[rule]]` table. Tier and source are those of the file it is saved in, so they are left out.
+pub fn to_toml(rules: &[Rule]) -> String {
+    let tables: Vec<Toml> = rules.iter().map(|rule| Toml::Table(table(rule))).collect();
+    let mut document = Table::new();
+    if !tables.is_empty() {
+        document.insert("rule".to_owned(), Toml::Array(tables));
+    }
+    document.to_string()
+}
+
+fn table(rule: &Rule) -> Table {
+    let mut table = Table::new();
+    let mut put = |key: &str, value: Option<Toml>| {
+        if let Some(value) = value {
+            table.insert(key.to_owned(), value);
+        }
+    };
+    let text = |text: &String| Toml::String(text.clone());
+    put("toolName", list(&rule.tools));
+    put("mcpName", rule.server.as_ref().map(text));
+    put("subagent", rule.subagent.as_ref().map(text));
+    put("argsPattern", rule.arguments.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));
+    put("commandPrefix", list(&rule.prefixes));
+    put("commandRegex", rule.command.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));
+    put("decision", Some(Toml::String(rule.decision.name().to_owned())));
+    put("priority", Some(Toml::Integer(rule.priority.into())));
+    let modes: Vec<String> = rule.modes.iter().map(|mode| mode.name().to_owned()).collect();
+    put("modes", (!modes.is_empty()).then(|| Toml::Array(modes.into_iter().map(Toml::String).collect())));
+    put("interactive", rule.interactive.map(Toml::Boolean));
+    put("allowRedirection", rule.redirection.then_some(Toml::Boolean(true)));
+    put("denyMessage", rule.deny_message.as_ref().map(text));
+    let annotations: Table = rule
+        .annotations
+        .iter()
+        .filter_map(|(name, value)| match value {
+            Value::Bool(it) => Some((name.clone(), Toml::Boolean(*it))),
+            Value::String(it) => Some((name.clone(), Toml::String(it.clone()))),
+            _ => None,
+        })
+        .collect();
+    put("toolAnnotations", (!annotations.is_empty()).then_some(Toml::Table(annotations)));
+    table
+}
+
+/// One alone needs no brackets.
+fn list(texts: &[String]) -> Option<Toml> {
+    match texts {
+        [] => None,
+        [text] => Some(Toml::String(text.clone())),
+        _ => Some(Toml::Array(texts.iter().cloned().map(Toml::String).collect())),
+    }
+}

@@ -1,0 +1,120 @@
+//! Whether a proposal may run: a pure function of its effects and the rules.
+//!
+//! The strongest rule that fits decides; without one, the mode and the effects do. Commands are judged piece by piece,
+//! and the most careful answer counts. What is not understood is asked about, never run or refused in silence.
+
+mod command;
+mod dangerous;
+mod fallback;
+mod git;
+mod inside;
+mod matching;
+mod safe;
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use crate::policy::{Decision, Mode, Policy, Rule};
+use crate::{Effect, Proposal};
+
+/// A call, as far as rules look at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    pub tool: &'a str,
+    /// Of which MCP server the tool is.
+    pub server: Option<&'a str>,
+    /// Which subagent makes the call.
+    pub subagent: Option<&'a str>,
+    /// What the tool says about itself.
+    pub annotations: &'a Map<String, Value>,
+    pub proposal: &'a Proposal,
+    /// Absolute and without links.
+    pub roots: &'a [PathBuf],
+    /// Where plans may be written while planning.
+    pub plans: Option<&'a Path>,
+    pub mode: Mode,
+    /// Whether somebody is there to be asked.
+    pub interactive: bool,
+    /// Whether the folder is one that its owner trusts.
+    pub trusted: bool,
+}
+
+impl Judged<'_> {
+    /// The mode that counts: in a folder that is not trusted, nothing goes without asking.
+    pub fn effective_mode(&self) -> Mode {
+        if self.trusted { self.mode } else { self.mode.min(Mode::Default) }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruling {
+    pub decision: Decision,
+    /// The rule or the default that decided.
+    pub why: String,
+    /// What the model is told when it is denied.
+    pub deny_message: Option<String>,
+}
+
+impl Ruling {
+    fn new(decision: Decision, why: impl Into<String>) -> Self {
+        Self { decision, why: why.into(), deny_message: None }
+    }
+
+    fn by(rule: &Rule) -> Self {
+        Self {
+            deny_message: rule.deny_message.clone(),
+            ..Self::new(rule.decision, format!("rule {}", rule.source))
+        }
+    }
+
+    fn deny(why: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { deny_message: Some(message.into()), ..Self::new(Decision::Deny, why) }
+    }
+
+    /// The more careful of the two, the first among equals.
+    fn and(self, other: Self) -> Self {
+        if self.decision.and(other.decision) == self.decision { self } else { other }
+    }
+}
+
+/// Says whether `call` may run.
+pub fn rule(policy: &Policy, call: &Judged<'_>) -> Ruling {
+    let mode = call.effective_mode();
+    let commands = call.proposal.effects.iter().filter_map(|effect| match effect {
+        Effect::Run { command, directory } => Some(command::rule(policy, call, mode, command, directory)),
+        _ => None,
+    });
+    let others = call.proposal.effects.iter().any(|effect| !matches!(effect, Effect::Run { .. }));
+    let whole = (others || call.proposal.effects.is_empty()).then(|| rule_whole(policy, call, mode));
+    let ruling = commands
+        .chain(whole)
+        .reduce(Ruling::and)
+        .unwrap_or_else(|| Ruling::new(Decision::Ask, "nothing is known about it"));
+    without_people(call, ruling)
+}
+
+/// All but commands: what is called with what.
+fn rule_whole(policy: &Policy, call: &Judged<'_>, mode: Mode) -> Ruling {
+    let found = policy.rules().iter().find(|rule| matching::whole(rule, call, mode));
+    let ruling = found.map_or_else(|| fallback::fallback(call, mode), Ruling::by);
+    // No rule can answer in a person's place.
+    if call.proposal.effects.contains(&Effect::AskPerson) {
+        ruling.and(Ruling::new(Decision::Ask, "a person has to answer"))
+    } else {
+        ruling
+    }
+}
+
+/// Where nobody can be asked, asking is denying.
+fn without_people(call: &Judged<'_>, ruling: Ruling) -> Ruling {
+    if call.interactive || ruling.decision != Decision::Ask {
+        return ruling;
+    }
+    let message = "It needs the approval of a person, and nobody is there to give it. A rule that allows it, or \
+                   another mode, would let it run.";
+    Ruling::deny(format!("{}; nobody can be asked", ruling.why), message)
+}
+
+#[cfg(test)]
+mod tests;

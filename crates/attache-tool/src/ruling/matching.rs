@@ -1,0 +1,190 @@
+//! Whether a rule is about a call, or about a piece of a command.
+
+use serde_json::{Map, Value};
+
+use super::Judged;
+use crate::policy::{Decision, Mode, Rule};
+use crate::shell::{Segment, Word};
+
+/// How well a rule fits a piece of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    No,
+    /// It would, if what is not known yet were so.
+    Perhaps,
+    Yes,
+}
+
+/// Whether `rule` decides about the call as a whole.
+pub(super) fn whole(rule: &Rule, call: &Judged<'_>, mode: Mode) -> bool {
+    applies(rule, call, mode)
+        && rule.prefixes.is_empty()
+        && rule.command.is_none()
+        && rule.arguments.as_ref().is_none_or(|pattern| pattern.is_match(&sorted_json(&call.proposal.input)))
+}
+
+/// Whether `rule` decides about one command of the call. What forbids is read widely, what allows narrowly.
+pub(super) fn segment(rule: &Rule, call: &Judged<'_>, mode: Mode, segment: &Segment) -> Fit {
+    if !applies(rule, call, mode) {
+        return Fit::No;
+    }
+    let allows = rule.decision == Decision::Allow;
+    let fits = [
+        prefix(rule, segment, allows),
+        command(rule, segment, allows),
+        arguments(rule, call, segment, allows),
+    ];
+    if fits.contains(&Fit::No) {
+        Fit::No
+    } else if fits.contains(&Fit::Perhaps) {
+        Fit::Perhaps
+    } else {
+        Fit::Yes
+    }
+}
+
+/// All that does not depend on the command.
+fn applies(rule: &Rule, call: &Judged<'_>, mode: Mode) -> bool {
+    let tool = rule.tools.is_empty() || rule.tools.iter().any(|pattern| stands_for(pattern, call.tool));
+    let server =
+        rule.server.as_deref().is_none_or(|server| call.server.is_some_and(|it| stands_for(server, it)));
+    let subagent = rule.subagent.as_deref().is_none_or(|subagent| call.subagent == Some(subagent));
+    let annotated = rule.annotations.iter().all(|(name, value)| call.annotations.get(name) == Some(value));
+    let interactive = rule.interactive.is_none_or(|interactive| interactive == call.interactive);
+    tool && server && subagent && annotated && interactive && counts_in(rule, mode)
+}
+
+/// The two outer modes are stronger than rules that do not name them: planning changes nothing, and in yolo nobody wants
+/// to be asked.
+fn counts_in(rule: &Rule, mode: Mode) -> bool {
+    match (mode, rule.decision) {
+        (Mode::Plan, Decision::Allow | Decision::Ask) | (Mode::Yolo, Decision::Ask) => {
+            rule.modes.contains(&mode)
+        }
+        _ => rule.modes.is_empty() || rule.modes.contains(&mode),
+    }
+}
+
+fn prefix(rule: &Rule, segment: &Segment, allows: bool) -> Fit {
+    if rule.prefixes.is_empty() {
+        return Fit::Yes;
+    }
+    let fits: Vec<Fit> = rule.prefixes.iter().map(|prefix| starts_with(segment, prefix, allows)).collect();
+    match fits {
+        fits if fits.contains(&Fit::Yes) => Fit::Yes,
+        fits if fits.contains(&Fit::Perhaps) => Fit::Perhaps,
+        _ => Fit::No,
+    }
+}
+
+/// Word by word, so that `git` is no beginning of `gitk`.
+fn starts_with(segment: &Segment, prefix: &str, allows: bool) -> Fit {
+    let mut fit = Fit::Yes;
+    let mut wanted = prefix.split_whitespace().peekable();
+    if wanted.peek().is_none() {
+        return Fit::No;
+    }
+    for (place, wanted) in wanted.enumerate() {
+        fit = match segment.words.get(place) {
+            Some(Word::Text(text)) if text == wanted => fit,
+            // A program is forbidden wherever it lies; it is allowed only as it is spelled.
+            Some(Word::Text(_)) if place == 0 && !allows && segment.base() == Some(wanted) => fit,
+            Some(Word::Pattern(_) | Word::Unknown) if !allows => Fit::Perhaps,
+            _ => return Fit::No,
+        };
+    }
+    fit
+}
+
+fn command(rule: &Rule, segment: &Segment, allows: bool) -> Fit {
+    let Some(pattern) = &rule.command else { return Fit::Yes };
+    let begins = |text: &str| pattern.find(text).is_some_and(|found| found.start() == 0);
+    let known = segment.words.iter().all(|word| *word != Word::Unknown);
+    let text = segment.text();
+    if allows {
+        return if known && begins(&text) { Fit::Yes } else { Fit::No };
+    }
+    let path = segment.program().unwrap_or_default().len() - segment.base().unwrap_or_default().len();
+    if begins(&text) || begins(&text[path..]) {
+        Fit::Yes
+    } else if known {
+        Fit::No
+    } else {
+        Fit::Perhaps
+    }
+}
+
+fn arguments(rule: &Rule, call: &Judged<'_>, segment: &Segment, allows: bool) -> Fit {
+    let Some(pattern) = &rule.arguments else { return Fit::Yes };
+    let mut input = call.proposal.input.clone();
+    input.insert("command".to_owned(), Value::String(segment.text()));
+    let piece = pattern.is_match(&sorted_json(&input));
+    let all = pattern.is_match(&sorted_json(&call.proposal.input));
+    let known = segment.words.iter().all(|word| *word != Word::Unknown);
+    match (allows, piece, all) {
+        (true, true, _) if known => Fit::Yes,
+        (false, true, _) | (false, _, true) => Fit::Yes,
+        _ => Fit::No,
+    }
+}
+
+/// Whether the pattern, in which `*` is any text, stands for the name.
+fn stands_for(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = parts.collect();
+    let Some(last) = parts.pop() else { return rest.is_empty() };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// The same text for the same arguments, in whatever order they came.
+fn sorted_json(input: &Map<String, Value>) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Object(object) => sorted_object(object),
+            Value::Array(items) => Value::Array(items.iter().map(sorted).collect()),
+            other => other.clone(),
+        }
+    }
+    fn sorted_object(object: &Map<String, Value>) -> Value {
+        let mut entries: Vec<_> = object.iter().collect();
+        entries.sort_by_key(|(key, _)| *key);
+        Value::Object(entries.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
+    }
+    sorted_object(input).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, name, expected) in [
+            ("read_file", "read_file", true),
+            ("read_file", "read_files", false),
+            ("*", "anything", true),
+            ("mcp_*", "mcp_a_b", true),
+            ("mcp_*", "xmcp_a", false),
+            ("mcp_a_*", "mcp_ab_c", false),
+            ("*_file", "read_file", true),
+            ("a*b*c", "axxbyyc", true),
+            ("a*b*c", "axxcyyb", false),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(stands_for(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn arguments_are_spelled_in_one_order() {
+        let input: Map<String, Value> =
+            serde_json::from_str(r#"{"b":{"d":1,"c":[{"f":1,"e":2}]},"a":2}"#).unwrap();
+        assert_eq!(sorted_json(&input), r#"{"a":2,"b":{"c":[{"e":2,"f":1}],"d":1}}"#);
+    }
+}

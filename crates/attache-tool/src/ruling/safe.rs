@@ -1,0 +1,130 @@
+//! Commands that are known to change nothing and to look at nothing outside the workspace.
+
+use std::path::{Path, PathBuf};
+
+use super::dangerous::{finds_and_acts, is_short, searches_with_program};
+use super::git;
+use super::inside::inside;
+use crate::shell::{Segment, Word};
+
+/// Their arguments are no paths, and none of their flags does more.
+const WORDS: &[&str] =
+    &["[", "echo", "expr", "false", "id", "numfmt", "pwd", "seq", "tr", "true", "uname", "which", "whoami"];
+/// They read the files they are given, and none of their flags does more.
+const FILES: &[&str] = &[
+    "cat", "cut", "egrep", "fgrep", "grep", "head", "ls", "nl", "paste", "rev", "stat", "tac", "tail", "wc",
+];
+/// Where the system keeps its programs.
+const SYSTEM: &[&str] = &["/bin/", "/usr/bin/"];
+
+/// Where a command runs.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) directory: &'a Path,
+    pub(super) roots: &'a [PathBuf],
+    /// Whether the line goes to other folders, so that `..` leads who knows where.
+    pub(super) moves: bool,
+}
+
+/// Whether the command is one of them. Where its output goes is not looked at, where its input comes from is.
+pub(super) fn known_safe(segment: &Segment, place: Place<'_>) -> bool {
+    let reads = segment.redirections.iter().filter(|redirection| !redirection.write);
+    reads.into_iter().all(|redirection| is_inside(&redirection.target, place)) && is_safe(segment, place)
+}
+
+fn is_safe(segment: &Segment, place: Place<'_>) -> bool {
+    // Assignments alone change nothing that outlives the line.
+    let Some(program) = segment.words.first() else { return true };
+    let Some(program) = program.text() else { return false };
+    let program = SYSTEM.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
+    let arguments = &segment.words[1..];
+    if !segment.assignments.is_empty() || arguments.contains(&Word::Unknown) {
+        return false;
+    }
+    if WORDS.contains(&program) {
+        return true;
+    }
+    if FILES.contains(&program) {
+        return files_are_inside(arguments, place);
+    }
+    let names: Vec<&str> = arguments.iter().filter_map(Word::text).collect();
+    // A pattern can stand for a file whose name is a flag.
+    let steady = arguments
+        .iter()
+        .all(|word| !matches!(word, Word::Pattern(text) if text.starts_with(['*', '?', '['])));
+    steady
+        && match program {
+            "cd" => {
+                names.len() == 1
+                    && arguments.len() == 1
+                    && !names[0].starts_with('-')
+                    && files_are_inside(arguments, place)
+            }
+            "uniq" => {
+                names.len() == arguments.len()
+                    && uniq_writes_nothing(&names)
+                    && files_are_inside(arguments, place)
+            }
+            "base64" => {
+                !names.iter().any(|name| is_short(name, 'o') || name.starts_with("--o"))
+                    && files_are_inside(arguments, place)
+            }
+            "find" => {
+                !names.iter().any(|name| finds_and_acts(name) || name.starts_with("-files0"))
+                    && files_are_inside(arguments, place)
+            }
+            "rg" => {
+                !names.iter().any(|name| searches_with_program(name)) && files_are_inside(arguments, place)
+            }
+            "sed" => prints_lines(&names) && files_are_inside(arguments, place),
+            "git" => {
+                names.len() == arguments.len()
+                    && git::looks(&names).is_some_and(|paths| {
+                        paths.into_iter().all(|path| is_inside(&Word::Text(path), place))
+                    })
+            }
+            _ => false,
+        }
+}
+
+fn files_are_inside(arguments: &[Word], place: Place<'_>) -> bool {
+    arguments.iter().all(|word| match word.text() {
+        // A value may be joined to a flag.
+        Some(flag) if flag.starts_with('-') => {
+            !flag.contains('/') && !flag.contains('~') && !flag.contains("..")
+        }
+        _ => is_inside(word, place),
+    })
+}
+
+fn is_inside(word: &Word, place: Place<'_>) -> bool {
+    match word {
+        Word::Text(text) => {
+            !(place.moves && text.contains("..")) && inside(text, place.directory, place.roots)
+        }
+        Word::Pattern(text) => !text.contains("..") && inside(text, place.directory, place.roots),
+        Word::Unknown => false,
+    }
+}
+
+/// The second name is where it would write.
+fn uniq_writes_nothing(names: &[&str]) -> bool {
+    const FLAGS: &[&str] = &["-c", "-d", "-u", "-i", "-D", "-z"];
+    names.iter().all(|name| !name.starts_with('-') || FLAGS.contains(name))
+        && names.iter().filter(|name| !name.starts_with('-')).count() <= 1
+}
+
+/// `sed -n 5p`, `sed -n 5,9p file`: sed can also write files and run programs.
+fn prints_lines(names: &[&str]) -> bool {
+    let number =
+        |text: &str| text == "$" || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()));
+    match names {
+        ["-n", script, files @ ..] => {
+            let lines = script
+                .strip_suffix('p')
+                .is_some_and(|lines| lines.split(',').all(number) && lines.matches(',').count() < 2);
+            lines && files.iter().all(|file| !file.starts_with('-'))
+        }
+        _ => false,
+    }
+}

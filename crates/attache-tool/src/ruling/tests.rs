@@ -1,0 +1,249 @@
+mod command;
+
+use serde_json::json;
+
+use super::*;
+use crate::Shown;
+use crate::policy::{Tier, read};
+use Decision::{Allow, Ask, Deny};
+
+const ROOT: &str = "/w/project";
+
+/// A call to be judged, with room for what it borrows.
+struct Call {
+    tool: &'static str,
+    effects: Vec<Effect>,
+    input: Value,
+    annotations: Value,
+    mode: Mode,
+    interactive: bool,
+    trusted: bool,
+}
+
+impl Call {
+    fn new(tool: &'static str, effect: impl IntoIterator<Item = Effect>) -> Self {
+        let (input, annotations) = (json!({}), json!({}));
+        let effects = effect.into_iter().collect();
+        Self { tool, effects, input, annotations, mode: Mode::Default, interactive: true, trusted: true }
+    }
+
+    fn command(command: &str) -> Self {
+        let effect = Effect::Run { command: command.to_owned(), directory: ROOT.into() };
+        Self { input: json!({ "command": command }), ..Self::new("run_shell_command", [effect]) }
+    }
+
+    fn mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    fn judge(&self, policy: &Policy) -> Ruling {
+        let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
+        let shown = Shown::Plain { summary: String::new() };
+        let proposal = Proposal { input: object(&self.input), effects: self.effects.clone(), shown };
+        let server = self.effects.iter().find_map(|effect| match effect {
+            Effect::UseServer { server, .. } => Some(server.as_str()),
+            _ => None,
+        });
+        rule(
+            policy,
+            &Judged {
+                tool: self.tool,
+                server,
+                subagent: None,
+                annotations: &object(&self.annotations),
+                proposal: &proposal,
+                roots: &[ROOT.into()],
+                plans: Some(Path::new("/w/plans")),
+                mode: self.mode,
+                interactive: self.interactive,
+                trusted: self.trusted,
+            },
+        )
+    }
+}
+
+fn policy(text: &str) -> Policy {
+    Policy::new(read("user.toml", text, Tier::User).unwrap())
+}
+
+#[track_caller]
+fn check(policy: &Policy, line: &str, mode: Mode, expected: Decision) {
+    let ruling = Call::command(line).mode(mode).judge(policy);
+    assert_eq!(ruling.decision, expected, "{line:?} in {mode:?}: {}", ruling.why);
+}
+
+fn write(path: &str) -> Effect {
+    Effect::Write { path: path.into() }
+}
+
+#[test]
+fn every_effect_has_a_default_in_every_mode() {
+    let read = || Effect::Read { path: "/w/project/a".into() };
+    let fetch = || Effect::Fetch { url: "https://example.org".into() };
+    let server = || Effect::UseServer { server: "s".into(), tool: "t".into() };
+    let run = |command: &str| Effect::Run { command: command.into(), directory: ROOT.into() };
+    // plan, default, auto_edit, yolo
+    for (effects, expected) in [
+        (vec![], [Allow, Allow, Allow, Allow]),
+        (vec![read()], [Allow, Allow, Allow, Allow]),
+        (vec![write("/w/project/a")], [Deny, Ask, Allow, Allow]),
+        (vec![write("/w/other/a")], [Deny, Ask, Ask, Allow]),
+        (vec![write("/w/project/../x")], [Deny, Ask, Ask, Allow]),
+        (vec![write("/w/plans/a.md")], [Allow, Ask, Ask, Allow]),
+        (vec![write("/w/plans/a.rs")], [Deny, Ask, Ask, Allow]),
+        (vec![write("/w/plans/../project/a.md")], [Deny, Ask, Allow, Allow]),
+        (vec![fetch()], [Ask, Ask, Allow, Allow]),
+        (vec![server()], [Deny, Ask, Ask, Allow]),
+        (vec![Effect::AskPerson], [Ask, Ask, Ask, Ask]),
+        (vec![run("make")], [Deny, Ask, Ask, Allow]),
+        (vec![run("ls")], [Deny, Allow, Allow, Allow]),
+        (vec![run("$x")], [Deny, Ask, Ask, Allow]),
+        (vec![read(), write("/w/project/a")], [Deny, Ask, Allow, Allow]),
+        (vec![read(), run("make")], [Deny, Ask, Ask, Allow]),
+        (vec![run("ls"), run("make")], [Deny, Ask, Ask, Allow]),
+    ] {
+        for (mode, expected) in Mode::ALL.into_iter().zip(expected) {
+            let call = Call::new("some_tool", effects.clone()).mode(mode);
+            assert_eq!(call.judge(&Policy::default()).decision, expected, "{effects:?} in {mode:?}");
+            let alone = Call { interactive: false, ..call };
+            let expected = if expected == Ask { Deny } else { expected };
+            assert_eq!(alone.judge(&Policy::default()).decision, expected, "{effects:?} in {mode:?}, alone");
+        }
+    }
+}
+
+#[test]
+fn some_tools_have_defaults_of_their_own() {
+    let fetch = || vec![Effect::Fetch { url: "https://example.org".into() }];
+    for (tool, effects, input, expected) in [
+        ("google_web_search", fetch(), json!({}), [Allow, Allow, Allow, Allow]),
+        ("activate_skill", vec![], json!({}), [Ask, Ask, Ask, Allow]),
+        ("enter_plan_mode", vec![], json!({}), [Ask, Ask, Ask, Deny]),
+        ("exit_plan_mode", vec![], json!({}), [Ask, Ask, Ask, Deny]),
+        ("discovered_tool_x", vec![], json!({}), [Deny, Ask, Ask, Allow]),
+        ("invoke_agent", vec![], json!({"agent_name": "mine"}), [Deny, Allow, Allow, Allow]),
+        ("invoke_agent", vec![], json!({"agent_name": "cli_help"}), [Allow, Allow, Allow, Allow]),
+        ("invoke_agent", fetch(), json!({"agent_name": "far"}), [Deny, Ask, Ask, Allow]),
+    ] {
+        for (mode, expected) in Mode::ALL.into_iter().zip(expected) {
+            let call = Call { input: input.clone(), ..Call::new(tool, effects.clone()).mode(mode) };
+            assert_eq!(call.judge(&Policy::default()).decision, expected, "{tool} {input} in {mode:?}");
+        }
+    }
+    let alone = Call { interactive: false, ..Call::new("enter_plan_mode", []) };
+    assert_eq!(alone.judge(&Policy::default()).decision, Allow);
+}
+
+#[test]
+fn a_server_that_says_it_only_reads_may_be_asked_about_while_planning() {
+    let server = Effect::UseServer { server: "s".into(), tool: "t".into() };
+    let call = Call {
+        annotations: json!({"readOnlyHint": true}),
+        ..Call::new("mcp_s_t", [server]).mode(Mode::Plan)
+    };
+    assert_eq!(call.judge(&Policy::default()).decision, Ask);
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_forces_the_default_mode() {
+    for (mode, expected) in
+        [(Mode::Plan, Deny), (Mode::Default, Ask), (Mode::AutoEdit, Ask), (Mode::Yolo, Ask)]
+    {
+        let call = Call { trusted: false, ..Call::new("write_file", [write("/w/project/a")]).mode(mode) };
+        assert_eq!(call.judge(&Policy::default()).decision, expected, "{mode:?}");
+    }
+    let git = Call { trusted: false, ..Call::command("git status") };
+    assert_eq!(git.judge(&Policy::default()).decision, Ask);
+    assert_eq!(git.judge(&policy("[[rule]]\ncommandPrefix = 'git'\ndecision = 'allow'")).decision, Ask);
+}
+
+#[test]
+fn the_strongest_rule_decides() {
+    let deny = |tier, priority| Rule { priority, ..Rule::new(Deny, tier, "deny") };
+    let allow = |tier, priority| Rule { priority, ..Rule::new(Allow, tier, "allow") };
+    for (rules, expected) in [
+        (vec![deny(Tier::User, 1), allow(Tier::User, 2)], Allow),
+        (vec![deny(Tier::User, 2), allow(Tier::User, 1)], Deny),
+        (vec![deny(Tier::Admin, 0), allow(Tier::User, 999)], Deny),
+        (vec![deny(Tier::Workspace, 999), allow(Tier::User, 0)], Allow),
+        (vec![deny(Tier::Default, 999), allow(Tier::Extension, 0)], Allow),
+        (vec![deny(Tier::User, 1), allow(Tier::User, 1)], Deny),
+    ] {
+        assert_eq!(
+            Call::new("x", [write("/w/a")]).judge(&Policy::new(rules.clone())).decision,
+            expected,
+            "{rules:?}"
+        );
+    }
+}
+
+#[test]
+fn every_field_of_a_rule_narrows_it() {
+    let server = || Effect::UseServer { server: "files".into(), tool: "list".into() };
+    let call = || Call {
+        input: json!({"path": "a", "deep": true}),
+        annotations: json!({"readOnlyHint": true, "title": "x"}),
+        ..Call::new("mcp_files_list", [server()])
+    };
+    for (narrow, fits) in [
+        ("", true),
+        ("toolName = 'mcp_files_list'", true),
+        ("toolName = ['other', 'mcp_*']", true),
+        ("toolName = 'mcp_files_*'", true),
+        ("toolName = 'mcp_other_*'", false),
+        ("mcpName = 'files'", true),
+        ("mcpName = 'other'", false),
+        ("argsPattern = '\"deep\":true.*\"path\":\"a\"'", true),
+        ("argsPattern = '\"path\":\"b\"'", false),
+        ("modes = ['default']", true),
+        ("modes = ['auto_edit', 'yolo']", false),
+        ("interactive = true", true),
+        ("interactive = false", false),
+        ("toolAnnotations = { readOnlyHint = true }", true),
+        ("toolAnnotations = { readOnlyHint = false }", false),
+        ("toolAnnotations = { destructiveHint = true }", false),
+        ("subagent = 'reviewer'", false),
+    ] {
+        let policy = policy(&format!("[[rule]]\n{narrow}\ndecision = 'allow'"));
+        assert_eq!(call().judge(&policy).decision, if fits { Allow } else { Ask }, "{narrow}");
+    }
+}
+
+#[test]
+fn no_rule_answers_in_a_persons_place() {
+    let all = policy("[[rule]]\ndecision = 'allow'");
+    assert_eq!(Call::new("ask_user", [Effect::AskPerson]).judge(&all).decision, Ask);
+    assert_eq!(
+        Call { interactive: false, ..Call::new("ask_user", [Effect::AskPerson]) }.judge(&all).decision,
+        Deny
+    );
+}
+
+#[test]
+fn the_outer_modes_are_stronger_than_rules_that_do_not_name_them() {
+    let named = |modes: &str, decision: &str| policy(&format!("[[rule]]\n{modes}\ndecision = '{decision}'"));
+    for (modes, decision, mode, expected) in [
+        ("", "allow", Mode::Plan, Deny),
+        ("modes = ['plan']", "allow", Mode::Plan, Allow),
+        ("", "deny", Mode::Plan, Deny),
+        ("", "ask_user", Mode::Yolo, Allow),
+        ("modes = ['yolo']", "ask_user", Mode::Yolo, Ask),
+        ("", "deny", Mode::Yolo, Deny),
+    ] {
+        let policy = named(modes, decision);
+        assert_eq!(
+            Call::new("x", [write("/w/project/a")]).mode(mode).judge(&policy).decision,
+            expected,
+            "{modes} {decision}"
+        );
+        check(&policy, "make", mode, expected);
+    }
+}
+
+#[test]
+fn where_nobody_can_be_asked_the_model_is_told_so() {
+    let ruling = Call { interactive: false, ..Call::command("make") }.judge(&Policy::default());
+    assert_eq!(ruling.decision, Deny);
+    assert!(ruling.deny_message.unwrap().contains("approval of a person"));
+    assert_eq!(Call { interactive: false, ..Call::command("ls") }.judge(&Policy::default()).decision, Allow);
+}

@@ -1,0 +1,116 @@
+//! Commands that can start something which cannot be read off them.
+
+use super::{Segment, Word};
+
+/// Change what later words mean, run text from elsewhere, or start others in ways that are not looked through.
+const OPAQUE: &[&str] = &[
+    ".",
+    "alias",
+    "ash",
+    "at",
+    "batch",
+    "bind",
+    "busybox",
+    "chroot",
+    "compgen",
+    "complete",
+    "coproc",
+    "csh",
+    "doas",
+    "enable",
+    "entr",
+    "expect",
+    "fc",
+    "fish",
+    "flock",
+    "gdb",
+    "hash",
+    "ltrace",
+    "mapfile",
+    "nsenter",
+    "nu",
+    "parallel",
+    "pkexec",
+    "pwsh",
+    "readarray",
+    "runuser",
+    "script",
+    "setarch",
+    "setpriv",
+    "shopt",
+    "source",
+    "strace",
+    "su",
+    "systemd-run",
+    "taskset",
+    "tcsh",
+    "toybox",
+    "unbuffer",
+    "unshare",
+    "watch",
+];
+
+/// Evaluate the text of an argument once more when it looks like an element of an array.
+const EVALUATING: &[&str] = &[
+    "[", "declare", "export", "getopts", "let", "local", "printf", "read", "readonly", "test", "typeset",
+    "unset", "wait",
+];
+
+/// Variables that say what a shell or a program starts.
+const STEERING: &[&str] =
+    &["ENV", "IFS", "PATH", "CDPATH", "SHELL", "SHELLOPTS", "PROMPT_COMMAND", "VISUAL", "BROWSER"];
+const STEERING_STARTS: &[&str] = &[
+    "BASH", "CARGO", "DYLD_", "GIT_", "JAVA", "LD_", "LESS", "MAKE", "NODE", "NPM", "npm_", "PERL", "PS",
+    "PYTHON", "RUBY", "RUST", "SSH_", "SUDO_",
+];
+const STEERING_ENDS: &[&str] =
+    &["PAGER", "EDITOR", "OPTS", "OPTIONS", "FLAGS", "COMMAND", "ASKPASS", "_PATH", "_PROXY"];
+
+/// Whether more may start than the segment shows.
+pub(super) fn suspicious(segment: &Segment) -> bool {
+    let hidden_program = segment.words.first().is_some_and(|word| word.text().is_none_or(str::is_empty));
+    let base = segment.base().unwrap_or_default();
+    hidden_program
+        || OPAQUE.contains(&base)
+        || (EVALUATING.contains(&base) && segment.words.iter().any(evaluates))
+        || declares_oddly(segment)
+        || (matches!(base, "fd" | "fdfind") && segment.words.iter().any(runs_matches))
+        || segment
+            .assignments
+            .iter()
+            .any(|assignment| steers(&assignment.name) || evaluates(&assignment.value))
+}
+
+fn evaluates(word: &Word) -> bool {
+    match word {
+        Word::Text(text) | Word::Pattern(text) => {
+            text.contains("$(") || text.contains('`') || text.contains("${")
+        }
+        Word::Unknown => false,
+    }
+}
+
+/// `-n` makes one name stand for another, `-i` evaluates what is assigned.
+fn declares_oddly(segment: &Segment) -> bool {
+    let declares =
+        matches!(segment.base(), Some("declare" | "typeset" | "local" | "export" | "readonly" | "let"));
+    let flag = |word: &Word| match word {
+        Word::Text(text) => {
+            text.starts_with('-') && !matches!(text.as_str(), "-r" | "-x" | "-g" | "-p") || steers(text)
+        }
+        Word::Pattern(_) | Word::Unknown => true,
+    };
+    declares && (segment.base() == Some("let") || segment.words.iter().skip(1).any(flag))
+}
+
+fn runs_matches(word: &Word) -> bool {
+    word.text()
+        .is_none_or(|text| text.starts_with("-x") || text.starts_with("-X") || text.starts_with("--exec"))
+}
+
+fn steers(name: &str) -> bool {
+    let name = name.split(['=', '+', '[']).next().unwrap_or(name);
+    STEERING.contains(&name)
+        || STEERING_STARTS.iter().any(|start| name.starts_with(start))
+        || STEERING_ENDS.iter().any(|end| name.ends_with(end))
+}

@@ -1,0 +1,278 @@
+//! From the grammar's tree to simple commands.
+
+use std::ops::ControlFlow;
+
+use tree_sitter::{Node, ParseOptions, Parser, Tree};
+
+use super::decode::decode;
+use super::{Assignment, Redirection, Segment, Word};
+
+/// How often the parser may report before it is stopped; ordinary lines need a few reports.
+const MOST_REPORTS: usize = 600;
+/// How deep the tree is followed: far deeper than people nest.
+const DEEPEST: usize = 120;
+
+/// Words that the shell itself understands: as the name of a program they show a misreading.
+const RESERVED: &[&str] = &[
+    "!", "{", "}", "[[", "]]", "((", "if", "then", "elif", "else", "fi", "for", "select", "while", "until",
+    "do", "done", "case", "esac", "in", "function", "coproc",
+];
+
+pub(super) struct Found {
+    pub(super) segments: Vec<Segment>,
+    pub(super) sure: bool,
+}
+
+/// The tree of a line; none when it takes too long.
+pub(super) fn tree(line: &str) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
+    let mut reports = 0;
+    let mut progress = |_: &tree_sitter::ParseState| {
+        reports += 1;
+        if reports > MOST_REPORTS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    let mut input = |at: usize, _| line.as_bytes().get(at..).unwrap_or_default();
+    parser.parse_with_options(&mut input, None, Some(ParseOptions::new().progress_callback(&mut progress)))
+}
+
+/// Every simple command of the tree.
+pub(super) fn segments(tree: &Tree, line: &str) -> Found {
+    let found = Found { segments: Vec::new(), sure: !tree.root_node().has_error() };
+    let mut walker = Walker { line, found, places: Vec::new() };
+    walker.visit(tree.root_node(), 0);
+    walker.found
+}
+
+struct Walker<'a> {
+    line: &'a str,
+    found: Found,
+    /// Where in the line each segment begins.
+    places: Vec<usize>,
+}
+
+impl Walker<'_> {
+    fn visit(&mut self, node: Node<'_>, depth: usize) {
+        if depth > DEEPEST {
+            self.found.sure = false;
+            return;
+        }
+        match node.kind() {
+            "command" | "declaration_command" | "unset_command" => self.command(node, depth),
+            "test_command" => self.test(node, depth),
+            "redirected_statement" => self.redirected(node, depth),
+            "variable_assignment" => {
+                let assignment = self.assignment(node);
+                self.push(node, Segment { assignments: vec![assignment], ..Segment::default() });
+                self.children(node, depth);
+            }
+            "command_substitution" => {
+                self.reading_substitution(node, depth);
+                self.children(node, depth);
+            }
+            // A redirection where none is looked for, or a place where text is evaluated once more.
+            "file_redirect"
+            | "herestring_redirect"
+            | "heredoc_redirect"
+            | "subscript"
+            | "c_style_for_statement" => {
+                self.found.sure = false;
+                self.children(node, depth);
+            }
+            "simple_expansion" | "expansion" => {
+                self.found.sure &= !self.text(node).contains("IFS");
+                self.children(node, depth);
+            }
+            _ => self.children(node, depth),
+        }
+    }
+
+    fn children(&mut self, node: Node<'_>, depth: usize) {
+        for child in children(node) {
+            let first = self.found.segments.len();
+            if child.kind() == "file_redirect" && node.kind() == "command_substitution" {
+                continue;
+            }
+            self.visit(child, depth + 1);
+            if child.next_sibling().is_some_and(|next| next.kind() == "&") {
+                self.found.segments[first..].iter_mut().for_each(|segment| segment.background = true);
+            }
+        }
+    }
+
+    /// `$(< file)` starts nothing and reads the file.
+    fn reading_substitution(&mut self, node: Node<'_>, depth: usize) {
+        for redirect in children(node).into_iter().filter(|child| child.kind() == "file_redirect") {
+            let mut segment = Segment::default();
+            self.found.sure &= self.redirection(redirect, &mut segment).is_empty();
+            self.push(redirect, segment);
+            self.children(redirect, depth + 1);
+        }
+    }
+
+    fn command(&mut self, node: Node<'_>, depth: usize) {
+        let mut segment = Segment::default();
+        let mut end = node.start_byte();
+        let parts = children(node);
+        for part in &parts {
+            // Between the parts of one command there are blanks: a newline would mean two commands.
+            self.found.sure &= only_blanks(&self.line[end..part.start_byte()]);
+            end = part.end_byte();
+            match part.kind() {
+                "variable_assignment" => {
+                    let assignment = self.assignment(*part);
+                    segment.assignments.push(assignment);
+                }
+                "file_redirect" => self.found.sure &= self.redirection(*part, &mut segment).is_empty(),
+                "herestring_redirect" => {}
+                "subshell" => self.found.sure = false,
+                _ => segment.words.push(decode(self.text(*part))),
+            }
+        }
+        if segment.program().is_some_and(|program| RESERVED.contains(&program)) {
+            self.found.sure = false;
+        }
+        self.push(node, segment);
+        for part in parts {
+            match part.kind() {
+                "variable_assignment" | "file_redirect" | "herestring_redirect" => {
+                    self.children(part, depth + 1)
+                }
+                _ => self.visit(part, depth + 1),
+            }
+        }
+    }
+
+    /// Comparing numbers, and asking whether a variable is set, evaluates what stands there.
+    fn test(&mut self, node: Node<'_>, depth: usize) {
+        const EVALUATES: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
+        let text = self.text(node);
+        self.found.sure &= !EVALUATES.iter().any(|operator| text.contains(operator));
+        self.push(node, Segment { words: vec![Word::Text("[".to_owned())], ..Segment::default() });
+        self.children(node, depth);
+    }
+
+    fn redirected(&mut self, node: Node<'_>, depth: usize) {
+        let body = node.child_by_field_name("body");
+        let mut first = self.found.segments.len();
+        if let Some(body) = body {
+            self.visit(body, depth + 1);
+        }
+        // The grammar gives a list the redirection of its last command.
+        let owner = body.map(last_command);
+        if let Some(owner) = owner {
+            first += self.places[first..].iter().take_while(|place| **place < owner.start_byte()).count();
+        }
+        if self.found.segments.len() == first {
+            self.push(node, Segment::default());
+        }
+        let last = self.found.segments.len();
+        let takes_words = owner.is_some_and(|owner| owner.kind() == "command");
+        for part in children(node).into_iter().filter(|part| Some(*part) != body) {
+            let mut extra = Segment::default();
+            extra.words = match part.kind() {
+                "file_redirect" => self.redirection(part, &mut extra),
+                "heredoc_redirect" => self.heredoc(part, &mut extra, depth),
+                _ => Vec::new(),
+            };
+            if part.kind() != "heredoc_redirect" {
+                self.children(part, depth + 1);
+            }
+            self.found.sure &= extra.words.is_empty() || takes_words;
+            self.found.segments[first].words.append(&mut extra.words);
+            for segment in &mut self.found.segments[first..last] {
+                segment.redirections.extend(extra.redirections.iter().cloned());
+            }
+        }
+    }
+
+    /// After the delimiter the line goes on: with words, with redirections, or with the next command.
+    fn heredoc(&mut self, node: Node<'_>, segment: &mut Segment, depth: usize) -> Vec<Word> {
+        let mut words = Vec::new();
+        let mut cursor = node.walk();
+        let mut more = cursor.goto_first_child();
+        while more {
+            let part = cursor.node();
+            match (part.kind(), cursor.field_name()) {
+                ("file_redirect", _) => {
+                    words.append(&mut self.redirection(part, segment));
+                    self.children(part, depth + 1);
+                }
+                ("herestring_redirect", _) => self.children(part, depth + 1),
+                (_, Some("argument")) => {
+                    words.push(decode(self.text(part)));
+                    self.visit(part, depth + 1);
+                }
+                _ => self.visit(part, depth + 1),
+            }
+            more = cursor.goto_next_sibling();
+        }
+        words
+    }
+
+    /// Notes where it goes. The grammar takes words after the target for further targets: they are returned.
+    fn redirection(&mut self, node: Node<'_>, segment: &mut Segment) -> Vec<Word> {
+        let mut operator = "";
+        let mut targets = Vec::new();
+        for part in children(node) {
+            match part.kind() {
+                "file_descriptor" => {}
+                _ if !part.is_named() => operator = part.kind(),
+                _ => targets.push(decode(self.text(part))),
+            }
+        }
+        if targets.is_empty() {
+            return targets;
+        }
+        let words = targets.split_off(1);
+        let joins = operator.ends_with("&-")
+            || (operator.ends_with('&')
+                && targets[0].text().is_some_and(|text| {
+                    text.trim_end_matches('-').bytes().all(|byte| byte.is_ascii_digit())
+                }));
+        if let (false, Some(target)) = (joins, targets.pop()) {
+            let name = target.text().unwrap_or_default();
+            self.found.sure &= !name.starts_with("/dev/tcp/") && !name.starts_with("/dev/udp/");
+            let harmless = matches!(name, "/dev/null" | "/dev/stdout" | "/dev/stderr");
+            if !harmless {
+                segment.redirections.push(Redirection { write: operator.contains('>'), target });
+            }
+        }
+        words
+    }
+
+    fn assignment(&mut self, node: Node<'_>) -> Assignment {
+        let name = node.child_by_field_name("name").map(|name| self.text(name)).unwrap_or_default();
+        let value = match node.child_by_field_name("value") {
+            Some(value) if value.kind() == "array" => Word::Unknown,
+            Some(value) => decode(self.text(value)),
+            None => Word::Text(String::new()),
+        };
+        Assignment { name: name.to_owned(), value }
+    }
+
+    fn push(&mut self, node: Node<'_>, segment: Segment) {
+        self.places.push(node.start_byte());
+        self.found.segments.push(segment);
+    }
+
+    fn text(&self, node: Node<'_>) -> &str {
+        &self.line[node.byte_range()]
+    }
+}
+
+fn last_command(mut node: Node<'_>) -> Node<'_> {
+    while matches!(node.kind(), "list" | "pipeline") {
+        let Some(last) = children(node).into_iter().rfind(Node::is_named) else { break };
+        node = last;
+    }
+    node
+}
+
+fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    node.children(&mut node.walk()).collect()
+}
+
+fn only_blanks(gap: &str) -> bool {
+    gap.replace("\\\n", " ").bytes().all(|byte| matches!(byte, b' ' | b'\t'))
+}

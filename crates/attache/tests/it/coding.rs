@@ -1,0 +1,258 @@
+//! The coding agent whole: the real binary, a scripted Gemini server, real files and commands, over A2A.
+
+use std::fs;
+
+use attache_testkit::model_server::{ModelServer, gemini};
+use attache_testkit::{Client, Launch, ServerProcess};
+use serde_json::{Value, json};
+
+use crate::support::{launch, message, message_to};
+
+/// A server whose model is `model` and whose workspace is the folder `work` of the launch.
+async fn start(model: &ModelServer) -> (Launch, ServerProcess) {
+    let launch = launch_with(model);
+    let server = launch.start().await;
+    (launch, server)
+}
+
+fn launch_with(model: &ModelServer) -> Launch {
+    let launch = launch();
+    let workspace = launch.folder().join("work");
+    fs::create_dir_all(&workspace).unwrap();
+    fs::write(workspace.join("hello.txt"), "Hello, world.\nSecond line.\n").unwrap();
+    let data = launch.folder().join("data").display().to_string();
+    launch
+        .durable()
+        .argument("--workspace")
+        .argument(workspace.display().to_string())
+        .argument("--model")
+        .argument("gemini-2.5-pro")
+        .variable("GEMINI_API_KEY", "key-for-tests")
+        .variable("GOOGLE_GEMINI_BASE_URL", &model.url())
+        .variable("XDG_DATA_HOME", &data)
+}
+
+fn says(text: &str) -> attache_testkit::model_server::Planned {
+    gemini::answer([gemini::chunk().text(text).finish("STOP").usage(100, 10)])
+}
+
+fn calls(name: &str, arguments: Value) -> attache_testkit::model_server::Planned {
+    gemini::answer([gemini::chunk().call(name, arguments).finish("STOP").usage(100, 10)])
+}
+
+async fn send(client: &Client, id: &str, text: &str) -> Value {
+    client.rpc("SendMessage", message(id, text)).await["result"]["task"].clone()
+}
+
+async fn reply(client: &Client, id: &str, task: &Value, text: &str) -> Value {
+    let task = task["id"].as_str().unwrap();
+    let answer = client.rpc("SendMessage", message_to(task, id, text)).await;
+    answer["result"].get("task").cloned().unwrap_or(answer)
+}
+
+/// What the tool named in the last request gave back to the model.
+fn last_output(model: &ModelServer) -> String {
+    let body = model.received().last().unwrap().json();
+    let contents = body["contents"].as_array().unwrap().clone();
+    let part = &contents.last().unwrap()["parts"][0]["functionResponse"]["response"];
+    let text = part.get("output").or_else(|| part.get("error")).unwrap_or(part);
+    text.as_str().map_or_else(|| text.to_string(), str::to_owned)
+}
+
+fn state(task: &Value) -> &str {
+    task["status"]["state"].as_str().unwrap_or_else(|| panic!("{task:#}"))
+}
+
+fn answer_text(task: &Value) -> String {
+    let history = task["history"].as_array().unwrap();
+    history.last().unwrap()["parts"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_question_is_answered_by_the_model() {
+    let model = ModelServer::playing([says("All is well.")]);
+    let (_launch, server) = start(&model).await;
+    let task = send(&server.client(), "m1", "How are you?").await;
+    assert_eq!((state(&task), answer_text(&task).as_str()), ("TASK_STATE_COMPLETED", "All is well."));
+    let request = &model.received()[0];
+    assert_eq!(request.header("x-goog-api-key"), Some("key-for-tests"));
+    let body = request.json();
+    assert_eq!(body["contents"], json!([{"role": "user", "parts": [{"text": "How are you?"}]}]));
+    let names: Vec<_> = body["tools"][0]["functionDeclarations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].clone())
+        .collect();
+    for name in
+        ["read_file", "write_file", "replace", "list_directory", "glob", "grep_search", "run_shell_command"]
+    {
+        assert!(names.contains(&json!(name)), "{name} in {names:?}");
+    }
+    assert!(!server.log().contains("key-for-tests"), "keys are never logged");
+}
+
+#[tokio::test]
+async fn files_are_read_without_asking() {
+    let model =
+        ModelServer::playing([calls("read_file", json!({"file_path": "hello.txt"})), says("Two lines.")]);
+    let (_launch, server) = start(&model).await;
+    let task = send(&server.client(), "m1", "What is in hello.txt?").await;
+    assert_eq!(answer_text(&task), "Two lines.");
+    assert!(last_output(&model).contains("Second line."), "{}", last_output(&model));
+}
+
+#[tokio::test]
+async fn an_edit_waits_for_approval_and_is_published_as_a_diff() {
+    let edit = json!({"file_path": "hello.txt", "instruction": "greet the moon", "old_string": "world", "new_string": "moon"});
+    let model = ModelServer::playing([calls("replace", edit), says("Done.")]);
+    let (launch, server) = start(&model).await;
+    let path = launch.folder().join("work/hello.txt");
+    let task = send(&server.client(), "m1", "Greet the moon").await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
+    let question = task["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(question.contains("-Hello, world.\n+Hello, moon."), "{question}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "Hello, world.\nSecond line.\n");
+    let task = reply(&server.client(), "m2", &task, "yes").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "Hello, moon.\nSecond line.\n");
+    let artifacts = task["artifacts"].as_array().unwrap();
+    let diff = artifacts.iter().find(|artifact| artifact["artifactId"] == "changes-1").unwrap();
+    let text = diff["parts"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("--- a/hello.txt\n+++ b/hello.txt\n"), "{text}");
+}
+
+#[tokio::test]
+async fn a_file_changed_behind_an_approval_is_not_overwritten() {
+    let model = ModelServer::playing([
+        calls("write_file", json!({"file_path": "hello.txt", "content": "mine\n"})),
+        says("Oh."),
+    ]);
+    let (launch, server) = start(&model).await;
+    let path = launch.folder().join("work/hello.txt");
+    let task = send(&server.client(), "m1", "Write!").await;
+    fs::write(&path, "theirs\n").unwrap();
+    let task = reply(&server.client(), "m2", &task, "yes").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "theirs\n");
+}
+
+#[tokio::test]
+async fn a_command_runs_after_approval_and_sees_no_secret() {
+    let command = json!({"command": "touch made; env | grep -c -e GEMINI_API_KEY -e key-for-tests; true"});
+    let model = ModelServer::playing([calls("run_shell_command", command), says("Ran.")]);
+    let (launch, server) = start(&model).await;
+    let task = send(&server.client(), "m1", "Run!").await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
+    assert!(!launch.folder().join("work/made").exists());
+    let task = reply(&server.client(), "m2", &task, "yes").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED");
+    assert!(launch.folder().join("work/made").exists());
+    assert!(last_output(&model).contains("Output: 0"), "{}", last_output(&model));
+}
+
+#[tokio::test]
+async fn a_refused_call_does_not_run_and_the_person_speaks_next() {
+    let model =
+        ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"})), says("Fine.")]);
+    let (launch, server) = start(&model).await;
+    let task = send(&server.client(), "m1", "Run!").await;
+    let task = reply(&server.client(), "m2", &task, "no").await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
+    assert_eq!(model.received().len(), 1, "the model is not asked again before the person speaks");
+    let task = reply(&server.client(), "m3", &task, "never mind").await;
+    assert_eq!((state(&task), answer_text(&task).as_str()), ("TASK_STATE_COMPLETED", "Fine."));
+    assert!(!launch.folder().join("work/made").exists());
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_answer_is_refused_with_the_choices() {
+    let model = ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"}))]);
+    let (_launch, server) = start(&model).await;
+    let task = send(&server.client(), "m1", "Run!").await;
+    let refusal = reply(&server.client(), "m2", &task, "perhaps").await;
+    assert_eq!(refusal["error"]["code"], -32602);
+    assert!(
+        refusal["error"]["message"].as_str().unwrap().contains("proceed_once, proceed_always, cancel"),
+        "{refusal}"
+    );
+}
+
+#[tokio::test]
+async fn nothing_outside_the_workspace_can_be_touched() {
+    let model = ModelServer::playing([
+        calls("read_file", json!({"file_path": "../outside.txt"})),
+        calls("write_file", json!({"file_path": "/etc/attache-outside", "content": "x"})),
+        says("I see."),
+    ]);
+    let (launch, server) = start(&model).await;
+    fs::write(launch.folder().join("outside.txt"), "secret").unwrap();
+    let task = send(&server.client(), "m1", "Look outside").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED");
+    let bodies: String = model.received().iter().map(|request| request.json().to_string()).collect();
+    assert!(!bodies.contains("secret\""), "what is outside stays there");
+    assert!(last_output(&model).contains("workspace"), "{}", last_output(&model));
+}
+
+#[tokio::test]
+async fn always_is_remembered_for_the_conversation() {
+    let touch = |name: &str| calls("run_shell_command", json!({"command": format!("touch {name}")}));
+    let model = ModelServer::playing([touch("one"), touch("two"), says("Both.")]);
+    let (launch, server) = start(&model).await;
+    let task = send(&server.client(), "m1", "Run!").await;
+    let task = reply(&server.client(), "m2", &task, "always").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    assert!(launch.folder().join("work/two").exists());
+}
+
+#[tokio::test]
+async fn a_passing_fault_is_shown_and_does_not_end_the_task() {
+    let busy = gemini::error_with_delay(429, "RESOURCE_EXHAUSTED", "slow down", "0.1s");
+    let model = ModelServer::playing([busy, says("Here I am.")]);
+    let (_launch, server) = start(&model).await;
+    let mut stream = server.client().rpc_stream("SendStreamingMessage", message("m1", "Hello?")).await;
+    let frames = stream.rest().await;
+    let text: String = frames.iter().map(|frame| frame.payload().to_string()).collect();
+    assert!(text.contains("trying again in"), "{text}");
+    assert!(text.contains("Here I am.") && text.contains("TASK_STATE_COMPLETED"), "{text}");
+}
+
+#[tokio::test]
+async fn an_approval_survives_kill_9() {
+    let model =
+        ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"})), says("Made.")]);
+    let (launch, server) = start(&model).await;
+    let task = send(&server.client(), "m1", "Run!").await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
+    server.kill().await;
+    let server = launch.start().await;
+    let task = reply(&server.client(), "m2", &task, "yes").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    assert!(launch.folder().join("work/made").exists());
+}
+
+#[tokio::test]
+async fn a_command_under_way_at_kill_9_is_not_run_again() {
+    let command = json!({"command": "echo once >> runs; sleep 30"});
+    let model = ModelServer::playing([calls("run_shell_command", command), says("I looked.")]);
+    let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
+    let server = launch.start().await;
+    let mut stream = server.client().rpc_stream("SendStreamingMessage", message("m1", "Run!")).await;
+    let first = stream.next().await.unwrap();
+    let id = first.payload()["task"]["id"].clone();
+    let runs = launch.folder().join("work/runs");
+    while !runs.exists() {
+        tokio::task::yield_now().await;
+    }
+    server.kill().await;
+    let server = launch.start().await;
+    let client = server.client();
+    loop {
+        let task = client.rpc("GetTask", json!({"id": id})).await["result"].clone();
+        if state(&task) == "TASK_STATE_COMPLETED" {
+            break;
+        }
+    }
+    assert_eq!(fs::read_to_string(&runs).unwrap(), "once\n");
+    assert!(last_output(&model).contains("not known whether"), "{}", last_output(&model));
+}
