@@ -22,8 +22,18 @@ pub(crate) struct Peer {
     pub(crate) folder: &'static str,
     /// What to install: a package and its exact version.
     pub(crate) package: (&'static str, &'static str),
-    /// Its file in the folder of its language under `tests/interop/`.
+    /// Its file under `tests/`.
     pub(crate) script: &'static str,
+    pub(crate) against: Against,
+}
+
+/// What a peer is run against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Against {
+    Attache,
+    /// The scripted model server that our own providers are tested with: a client of the real service has to understand
+    /// it, or the tests prove nothing.
+    ModelServer,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,28 +49,40 @@ pub(crate) const PEERS: &[Peer] = &[
         folder: "py-0.3",
         // The client needs none of the package's extras: those are for its servers, stores and gRPC.
         package: ("a2a-sdk", "0.3.26"),
-        script: "peer_0_3.py",
+        script: "interop/python/peer_0_3.py",
+        against: Against::Attache,
     },
     Peer {
         name: "Python a2a-sdk 1.3.0",
         language: Language::Python,
         folder: "py-1.0",
         package: ("a2a-sdk", "1.3.0"),
-        script: "peer_1_0.py",
+        script: "interop/python/peer_1_0.py",
+        against: Against::Attache,
     },
     Peer {
         name: "JavaScript @a2a-js/sdk 0.3.14",
         language: Language::JavaScript,
         folder: "js-0.3",
         package: ("@a2a-js/sdk", "0.3.14"),
-        script: "peer_0_3.mjs",
+        script: "interop/js/peer_0_3.mjs",
+        against: Against::Attache,
     },
     Peer {
         name: "JavaScript @a2a-js/sdk 1.3.0",
         language: Language::JavaScript,
         folder: "js-1.0",
         package: ("@a2a-js/sdk", "1.3.0"),
-        script: "peer_1_0.mjs",
+        script: "interop/js/peer_1_0.mjs",
+        against: Against::Attache,
+    },
+    Peer {
+        name: "JavaScript @google/genai 2.32.0",
+        language: Language::JavaScript,
+        folder: "js-genai",
+        package: ("@google/genai", "2.32.0"),
+        script: "models/gemini.mjs",
+        against: Against::ModelServer,
     },
 ];
 
@@ -75,8 +97,13 @@ pub(crate) fn run(workspace: &Workspace, peer: &Peer) -> Result<Counts, String> 
     let tools = workspace.test_tools();
     let mut command = environment::script(&workspace.root, &tools, peer)?;
     let folder = tools.join("run").join(peer.folder);
-    let model = workspace.root.join(MODEL_SCRIPT);
-    let server = Server::start(&workspace.target.join("debug").join("attache"), &model, &folder)?;
+    let built = workspace.target.join("debug");
+    let server = match peer.against {
+        Against::Attache => {
+            Server::start(&built.join("attache"), &workspace.root.join(MODEL_SCRIPT), &folder)?
+        }
+        Against::ModelServer => Server::start_model(&built.join("examples").join("model_server"))?,
+    };
     command.arg(&server.url);
     let report = script::run(&mut command)?;
     let counts = count(peer.name, &report.cases);

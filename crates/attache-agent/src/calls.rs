@@ -207,7 +207,7 @@ fn came_to(id: &CallId, result: Result<ToolOutput, ToolError>) -> Fact {
 }
 
 fn failed(id: &CallId, error: &ToolError) -> Fact {
-    finished(id, CallOutcome::Failed { kind: error.kind.name().into() }, &error.message)
+    finished(id, CallOutcome::Failed { kind: error.kind.name() }, &error.message)
 }
 
 fn unknown(id: &CallId) -> Fact {

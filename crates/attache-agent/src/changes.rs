@@ -1,13 +1,9 @@
 //! What a turn has changed, as one unified diff.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use attache_domain::{Artifact, Change, Part};
-use similar::{Algorithm, TextDiff};
-
-/// Longer than this a diff may be less neat than it could be.
-const PATIENCE: Duration = Duration::from_millis(500);
+use attache_tool::diff::compare;
 
 /// One artifact for all changes of turn number `turn`; none when nothing is different from before.
 pub(crate) fn artifact(changes: &[Change], roots: &[PathBuf], turn: u32) -> Option<Artifact> {
@@ -29,19 +25,7 @@ pub(crate) fn artifact(changes: &[Change], roots: &[PathBuf], turn: u32) -> Opti
 }
 
 fn diff(change: &Change, roots: &[PathBuf]) -> String {
-    let original = change.original.as_deref().unwrap_or_default();
-    if change.original.is_some() && original == change.content {
-        return String::new();
-    }
-    let path = shortened(&change.path, roots);
-    let before = if change.original.is_some() { format!("a/{path}") } else { "/dev/null".to_owned() };
-    TextDiff::configure()
-        .algorithm(Algorithm::Patience)
-        .timeout(PATIENCE)
-        .diff_lines(original, change.content.as_str())
-        .unified_diff()
-        .header(&before, &format!("b/{path}"))
-        .to_string()
+    compare(&shortened(&change.path, roots), change.original.as_deref(), &change.content).text
 }
 
 fn shortened(path: &Path, roots: &[PathBuf]) -> String {

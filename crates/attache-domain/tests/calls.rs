@@ -1,4 +1,5 @@
 //! What a model wants done: proposing, asking, starting, cancelling, and when a person is waited for.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use std::sync::Arc;
 

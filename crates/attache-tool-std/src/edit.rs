@@ -14,10 +14,10 @@ use attache_tool::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::diff::{Diff, compare};
 use crate::reads::{Reads, digest_of};
 use crate::text_form::TextForm;
 use crate::workspace::{Place, locate, locate_resolved};
+use attache_tool::diff::{Diff, compare};
 
 /// No file longer than this is edited: an edit is recorded and shown with the whole file before and after it.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;

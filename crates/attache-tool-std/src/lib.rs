@@ -1,7 +1,6 @@
 //! The standard tools.
 
 mod ask_user;
-mod diff;
 mod edit;
 mod file_content;
 mod glob;

@@ -3,6 +3,7 @@
 //! A tool first proposes (touching nothing), and a proposal is what rules are applied to, what a person is asked
 //! about, and what is then done: exactly that, or nothing. Tools know no model, and no client.
 
+pub mod diff;
 mod error;
 pub mod policy;
 mod registry;
@@ -11,9 +12,9 @@ pub mod shell;
 mod spec;
 mod tool;
 
-pub use error::{ErrorKind, ToolError};
 /// Words that the log holds too, so they live with the others.
 pub use attache_domain::{Effect, Proposal, Shown};
+pub use error::{ErrorKind, ToolError};
 pub use registry::Registry;
 pub use spec::{ToolKind, ToolSpec};
 pub use tool::{LiveOutput, Tool, ToolContext, ToolInput, ToolOutput, Workspace};

@@ -16,7 +16,7 @@ mod walk;
 mod wrapper;
 
 /// More than this is not read: nobody could judge it either.
-const MOST_BYTES: usize = 32 * 1024;
+const MOST_BYTES: usize = 16 * 1024;
 /// How deep commands may sit in the text of other commands (`sh -c "sh -c …"`).
 const MOST_NESTED: usize = 6;
 /// No line starts more than this; one that seems to is not judged.

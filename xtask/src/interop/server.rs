@@ -40,6 +40,11 @@ impl Server {
         Self::spawn(&mut command)
     }
 
+    /// Starts the scripted model server, which prints its URL and runs until its input ends.
+    pub(super) fn start_model(binary: &Path) -> Result<Self, String> {
+        Self::spawn(Command::new(binary).env_clear())
+    }
+
     /// The last lines of both output streams.
     pub(super) fn log_tail(&self, lines: usize) -> String {
         self.log.tail(lines)
@@ -47,7 +52,8 @@ impl Server {
 
     fn spawn(command: &mut Command) -> Result<Self, String> {
         let log = Log::default();
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Held open: a server may end with its input.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
         let mut child = command.spawn().map_err(|error| format!("{program} did not start: {error}"))?;
         let (sender, receiver) = channel();
@@ -95,9 +101,9 @@ impl Log {
     }
 }
 
-/// The base URL in the line that tells it.
+/// The base URL in the line that tells it; the model server prints nothing else on its line.
 fn address(line: &str) -> Option<&str> {
-    let (_, rest) = line.split_once(LISTENING)?;
+    let rest = line.split_once(LISTENING).map_or(line, |(_, rest)| rest);
     rest.split_whitespace().next().filter(|url| url.starts_with("http://"))
 }
 
@@ -126,6 +132,7 @@ mod tests {
             address("attache is listening on http://127.0.0.1:1 (card: ...)"),
             Some("http://127.0.0.1:1")
         );
+        assert_eq!(address("http://127.0.0.1:2"), Some("http://127.0.0.1:2"));
         assert_eq!(address("curl http://127.0.0.1:41242"), None);
     }
 

@@ -38,11 +38,11 @@ pub(crate) fn provide(tools: &Path, peer: &Peer) -> Result<(), String> {
 /// The command that runs the peer's script; the caller adds the arguments.
 pub(crate) fn script(root: &Path, tools: &Path, peer: &Peer) -> Result<Command, String> {
     let folder = tools.join(peer.folder);
-    let (interpreter, subfolder) = match peer.language {
-        Language::Python => (python(&folder), "python"),
-        Language::JavaScript => (node(&folder), "js"),
+    let interpreter = match peer.language {
+        Language::Python => python(&folder),
+        Language::JavaScript => node(&folder),
     };
-    let script = root.join("tests").join("interop").join(subfolder).join(peer.script);
+    let script = root.join("tests").join(peer.script);
     if !script.is_file() {
         return Err(format!("there is no script {}", script.display()));
     }

@@ -17,6 +17,8 @@ pub(super) fn agree(tree: &Tree, line: &str, classes: &[Class]) -> bool {
                 return false;
             }
             covered = covered.max(end);
+        } else if !holds_together(node) {
+            return false;
         } else if cursor.goto_first_child() {
             continue;
         }
@@ -26,6 +28,15 @@ pub(super) fn agree(tree: &Tree, line: &str, classes: &[Class]) -> bool {
             }
         }
     }
+}
+
+/// The grammar skips blanks and newlines even where they end a word.
+fn holds_together(node: Node<'_>) -> bool {
+    if !matches!(node.kind(), "concatenation" | "simple_expansion" | "variable_assignment" | "command_name") {
+        return true;
+    }
+    let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
+    children.windows(2).all(|pair| pair[0].end_byte() == pair[1].start_byte())
 }
 
 /// What no token covers separates tokens, or is text of which the grammar makes no token.

@@ -43,7 +43,8 @@ impl Decoder<'_> {
                 }
                 '$' if self.expands() || self.rest.starts_with('"') => return None,
                 '`' => return None,
-                '<' | '>' | '(' | ')' => return None,
+                // No part of a word: the grammar took too much for one.
+                '<' | '>' | '(' | ')' | ';' | '&' | '|' | ' ' | '\t' | '\n' => return None,
                 '*' | '?' | '[' => {
                     self.pattern |= !(letter == '[' && self.rest.is_empty() && self.text.is_empty());
                     self.text.push(letter);

@@ -51,7 +51,7 @@ struct Walker<'a> {
     places: Vec<usize>,
 }
 
-impl Walker<'_> {
+impl<'a> Walker<'a> {
     fn visit(&mut self, node: Node<'_>, depth: usize) {
         if depth > DEEPEST {
             self.found.sure = false;
@@ -124,7 +124,7 @@ impl Walker<'_> {
                     segment.assignments.push(assignment);
                 }
                 "file_redirect" => self.found.sure &= self.redirection(*part, &mut segment).is_empty(),
-                "herestring_redirect" => {}
+                "herestring_redirect" => self.found.sure &= self.on_one_line(*part),
                 "subshell" => self.found.sure = false,
                 _ => segment.words.push(decode(self.text(*part))),
             }
@@ -148,6 +148,9 @@ impl Walker<'_> {
         const EVALUATES: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
         let text = self.text(node);
         self.found.sure &= !EVALUATES.iter().any(|operator| text.contains(operator));
+        // In single brackets these end the test: what follows is a command.
+        let single = !text.starts_with("[[");
+        self.found.sure &= !text.contains(|letter| letter == '\n' || single && "&|;<>()`".contains(letter));
         self.push(node, Segment { words: vec![Word::Text("[".to_owned())], ..Segment::default() });
         self.children(node, depth);
     }
@@ -169,6 +172,9 @@ impl Walker<'_> {
         let last = self.found.segments.len();
         let takes_words = owner.is_some_and(|owner| owner.kind() == "command");
         for part in children(node).into_iter().filter(|part| Some(*part) != body) {
+            self.found.sure &=
+                part.prev_sibling().is_none_or(|before| self.only_blanks_between(before, part));
+            self.found.sure &= part.kind() != "herestring_redirect" || self.on_one_line(part);
             let mut extra = Segment::default();
             extra.words = match part.kind() {
                 "file_redirect" => self.redirection(part, &mut extra),
@@ -194,6 +200,12 @@ impl Walker<'_> {
         while more {
             let part = cursor.node();
             match (part.kind(), cursor.field_name()) {
+                ("file_redirect" | "herestring_redirect", _) | (_, Some("argument"))
+                    if part.prev_sibling().is_some_and(|before| !self.only_blanks_between(before, part)) =>
+                {
+                    self.found.sure = false;
+                    self.visit(part, depth + 1);
+                }
                 ("file_redirect", _) => {
                     words.append(&mut self.redirection(part, segment));
                     self.children(part, depth + 1);
@@ -215,6 +227,8 @@ impl Walker<'_> {
         let mut operator = "";
         let mut targets = Vec::new();
         for part in children(node) {
+            self.found.sure &=
+                part.prev_sibling().is_none_or(|before| self.only_blanks_between(before, part));
             match part.kind() {
                 "file_descriptor" => {}
                 _ if !part.is_named() => operator = part.kind(),
@@ -241,6 +255,14 @@ impl Walker<'_> {
         words
     }
 
+    fn on_one_line(&self, node: Node<'_>) -> bool {
+        children(node).windows(2).all(|pair| self.only_blanks_between(pair[0], pair[1]))
+    }
+
+    fn only_blanks_between(&self, before: Node<'_>, after: Node<'_>) -> bool {
+        self.line.get(before.end_byte()..after.start_byte()).is_some_and(only_blanks)
+    }
+
     fn assignment(&mut self, node: Node<'_>) -> Assignment {
         let name = node.child_by_field_name("name").map(|name| self.text(name)).unwrap_or_default();
         let value = match node.child_by_field_name("value") {
@@ -256,7 +278,7 @@ impl Walker<'_> {
         self.found.segments.push(segment);
     }
 
-    fn text(&self, node: Node<'_>) -> &str {
+    fn text(&self, node: Node<'_>) -> &'a str {
         &self.line[node.byte_range()]
     }
 }

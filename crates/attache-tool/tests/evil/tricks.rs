@@ -44,7 +44,7 @@ pub(crate) const SPELLINGS: &[&str] = &[
 /// What comes after the name.
 pub(crate) const ENDINGS: &[&str] = &[
     "", "", "", " x", " 'a b'", " \"$y\"", " > f", " 2>&1", " < f x", " <<< x", " # note", " -c ls", " ;",
-    " &", " \\\n x", " *", " \\; ls", " '", " \"",
+    " &", " \\\n x", " *", " \\; ls",
 ];
 
 /// What comes before it in the same simple command.
@@ -223,7 +223,7 @@ pub(crate) const PLACES: &[&str] = &[
     "alias ls=^; ls",
     "x=^; $x",
     "x=^; eval \"$x\"",
-    "set -- ^; $@",
+    "set -- ^; $*",
     "exec ls; @",
     "time { @\n}",
     "coproc { @\n}",
@@ -243,7 +243,7 @@ pub(crate) const PLACES: &[&str] = &[
     "ls\r\n@",
     "echo \u{a0}; @",
     "echo é; @",
-    "echo @(a|b); @",
+    "echo +(a|b); @",
     "echo !(a); @",
     "[[ a =~ (b|;) ]]; @",
     "[[ a == b ]]; @",
@@ -260,4 +260,21 @@ pub(crate) const PLACES: &[&str] = &[
     "local -r y=`@\n`",
     "test -f \"$(@\n)\"",
     "echo 'it'\\''s'; @",
+    "[ a && @ ]",
+    "[ a\n@ ]",
+    "[ a ||@ ]",
+    "ls\n> f @",
+    "ls > f\n@",
+    "$\n@",
+    "x=\n@",
+    "echo a=\n@",
+    "ls <<<\n@",
+    "ls 2>\n@",
+    "a=(\n)\n@",
+    "declare x\n@",
+    "unset x\n@",
+    "export\n@",
+    "for i in a\ndo @\ndone",
+    "cat <<E x\n\nE\n@",
+    "cat <<E > f\n\nE\n@",
 ];

@@ -13,14 +13,14 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// A unified diff, empty when nothing differs, and how many lines come and go.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Diff {
-    pub(crate) text: String,
-    pub(crate) added: usize,
-    pub(crate) removed: usize,
+pub struct Diff {
+    pub text: String,
+    pub added: usize,
+    pub removed: usize,
 }
 
 /// Compares two texts of the file called `name`; there is no `old` when the file is new.
-pub(crate) fn compare(name: &str, old: Option<&str>, new: &str) -> Diff {
+pub fn compare(name: &str, old: Option<&str>, new: &str) -> Diff {
     // Not the crate's own lines: it takes a lone carriage return for a line end, and no program that applies
     // diffs does.
     let old_lines: Vec<&str> = old.unwrap_or_default().split_inclusive('\n').collect();
