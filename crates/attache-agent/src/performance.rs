@@ -53,7 +53,8 @@ impl<'a> Performance<'a> {
         }
         self.take_up().await?;
         loop {
-            // Everything is durable and what others did is known before the next step is chosen.
+            // Everything is durable before the next step is chosen. Should others have acted unseen, what is recorded next
+            // does not fit any more, and the turn is taken up again with what they did.
             self.journal.flush().await?;
             let steps = self.journal.look(|progress| progress.work.steps());
             if self.act(steps).await? == Turn::Rests {

@@ -64,7 +64,9 @@ impl Performance<'_> {
                 self.withdraw(kept).await?;
                 let seconds = pause.as_secs_f64();
                 let text = format!("{why}; trying again in {seconds:.1} s (attempt {attempt}).");
-                let message = self.voice.text(&format!("notice-{attempt}"), text).into();
+                // A turn may wait more than once; the place in the log tells its notices apart.
+                let place = self.journal.look(|progress| progress.head);
+                let message = self.voice.text(&format!("notice-{place}"), text).into();
                 self.journal.record(Fact::Noticed { message }).await
             }
         }

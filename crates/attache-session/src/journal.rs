@@ -56,7 +56,8 @@ impl Journal {
         }
     }
 
-    /// Waits until everything reported is durable. What others did meanwhile is known then.
+    /// Waits until everything reported is durable. What others did before that is known then; what they do while nothing
+    /// is reported shows at the next report, which is decided again or ends this performance of the turn.
     pub async fn flush(&self) -> Result<(), Stopped> {
         loop {
             let written = self.written.notified();

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_agent::{Case, CodingAgent, CodingOptions, Referee, Ruling};
@@ -231,7 +230,7 @@ impl Notes {
     /// Waits until a tool has noted `what`.
     pub(crate) async fn until(&self, what: &str) {
         while !self.done().iter().any(|done| done == what) {
-            tokio::time::sleep(Duration::from_millis(1)).await;
+            tokio::task::yield_now().await;
         }
     }
 }
