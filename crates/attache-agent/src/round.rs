@@ -69,6 +69,13 @@ impl Performance<'_> {
                 let message = self.voice.text(&format!("notice-{place}"), text).into();
                 self.journal.record(Fact::Noticed { message }).await
             }
+            Piece::Switched { model, why } => {
+                self.withdraw(kept).await?;
+                let place = self.journal.look(|progress| progress.head);
+                let text = format!("{why}; {model} answers instead.");
+                let message = self.voice.text(&format!("notice-{place}"), text).into();
+                self.journal.record(Fact::Noticed { message }).await
+            }
         }
     }
 

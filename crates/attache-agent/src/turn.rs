@@ -17,7 +17,7 @@ pub(crate) async fn perform(
     let history = request.view.history.clone();
     // The view is let go before anything is recorded, so that it need not be copied to change.
     drop(request);
-    let stream = model.stream(ModelRequest { history, turn: turn.number, emitted: turn.emitted });
+    let stream = model.stream(ModelRequest { history, turn: turn.number, emitted: turn.emitted, results: Vec::new() });
     let mut stream = Lookahead { stream, next: None };
     let mut credentials = turn.emitted;
     while let Some(item) = stream.next().await {
@@ -84,6 +84,7 @@ fn end_of(finish: Finish, voice: &Voice) -> Fact {
         Finish::AuthRequired { explanation } => ended(Outcome::AuthRequired, Some(explanation)),
         Finish::Failed { reason } => ended(Outcome::Failed, Some(reason)),
         Finish::Rejected { reason } => ended(Outcome::Rejected, Some(reason)),
+        Finish::Calls(_) => ended(Outcome::Failed, Some("This model uses tools.".into())),
         // A bare reply belongs to no task that anyone can see.
         Finish::Replied { parts } => {
             let mut message = voice.message("reply", parts);

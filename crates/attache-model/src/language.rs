@@ -63,6 +63,8 @@ pub enum Piece {
     Call(ToolCall),
     /// Something went wrong that may pass. What came so far does not count; the answer begins again after `pause`.
     Retrying { attempt: u32, pause: Duration, why: String },
+    /// Another model goes on in place of the one that was asked. What came so far does not count.
+    Switched { model: String, why: String },
 }
 
 /// Why a model stopped.

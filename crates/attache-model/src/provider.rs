@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Artifact, Message, Part, ReplyShape};
+use attache_domain::{Artifact, Message, Part, ReplyShape, ToolCall, ToolResult};
 use futures_util::stream::BoxStream;
 
 /// One turn's worth of conversation.
@@ -15,6 +15,8 @@ pub struct ModelRequest {
     /// How many chunks of this turn are already recorded, from before a restart. A provider that can
     /// goes on after them; one that cannot starts again with [`ModelChunk::Withdrawn`].
     pub emitted: u32,
+    /// What came of the calls of this turn so far: one entry for each [`Finish::Calls`], in order.
+    pub results: Vec<Vec<ToolResult>>,
 }
 
 /// A piece of an answer. Every variant but `Withdrawn` counts as one chunk towards [`ModelRequest::emitted`].
@@ -56,6 +58,9 @@ pub enum Finish {
     Rejected {
         reason: String,
     },
+    /// The turn is not over: it goes on, with the same request and one more entry in `results`, once these calls are.
+    /// Their ids are unique within the task.
+    Calls(Vec<ToolCall>),
     /// The whole answer is one bare message. Only after [`ModelProvider::reply_shape`] said so.
     Replied {
         parts: Vec<Part>,

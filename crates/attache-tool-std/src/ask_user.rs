@@ -167,6 +167,7 @@ fn spec() -> ToolSpec {
         }),
         repeatable: true,
         parallel: false,
+        origin: None,
     }
 }
 

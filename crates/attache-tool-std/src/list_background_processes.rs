@@ -58,5 +58,6 @@ fn spec() -> ToolSpec {
         parameters: json!({ "type": "object", "properties": {} }),
         repeatable: true,
         parallel: true,
+        origin: None,
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn spec(
         parameters,
         repeatable: true,
         parallel: true,
+        origin: None,
     }
 }
 

@@ -117,6 +117,7 @@ fn spec() -> ToolSpec {
         }),
         repeatable: true,
         parallel: true,
+        origin: None,
     }
 }
 

@@ -185,5 +185,6 @@ fn spec() -> ToolSpec {
         }),
         repeatable: false,
         parallel: false,
+        origin: None,
     }
 }

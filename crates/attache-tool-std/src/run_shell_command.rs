@@ -144,5 +144,6 @@ fn spec() -> ToolSpec {
         }),
         repeatable: false,
         parallel: true,
+        origin: None,
     }
 }

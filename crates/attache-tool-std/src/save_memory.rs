@@ -122,6 +122,7 @@ fn spec() -> ToolSpec {
         }),
         repeatable: false,
         parallel: false,
+        origin: None,
     }
 }
 

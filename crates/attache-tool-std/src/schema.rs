@@ -141,6 +141,7 @@ mod tests {
             parameters,
             repeatable: true,
             parallel: true,
+            origin: None,
         };
         read(&spec, input.as_object().unwrap()).map_err(|error| error.message)
     }

@@ -77,5 +77,6 @@ fn spec() -> ToolSpec {
         }),
         repeatable: false,
         parallel: false,
+        origin: None,
     }
 }

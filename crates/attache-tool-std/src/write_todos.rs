@@ -147,6 +147,7 @@ fn spec() -> ToolSpec {
         }),
         repeatable: true,
         parallel: true,
+        origin: None,
     }
 }
 

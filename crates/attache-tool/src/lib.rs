@@ -16,5 +16,5 @@ mod tool;
 pub use attache_domain::{Effect, Proposal, Shown};
 pub use error::{ErrorKind, ToolError};
 pub use registry::Registry;
-pub use spec::{ToolKind, ToolSpec};
+pub use spec::{ToolKind, ToolOrigin, ToolSpec};
 pub use tool::{LiveOutput, Tool, ToolContext, ToolInput, ToolOutput, Workspace};

@@ -1,7 +1,7 @@
 //! What a tool is, for models and for people.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
@@ -17,6 +17,19 @@ pub struct ToolSpec {
     pub repeatable: bool,
     /// May run beside other calls of the same answer.
     pub parallel: bool,
+    /// Whose tool it is; none for our own.
+    pub origin: Option<ToolOrigin>,
+}
+
+/// A tool that an MCP server offers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolOrigin {
+    /// The server's name in the settings.
+    pub server: String,
+    /// What the server calls the tool.
+    pub tool: String,
+    /// What the server says about it, such as `readOnlyHint`; a claim, not a fact.
+    pub annotations: Map<String, Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -29,13 +29,16 @@ const ARROWS: &[(&str, MayUse)] = &[
     // implementations
     ("attache-model-http", MayUse::Only(&["attache-domain", "attache-model", "attache-net"])),
     ("attache-tool-std", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),
+    ("attache-tool-mcp", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),
     ("attache-store-sql", MayUse::Only(&["attache-domain", "attache-store"])),
     // engines
     ("attache-session", MayUse::Only(&["attache-domain", "attache-store"])),
     ("attache-agent", MayUse::Only(&["attache-domain", "attache-session", "attache-model", "attache-tool"])),
     // edges
     ("attache-server", MayUse::Only(&["attache-domain", "attache-wire", "attache-session"])),
-    ("attache-config", MayUse::Only(&["attache-domain"])),
+    ("attache-client", MayUse::Only(&["attache-domain", "attache-wire", "attache-net"])),
+    // `attache-tool` for its rules: a rules file is read into what a ruling looks at.
+    ("attache-config", MayUse::Only(&["attache-domain", "attache-tool"])),
     (BINARY, MayUse::Any),
     // aside
     (TESTKIT, MayUse::Any),

@@ -268,6 +268,7 @@ impl Noting {
             parameters: json!({"type": "object"}),
             repeatable,
             parallel,
+            origin: None,
         };
         Self { spec, notes }
     }

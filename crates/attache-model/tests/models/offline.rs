@@ -85,7 +85,7 @@ fn files_and_data_are_acknowledged() {
         Part { filename: Some("plan.pdf".into()), ..Part::new(PartContent::Raw(Base64("AAEC".into()))) };
     let data = Part::new(PartContent::Data(serde_json::json!({ "a": 1 })));
     let history = vec![message("m", Role::User, vec![Part::text("echo hi"), file, data])];
-    let (text, _) = said(ModelRequest { history, turn: 1, emitted: 0 });
+    let (text, _) = said(ModelRequest { history, turn: 1, emitted: 0, results: Vec::new() });
     assert_eq!(
         text,
         "Thank you for your file (plan.pdf) and your data; the offline model cannot look inside. hi"

@@ -28,7 +28,7 @@ fn every_behaviour_for_interop_is_reached_by_text_and_by_id() {
         let by_text = play(&model, turns);
         let mut history = vec![message(&format!("{behaviour}-1"), Role::User, vec![Part::text("anything")])];
         history.extend(turns[1..].iter().map(|text| user(text)));
-        let request = ModelRequest { history, turn: turns.len() as u32, emitted: 0 };
+        let request = ModelRequest { history, turn: turns.len() as u32, emitted: 0, results: Vec::new() };
         let by_id: Vec<String> = answer(&model, request).iter().map(shown).collect();
         assert_eq!(by_text, by_id, "{behaviour}");
         assert_ne!(by_text, play(&model, &["anything"]), "{behaviour}");

@@ -25,7 +25,7 @@ fn a_rule_can_look_at_the_message_id_or_at_both() {
     );
     let said = |id: &str, text: &str| {
         let history = vec![message(id, Role::User, vec![Part::text(text)])];
-        shown(&answer(&model, ModelRequest { history, turn: 1, emitted: 0 })[0])
+        shown(&answer(&model, ModelRequest { history, turn: 1, emitted: 0, results: Vec::new() })[0])
     };
     assert_eq!(said("a-1", "x"), "text both");
     assert_eq!(said("a-1", "y"), "text id");
@@ -102,6 +102,6 @@ fn messages_of_earlier_tasks_of_the_conversation_do_not_count() {
 #[test]
 fn a_request_without_messages_is_answered_too() {
     let model = script("rules:\n  - { steps: [{ say: '<{{text}}{{answer}}>' }] }\n");
-    let request = ModelRequest { history: Vec::new(), turn: 0, emitted: 0 };
+    let request = ModelRequest { history: Vec::new(), turn: 0, emitted: 0, results: Vec::new() };
     assert_eq!(shown(&answer(&model, request)[0]), "text <>");
 }

@@ -6,6 +6,7 @@ use attache_domain::{Base64, Message, Part, PartContent, Role};
 use attache_model::script::ScriptModel;
 use attache_model::{Finish, ModelChunk, ModelProvider, ModelRequest, StreamItem};
 use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
 
 pub(crate) fn script(yaml: &str) -> ScriptModel {
     ScriptModel::from_yaml(yaml).unwrap_or_else(|error| panic!("{error}\n{yaml}"))
@@ -45,7 +46,7 @@ pub(crate) fn conversation(texts: &[&str]) -> ModelRequest {
         }
         history.push(user(text));
     }
-    ModelRequest { history, turn: texts.len() as u32, emitted: 0 }
+    ModelRequest { history, turn: texts.len() as u32, emitted: 0, results: Vec::new() }
 }
 
 /// Everything the model answers, which must be there without any waiting.
@@ -86,6 +87,11 @@ pub(crate) fn shown(item: &StreamItem) -> String {
             Finish::AuthRequired { explanation } => format!("auth required: {explanation}"),
             Finish::Failed { reason } => format!("failed: {reason}"),
             Finish::Rejected { reason } => format!("rejected: {reason}"),
+            Finish::Calls(calls) => {
+                let shown =
+                    calls.iter().map(|call| format!("{} {}", call.name, Value::Object(call.input.clone())));
+                format!("calls: {}", shown.collect::<Vec<_>>().join(" + "))
+            }
             Finish::Replied { parts } => {
                 format!("replied: {}", parts.iter().map(shown_part).collect::<Vec<_>>().join(" + "))
             }
