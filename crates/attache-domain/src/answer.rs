@@ -3,6 +3,7 @@
 //! In words, for clients that only know text: `yes`, `no`, `always`, or one of the choices by its id; for one of
 //! several calls, a line `CALL: answer` each. As data, for clients that know more: an object with `call` (may be
 //! left out when only one is open), `choice`, and `newContent` or `answers` where that makes sense; or a list of such.
+//! A question that a call puts to the person is answered with any text, or with `answers`.
 
 use serde_json::{Map, Value};
 
@@ -10,6 +11,12 @@ use crate::{Answer, CallId, CallPhase, CallProgress, Fault, Message, PartContent
 
 /// The choice that stops a call.
 const REFUSAL: &str = "cancel";
+
+/// The choice that says something instead of agreeing to something.
+const ANSWERING: &str = "answer";
+
+/// The choice that goes on without a call.
+const SKIPPING: &str = "skip";
 
 /// Words people use, and the choices they mean, the first that is offered.
 const WORDS: &[(&[&str], &[&str])] = &[
@@ -48,6 +55,16 @@ impl Progress {
 }
 
 fn read_text(text: &str, open: &[&CallProgress], answers: &mut Vec<(CallId, Answer)>) -> Result<(), Fault> {
+    // A question may be answered with anything, so only the plain choice itself means no.
+    if let [only] = open
+        && only.choices.iter().any(|choice| choice == ANSWERING)
+        && !text.trim().is_empty()
+        && text.trim() != REFUSAL
+    {
+        let said = Answer { answers: Some(Value::from(text.trim())), ..answer(ANSWERING) };
+        answers.push((only.id.clone(), said));
+        return Ok(());
+    }
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let named = line.rsplit_once(':').map(|(call, word)| (call.trim(), word.trim()));
         let named = named.filter(|(call, _)| open.iter().any(|asked| asked.id.0 == *call));
@@ -75,7 +92,8 @@ fn read_data(item: &Value, open: &[&CallProgress]) -> Result<(CallId, Answer), F
         (None, [only]) => only,
         (None, _) => return Err(Fault::invalid("call", "is needed: more than one call waits for an answer")),
     };
-    let word = text("choice").unwrap_or_default();
+    let answering = members.contains_key("answers").then_some(ANSWERING);
+    let word = text("choice").or(answering).unwrap_or_default();
     let choice = meant(word, asked).ok_or_else(|| not_a_choice(Some(asked), word))?;
     let mut answer = answer(choice);
     answer.new_content = text("newContent").map(str::to_owned);
@@ -93,7 +111,11 @@ fn meant<'a>(word: &str, asked: &'a CallProgress) -> Option<&'a str> {
 }
 
 fn answer(choice: &str) -> Answer {
-    let verdict = if choice == REFUSAL { Verdict::Refuse } else { Verdict::Proceed };
+    let verdict = match choice {
+        REFUSAL => Verdict::Refuse,
+        SKIPPING => Verdict::Skip,
+        _ => Verdict::Proceed,
+    };
     Answer { choice: choice.to_owned(), verdict, new_content: None, answers: None, message: None }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use smallvec::{SmallVec, smallvec};
 
 use crate::{
-    Answer, CallId, CallPhase, ContextId, Digest, Ending, Fact, Fault, Message, Metadata, Opened, Outcome,
-    Progress, ReplyShape, Scope, TaskId, TextPhase, TurnPhase,
+    Answer, CallId, CallPhase, ContextId, Digest, Ending, Fact, Fault, Message, MessageId, Metadata, Opened,
+    Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase, TurnPhase, Usage,
 };
 
 /// One change wished for on one task.
@@ -40,6 +40,7 @@ pub struct Opening {
 impl Opening {
     pub fn decide(self) -> Fact {
         let mut message = self.message;
+        let continues = message.context.is_some();
         message.context = Some(self.context.clone());
         message.task = Some(self.task.clone());
         Fact::TaskOpened(Box::new(Opened {
@@ -50,6 +51,7 @@ impl Opening {
             digest: self.digest,
             ending: Ending::Completes,
             reply: self.reply,
+            continues,
             metadata: self.metadata,
         }))
     }
@@ -78,10 +80,22 @@ impl Progress {
         message.context = Some(self.context.clone());
         message.task = Some(self.task.clone());
         let message = Arc::new(message);
-        Ok(smallvec![match self.turn.phase {
-            TurnPhase::Over => Fact::MessageReceived { message, digest },
-            TurnPhase::Due | TurnPhase::Running => Fact::PromptQueued { message, digest },
-        }])
+        if self.turn.phase == TurnPhase::Over {
+            return Ok(smallvec![Fact::MessageReceived { message, digest }]);
+        }
+        let notice = self.queued_notice(&message);
+        Ok([Fact::PromptQueued { message, digest }].into_iter().chain(notice).collect())
+    }
+
+    /// Whoever watches the work is told that more has been asked.
+    fn queued_notice(&self, message: &Message) -> Option<Fact> {
+        if self.turn.phase != TurnPhase::Running || self.state != TaskState::Working {
+            return None;
+        }
+        let id = MessageId::from(format!("queued-{}", message.id));
+        let text = "Your message is queued: it is taken up when the work under way is done.";
+        let message = Message::from_agent(id, self.context.clone(), Some(self.task.clone()), text);
+        Some(Fact::Noticed { message: Arc::new(message) })
     }
 
     /// An answer counts once, to a question that is open, and only with what was offered.
@@ -121,7 +135,7 @@ impl Progress {
             Fact::TurnStarted { turn } => phase == TurnPhase::Due && *turn == self.turn.number,
             Fact::TaskCanceled => true,
             Fact::TextSaid { .. } => phase == TurnPhase::Running && self.turn.text != TextPhase::Whole,
-            Fact::TextWithdrawn | Fact::TextEnded => {
+            Fact::TextWithdrawn | Fact::TextReplaced { .. } | Fact::TextEnded => {
                 phase == TurnPhase::Running && self.turn.text == TextPhase::Speaking
             }
             Fact::ThoughtShared { .. }
@@ -132,7 +146,10 @@ impl Progress {
             | Fact::Noticed { .. } => phase == TurnPhase::Running,
             Fact::ModelAnswered(_)
             | Fact::CallProposed(_)
+            | Fact::ContextGiven(_)
+            | Fact::ContextReduced(_)
             | Fact::CallStarted { .. }
+            | Fact::CallLost { .. }
             | Fact::CallShowed { .. }
             | Fact::CallFinished(_)
             | Fact::PersonAsked { .. } => phase == TurnPhase::Running && self.work.fits(&fact),
@@ -151,13 +168,18 @@ impl Progress {
             });
         }
         Ok(match fact {
-            Fact::TurnEnded { outcome, message } => self.decide_turn_end(outcome, message),
+            Fact::TurnEnded { outcome, message, usage } => self.decide_turn_end(outcome, message, usage),
             fact => smallvec![fact],
         })
     }
 
     /// Prompts that came in during the turn are answered before the task settles.
-    fn decide_turn_end(&self, outcome: Outcome, message: Option<Arc<Message>>) -> Facts {
+    fn decide_turn_end(
+        &self,
+        outcome: Outcome,
+        message: Option<Arc<Message>>,
+        usage: Option<Box<Usage>>,
+    ) -> Facts {
         let mut facts = Facts::new();
         if self.turn.text == TextPhase::Speaking {
             facts.push(Fact::TextEnded);
@@ -167,7 +189,7 @@ impl Progress {
         facts.push(if goes_on {
             Fact::PromptTaken { said: message }
         } else {
-            Fact::TurnEnded { outcome, message }
+            Fact::TurnEnded { outcome, message, usage }
         });
         facts
     }

@@ -49,6 +49,8 @@ pub enum Fact {
     },
     /// What was said so far in this turn does not count: the reply was cut off and starts again.
     TextWithdrawn,
+    /// What was said so far in this turn is this: the reply was cut off and goes on after what is certain.
+    TextReplaced { text: String },
     /// This turn's answer is whole; recorded when the last piece did not say so itself.
     TextEnded,
     /// The agent produced an artifact, or the next piece of one.
@@ -61,6 +63,10 @@ pub enum Fact {
     },
     /// A language model has given one whole answer. What it wants done comes next, or the turn ends.
     ModelAnswered(Box<ModelAnswer>),
+    /// The agent told the model something by itself, as part of the conversation.
+    ContextGiven(Box<GivenContext>),
+    /// The conversation had become too long: from here on the model is told less of it.
+    ContextReduced(Box<Reduction>),
     /// It is known what a call would do, and whether somebody has to agree.
     CallProposed(Box<ProposedCall>),
     /// Somebody answered a question about a call.
@@ -70,6 +76,12 @@ pub enum Fact {
         call: CallId,
         /// Of the proposal that is carried out.
         digest: Digest,
+    },
+    /// A call was being carried out when everything stopped. Somebody who can look decides what becomes of it.
+    CallLost {
+        call: CallId,
+        /// The answers somebody may give, by their ids.
+        choices: Vec<String>,
     },
     /// A call has something to show while it runs.
     CallShowed { call: CallId, text: String },
@@ -89,6 +101,9 @@ pub enum Fact {
         outcome: Outcome,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<Arc<Message>>,
+        /// What the task has cost up to here, if a language model worked on it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        usage: Option<Box<Usage>>,
     },
     /// Somebody wants the task stopped.
     CancelRequested,
@@ -108,6 +123,9 @@ pub struct Opened {
     pub digest: Digest,
     pub ending: Ending,
     pub reply: ReplyShape,
+    /// The caller named the context: there may have been tasks in it before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub continues: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
@@ -117,6 +135,43 @@ pub struct ModelAnswer {
     pub model: String,
     pub said: Vec<Said>,
     pub usage: Usage,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GivenContext {
+    pub reason: ContextReason,
+    pub contents: Vec<Content>,
+}
+
+/// Why the agent told the model something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextReason {
+    /// The person mentioned files.
+    Mention,
+    /// The model repeats itself.
+    Loop,
+    /// Somebody said what became of a call that was lost.
+    Lost,
+}
+
+/// Counts items of [`TaskView::told`](crate::TaskView::told): what people, the agent and the model said, and what came
+/// of calls.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reduction {
+    /// Stands for what was dropped, and for the earlier tasks of the conversation; an earlier summary is part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+    /// How many items, from the first, the model is not told any more.
+    pub dropped: u32,
+    /// In how many of the items that remain, from the first, the model sees only the ends of what came of calls.
+    pub masked: u32,
+    /// Estimated, in tokens.
+    pub before: u64,
+    pub after: u64,
+    /// What the summary took.
+    #[serde(default)]
+    pub cost: Usage,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -150,11 +205,20 @@ pub struct Answer {
     pub message: Option<(MessageId, Digest)>,
 }
 
+impl Answer {
+    /// It holds for longer than the call it is given to.
+    pub fn lasts(&self) -> bool {
+        self.choice.starts_with("proceed_always")
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Proceed,
     Refuse,
+    /// Go on without it.
+    Skip,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

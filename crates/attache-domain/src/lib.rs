@@ -11,6 +11,7 @@
 mod answer;
 mod artifact;
 mod card;
+mod circles;
 mod conversation;
 mod decide;
 mod fact;
@@ -32,11 +33,12 @@ pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,
     Capabilities, OAuthFlow, SecurityRequirement, SecurityScheme, SecuritySchemeKind,
 };
+pub use circles::Circles;
 pub use conversation::{CallId, Content, Exchange, Opaque, Said, ToolCall, ToolResult, Usage, Utterance};
 pub use decide::{Facts, Intent, Opening};
 pub use fact::{
-    Answer, CallOutcome, Ending, Event, Fact, FinishedCall, ModelAnswer, Opened, Outcome, ProposedCall,
-    ReplyShape, Verdict,
+    Answer, CallOutcome, ContextReason, Ending, Event, Fact, FinishedCall, GivenContext, ModelAnswer, Opened,
+    Outcome, ProposedCall, Reduction, ReplyShape, Verdict,
 };
 pub use fault::{Fault, Violation};
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, Scope, Seq, TaskId, TaskKey};
@@ -51,7 +53,7 @@ pub use proposal::{Effect, Proposal, Shown};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use update::{Update, closes, is_shown, update_of};
-pub use view::{CallRecord, Change, PlacedExchange, TaskView};
+pub use view::{CallRecord, Change, Grant, PlacedExchange, TaskView, Told, Untold};
 pub use work::{CallPhase, CallProgress, CallStep, Work};
 
 /// A moment, always UTC. Stored and shown with millisecond precision.

@@ -26,6 +26,9 @@ pub struct Progress {
     pub status_at: Timestamp,
     pub ending: Ending,
     pub reply: ReplyShape,
+    /// There may have been tasks in the context before.
+    #[serde(default)]
+    pub continues: bool,
     pub turn: Turn,
     /// Prompts that wait for the running turn to end.
     pub queue: VecDeque<Arc<Message>>,
@@ -46,6 +49,9 @@ pub struct Turn {
     /// How much the agent has produced in this turn; a script goes on after that many after a restart.
     pub emitted: u32,
     pub text: TextPhase,
+    /// Somebody was asked about a call and the turn has not gone on since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,21 +96,26 @@ impl Stage {
 
 impl Turn {
     fn due(number: u32) -> Self {
-        Self { number, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent }
+        Self { number, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent, asked: false }
     }
 
     fn apply(&mut self, fact: &Fact) {
         match fact {
+            Fact::PersonAsked { .. } => self.asked = true,
+            // Somebody answered about a call: that is nothing the model has given.
+            Fact::WorkResumed if self.asked => self.asked = false,
             Fact::TaskOpened(_)
             | Fact::PromptQueued { .. }
             | Fact::CancelRequested
             | Fact::ModelAnswered(_)
+            | Fact::ContextGiven(_)
+            | Fact::ContextReduced(_)
+            | Fact::CallLost { .. }
             | Fact::CallProposed(_)
             | Fact::CallAnswered { .. }
             | Fact::CallStarted { .. }
             | Fact::CallShowed { .. }
             | Fact::CallFinished(_)
-            | Fact::PersonAsked { .. }
             | Fact::Noticed { .. } => {}
             Fact::MessageReceived { .. } | Fact::PromptTaken { .. } => *self = Self::due(self.number + 1),
             Fact::TurnStarted { turn } => *self = Self { phase: TurnPhase::Running, ..Self::due(*turn) },
@@ -116,6 +127,7 @@ impl Turn {
                 self.emitted = 0;
                 self.text = TextPhase::Withdrawn;
             }
+            Fact::TextReplaced { .. } => self.text = TextPhase::Speaking,
             Fact::TextEnded => self.text = TextPhase::Whole,
             Fact::ThoughtShared { .. }
             | Fact::ArtifactAdded { .. }
@@ -141,6 +153,7 @@ impl Progress {
             status_at: event.at,
             ending: opened.ending,
             reply: opened.reply,
+            continues: opened.continues,
             turn: Turn::due(1),
             queue: VecDeque::new(),
             cancel_requested: false,
@@ -199,11 +212,15 @@ impl Progress {
             | Fact::ThoughtShared { .. }
             | Fact::TextSaid { .. }
             | Fact::TextWithdrawn
+            | Fact::TextReplaced { .. }
             | Fact::TextEnded
             | Fact::ArtifactAdded { .. }
             | Fact::ModelAnswered(_)
+            | Fact::ContextGiven(_)
+            | Fact::ContextReduced(_)
             | Fact::CallProposed(_)
             | Fact::CallStarted { .. }
+            | Fact::CallLost { .. }
             | Fact::CallShowed { .. }
             | Fact::CallFinished(_)
             | Fact::Noticed { .. } => {}

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::view::answer_artifact;
-use crate::{Artifact, Event, Fact, Message, Part, ReplyShape, Stage, TaskState, TaskStatus, TextPhase};
+use crate::{
+    Artifact, Event, Fact, Message, Part, ReplyShape, Stage, TaskState, TaskStatus, TextPhase, Usage,
+};
 
 /// The visible face of an event. `wire` only spells it.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +15,8 @@ pub enum Update<'a> {
         status: TaskStatus,
         /// Nothing follows before somebody outside acts, so a stream ends here.
         closes: bool,
+        /// What the task has cost, in tokens, where a language model worked on it.
+        usage: Option<&'a Usage>,
     },
     Artifact {
         artifact: Cow<'a, Artifact>,
@@ -41,9 +45,12 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
             | Fact::PromptTaken { .. }
             | Fact::ThoughtShared { .. }
             | Fact::ModelAnswered(_)
+            | Fact::ContextGiven(_)
+            | Fact::ContextReduced(_)
             | Fact::CallProposed(_)
             | Fact::CallAnswered { .. }
             | Fact::CallStarted { .. }
+            | Fact::CallLost { .. }
             | Fact::CallShowed { .. }
             | Fact::CallFinished(_)
             | Fact::CancelRequested
@@ -58,7 +65,7 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
 pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
     let status = |state: TaskState, message: Option<&Arc<Message>>, closes: bool| {
         let status = TaskStatus { state, message: message.cloned(), at: event.at };
-        Some(Update::Status { status, closes })
+        Some(Update::Status { status, closes, usage: None })
     };
     if !is_shown(before, &event.fact) {
         return None;
@@ -70,9 +77,12 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
         | Fact::PromptTaken { .. }
         | Fact::ThoughtShared { .. }
         | Fact::ModelAnswered(_)
+        | Fact::ContextGiven(_)
+        | Fact::ContextReduced(_)
         | Fact::CallProposed(_)
         | Fact::CallAnswered { .. }
         | Fact::CallStarted { .. }
+        | Fact::CallLost { .. }
         | Fact::CallShowed { .. }
         | Fact::CallFinished(_)
         | Fact::CancelRequested => None,
@@ -83,6 +93,11 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
             append: false,
             last_chunk: false,
         }),
+        Fact::TextReplaced { text } => Some(Update::Artifact {
+            artifact: Cow::Owned(answer_artifact(before.answer_id(), vec![Part::text(text)])),
+            append: false,
+            last_chunk: false,
+        }),
         Fact::TextEnded => Some(answer_piece(before, "", true)),
         Fact::ArtifactAdded { artifact, append, last } => {
             Some(Update::Artifact { artifact: Cow::Borrowed(artifact), append: *append, last_chunk: *last })
@@ -90,7 +105,10 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
         Fact::CredentialAsked { message } => status(TaskState::AuthRequired, Some(message), false),
         Fact::PersonAsked { message } => status(TaskState::InputRequired, Some(message), true),
         Fact::Noticed { message } => status(TaskState::Working, Some(message), false),
-        Fact::TurnEnded { outcome, message } => status(outcome.state(), message.as_ref(), true),
+        Fact::TurnEnded { outcome, message, usage } => {
+            let status = TaskStatus { state: outcome.state(), message: message.clone(), at: event.at };
+            Some(Update::Status { status, closes: true, usage: usage.as_deref() })
+        }
         Fact::TaskCanceled => status(TaskState::Canceled, None, true),
         Fact::Replied { message } => Some(Update::Replied(message.clone())),
     }

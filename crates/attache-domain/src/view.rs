@@ -1,11 +1,15 @@
 //! The fold of a task's events: never the truth, always a reading of the log.
 
+mod telling;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+
+pub use telling::{Told, Untold};
 
 use crate::{
     Answer, Artifact, ArtifactId, CallId, CallOutcome, ContextId, Event, Exchange, Fact, Facts, Fault,
@@ -34,11 +38,26 @@ pub struct TaskView {
     /// The files this turn has changed: as they were before it, and as they are now.
     #[serde(default)]
     pub changes: Vec<Change>,
+    /// What people agreed to for longer than once.
+    #[serde(default)]
+    pub granted: Vec<Grant>,
+    /// What the model is not told any more, and what stands for it.
+    #[serde(default)]
+    pub untold: Untold,
+    /// Answers of the model in the whole task.
+    #[serde(default)]
+    pub rounds: u32,
+    /// Tokens of the latest answer.
+    #[serde(default)]
+    pub latest_usage: Usage,
     /// Tokens of the whole task.
     #[serde(default)]
     pub usage: Usage,
     /// Where this turn's answer stands among the artifacts.
     answer: Option<usize>,
+    /// How long it is.
+    #[serde(default)]
+    said: SaidBytes,
     /// Where each artifact is; rebuilt when it does not match.
     #[serde(skip)]
     artifact_places: HashMap<ArtifactId, usize>,
@@ -71,6 +90,25 @@ pub struct CallRecord {
     pub result: Option<ToolResult>,
 }
 
+/// How many bytes of text a turn has said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct SaidBytes {
+    bytes: usize,
+    /// In whole answers of the model.
+    whole: usize,
+}
+
+/// Somebody's answer that holds for longer than the call it was given to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Grant {
+    pub tool: String,
+    pub proposal: Arc<Proposal>,
+    pub answer: Answer,
+}
+
+/// Grants that a task remembers; whatever more there are is asked again.
+const MOST_GRANTS: usize = 256;
+
 impl TaskView {
     /// The view of a task of which only the first event is known; `None` if that is not an opening.
     pub fn open(event: &Event) -> Option<Self> {
@@ -87,8 +125,13 @@ impl TaskView {
             exchanges: Vec::new(),
             calls: Vec::new(),
             changes: Vec::new(),
+            granted: Vec::new(),
+            untold: Untold::default(),
+            rounds: 0,
+            latest_usage: Usage::default(),
             usage: Usage::default(),
             answer: None,
+            said: SaidBytes::default(),
             artifact_places: HashMap::new(),
             progress,
         })
@@ -123,6 +166,7 @@ impl TaskView {
             | Fact::PromptQueued { .. }
             | Fact::ThoughtShared { .. }
             | Fact::CallStarted { .. }
+            | Fact::CallLost { .. }
             | Fact::CallShowed { .. }
             | Fact::Noticed { .. }
             | Fact::CancelRequested => {}
@@ -133,11 +177,9 @@ impl TaskView {
                     record.why.clone_from(&proposed.why);
                 }
             }
-            Fact::CallAnswered { call, answer } => {
-                if let Some(record) = self.call_mut(call) {
-                    record.answer = Some(answer.as_ref().clone());
-                }
-            }
+            Fact::CallAnswered { call, answer } => self.take_answer(call, answer),
+            Fact::ContextGiven(given) => self.place(Exchange::User(given.contents.clone())),
+            Fact::ContextReduced(reduction) => self.reduce(reduction),
             Fact::CallFinished(finished) => self.take_result(finished),
             Fact::PersonAsked { message } => {
                 self.enter(TaskState::InputRequired, Some(message.clone()), event.at);
@@ -153,6 +195,7 @@ impl TaskView {
             }
             Fact::TurnStarted { .. } => {
                 self.answer = None;
+                self.said = SaidBytes::default();
                 self.changes.clear();
                 self.enter(TaskState::Working, None, event.at);
             }
@@ -160,6 +203,13 @@ impl TaskView {
             Fact::TextWithdrawn => {
                 if let Some(place) = self.answer {
                     self.artifacts[place].parts = vec![Part::text("")];
+                    self.said.bytes = 0;
+                }
+            }
+            Fact::TextReplaced { text } => {
+                if let Some(place) = self.answer {
+                    self.artifacts[place].parts = vec![Part::text(text)];
+                    self.said.bytes = text.len();
                 }
             }
             Fact::TextEnded => self.add_answer_text(""),
@@ -171,7 +221,7 @@ impl TaskView {
                 self.keep_status_message();
                 self.enter(TaskState::Working, None, event.at);
             }
-            Fact::TurnEnded { outcome, message } => {
+            Fact::TurnEnded { outcome, message, .. } => {
                 self.keep_answer();
                 self.enter(outcome.state(), message.clone(), event.at);
             }
@@ -185,7 +235,10 @@ impl TaskView {
     }
 
     fn take_model_answer(&mut self, answer: &ModelAnswer) {
+        self.rounds += 1;
+        self.latest_usage = answer.usage;
         self.usage.add(&answer.usage);
+        self.said.whole = self.said.bytes;
         self.place(Exchange::Model(answer.said.clone()));
         let calls = answer.said.iter().filter_map(|said| match &said.what {
             Utterance::Call(call) => Some(call.clone()),
@@ -194,6 +247,16 @@ impl TaskView {
         self.calls = calls
             .map(|call| CallRecord { call, proposal: None, why: String::new(), answer: None, result: None })
             .collect();
+    }
+
+    fn take_answer(&mut self, call: &CallId, answer: &Answer) {
+        let Some(record) = self.call_mut(call) else { return };
+        record.answer = Some(answer.clone());
+        let Some(proposal) = record.proposal.clone().filter(|_| answer.lasts()) else { return };
+        let grant = Grant { tool: record.call.name.clone(), proposal, answer: answer.clone() };
+        if self.granted.len() < MOST_GRANTS && !self.granted.contains(&grant) {
+            self.granted.push(grant);
+        }
     }
 
     /// Once every call is over, what came of them is said to the model in one go.
@@ -273,7 +336,27 @@ impl TaskView {
         }));
     }
 
+    /// What the model has said in whole answers of this turn: it stays, whatever becomes of the one under way.
+    pub fn certain_text(&self) -> String {
+        let mut text = self.answer_text();
+        text.truncate(self.said.whole);
+        text
+    }
+
+    /// What was said since the last whole answer of this turn.
+    pub fn uncertain_text(&self) -> String {
+        let mut text = self.answer_text();
+        text.drain(..self.said.whole.min(text.len()));
+        text
+    }
+
+    /// More was said than is certain.
+    pub fn is_amid_answer(&self) -> bool {
+        self.said.bytes > self.said.whole
+    }
+
     fn add_answer_text(&mut self, text: &str) {
+        self.said.bytes += text.len();
         let part = Part::text(text);
         match self.answer {
             Some(place) if self.progress.turn.text == TextPhase::Withdrawn => {
@@ -325,8 +408,13 @@ impl PartialEq for TaskView {
             && self.exchanges == other.exchanges
             && self.calls == other.calls
             && self.changes == other.changes
+            && self.granted == other.granted
+            && self.untold == other.untold
+            && self.rounds == other.rounds
+            && self.latest_usage == other.latest_usage
             && self.usage == other.usage
             && self.answer == other.answer
+            && self.said == other.said
     }
 }
 

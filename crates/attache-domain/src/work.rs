@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, Fact, Said, Utterance, Verdict};
+use crate::{CallId, Circles, ContextReason, Fact, Said, Utterance, Verdict};
 
 /// Small: what the calls say and would do is in the view.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -11,6 +11,9 @@ pub struct Work {
     pub rounds: u32,
     /// In the order of the answer.
     pub calls: Vec<CallProgress>,
+    /// What the model has asked for lately, to notice when it goes in circles.
+    #[serde(default, skip_serializing_if = "Circles::is_empty")]
+    pub circles: Circles,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +37,8 @@ pub enum CallPhase {
     Allowed,
     /// Somebody said no.
     Refused,
+    /// Somebody said to go on without it.
+    Skipped,
     Started,
     Finished,
 }
@@ -46,6 +51,8 @@ pub enum CallStep {
     Start(CallId),
     /// Somebody refused it or a call before it: it will not run.
     Cancel(CallId),
+    /// Somebody said to go on without it: what became of it stays unknown.
+    Skip(CallId),
     /// It runs, or it ran when everything stopped.
     Await(CallId),
     /// Nothing goes on before somebody answers.
@@ -101,6 +108,7 @@ impl Work {
         let Some(group) = groups.into_iter().find(|group| !is_over(group)) else { return Vec::new() };
         let waits = group.iter().any(|call| call.phase == CallPhase::Asked);
         let step = |call: &CallProgress| match call.phase {
+            CallPhase::Skipped => Some(CallStep::Skip(call.id.clone())),
             CallPhase::Allowed if !waits => Some(CallStep::Start(call.id.clone())),
             CallPhase::Started => Some(CallStep::Await(call.id.clone())),
             _ => None,
@@ -117,6 +125,10 @@ impl Work {
             Fact::ModelAnswered(_) => self.calls.iter().all(|call| call.phase == CallPhase::Finished),
             Fact::CallProposed(proposed) => is(&proposed.call, &[CallPhase::Requested]),
             Fact::CallStarted { call, .. } => is(call, &[CallPhase::Allowed]),
+            Fact::CallLost { call, .. } => is(call, &[CallPhase::Started]),
+            Fact::ContextGiven(_) | Fact::ContextReduced(_) => {
+                self.calls.iter().all(|call| call.phase == CallPhase::Finished)
+            }
             Fact::CallShowed { call, .. } => is(call, &[CallPhase::Started]),
             Fact::CallFinished(finished) => {
                 self.find(&finished.call).is_some_and(|call| call.phase != CallPhase::Finished)
@@ -131,6 +143,7 @@ impl Work {
             Fact::TurnStarted { .. } => *self = Self::default(),
             Fact::ModelAnswered(answer) => {
                 self.rounds += 1;
+                self.circles.note(&answer.said);
                 self.calls = answer.said.iter().filter_map(requested).collect();
             }
             Fact::CallProposed(proposed) => {
@@ -148,10 +161,18 @@ impl Work {
                 let phase = match answer.verdict {
                     Verdict::Proceed => CallPhase::Allowed,
                     Verdict::Refuse => CallPhase::Refused,
+                    Verdict::Skip => CallPhase::Skipped,
                 };
                 self.enter(call, phase);
             }
             Fact::CallStarted { call, .. } => self.enter(call, CallPhase::Started),
+            Fact::CallLost { call, choices } => {
+                self.enter(call, CallPhase::Asked);
+                if let Some(call) = self.find_mut(call) {
+                    call.choices.clone_from(choices);
+                }
+            }
+            Fact::ContextGiven(given) if given.reason == ContextReason::Loop => self.circles.told(),
             Fact::CallFinished(finished) => self.enter(&finished.call, CallPhase::Finished),
             _ => {}
         }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use attache_domain::{
     Answer, CallId, CallOutcome, CallStep, Content, Digest, Event, Exchange, Fact, Fault, FinishedCall,
-    Intent, Message, MessageId, ModelAnswer, Opening, Outcome, Proposal, ProposedCall, ReplyShape, Role,
-    Said, Scope, Seq, Shown, Step, TaskState, TaskView, Timestamp, ToolCall, Usage, Utterance, Verdict,
+    Intent, Message, MessageId, ModelAnswer, Opening, Outcome, Proposal, ProposedCall, Reduction, ReplyShape,
+    Role, Said, Scope, Seq, Shown, Step, TaskState, TaskView, Timestamp, Told, ToolCall, Usage, Utterance,
+    Verdict,
 };
 use serde_json::Map;
 
@@ -64,6 +65,11 @@ impl Task {
                 "no" => self.answer(call, "cancel", Verdict::Refuse),
                 "start" => self.record(Fact::CallStarted { call: id(call), digest: Digest("0".into()) }),
                 "finish" => self.record(finished(call)),
+                "lose" => self.record(Fact::CallLost {
+                    call: id(call),
+                    choices: ["proceed_once", "skip", "cancel"].map(str::to_owned).to_vec(),
+                }),
+                "skip" => self.answer(call, "skip", Verdict::Skip),
                 other => panic!("{other}"),
             }
             .unwrap_or_else(|fault| panic!("{act}: {fault}"));
@@ -72,6 +78,7 @@ impl Task {
             CallStep::Propose(call) => format!("propose {}", call.0),
             CallStep::Start(call) => format!("start {}", call.0),
             CallStep::Cancel(call) => format!("cancel {}", call.0),
+            CallStep::Skip(call) => format!("skip {}", call.0),
             CallStep::Await(call) => format!("await {}", call.0),
             CallStep::AskPerson => "ask a person".into(),
             CallStep::CallModel => "call the model".into(),
@@ -167,6 +174,92 @@ fn one_refusal_cancels_what_has_not_begun() {
 }
 
 #[test]
+fn a_call_that_was_lost_is_asked_about_and_may_be_done_again_or_left() {
+    let lost = "allow a, allow b, start a, start b, finish b, lose a";
+    check(&["a", "b"], lost, "ask a person");
+    check(&["a", "b"], &format!("{lost}, yes a"), "start a");
+    check(&["a", "b"], &format!("{lost}, yes a, start a, finish a"), "call the model");
+    check(&["a", "b"], &format!("{lost}, skip a"), "skip a");
+    check(&["a", "b"], &format!("{lost}, skip a, finish a"), "call the model");
+    check(&["a", "b"], &format!("{lost}, no a"), "cancel a");
+}
+
+#[test]
+fn a_question_of_a_tool_takes_any_text() {
+    let mut task = Task::with_calls(&["a"]);
+    task.record(proposed("a", false, &["answer", "cancel"])).unwrap();
+    let says = |task: &Task, text: &str| {
+        let message = Message::from_agent("m2".into(), "c".into(), None, text);
+        let (_, answer) = task.0.progress.answers_in(&message).unwrap().remove(0);
+        (answer.choice, answer.verdict, answer.answers)
+    };
+    let said = says(&task, " No, the blue one ");
+    assert_eq!(said, ("answer".into(), Verdict::Proceed, Some("No, the blue one".into())));
+    assert_eq!(says(&task, "cancel"), ("cancel".into(), Verdict::Refuse, None));
+}
+
+#[test]
+fn what_is_dropped_goes_from_the_start_and_nothing_else_moves() {
+    let told = |view: &TaskView| {
+        let shown = view.told().map(|told| match told {
+            Told::Message(message) => message.text(),
+            Told::Exchange(exchange) => format!("{exchange:?}"),
+        });
+        shown.collect::<Vec<_>>()
+    };
+    let mut task = Task::with_calls(&["a"]);
+    task.play("finish a");
+    for (number, calls) in [["b"], ["c"], ["d"]].iter().enumerate() {
+        task.record(answer(calls)).unwrap();
+        task.play(&format!("finish {}", calls[0]));
+        let message = Message {
+            role: Role::User,
+            ..Message::from_agent(format!("n{number}").into(), "c".into(), None, "more")
+        };
+        task.push(Intent::Receive { message, digest: Digest("1".into()) }).unwrap();
+    }
+    task.record(answer(&[])).unwrap();
+    task.record(Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None }).unwrap();
+    task.record(Fact::TurnStarted { turn: 2 }).unwrap();
+    let whole = told(&task.0);
+    for dropped in 0..=whole.len() {
+        let mut view = task.0.clone();
+        let summary = Some("short".to_owned());
+        let reduction = Reduction {
+            summary,
+            dropped: dropped as u32,
+            masked: 0,
+            before: 9,
+            after: 1,
+            cost: Usage::default(),
+        };
+        let seq = view.progress.head.next();
+        view.apply(&Event {
+            seq,
+            at: Timestamp::UNIX_EPOCH,
+            fact: Fact::ContextReduced(Box::new(reduction)),
+        });
+        assert_eq!(told(&view), whole[dropped..], "{dropped}");
+        assert_eq!(view.history, task.0.history, "people still see everything");
+    }
+}
+
+#[test]
+fn a_message_to_a_busy_task_is_queued_and_says_so() {
+    let mut task = Task::with_calls(&["a"]);
+    let message = Message::from_agent("m2".into(), "c".into(), None, "and also");
+    let facts =
+        task.0.decide(Intent::Receive { message: message.clone(), digest: Digest("1".into()) }).unwrap();
+    let [Fact::PromptQueued { .. }, Fact::Noticed { message: notice }] = facts.as_slice() else {
+        panic!("{facts:?}");
+    };
+    assert!(notice.text().contains("queued"), "{}", notice.text());
+    task.push(Intent::Receive { message: message.clone(), digest: Digest("1".into()) }).unwrap();
+    let again = task.0.decide(Intent::Receive { message, digest: Digest("1".into()) }).unwrap();
+    assert!(again.is_empty(), "sent again it changes nothing");
+}
+
+#[test]
 fn a_task_that_waits_for_a_person_rests_until_the_answer_comes() {
     let mut task = Task::with_calls(&["a"]);
     assert_eq!(task.0.next(), Some(Step::ContinueTurn { turn: 1 }));
@@ -234,6 +327,6 @@ fn results_come_once_all_are_there_in_the_order_of_the_calls() {
     assert_eq!(texts, [&Content::Text("result of a".into()), &Content::Text("result of b".into())]);
     task.record(answer(&[])).unwrap();
     assert_eq!(task.0.usage.input, 20);
-    task.record(Fact::TurnEnded { outcome: Outcome::Completed, message: None }).unwrap();
+    task.record(Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None }).unwrap();
     assert_eq!(task.0.status.state, TaskState::Completed);
 }

@@ -82,7 +82,7 @@ fn said(text: &str) -> Fact {
 }
 
 fn ended(outcome: Outcome) -> Fact {
-    Fact::TurnEnded { outcome, message: None }
+    Fact::TurnEnded { outcome, message: None, usage: None }
 }
 
 fn texts(view: &TaskView) -> Vec<String> {
@@ -107,7 +107,12 @@ fn a_finished_task_refuses_everything_but_what_it_has_already_heard() {
 fn a_waiting_task_takes_a_message_and_works_again() {
     let mut log = Log::started();
     let question = message("q", "which?");
-    log.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message: Some(question.into()) }).unwrap();
+    log.record(Fact::TurnEnded {
+        outcome: Outcome::InputRequired,
+        message: Some(question.into()),
+        usage: None,
+    })
+    .unwrap();
     assert_eq!(log.view.next(), None);
     log.say("m1").unwrap();
     assert_eq!(log.view.next(), Some(Step::StartTurn { turn: 2 }));
@@ -244,6 +249,7 @@ fn any_intent() -> impl Strategy<Value = Intent> {
         2 => (outcome, any::<bool>()).prop_map(|(outcome, question)| Fact::TurnEnded {
             outcome,
             message: question.then(|| message("q", "well?").into()),
+            usage: None,
         }),
         1 => Just(Fact::TaskCanceled),
     ];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Message, ReplyShape, TaskKey, TaskView};
+use attache_domain::{Fault, Message, ReplyShape, TaskKey, TaskView};
 use attache_store::{ListQuery, StoreError, TaskIndex};
 
 use crate::hot::HotTask;
@@ -67,11 +67,11 @@ impl Latest {
 
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
-    /// Tasks of one conversation belong together: their turns are performed one at a time.
-    fn keeps_conversation(&self) -> bool;
+    /// The task belongs together with the others of its conversation: their turns are performed one at a time.
+    fn keeps_conversation(&self, view: &TaskView) -> bool;
 
-    /// What the caller will get back for `message`, which opens a task. Quick, and the same every time.
-    fn reply_shape(&self, message: &Message) -> ReplyShape;
+    /// What the caller will get back for `message`, which opens a task; or why it cannot. Quick, and the same every time.
+    fn reply_shape(&self, message: &Message) -> Result<ReplyShape, Fault>;
 
     /// Performs one turn, reporting everything to `journal`, the end of the turn included.
     ///

@@ -101,7 +101,10 @@ mod tests {
         let mut view = TaskView::open(&event(1, opening.decide())).unwrap();
         view.apply(&event(2, Fact::TurnStarted { turn: 1 }));
         if ended {
-            view.apply(&event(3, Fact::TurnEnded { outcome: Outcome::Completed, message: None }));
+            view.apply(&event(
+                3,
+                Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None },
+            ));
         }
         Seen::new(Arc::new(view))
     }

@@ -61,7 +61,7 @@ impl Runner {
 
     /// Waits for the other turns of the conversation, unless something happens to the task meanwhile.
     async fn enter(&self) -> Entered {
-        if !self.agent.keeps_conversation() {
+        if !self.agent.keeps_conversation(&self.hot.view()) {
             return Entered::AsOneOfMany;
         }
         let context = self.hot.with_progress(|progress| progress.context.clone());
@@ -157,7 +157,11 @@ impl Runner {
         if journal.turn_is_open() {
             let message = self.failure("The agent stopped unexpectedly.");
             let _ = journal
-                .record(Fact::TurnEnded { outcome: Outcome::Failed, message: Some(message.into()) })
+                .record(Fact::TurnEnded {
+                    outcome: Outcome::Failed,
+                    message: Some(message.into()),
+                    usage: None,
+                })
                 .await;
         }
     }

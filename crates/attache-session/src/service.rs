@@ -268,7 +268,7 @@ impl SessionService {
             Some(context) => context.clone(),
             None => self.identity.context(scope, &send.message, &digest),
         };
-        let reply = self.agent.reply_shape(&send.message);
+        let reply = self.agent.reply_shape(&send.message)?;
         let opening = Opening {
             task,
             scope: scope.clone(),

@@ -116,7 +116,9 @@ fn weight(fact: &Fact) -> usize {
             | Fact::PersonAsked { message }
             | Fact::Noticed { message }
             | Fact::Replied { message } => weight_of_parts(&message.parts),
-            Fact::CallShowed { text, .. } => text.len() * 2,
+            Fact::CallShowed { text, .. } | Fact::TextReplaced { text } => text.len() * 2,
+            Fact::ContextGiven(given) => weight_of_contents(&given.contents),
+            Fact::ContextReduced(reduction) => reduction.summary.as_ref().map_or(0, String::len),
             Fact::ModelAnswered(answer) => answer.said.iter().map(weight_of_said).sum(),
             Fact::CallProposed(proposed) => weight_of_proposal(&proposed.proposal),
             Fact::CallAnswered { answer, .. } => answer.new_content.as_ref().map_or(0, String::len),
@@ -128,6 +130,7 @@ fn weight(fact: &Fact) -> usize {
             }
             Fact::TurnStarted { .. }
             | Fact::CallStarted { .. }
+            | Fact::CallLost { .. }
             | Fact::TextWithdrawn
             | Fact::TextEnded
             | Fact::WorkResumed
@@ -183,7 +186,8 @@ pub(crate) fn weight_of_view(view: &TaskView) -> usize {
     });
     let weigh = |change: &Change| change.content.len() + change.original.as_ref().map_or(0, String::len);
     let changes = view.changes.iter().map(weigh);
-    OVERHEAD + history.chain(artifacts).chain(exchanges).chain(changes).sum::<usize>()
+    let granted = view.granted.iter().map(|grant| weight_of_proposal(&grant.proposal));
+    OVERHEAD + history.chain(artifacts).chain(exchanges).chain(changes).chain(granted).sum::<usize>()
 }
 
 fn weight_of_parts(parts: &[Part]) -> usize {

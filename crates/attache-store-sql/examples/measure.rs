@@ -102,6 +102,7 @@ async fn live(store: &SqliteStore, ids: Ids) {
         digest: Digest("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into()),
         ending: Ending::Completes,
         reply: ReplyShape::Task,
+        continues: false,
         metadata: None,
     }));
     let summary = TaskSummary {
@@ -122,7 +123,7 @@ async fn live(store: &SqliteStore, ids: Ids) {
     let facts = [
         Fact::TurnStarted { turn: 1 },
         Fact::TextSaid { text: "Hello, world. I am well.".into(), last: true },
-        Fact::TurnEnded { outcome: Outcome::Completed, message: Some(answer.into()) },
+        Fact::TurnEnded { outcome: Outcome::Completed, message: Some(answer.into()), usage: None },
     ];
     append(store, &key, 1, facts, &summary).await;
 }

@@ -68,8 +68,8 @@ pub fn write_update(
     out: &mut Vec<u8>,
 ) {
     match update {
-        Update::Status { status, closes } => write_item(dialect, b"{\"statusUpdate\":", out, |out| {
-            event::write_status_update(dialect, task, context, status, *closes, out);
+        Update::Status { status, closes, usage } => write_item(dialect, b"{\"statusUpdate\":", out, |out| {
+            event::write_status_update(dialect, task, context, status, *closes, *usage, out);
         }),
         Update::Artifact { artifact, append, last_chunk } => {
             write_item(dialect, b"{\"artifactUpdate\":", out, |out| {

@@ -24,7 +24,7 @@ pub(crate) fn say(text: &str) -> Act {
 }
 
 pub(crate) fn end(outcome: Outcome) -> Act {
-    Act::Record(Fact::TurnEnded { outcome, message: None })
+    Act::Record(Fact::TurnEnded { outcome, message: None, usage: None })
 }
 
 /// Plays one list of acts for each turn; goes on after what is already recorded of a turn.
@@ -43,12 +43,12 @@ impl Actor {
 
 #[async_trait]
 impl Agent for Actor {
-    fn keeps_conversation(&self) -> bool {
+    fn keeps_conversation(&self, _: &TaskView) -> bool {
         false
     }
 
-    fn reply_shape(&self, _: &Message) -> ReplyShape {
-        ReplyShape::Task
+    fn reply_shape(&self, _: &Message) -> Result<ReplyShape, Fault> {
+        Ok(ReplyShape::Task)
     }
 
     async fn perform(&self, request: TurnRequest, journal: &Journal) -> Result<(), Stopped> {

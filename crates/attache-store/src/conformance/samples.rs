@@ -125,6 +125,7 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
             digest: digest(),
             ending: Ending::Completes,
             reply: ReplyShape::Task,
+            continues: false,
             metadata: Some(metadata()),
         })),
         Fact::MessageReceived { message: short_message("message-2").into(), digest: digest() },
@@ -141,11 +142,15 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
         Fact::ArtifactAdded { artifact: small_artifact().into(), append: true, last: true },
         Fact::CredentialAsked { message: short_message("message-5").into() },
         Fact::WorkResumed,
-        Fact::TurnEnded { outcome: Outcome::Completed, message: None },
-        Fact::TurnEnded { outcome: Outcome::InputRequired, message: Some(short_message("message-6").into()) },
-        Fact::TurnEnded { outcome: Outcome::AuthRequired, message: None },
-        Fact::TurnEnded { outcome: Outcome::Failed, message: None },
-        Fact::TurnEnded { outcome: Outcome::Rejected, message: None },
+        Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None },
+        Fact::TurnEnded {
+            outcome: Outcome::InputRequired,
+            message: Some(short_message("message-6").into()),
+            usage: None,
+        },
+        Fact::TurnEnded { outcome: Outcome::AuthRequired, message: None, usage: None },
+        Fact::TurnEnded { outcome: Outcome::Failed, message: None, usage: None },
+        Fact::TurnEnded { outcome: Outcome::Rejected, message: None, usage: None },
         Fact::CancelRequested,
         Fact::TaskCanceled,
         Fact::TaskOpened(Box::new(Opened {
@@ -156,6 +161,7 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
             digest: digest(),
             ending: Ending::Completes,
             reply: ReplyShape::Message,
+            continues: false,
             metadata: None,
         })),
         Fact::Replied { message: short_message("message-8").into() },
@@ -163,6 +169,7 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
     facts.extend(calls::every_kind());
     facts.push(Fact::PersonAsked { message: short_message("message-9").into() });
     facts.push(Fact::Noticed { message: short_message("message-10").into() });
+    facts.extend(calls::later_kinds());
     facts
 }
 
@@ -177,12 +184,16 @@ pub fn name_of(fact: &Fact) -> &'static str {
         Fact::ThoughtShared { .. } => "thought_shared",
         Fact::TextSaid { .. } => "text_said",
         Fact::TextWithdrawn => "text_withdrawn",
+        Fact::TextReplaced { .. } => "text_replaced",
         Fact::TextEnded => "text_ended",
         Fact::ArtifactAdded { .. } => "artifact_added",
         Fact::CredentialAsked { .. } => "credential_asked",
         Fact::WorkResumed => "work_resumed",
         Fact::TurnEnded { .. } => "turn_ended",
         Fact::ModelAnswered(_) => "model_answered",
+        Fact::ContextGiven(_) => "context_given",
+        Fact::ContextReduced(_) => "context_reduced",
+        Fact::CallLost { .. } => "call_lost",
         Fact::CallProposed(_) => "call_proposed",
         Fact::CallAnswered { .. } => "call_answered",
         Fact::CallStarted { .. } => "call_started",

@@ -1,6 +1,6 @@
 //! The events of a stream, and the artifact they carry.
 
-use attache_domain::{Artifact, ContextId, TaskId, TaskStatus};
+use attache_domain::{Artifact, ContextId, TaskId, TaskStatus, Usage};
 
 use super::part;
 use super::task::write_status;
@@ -13,6 +13,7 @@ pub(super) fn write_status_update(
     context: &ContextId,
     status: &TaskStatus,
     closes: bool,
+    usage: Option<&Usage>,
     out: &mut Vec<u8>,
 ) {
     let open: &[u8] = match dialect {
@@ -27,7 +28,26 @@ pub(super) fn write_status_update(
         (Dialect::V0_3Rpc, false) => b",\"final\":false",
         (Dialect::V0_3Rpc | Dialect::V0_3Rest, true) => b",\"final\":true",
     });
+    if let Some(usage) = usage {
+        write_usage(usage, out);
+    }
     out.push(b'}');
+}
+
+/// What the task has cost, in tokens.
+fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
+    let Usage { input, cached, output, thoughts } = *usage;
+    let members: [(&[u8], u64); 4] = [
+        (b",\"metadata\":{\"usage\":{\"inputTokens\":", input),
+        (b",\"cachedTokens\":", cached),
+        (b",\"outputTokens\":", output),
+        (b",\"thoughtTokens\":", thoughts),
+    ];
+    for (name, tokens) in members {
+        out.extend_from_slice(name);
+        out.extend_from_slice(tokens.to_string().as_bytes());
+    }
+    out.extend_from_slice(b"}}");
 }
 
 pub(super) fn write_artifact_update(

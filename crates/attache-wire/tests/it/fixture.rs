@@ -105,6 +105,7 @@ pub(crate) fn bare_view() -> TaskView {
         digest: Digest("00".into()),
         ending: Ending::Completes,
         reply: ReplyShape::Task,
+        continues: false,
         metadata: None,
     }));
     let mut view = TaskView::open(&Event { seq: Seq(1), at: time(0), fact }).unwrap();

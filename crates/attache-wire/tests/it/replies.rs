@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use attache_domain::{ContextId, Message, MessageId, Part, TaskId, TaskState, TaskStatus, TaskView, Update};
+use attache_domain::{
+    ContextId, Message, MessageId, Part, TaskId, TaskState, TaskStatus, TaskView, Update, Usage,
+};
 use attache_wire::Dialect;
 use attache_wire::encode::{
     ArtifactsShown, TaskPage, TaskShape, write_list, write_message_item, write_task, write_task_item,
@@ -56,6 +58,7 @@ fn s5_s6_s7_every_item_of_a_stream_is_written_in_every_dialect() {
     let status = |state, millisecond, closes| Update::Status {
         status: TaskStatus { state, message: None, at: time(millisecond) },
         closes,
+        usage: None,
     };
     let mut named = artifact("answer-1", vec![Part::text("Hel")]);
     named.name = Some("Answer".into());
@@ -184,9 +187,25 @@ fn s5_a_0_3_status_that_closes_the_stream_is_final_also_when_the_task_only_waits
     for (closes, state) in [(true, TaskState::InputRequired), (false, TaskState::AuthRequired)] {
         let status = TaskStatus { state, message: None, at: time(0) };
         let mut out = Vec::new();
-        let update = Update::Status { status, closes };
+        let update = Update::Status { status, closes, usage: None };
         write_update(Dialect::V0_3Rpc, &TaskId::from("t"), &ContextId::from("c"), &update, &mut out);
         let written: Value = serde_json::from_slice(&out).unwrap();
         assert_eq!(written["final"], json!(closes));
+    }
+}
+
+#[test]
+fn what_a_task_has_cost_is_on_its_last_event() {
+    let usage = Usage { input: 100, cached: 20, output: 30, thoughts: 10 };
+    let status = TaskStatus { state: TaskState::Completed, message: None, at: time(0) };
+    let update = Update::Status { status, closes: true, usage: Some(&usage) };
+    for dialect in [Dialect::V1_0, Dialect::V0_3Rpc, Dialect::V0_3Rest] {
+        let mut out = Vec::new();
+        write_update(dialect, &TaskId::from("t"), &ContextId::from("c"), &update, &mut out);
+        let written: Value = serde_json::from_slice(&out).unwrap();
+        let event = written.get("statusUpdate").unwrap_or(&written);
+        let expected =
+            json!({"inputTokens": 100, "cachedTokens": 20, "outputTokens": 30, "thoughtTokens": 10});
+        assert_eq!(event["metadata"]["usage"], expected, "{written}");
     }
 }

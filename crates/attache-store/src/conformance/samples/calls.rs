@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, Base64, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, MessageId, ModelAnswer,
-    Opaque, Proposal, ProposedCall, Said, Shown, ToolCall, Usage, Utterance, Verdict,
+    Answer, Base64, CallId, CallOutcome, Content, ContextReason, Digest, Effect, Fact, FinishedCall,
+    GivenContext, MessageId, ModelAnswer, Opaque, Outcome, Proposal, ProposedCall, Reduction, Said, Shown,
+    ToolCall, Usage, Utterance, Verdict,
 };
 use serde_json::{Map, Value};
 
@@ -23,6 +24,33 @@ pub(super) fn every_kind() -> Vec<Fact> {
         finished("call-2", CallOutcome::Canceled, None),
         finished("call-3", CallOutcome::Failed { kind: "file_not_found".into() }, None),
         finished("call-4", CallOutcome::Unknown, None),
+    ]
+}
+
+/// Kinds and members that came later; old logs have none of them.
+pub(super) fn later_kinds() -> Vec<Fact> {
+    let given = |reason| {
+        let contents = vec![Content::Text("Look at this.".into())];
+        Fact::ContextGiven(Box::new(GivenContext { reason, contents }))
+    };
+    let reduced = |summary: Option<&str>| {
+        let summary = summary.map(str::to_owned);
+        let cost = Usage { input: 9, ..Usage::default() };
+        let reduction = Reduction { summary, dropped: 4, masked: 9, before: 60_000, after: 9000, cost };
+        Fact::ContextReduced(Box::new(reduction))
+    };
+    let skipped = Answer { choice: "skip".into(), verdict: Verdict::Skip, ..refused() };
+    let usage = Usage { input: 5, cached: 4, output: 3, thoughts: 2 };
+    vec![
+        Fact::TextReplaced { text: "So far".into() },
+        given(ContextReason::Mention),
+        given(ContextReason::Loop),
+        given(ContextReason::Lost),
+        reduced(Some("What we did.")),
+        reduced(None),
+        Fact::CallLost { call: id("call-1"), choices: vec!["proceed_once".into(), "skip".into()] },
+        Fact::CallAnswered { call: id("call-1"), answer: Box::new(skipped) },
+        Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: Some(Box::new(usage)) },
     ]
 }
 
