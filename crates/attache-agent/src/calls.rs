@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallId, CallOutcome, CallRecord, CallStep, Content, Digest, Fact, FinishedCall, Outcome, Proposal,
-    ProposedCall, Shown, Verdict,
+    Artifact, CallId, CallOutcome, CallRecord, CallStep, Content, Digest, Fact, FinishedCall, Outcome, Part,
+    PartContent, Proposal, ProposedCall, Shown, Verdict,
 };
 use attache_session::Stopped;
-use attache_tool::{ErrorKind, ToolContext, ToolError, ToolOutput, ToolSpec, shell};
+use attache_tool::{ErrorKind, HandedFile, ToolContext, ToolError, ToolOutput, shell};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use sha2::{Digest as _, Sha256};
@@ -15,15 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use crate::live::Live;
 use crate::performance::{Performance, Turn};
-use crate::{Case, Ruling};
+use crate::reason::Reason;
+use crate::{Case, Mind, Ruling};
 
 impl Performance<'_> {
     /// Finds out what each requested call would do and whether it may.
     pub(crate) async fn propose(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
-        let view = self.latest.view();
+        let calls = self.latest.view().calls.clone();
         for step in steps {
             let CallStep::Propose(id) = step else { continue };
-            let Some(record) = find(&view.calls, id) else { continue };
+            let Some(record) = find(&calls, id) else { continue };
             let fact = match self.ruled(record).await {
                 Ok(proposed) => Fact::CallProposed(Box::new(proposed)),
                 Err(error) => failed(id, &error),
@@ -34,7 +35,7 @@ impl Performance<'_> {
     }
 
     async fn ruled(&self, record: &CallRecord) -> Result<ProposedCall, ToolError> {
-        let tool = self.tools.find(&record.call.name)?;
+        let tool = self.tools.registry.find(&record.call.name)?;
         let mut input = record.call.input.clone();
         // Models may ask for order; that is between them and us.
         let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
@@ -42,7 +43,8 @@ impl Performance<'_> {
         if let Shown::Exec { command, programs, .. } = &mut proposal.shown {
             *programs = shell::roots(&shell::parse(command));
         }
-        let (choices, why) = match self.agent.referee.rule(self.case(tool.spec(), &proposal)) {
+        let case = Case { tool: tool.spec(), proposal: &proposal };
+        let (choices, why) = match self.place.referee.rule(case) {
             Ruling::Allow { why } => (Vec::new(), why),
             Ruling::Ask { choices, why } => (choices, why),
             Ruling::Deny { message } => return Err(ToolError::new(ErrorKind::PolicyViolation, message)),
@@ -62,8 +64,9 @@ impl Performance<'_> {
             let shown =
                 record.proposal.as_ref().map(|proposal| describe(&proposal.shown)).unwrap_or_default();
             let choices = asked.choices.join(", ");
+            let lost = if asked.choices.iter().any(|choice| choice == SKIP) { LOST } else { "" };
             text.push_str(&format!(
-                "\n{} ({}): {shown}\nAnswer with: {choices}\n",
+                "\n{} ({}): {shown}\n{lost}Answer with: {choices}\n",
                 record.call.name, asked.id.0
             ));
         }
@@ -87,34 +90,43 @@ impl Performance<'_> {
                 || record.result.as_ref().is_some_and(|result| result.failed)
         };
         if view.calls.iter().all(refused) {
-            return self
-                .end(Outcome::InputRequired, Some("I did not do that. What shall I do instead?".into()))
-                .await;
+            drop(view);
+            let text = "I did not do that. What shall I do instead?";
+            return match self.place.mind {
+                Mind::Language(_) => {
+                    self.end(Outcome::InputRequired, Some((Reason::Declined, text.into()))).await
+                }
+                // It says so itself.
+                Mind::BuiltIn(_) => Ok(Turn::GoesOn),
+            };
         }
         Ok(Turn::GoesOn)
     }
 
     /// Runs what may run together and waits for all of it.
     pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
-        let view = self.latest.view();
+        // Not the view itself: while it is held, everything recorded copies the task.
+        let calls = self.latest.view().calls.clone();
         let mut running = FuturesUnordered::new();
         for step in steps {
             match step {
                 CallStep::Start(id) => {
-                    let Some(record) = find(&view.calls, id) else { continue };
+                    let Some(record) = find(&calls, id) else { continue };
                     let Some(proposal) = self.approved(record) else { continue };
                     let digest = digest(&proposal);
                     self.journal.record(Fact::CallStarted { call: id.clone(), digest }).await?;
                     running.push(self.run_call(record, proposal));
                 }
-                // It had started when everything stopped. What changes nothing may run again by itself.
+                // It had started when everything stopped. What changes nothing may run again by itself; about the rest
+                // somebody is asked who can look.
                 CallStep::Await(id) => {
-                    let Some(record) = find(&view.calls, id) else { continue };
+                    let Some(record) = find(&calls, id) else { continue };
                     match self.approved(record).filter(|_| self.is_repeatable(record)) {
                         Some(proposal) => running.push(self.run_call(record, proposal)),
-                        None => self.journal.record(unknown(id)).await?,
+                        None => self.journal.record(lost(id)).await?,
                     }
                 }
+                CallStep::Skip(id) => self.journal.record(unknown(id)).await?,
                 _ => {}
             }
         }
@@ -131,7 +143,7 @@ impl Performance<'_> {
         let live = Arc::new(Live::default());
         let context = self.tool_context(live.clone());
         let run = async {
-            let tool = self.tools.find(&record.call.name)?;
+            let tool = self.tools.registry.find(&record.call.name)?;
             tool.run(proposal, &context).await
         };
         let mut run = std::pin::pin!(run);
@@ -143,6 +155,12 @@ impl Performance<'_> {
             }
         };
         self.show(id, live.take()).await?;
+        if let Ok(output) = &result {
+            for artifact in handed_over(id, output) {
+                let artifact = Box::new(artifact);
+                self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
+            }
+        }
         self.journal.record(came_to(id, result)).await
     }
 
@@ -157,8 +175,8 @@ impl Performance<'_> {
     fn approved(&self, record: &CallRecord) -> Option<Proposal> {
         let mut proposal = record.proposal.as_deref()?.clone();
         let Some(answer) = &record.answer else { return Some(proposal) };
-        if let Ok(tool) = self.tools.find(&record.call.name) {
-            self.agent.referee.learn(self.case(tool.spec(), &proposal), answer);
+        if let Ok(tool) = self.tools.registry.find(&record.call.name) {
+            self.place.referee.learn(Case { tool: tool.spec(), proposal: &proposal }, answer);
         }
         if let (Some(content), Shown::Edit { new_content, .. }) = (&answer.new_content, &mut proposal.shown) {
             new_content.clone_from(content);
@@ -169,17 +187,13 @@ impl Performance<'_> {
         Some(proposal)
     }
 
-    fn case<'c>(&'c self, tool: &'c ToolSpec, proposal: &'c Proposal) -> Case<'c> {
-        Case { scope: &self.scope, context: &self.context, tool, proposal }
-    }
-
     fn is_repeatable(&self, record: &CallRecord) -> bool {
-        self.tools.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
+        self.tools.registry.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
     }
 
-    fn tool_context(&self, live: Arc<Live>) -> ToolContext {
+    pub(crate) fn tool_context(&self, live: Arc<Live>) -> ToolContext {
         // Cancelling drops the turn, and with it the call; a tool that must clean up does so when it is dropped.
-        ToolContext { workspace: self.agent.workspace.clone(), cancel: CancellationToken::new(), live }
+        ToolContext { workspace: self.place.workspace.clone(), cancel: CancellationToken::new(), live }
     }
 }
 
@@ -196,7 +210,7 @@ fn digest(proposal: &Proposal) -> Digest {
 fn came_to(id: &CallId, result: Result<ToolOutput, ToolError>) -> Fact {
     match result {
         Err(error) => failed(id, &error),
-        Ok(ToolOutput { content, summary, diff }) => Fact::CallFinished(Box::new(FinishedCall {
+        Ok(ToolOutput { content, summary, diff, files: _ }) => Fact::CallFinished(Box::new(FinishedCall {
             call: id.clone(),
             outcome: CallOutcome::Succeeded,
             output: content,
@@ -208,6 +222,35 @@ fn came_to(id: &CallId, result: Result<ToolOutput, ToolError>) -> Fact {
 
 fn failed(id: &CallId, error: &ToolError) -> Fact {
     finished(id, CallOutcome::Failed { kind: error.kind.name() }, &error.message)
+}
+
+/// The answer that goes on without a call.
+const SKIP: &str = "skip";
+
+const LOST: &str = "The server stopped while this was running, and it is not known whether it took effect. \
+                    proceed_once does it again, skip goes on without it.\n";
+
+fn lost(id: &CallId) -> Fact {
+    let choices = ["proceed_once", SKIP, "cancel"].map(str::to_owned).to_vec();
+    Fact::CallLost { call: id.clone(), choices }
+}
+
+/// Files for the person become artifacts, named after the call so that each is its own.
+fn handed_over(id: &CallId, output: &ToolOutput) -> Vec<Artifact> {
+    let artifact = |(place, file): (usize, &HandedFile)| {
+        let mut part = Part::new(PartContent::Raw(file.bytes.clone()));
+        part.media_type = Some(file.media_type.clone());
+        part.filename = Some(file.name.clone());
+        Artifact {
+            id: format!("file-{}-{place}", id.0).into(),
+            name: Some(file.name.clone()),
+            description: file.description.clone(),
+            parts: vec![part],
+            metadata: None,
+            extensions: Vec::new(),
+        }
+    };
+    output.files.iter().enumerate().map(artifact).collect()
 }
 
 fn unknown(id: &CallId) -> Fact {

@@ -1,27 +1,33 @@
-//! Performs the steps of a task with a model; is the session's `Agent`.
+//! Performs the steps of a task with a model and tools; is the session's `Agent`.
 //!
-//! [`CodingAgent`] works with a language model and tools: it asks, proposes, waits for people, runs, and asks again
-//! with what came of it. [`ModelAgent`] lets a built-in model perform whole turns by itself. Both know no HTTP, SQL or
-//! A2A: they read a task and report facts to the journal.
+//! [`CodingAgent`] asks a model, proposes what it wants done, waits for people, runs, and asks again with what came of
+//! it. It knows no HTTP, SQL or A2A: it reads a task and reports facts to the journal. Where a conversation works and
+//! with what comes from [`Workplaces`].
 
+mod built_in;
 mod calls;
 mod changes;
 mod coding_agent;
 mod instructions;
 mod live;
-mod model_agent;
+mod mind;
 mod performance;
 mod policy_referee;
 mod prompt;
+mod reason;
+mod reducing;
 mod referee;
+mod repetition;
 mod round;
-mod toolbox;
-mod turn;
+mod tokens;
 mod voice;
+mod wishes;
+mod workplace;
 
-pub use coding_agent::{CodingAgent, CodingOptions};
+pub use coding_agent::CodingAgent;
 pub use instructions::instructions;
-pub use model_agent::ModelAgent;
-pub use policy_referee::{PolicyOptions, PolicyReferee};
+pub use mind::Mind;
+pub use policy_referee::{PolicyOptions, PolicyReferee, RuleKeeper};
 pub use referee::{Case, Referee, Ruling};
-pub use toolbox::Toolbox;
+pub use wishes::{WISHES, Wishes};
+pub use workplace::{Mentions, Refusal, Toolbox, WorkLimits, Workplace, Workplaces};

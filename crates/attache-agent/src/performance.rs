@@ -4,25 +4,38 @@
 
 use std::sync::Arc;
 
-use attache_domain::{CallStep, ContextId, Exchange, Fact, Outcome, Scope, TaskState, TextPhase};
-use attache_session::{Journal, Latest, Stopped, TurnRequest};
+use attache_domain::{
+    CallStep, ContextId, ContextReason, Exchange, Fact, GivenContext, Outcome, Scope, TaskState, TaskView,
+    TextPhase, Told,
+};
+use attache_model::ToolDeclaration;
+use attache_session::{Journal, Latest, Stopped};
 use attache_tool::Registry;
 
-use crate::changes;
-use crate::coding_agent::CodingAgent;
-use crate::prompt::{conversation, text_of_turn};
+use crate::built_in::{self, Ended};
+use crate::prompt::Earlier;
+use crate::reason::Reason;
+use crate::referee::Case;
 use crate::voice::Voice;
+use crate::{Mind, Wishes, Workplace, Workplaces, changes};
 
 pub(crate) struct Performance<'a> {
-    pub(crate) agent: &'a CodingAgent,
+    pub(crate) place: Arc<Workplace>,
     pub(crate) journal: &'a Journal,
     pub(crate) latest: Latest,
     pub(crate) voice: Voice,
-    pub(crate) scope: Scope,
-    pub(crate) context: ContextId,
-    pub(crate) tools: Registry,
     /// What was said in finished tasks of the same conversation.
-    pub(crate) earlier: Vec<Arc<Exchange>>,
+    pub(crate) earlier: Earlier,
+    pub(crate) tools: Tools,
+    /// There is no point in trying again in this turn.
+    pub(crate) summary_failed: bool,
+}
+
+/// The tools as they were when they were last looked at.
+pub(crate) struct Tools {
+    version: u64,
+    pub(crate) registry: Registry,
+    pub(crate) declared: Arc<[ToolDeclaration]>,
 }
 
 /// Whether the turn goes on.
@@ -34,23 +47,45 @@ pub(crate) enum Turn {
 }
 
 impl<'a> Performance<'a> {
-    pub(crate) fn new(agent: &'a CodingAgent, request: TurnRequest, journal: &'a Journal) -> Self {
-        let view = &request.view;
-        let (voice, scope, context) = (Voice::of(view), view.progress.scope.clone(), view.context.clone());
-        let tools = agent.toolbox.open(&scope, &context);
-        let (latest, earlier) = (request.into_latest(), Vec::new());
-        Self { agent, journal, latest, voice, scope, context, tools, earlier }
-    }
-
-    pub(crate) async fn run(mut self) -> Result<(), Stopped> {
-        match self.latest.earlier().await {
-            Ok(views) => self.earlier = views.iter().flat_map(conversation).collect(),
+    /// Sets up everything a turn needs. None: it cannot begin, and the person has been told why.
+    pub(crate) async fn open(
+        workplaces: &dyn Workplaces,
+        latest: Latest,
+        journal: &'a Journal,
+    ) -> Result<Option<Self>, Stopped> {
+        let view = latest.view();
+        let (voice, scope, context) = (Voice::of(&view), view.progress.scope.clone(), view.context.clone());
+        drop(view);
+        let refuse = async |text: String| {
+            let message = Some(voice.reason(Reason::Unavailable, text).into());
+            journal.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message, usage: None }).await
+        };
+        let views = match latest.earlier().await {
+            Ok(views) => views,
             Err(error) => {
                 tracing::error!(%error, "the conversation cannot be read");
                 let text = "I cannot read our earlier conversation now. Send any message to try again.";
-                return self.end(Outcome::InputRequired, Some(text.into())).await.map(drop);
+                refuse(text.into()).await?;
+                return Ok(None);
             }
-        }
+        };
+        let wishes = Wishes::of(views.iter().chain([latest.view().as_ref()]));
+        let place = match open_place(workplaces, &scope, &context, &wishes).await {
+            Ok(place) => place,
+            Err(text) => {
+                refuse(text).await?;
+                return Ok(None);
+            }
+        };
+        let tools = Tools::of(&place);
+        let earlier = Earlier::of(&views);
+        let performance = Self { place, journal, latest, voice, earlier, tools, summary_failed: false };
+        performance.recall(views.iter());
+        performance.recall([performance.latest.view().as_ref()]);
+        Ok(Some(performance))
+    }
+
+    pub(crate) async fn run(mut self) -> Result<(), Stopped> {
         self.take_up().await?;
         loop {
             // Everything is durable before the next step is chosen. Should others have acted unseen, what is recorded next
@@ -63,13 +98,32 @@ impl<'a> Performance<'a> {
         }
     }
 
-    async fn act(&self, steps: Vec<CallStep>) -> Result<Turn, Stopped> {
+    async fn act(&mut self, steps: Vec<CallStep>) -> Result<Turn, Stopped> {
         match steps.first() {
-            None | Some(CallStep::CallModel) => self.round().await,
+            None | Some(CallStep::CallModel) => self.think().await,
             Some(CallStep::AskPerson) => self.ask_person().await,
             Some(CallStep::Propose(_)) => self.propose(&steps).await,
-            Some(CallStep::Start(_) | CallStep::Await(_)) => self.run_calls(&steps).await,
+            Some(CallStep::Start(_) | CallStep::Await(_) | CallStep::Skip(_)) => self.run_calls(&steps).await,
             Some(CallStep::Cancel(_)) => self.cancel(&steps).await,
+        }
+    }
+
+    async fn think(&mut self) -> Result<Turn, Stopped> {
+        match self.place.mind.clone() {
+            Mind::Language(model) => {
+                self.tools.refresh(&self.place);
+                self.round(model.as_ref()).await
+            }
+            Mind::BuiltIn(model) => {
+                match built_in::round(model.as_ref(), &self.latest, self.journal).await? {
+                    Ended::WithCalls => Ok(Turn::GoesOn),
+                    Ended::WithTurn(end) => {
+                        self.publish_changes().await?;
+                        self.journal.record(end).await?;
+                        Ok(Turn::Rests)
+                    }
+                }
+            }
         }
     }
 
@@ -80,35 +134,125 @@ impl<'a> Performance<'a> {
         if view.status.state == TaskState::InputRequired {
             self.journal.record(Fact::WorkResumed).await?;
         }
-        if view.progress.turn.text == TextPhase::Speaking && view.answer_text() != text_of_turn(&view) {
-            self.withdraw(&text_of_turn(&view)).await?;
-        }
-        Ok(())
-    }
-
-    /// Takes back what was said since `kept`.
-    pub(crate) async fn withdraw(&self, kept: &str) -> Result<(), Stopped> {
-        if self.journal.look(|progress| progress.turn.text) != TextPhase::Speaking {
+        if matches!(self.place.mind, Mind::BuiltIn(_)) {
             return Ok(());
         }
-        self.journal.record(Fact::TextWithdrawn).await?;
-        if !kept.is_empty() {
-            self.journal.record(Fact::TextSaid { text: kept.to_owned(), last: false }).await?;
+        let mentioned = match view.told().last() {
+            Some(Told::Message(message)) => Some(message.text()),
+            _ => None,
+        };
+        drop(view);
+        self.withdraw().await?;
+        if let (Some(mentions), Some(text)) = (&self.place.mentions, mentioned) {
+            let contents = mentions.expand(&text, &self.tool_context(Arc::default())).await;
+            if !contents.is_empty() {
+                self.give(ContextReason::Mention, contents).await?;
+            }
         }
         Ok(())
     }
 
-    pub(crate) async fn end(&self, outcome: Outcome, text: Option<String>) -> Result<Turn, Stopped> {
+    /// What people agreed to for longer holds again, also after a restart.
+    fn recall<'v>(&self, views: impl IntoIterator<Item = &'v TaskView>) {
+        for grant in views.into_iter().flat_map(|view| &view.granted) {
+            if let Ok(tool) = self.tools.registry.find(&grant.tool) {
+                let case = Case { tool: tool.spec(), proposal: &grant.proposal };
+                self.place.referee.recall(case, &grant.answer);
+            }
+        }
+    }
+
+    pub(crate) async fn give(
+        &self,
+        reason: ContextReason,
+        contents: Vec<attache_domain::Content>,
+    ) -> Result<(), Stopped> {
+        self.journal.record(Fact::ContextGiven(Box::new(GivenContext { reason, contents }))).await
+    }
+
+    /// Takes back what was said in an answer that did not become whole.
+    pub(crate) async fn withdraw(&self) -> Result<(), Stopped> {
         self.journal.flush().await?;
         let view = self.latest.view();
-        let roots = &self.agent.workspace.roots;
-        if let Some(artifact) = changes::artifact(&view.changes, roots, view.progress.turn.number) {
-            let artifact = Box::new(artifact);
-            self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
+        if view.progress.turn.text != TextPhase::Speaking || !view.is_amid_answer() {
+            return Ok(());
         }
+        let text = view.certain_text();
         drop(view);
-        let message = text.map(|text| self.voice.text("status", text).into());
-        self.journal.record(Fact::TurnEnded { outcome, message }).await?;
+        let fact = if text.is_empty() { Fact::TextWithdrawn } else { Fact::TextReplaced { text } };
+        self.journal.record(fact).await
+    }
+
+    /// Something people should know while the work goes on.
+    pub(crate) async fn notice(&self, text: String) -> Result<(), Stopped> {
+        // A turn may have more than one; the place in the log tells them apart.
+        let place = self.journal.look(|progress| progress.head);
+        let message = self.voice.text(&format!("notice-{place}"), text).into();
+        self.journal.record(Fact::Noticed { message }).await
+    }
+
+    pub(crate) async fn publish_changes(&self) -> Result<(), Stopped> {
+        self.journal.flush().await?;
+        let view = self.latest.view();
+        let artifact = changes::artifact(&view.changes, self.place.roots(), view.progress.turn.number);
+        drop(view);
+        match artifact.map(Box::new) {
+            Some(artifact) => {
+                self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) async fn end(
+        &self,
+        outcome: Outcome,
+        told: Option<(Reason, String)>,
+    ) -> Result<Turn, Stopped> {
+        self.publish_changes().await?;
+        let usage = Some(Box::new(self.latest.view().usage));
+        let message = told.map(|(reason, text)| self.voice.reason(reason, text).into());
+        self.journal.record(Fact::TurnEnded { outcome, message, usage }).await?;
         Ok(Turn::Rests)
+    }
+
+    /// Everything the model was told, whoever said it.
+    pub(crate) fn exchanges(&self, view: &TaskView) -> Vec<Arc<Exchange>> {
+        self.earlier.exchanges(&self.place.opening, view)
+    }
+}
+
+async fn open_place(
+    workplaces: &dyn Workplaces,
+    scope: &Scope,
+    context: &ContextId,
+    wishes: &Wishes,
+) -> Result<Arc<Workplace>, String> {
+    workplaces.open(scope, context, wishes).await.map_err(|refusal| {
+        tracing::warn!(error = %refusal, "a conversation cannot be furnished");
+        format!("I cannot work here: {refusal}. Send any message to try again.")
+    })
+}
+
+impl Tools {
+    fn of(place: &Workplace) -> Self {
+        let version = place.toolbox.version();
+        let registry = place.toolbox.tools();
+        let declared = registry.tools().map(|tool| declare(tool.spec())).collect();
+        Self { version, registry, declared }
+    }
+
+    fn refresh(&mut self, place: &Workplace) {
+        if self.version != place.toolbox.version() {
+            *self = Self::of(place);
+        }
+    }
+}
+
+fn declare(spec: &attache_tool::ToolSpec) -> ToolDeclaration {
+    ToolDeclaration {
+        name: spec.name.clone(),
+        description: spec.description.clone(),
+        parameters: spec.parameters.clone(),
     }
 }

@@ -1,96 +1,124 @@
 //! The referee that goes by rules, modes and what people answered before.
 
-use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use attache_domain::{Answer, ContextId, Scope};
+use attache_domain::{Answer, Shown};
 use attache_tool::policy::{Choice, Decision, Mode, Outcome, Policy, Rule, choices, rules_for};
 use attache_tool::ruling::{Judged, rule};
 use serde_json::Map;
 
 use crate::referee::{Case, Referee, Ruling};
 
-/// Conversations whose answers are remembered; the oldest are asked again.
-const MOST_CONVERSATIONS: usize = 4096;
-
-/// What people agreed to is remembered for each conversation on its own.
+/// Judges for one conversation and remembers what its people agreed to.
 pub struct PolicyReferee {
     options: PolicyOptions,
-    agreed: Mutex<Agreed>,
+    none: Map<String, serde_json::Value>,
+    terms: Mutex<Terms>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct PolicyOptions {
     pub policy: Policy,
     pub mode: Mode,
     /// Absolute and without links.
     pub roots: Vec<PathBuf>,
+    /// Where plans may be written.
+    pub plans: Option<PathBuf>,
     /// The folder is one that its owner trusts.
     pub trusted: bool,
+    /// Nobody can be asked.
+    pub unattended: bool,
+    /// Nothing is agreed to for longer than once.
+    pub only_once: bool,
+    /// Where answers for good are kept; none: they are not offered.
+    pub keeper: Option<Arc<dyn RuleKeeper>>,
 }
 
-#[derive(Default)]
-struct Agreed {
-    conversations: HashMap<(Scope, ContextId), Terms>,
-    order: VecDeque<(Scope, ContextId)>,
+/// Keeps rules for later sessions.
+pub trait RuleKeeper: Send + Sync + 'static {
+    fn keep(&self, rules: &[Rule]) -> Result<(), String>;
 }
 
 /// What a conversation has been granted beyond the rules.
-#[derive(Clone)]
 struct Terms {
     mode: Mode,
-    rules: Vec<Rule>,
+    /// The rules, and those that answers made.
+    policy: Policy,
+    learnt: Vec<Rule>,
 }
 
 impl PolicyReferee {
     pub fn new(options: PolicyOptions) -> Self {
-        Self { options, agreed: Mutex::default() }
+        let terms = Terms { mode: options.mode, policy: options.policy.clone(), learnt: Vec::new() };
+        Self { options, none: Map::new(), terms: Mutex::new(terms) }
     }
 
-    fn agreed(&self) -> MutexGuard<'_, Agreed> {
-        self.agreed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn terms(&self) -> MutexGuard<'_, Terms> {
+        self.terms.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn terms(&self, case: &Case<'_>) -> Option<Terms> {
-        self.agreed().conversations.get(&(case.scope.clone(), case.context.clone())).cloned()
-    }
-
-    fn judged<'a>(
-        &'a self,
-        case: Case<'a>,
-        mode: Mode,
-        annotations: &'a Map<String, serde_json::Value>,
-    ) -> Judged<'a> {
+    fn judged<'a>(&'a self, case: Case<'a>, mode: Mode) -> Judged<'a> {
+        let origin = case.tool.origin.as_ref();
         Judged {
             tool: &case.tool.name,
-            server: None,
+            server: origin.map(|origin| origin.server.as_str()),
             subagent: None,
-            annotations,
+            annotations: origin.map_or(&self.none, |origin| &origin.annotations),
             proposal: case.proposal,
             roots: &self.options.roots,
-            plans: None,
+            plans: self.options.plans.as_deref(),
             mode,
-            interactive: true,
+            interactive: !self.options.unattended,
             trusted: self.options.trusted,
         }
+    }
+
+    /// What comes of an answer, and the rules to keep for good.
+    fn take(&self, case: Case<'_>, answer: &Answer) -> Vec<Rule> {
+        let Some(choice) = Choice::from_id(&answer.choice) else { return Vec::new() };
+        let mode = self.terms().mode;
+        let (rules, switch, kept) = match rules_for(choice, &self.judged(case, mode)) {
+            Outcome::Switch(mode) => (Vec::new(), Some(mode), Vec::new()),
+            Outcome::Remember(rules) => (rules, None, Vec::new()),
+            Outcome::Save { rules, switch } => (rules.clone(), switch, rules),
+            Outcome::Run | Outcome::Modify | Outcome::Cancel => return Vec::new(),
+        };
+        let mut terms = self.terms();
+        terms.mode = switch.unwrap_or(mode);
+        for rule in rules {
+            if !terms.learnt.contains(&rule) {
+                terms.learnt.push(rule.clone());
+                terms.policy.add([rule]);
+            }
+        }
+        kept
+    }
+
+    /// An edit is changed by answering with other content, so there is no editor to offer.
+    fn offered(&self, case: Case<'_>) -> Vec<String> {
+        if let Shown::Questions { .. } = case.proposal.shown {
+            return vec!["answer".into(), Choice::Cancel.id().into()];
+        }
+        let offered = choices(&case.proposal.shown, self.options.keeper.is_some()).into_iter();
+        let offered = offered.filter(|choice| match choice {
+            Choice::ModifyWithEditor => false,
+            Choice::ProceedOnce | Choice::Cancel => true,
+            _ => !self.options.only_once,
+        });
+        offered.map(|choice| choice.id().to_owned()).collect()
     }
 }
 
 impl Referee for PolicyReferee {
     fn rule(&self, case: Case<'_>) -> Ruling {
-        let none = Map::new();
-        let ruled = match self.terms(&case) {
-            None => rule(&self.options.policy, &self.judged(case, self.options.mode, &none)),
-            Some(terms) => {
-                let mut policy = self.options.policy.clone();
-                policy.add(terms.rules);
-                rule(&policy, &self.judged(case, terms.mode, &none))
-            }
+        let ruled = {
+            let terms = self.terms();
+            rule(&terms.policy, &self.judged(case, terms.mode))
         };
         match ruled.decision {
             Decision::Allow => Ruling::Allow { why: ruled.why },
-            Decision::Ask => Ruling::Ask { choices: offered(case), why: ruled.why },
+            Decision::Ask => Ruling::Ask { choices: self.offered(case), why: ruled.why },
             Decision::Deny => {
                 let message =
                     ruled.deny_message.unwrap_or_else(|| format!("denied by policy ({})", ruled.why));
@@ -100,37 +128,16 @@ impl Referee for PolicyReferee {
     }
 
     fn learn(&self, case: Case<'_>, answer: &Answer) {
-        let Some(choice) = Choice::from_id(&answer.choice) else { return };
-        let none = Map::new();
-        let before = self.terms(&case).unwrap_or(Terms { mode: self.options.mode, rules: Vec::new() });
-        let mut terms = before.clone();
-        match rules_for(choice, &self.judged(case, before.mode, &none)) {
-            Outcome::Switch(mode) => terms.mode = mode,
-            Outcome::Remember(rules) => {
-                terms.rules.extend(rules.into_iter().filter(|rule| !before.rules.contains(rule)));
-            }
-            Outcome::Run | Outcome::Save { .. } | Outcome::Modify | Outcome::Cancel => return,
-        }
-        self.agreed().keep((case.scope.clone(), case.context.clone()), terms);
-    }
-}
-
-impl Agreed {
-    fn keep(&mut self, key: (Scope, ContextId), terms: Terms) {
-        if self.conversations.insert(key.clone(), terms).is_none() {
-            self.order.push_back(key);
-        }
-        while self.order.len() > MOST_CONVERSATIONS {
-            let Some(oldest) = self.order.pop_front() else { break };
-            self.conversations.remove(&oldest);
+        let rules = self.take(case, answer);
+        if let Some(keeper) = self.options.keeper.as_ref().filter(|_| !rules.is_empty())
+            && let Err(error) = keeper.keep(&rules)
+        {
+            // It holds for the conversation all the same; the next one asks again.
+            tracing::warn!(%error, "an answer for good cannot be kept");
         }
     }
-}
 
-/// An edit is changed by answering with other content, so there is no editor to offer; and nothing is kept for later
-/// sessions yet.
-fn offered(case: Case<'_>) -> Vec<String> {
-    let offered = choices(&case.proposal.shown, false);
-    let offered = offered.into_iter().filter(|choice| *choice != Choice::ModifyWithEditor);
-    offered.map(|choice| choice.id().to_owned()).collect()
+    fn recall(&self, case: Case<'_>, answer: &Answer) {
+        self.take(case, answer);
+    }
 }

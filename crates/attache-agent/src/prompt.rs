@@ -1,40 +1,119 @@
-//! What the model is told: the conversation of a task, in the model's words.
+//! What the model is told: the conversation, in the order it happened, as far as it is still told.
 
 use std::sync::Arc;
 
-use attache_domain::{Content, Exchange, Message, Part, PartContent, Role, TaskView, Utterance};
+use attache_domain::{
+    Content, Exchange, Message, Part, PartContent, Said, TaskView, Told, ToolResult, Utterance,
+};
 
-/// What people said and what the model answered, in the order it happened.
-pub(crate) fn conversation(view: &TaskView) -> Vec<Arc<Exchange>> {
-    let mut conversation = Vec::with_capacity(view.history.len() + view.exchanges.len());
-    let mut placed = view.exchanges.iter().peekable();
-    for (place, message) in view.history.iter().enumerate() {
-        while let Some(exchange) = placed.next_if(|exchange| exchange.after <= place) {
-            conversation.push(exchange.exchange.clone());
-        }
-        // What the agent said is in the exchanges, with everything the provider wants to see again.
-        if message.role == Role::User {
-            conversation.push(Arc::new(Exchange::User(contents(message))));
-        }
-    }
-    conversation.extend(placed.map(|exchange| exchange.exchange.clone()));
-    conversation
+/// What was said in finished tasks of the same conversation.
+#[derive(Default)]
+pub(crate) struct Earlier {
+    summary: Option<String>,
+    exchanges: Vec<Arc<Exchange>>,
+    /// Answers of the model in them.
+    pub(crate) rounds: u32,
 }
 
-/// What the model has said in whole answers of this turn: it stays, whatever becomes of the one under way.
-pub(crate) fn text_of_turn(view: &TaskView) -> String {
-    let rounds = usize::try_from(view.progress.work.rounds).unwrap_or(usize::MAX);
-    let answers = view.exchanges.iter().filter_map(|placed| match placed.exchange.as_ref() {
-        Exchange::Model(said) => Some(said),
-        Exchange::User(_) | Exchange::Results(_) => None,
-    });
-    let answers: Vec<_> = answers.collect();
-    let first = answers.len().saturating_sub(rounds);
-    let texts = answers[first..].iter().flat_map(|said| said.iter()).filter_map(|said| match &said.what {
-        Utterance::Text(text) => Some(text.as_str()),
-        Utterance::Thought(_) | Utterance::Call(_) | Utterance::Hidden => None,
-    });
-    texts.collect()
+impl Earlier {
+    /// Oldest first. A summary stands for everything before it.
+    pub(crate) fn of(views: &[TaskView]) -> Self {
+        let mut earlier = Self::default();
+        for view in views {
+            if let Some(summary) = &view.untold.summary {
+                earlier.summary = Some(summary.clone());
+                earlier.exchanges.clear();
+            }
+            earlier.rounds += view.rounds;
+            earlier.exchanges.extend(conversation(view));
+        }
+        earlier
+    }
+
+    /// All that the model is told now: what the workplace says at the beginning, then the conversation.
+    pub(crate) fn exchanges(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
+        let own = view.untold.summary.as_ref();
+        let before = if own.is_some() { &[][..] } else { &self.exchanges[..] };
+        let summary = own.or(self.summary.as_ref());
+        let mut exchanges: Vec<_> = before.iter().cloned().chain(conversation(view)).collect();
+        let mut first = opening.to_vec();
+        if let Some(summary) = summary {
+            first.push(Content::Text(format!(
+                "Our conversation so far, in short, because it had become too long:\n\n{summary}"
+            )));
+        }
+        if first.is_empty() {
+            return exchanges;
+        }
+        match exchanges.first().map(|exchange| exchange.as_ref()) {
+            // After a summary the model has to have said something before the person goes on.
+            Some(Exchange::User(_)) if summary.is_some() => {
+                let said = Utterance::Text("Understood; I go on from there.".into());
+                exchanges.insert(0, Arc::new(Exchange::Model(vec![Said { what: said, opaque: None }])));
+                exchanges.insert(0, Arc::new(Exchange::User(first)));
+            }
+            Some(Exchange::User(contents)) => {
+                first.extend(contents.iter().cloned());
+                exchanges[0] = Arc::new(Exchange::User(first));
+            }
+            _ => exchanges.insert(0, Arc::new(Exchange::User(first))),
+        }
+        exchanges
+    }
+}
+
+/// What people said and what the model answered in one task.
+pub(crate) fn conversation(view: &TaskView) -> impl Iterator<Item = Arc<Exchange>> {
+    let masked = view.untold.masked;
+    view.told().enumerate().map(move |(place, told)| match told {
+        Told::Message(message) => Arc::new(Exchange::User(contents(message))),
+        Told::Exchange(exchange) if place < masked => mask(exchange),
+        Told::Exchange(exchange) => exchange.clone(),
+    })
+}
+
+/// What is kept of an old result.
+const MASKED: usize = 2000;
+
+/// Old results are told by their ends only.
+fn mask(exchange: &Arc<Exchange>) -> Arc<Exchange> {
+    let Exchange::Results(results) = exchange.as_ref() else { return exchange.clone() };
+    let is_long = |result: &ToolResult| result.output.iter().any(|content| size(content) > MASKED);
+    if !results.iter().any(is_long) {
+        return exchange.clone();
+    }
+    let results = results
+        .iter()
+        .map(|result| ToolResult { output: result.output.iter().map(ends).collect(), ..result.clone() });
+    Arc::new(Exchange::Results(results.collect()))
+}
+
+fn size(content: &Content) -> usize {
+    match content {
+        Content::Text(text) => text.len(),
+        Content::Bytes { bytes, .. } => bytes.0.len(),
+        Content::Link { url, .. } => url.len(),
+    }
+}
+
+fn ends(content: &Content) -> Content {
+    match content {
+        Content::Text(text) if text.len() > MASKED => {
+            let (head, tail) = (text.floor_char_boundary(MASKED / 5), text.len() - MASKED / 5 * 4);
+            let tail = text.ceil_char_boundary(tail);
+            Content::Text(format!(
+                "{}\n[{} characters of this old result are left out; use the tool again if you need them]\n{}",
+                &text[..head],
+                text[head..tail].chars().count(),
+                &text[tail..]
+            ))
+        }
+        Content::Bytes { media_type, bytes, name } if bytes.0.len() > MASKED => {
+            let name = name.as_deref().unwrap_or("without a name");
+            Content::Text(format!("[a file of type {media_type}, {name}, is left out by now]"))
+        }
+        content => content.clone(),
+    }
 }
 
 fn contents(message: &Message) -> Vec<Content> {

@@ -1,13 +1,11 @@
 //! The seam to whoever says what a call may do.
 
-use attache_domain::{Answer, ContextId, Proposal, Scope};
+use attache_domain::{Answer, Proposal};
 use attache_tool::ToolSpec;
 
-/// A call that is to be judged, and whose it is.
+/// A call that is to be judged.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
-    pub scope: &'a Scope,
-    pub context: &'a ContextId,
     pub tool: &'a ToolSpec,
     pub proposal: &'a Proposal,
 }
@@ -29,10 +27,14 @@ pub enum Ruling {
     },
 }
 
+/// Judges the calls of one conversation.
 pub trait Referee: Send + Sync + 'static {
     /// The same for the same rules and the same case.
     fn rule(&self, case: Case<'_>) -> Ruling;
 
-    /// Somebody agreed, perhaps for longer than this once; that holds for the conversation of the case.
+    /// Somebody agreed, perhaps for longer than this once.
     fn learn(&self, case: Case<'_>, answer: &Answer);
+
+    /// Somebody agreed for longer, before a restart perhaps; what was kept for good is kept already.
+    fn recall(&self, case: Case<'_>, answer: &Answer);
 }

@@ -1,80 +1,126 @@
 //! One answer of the model becomes facts.
 
-use attache_domain::{Fact, ModelAnswer, Outcome, TaskView, Utterance};
-use attache_model::{LanguageError, Piece, Prompt, Stop, Streamed, ToolDeclaration};
+use attache_domain::{Content, ContextReason, Fact, ModelAnswer, Outcome, Utterance};
+use attache_model::{LanguageError, LanguageModel, Piece, Prompt, Stop, Streamed};
 use attache_session::Stopped;
-use attache_tool::ToolSpec;
 use futures_util::StreamExt;
 
 use crate::performance::{Performance, Turn};
-use crate::prompt::{conversation, text_of_turn};
+use crate::reason::Reason;
+use crate::repetition::Repetition;
+
+/// What the model is told when it repeats itself.
+const LOOP: &str = "You seem to be repeating yourself without getting any further. Stop and think: what have you learnt, \
+    what is missing, and is there another way? If not, say plainly where you are stuck.";
 
 impl Performance<'_> {
-    pub(crate) async fn round(&self) -> Result<Turn, Stopped> {
-        let rounds = self.journal.look(|progress| progress.work.rounds);
-        if rounds >= self.agent.options.most_rounds {
-            let text = format!(
-                "I have asked the model {rounds} times for this and stop here. Say \"continue\" to go on."
-            );
-            return self.end(Outcome::InputRequired, Some(text)).await;
+    pub(crate) async fn round(&mut self, model: &dyn LanguageModel) -> Result<Turn, Stopped> {
+        if let Some(told) = self.limit_reached() {
+            return self.end(Outcome::InputRequired, Some(told)).await;
+        }
+        if self.place.limits.detects_loops
+            && self.journal.look(|progress| progress.work.circles.is_going_round())
+        {
+            return self.in_circles().await;
+        }
+        if !self.make_room(model).await? {
+            let text = "There is no room left in the model's window for what comes next. Start a new task, or say \
+                        what matters in a new conversation.";
+            return self.end(Outcome::InputRequired, Some((Reason::TooLong, text.into()))).await;
         }
         let view = self.latest.view();
-        let kept = text_of_turn(&view);
-        let prompt = self.prompt_of(&view);
+        let instructions = &self.place.instructions;
+        let prompt = Prompt {
+            instructions: (!instructions.is_empty()).then(|| instructions.clone()),
+            exchanges: self.exchanges(&view),
+            tools: self.tools.declared.clone(),
+            ..Prompt::default()
+        };
         drop(view);
-        let mut stream = self.agent.model.stream(prompt);
+        self.listen(model, prompt).await
+    }
+
+    async fn listen(&self, model: &dyn LanguageModel, prompt: Prompt) -> Result<Turn, Stopped> {
+        let mut answering = model.name().to_owned();
+        let mut repetition = self.place.limits.detects_loops.then(Repetition::default);
+        let mut stream = model.stream(prompt);
         while let Some(streamed) = stream.next().await {
             match streamed {
-                Ok(Streamed::Piece(piece)) => self.take_piece(piece, &kept).await?,
+                Ok(Streamed::Piece(piece)) => {
+                    let repeats = match (&piece, &mut repetition) {
+                        (Piece::Text(text), Some(repetition)) => repetition.hears(text),
+                        _ => false,
+                    };
+                    if let Piece::Switched { model, .. } = &piece {
+                        answering.clone_from(model);
+                    }
+                    self.take_piece(piece).await?;
+                    if repeats {
+                        drop(stream);
+                        self.withdraw().await?;
+                        return self.in_circles().await;
+                    }
+                }
                 Ok(Streamed::End { stop, usage, said }) => {
                     let calls = said.iter().any(|said| matches!(said.what, Utterance::Call(_)));
-                    let answer = ModelAnswer { model: self.agent.model.name().to_owned(), said, usage };
+                    let answer = ModelAnswer { model: answering, said, usage };
                     self.journal.record(Fact::ModelAnswered(Box::new(answer))).await?;
                     return self.after_answer(stop, calls).await;
                 }
                 Err(error) => {
-                    self.withdraw(&kept).await?;
+                    self.withdraw().await?;
                     return self.after_error(&error).await;
                 }
             }
         }
-        self.withdraw(&kept).await?;
+        self.withdraw().await?;
         let what = "its stream ended without saying so".to_owned();
         self.after_error(&LanguageError::Unusable { what }).await
     }
 
-    fn prompt_of(&self, view: &TaskView) -> Prompt {
-        let instructions = &self.agent.options.instructions;
-        let exchanges = self.earlier.iter().cloned().chain(conversation(view));
-        Prompt {
-            instructions: (!instructions.is_empty()).then(|| instructions.clone()),
-            exchanges: exchanges.collect(),
-            tools: self.tools.tools().map(|tool| declare(tool.spec())).collect(),
-            ..Prompt::default()
+    /// A turn, and a conversation, may be told to end before they do.
+    fn limit_reached(&self) -> Option<(Reason, String)> {
+        let limits = &self.place.limits;
+        let rounds = self.journal.look(|progress| progress.work.rounds);
+        if rounds >= limits.turn_rounds {
+            let text = format!(
+                "I have asked the model {rounds} times for this and stop here. Say \"continue\" to go on."
+            );
+            return Some((Reason::TurnLimit, text));
         }
+        let all = self.earlier.rounds + self.latest.view().rounds;
+        let most = limits.conversation_rounds.filter(|most| all >= *most)?;
+        let text = format!(
+            "This conversation has had the {most} answers of the model it may have. Start a new one."
+        );
+        Some((Reason::SessionLimit, text))
     }
 
-    async fn take_piece(&self, piece: Piece, kept: &str) -> Result<(), Stopped> {
+    /// The first time the model is told; after that a person is.
+    async fn in_circles(&self) -> Result<Turn, Stopped> {
+        if self.journal.look(|progress| progress.work.circles.times_told()) == 0 {
+            self.give(ContextReason::Loop, vec![Content::Text(LOOP.into())]).await?;
+            return Ok(Turn::GoesOn);
+        }
+        let text =
+            "I keep repeating myself and stop here. Tell me what to do differently, or say \"continue\".";
+        self.end(Outcome::InputRequired, Some((Reason::Loop, text.into()))).await
+    }
+
+    async fn take_piece(&self, piece: Piece) -> Result<(), Stopped> {
         match piece {
             Piece::Text(text) => self.journal.record(Fact::TextSaid { text, last: false }).await,
             Piece::Thought(text) => self.journal.record(Fact::ThoughtShared { text }).await,
             // The whole answer, calls included, is recorded when it is whole.
             Piece::CallBegun { .. } | Piece::Call(_) => Ok(()),
             Piece::Retrying { attempt, pause, why } => {
-                self.withdraw(kept).await?;
+                self.withdraw().await?;
                 let seconds = pause.as_secs_f64();
-                let text = format!("{why}; trying again in {seconds:.1} s (attempt {attempt}).");
-                // A turn may wait more than once; the place in the log tells its notices apart.
-                let place = self.journal.look(|progress| progress.head);
-                let message = self.voice.text(&format!("notice-{place}"), text).into();
-                self.journal.record(Fact::Noticed { message }).await
+                self.notice(format!("{why}; trying again in {seconds:.1} s (attempt {attempt}).")).await
             }
             Piece::Switched { model, why } => {
-                self.withdraw(kept).await?;
-                let place = self.journal.look(|progress| progress.head);
-                let text = format!("{why}; {model} answers instead.");
-                let message = self.voice.text(&format!("notice-{place}"), text).into();
-                self.journal.record(Fact::Noticed { message }).await
+                self.withdraw().await?;
+                self.notice(format!("{why}; {model} answers instead.")).await
             }
         }
     }
@@ -85,10 +131,11 @@ impl Performance<'_> {
             Stop::Done => self.end(Outcome::Completed, None).await,
             Stop::Length => {
                 let text = "The answer was cut off at the model's output limit. Say \"continue\" to go on.";
-                self.end(Outcome::InputRequired, Some(text.into())).await
+                self.end(Outcome::InputRequired, Some((Reason::MaxTokens, text.into()))).await
             }
             Stop::Refused { why } => {
-                self.end(Outcome::Failed, Some(format!("The model will not answer this: {why}."))).await
+                let text = format!("The model will not answer this: {why}.");
+                self.end(Outcome::Failed, Some((Reason::Refused, text))).await
             }
         }
     }
@@ -96,25 +143,25 @@ impl Performance<'_> {
     /// What may pass, or be mended by a word, leaves the task open.
     async fn after_error(&self, error: &LanguageError) -> Result<Turn, Stopped> {
         tracing::warn!(%error, "the model gave no answer");
-        let (outcome, advice) = match error {
-            LanguageError::Unavailable { .. } | LanguageError::Unusable { .. } => {
-                (Outcome::InputRequired, " Send any message to try again.")
-            }
+        let again = " Send any message to try again.";
+        let (outcome, reason, advice) = match error {
+            LanguageError::Unavailable { .. } => (Outcome::InputRequired, Reason::Unavailable, again),
+            LanguageError::Unusable { .. } => (Outcome::InputRequired, Reason::Unusable, again),
             LanguageError::QuotaExhausted { .. } => {
-                (Outcome::InputRequired, " Send any message to try again when there is quota.")
+                let advice = " Send any message to try again when there is quota.";
+                (Outcome::InputRequired, Reason::Quota, advice)
             }
-            LanguageError::TooLong { .. } => (Outcome::InputRequired, " Say less, or start a new task."),
-            _ => (Outcome::Failed, ""),
+            LanguageError::TooLong { .. } => {
+                (Outcome::InputRequired, Reason::TooLong, " Say less, or start a new task.")
+            }
+            LanguageError::Credential { .. } => (Outcome::Failed, Reason::Credential, ""),
+            LanguageError::NoSuchModel { .. } => (Outcome::Failed, Reason::NoSuchModel, ""),
+            _ => (Outcome::Failed, Reason::Request, ""),
         };
         let mut text = error.to_string();
         if let Some(first) = text.get(..1).map(str::to_uppercase) {
             text.replace_range(..1, &first);
         }
-        self.end(outcome, Some(format!("{text}.{advice}"))).await
+        self.end(outcome, Some((reason, format!("{text}.{advice}")))).await
     }
-}
-
-fn declare(spec: &ToolSpec) -> ToolDeclaration {
-    let ToolSpec { name, description, parameters, .. } = spec.clone();
-    ToolDeclaration { name, description, parameters }
 }

@@ -1,6 +1,9 @@
 //! Who speaks: everything a message of a turn is signed with.
 
 use attache_domain::{ContextId, Message, MessageId, Part, Role, TaskId, TaskView};
+use serde_json::{Map, Value};
+
+use crate::reason::Reason;
 
 pub(crate) struct Voice {
     task: TaskId,
@@ -24,6 +27,13 @@ impl Voice {
             extensions: Vec::new(),
             metadata: None,
         }
+    }
+
+    /// The last word of a turn that stopped without an answer.
+    pub(crate) fn reason(&self, reason: Reason, text: impl Into<String>) -> Message {
+        let mut message = self.text("status", text);
+        message.metadata = Some(Map::from_iter([("reason".to_owned(), Value::from(reason.name()))]));
+        message
     }
 
     pub(crate) fn text(&self, kind: &str, text: impl Into<String>) -> Message {

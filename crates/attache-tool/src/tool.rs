@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::Content;
+use attache_domain::{Base64, Content};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
@@ -57,4 +57,15 @@ pub struct ToolOutput {
     pub summary: String,
     /// A unified diff of what was changed.
     pub diff: Option<String>,
+    /// Files for the person, beside what is said.
+    pub files: Vec<HandedFile>,
+}
+
+/// A file that is handed to the person.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HandedFile {
+    pub name: String,
+    pub media_type: String,
+    pub bytes: Base64,
+    pub description: Option<String>,
 }

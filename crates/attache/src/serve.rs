@@ -12,6 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::ServeArguments;
 use crate::report::hinted;
+use crate::wiring::Attended;
 use crate::{logging, wiring};
 
 #[expect(
@@ -32,7 +33,7 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
 }
 
 async fn serve(settings: Settings) -> anyhow::Result<()> {
-    let agent = wiring::agent(&settings)?;
+    let agent = wiring::agent(&settings, Attended::Yes)?;
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
     let address = listener.local_addr().context("cannot tell the address")?;

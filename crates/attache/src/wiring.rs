@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use attache_agent::{CodingAgent, CodingOptions, ModelAgent, PolicyOptions, PolicyReferee, instructions};
+use attache_agent::{CodingAgent, Mind, PolicyOptions};
 use attache_config::{
     ApprovalMode, GeminiSettings, ModelChoice, Settings, StoreChoice, Synchronous, card_of,
 };
 use attache_model::offline::OfflineModel;
 use attache_model::script::ScriptModel;
-use attache_model::{LanguageModel, ModelProvider};
+use attache_model::LanguageModel;
 use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
 use attache_net::{BaseUrl, Client, ClientOptions, Secret};
 use attache_server::{Limits, ServerOptions};
@@ -23,7 +23,7 @@ use attache_tool::Workspace;
 use attache_tool::policy::Mode;
 
 use crate::report::hinted;
-use crate::toolbox::StandardToolbox;
+use crate::workplaces::Furnisher;
 
 pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     match &settings.store {
@@ -48,22 +48,18 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     }
 }
 
-pub(crate) fn agent(settings: &Settings) -> anyhow::Result<Arc<dyn Agent>> {
-    let model: Arc<dyn ModelProvider> = match &settings.model {
-        ModelChoice::Offline => Arc::new(OfflineModel),
-        ModelChoice::Script(path) => Arc::new(script(path)?),
-        ModelChoice::Gemini(chosen) => return coding_agent(settings, gemini(chosen)?),
+pub(crate) fn agent(settings: &Settings, attended: Attended) -> anyhow::Result<Arc<dyn Agent>> {
+    let mind = match &settings.model {
+        ModelChoice::Offline => Mind::BuiltIn(Arc::new(OfflineModel)),
+        ModelChoice::Script(path) => Mind::BuiltIn(Arc::new(script(path)?)),
+        ModelChoice::Gemini(chosen) => Mind::Language(gemini(chosen)?),
     };
-    Ok(Arc::new(ModelAgent::new(model)))
-}
-
-fn coding_agent(settings: &Settings, model: Arc<dyn LanguageModel>) -> anyhow::Result<Arc<dyn Agent>> {
     let root = settings.workspace.canonicalize().context("cannot find the workspace")?;
     std::fs::create_dir_all(&settings.scratch)
         .with_context(|| format!("cannot make the folder {}", settings.scratch.display()))?;
     let scratch = settings.scratch.canonicalize().context("cannot find the scratch folder")?;
     let roots = vec![root.clone()];
-    let referee = PolicyReferee::new(PolicyOptions {
+    let policy = PolicyOptions {
         mode: match settings.approval {
             ApprovalMode::Default => Mode::Default,
             ApprovalMode::AutoEdit => Mode::AutoEdit,
@@ -73,12 +69,19 @@ fn coding_agent(settings: &Settings, model: Arc<dyn LanguageModel>) -> anyhow::R
         roots: roots.clone(),
         // Whoever starts the server in a folder, or names it, trusts it; a folder's own settings are not read yet.
         trusted: true,
+        unattended: attended == Attended::No,
         ..PolicyOptions::default()
-    });
+    };
     let workspace = Workspace { roots, scratch, environment: settings.child_environment.clone() };
-    let options = CodingOptions { instructions: instructions(&root), ..CodingOptions::default() };
-    let toolbox = Arc::new(StandardToolbox::default());
-    Ok(Arc::new(CodingAgent::new(model, toolbox, Arc::new(referee), Arc::new(workspace), options)))
+    let furnisher = Furnisher::new(mind, policy, root, Arc::new(workspace));
+    Ok(Arc::new(CodingAgent::new(Arc::new(furnisher))))
+}
+
+/// Whether somebody can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attended {
+    Yes,
+    No,
 }
 
 fn gemini(chosen: &GeminiSettings) -> anyhow::Result<Arc<dyn LanguageModel>> {

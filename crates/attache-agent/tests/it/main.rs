@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod asking;
+mod built_in;
 mod conversations;
+mod loops;
+mod reducing;
 mod restarts;
 mod rounds;
 mod world;

@@ -2,7 +2,7 @@
 
 use attache_domain::TaskState;
 
-use crate::world::{World, calls, says};
+use crate::world::{World, calls, says, status_text};
 
 #[tokio::test]
 async fn a_question_survives_a_restart() {
@@ -14,17 +14,62 @@ async fn a_question_survives_a_restart() {
     assert_eq!(world.tools.done(), ["write a proposed"]);
 }
 
-#[tokio::test]
-async fn a_call_that_had_started_is_not_run_again_by_itself() {
-    let world = World::new([calls("", &["a slow"])]).await;
+/// A world that stopped in the middle of a call, and its task after the restart.
+async fn lost() -> (World, std::sync::Arc<attache_domain::TaskView>) {
+    let world = World::new([calls("", &["a slow"]), says("I see.")]).await;
     world.send_until("Go!", "begin a").await;
-    world.model.scripts.lock().unwrap().push_back(says("I see."));
     let world = world.restart().await;
-    while world.model.prompts.lock().unwrap().len() < 2 {
-        tokio::task::yield_now().await;
-    }
+    let view = world.newest_at_rest().await;
+    (world, view)
+}
+
+#[tokio::test]
+async fn a_call_that_had_started_is_asked_about() {
+    let (world, view) = lost().await;
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    let text = status_text(&view);
+    assert!(text.contains("not known whether it took effect"), "{text}");
+    assert!(text.contains("proceed_once, skip, cancel"), "{text}");
+    assert_eq!(world.tools.done(), ["begin a"], "it does not run again by itself");
+}
+
+#[tokio::test]
+async fn a_lost_call_can_be_done_again() {
+    let (world, view) = lost().await;
+    world.tools.go.add_permits(1);
+    let view = world.reply(&view.task, "yes").await.unwrap();
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(world.tools.done(), ["begin a", "begin a", "slow a"]);
+    assert_eq!(world.model.heard()[2], "results: result of a");
+}
+
+#[tokio::test]
+async fn a_lost_call_can_be_left_and_the_model_is_told() {
+    let (world, view) = lost().await;
+    let view = world.reply(&view.task, "skip").await.unwrap();
+    assert_eq!(view.status.state, TaskState::Completed);
     assert_eq!(world.tools.done(), ["begin a"]);
     assert!(world.model.heard()[2].starts_with("results: !The server stopped while this was running."));
+}
+
+#[tokio::test]
+async fn a_question_about_a_lost_call_survives_the_next_restart() {
+    let (world, view) = lost().await;
+    let world = world.restart().await;
+    let view = world.reply(&view.task, "cancel").await.unwrap();
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert!(status_text(&view).contains("What shall I do instead"), "{}", status_text(&view));
+}
+
+#[tokio::test]
+async fn what_was_agreed_to_for_longer_is_known_after_a_restart() {
+    let world = World::new([calls("", &["a write"]), says("Done."), says("Hello.")]).await;
+    let view = world.send("Write!").await;
+    world.reply(&view.task, "always").await.unwrap();
+    let world = world.restart().await;
+    world.tools.learnt.lock().unwrap().clear();
+    world.send("Hello").await;
+    assert_eq!(*world.tools.learnt.lock().unwrap(), ["again write proceed_always"]);
 }
 
 #[tokio::test]

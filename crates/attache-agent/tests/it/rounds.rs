@@ -91,7 +91,7 @@ async fn text_of_an_answer_that_begins_again_is_taken_back() {
     let world = World::new([calls("First. ", &["a look"]), script]).await;
     let view = world.send("Look!").await;
     assert_eq!(view.history.last().unwrap().text(), "First. Right.");
-    assert!(world.log(&view).await.contains("text_said text_withdrawn text_said noticed text_said"));
+    assert!(world.log(&view).await.contains("text_said text_replaced noticed text_said"));
 }
 
 #[tokio::test]

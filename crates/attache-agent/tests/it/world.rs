@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use attache_agent::{Case, CodingAgent, CodingOptions, Referee, Ruling};
+use attache_agent::{Case, CodingAgent, Mentions, Mind, Referee, Ruling, WorkLimits, Workplace};
 use attache_domain::{
     Answer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Message, Proposal, Role, Said, Scope,
     SendConfiguration, SendMessage, Shown, TaskId, TaskView, ToolCall, Usage, Utterance,
 };
-use attache_model::{LanguageError, LanguageModel, LanguageStream, Piece, Prompt, Stop, Streamed};
+use attache_model::{
+    LanguageError, LanguageModel, LanguageStream, ModelProvider, Piece, Prompt, Stop, Streamed,
+};
 use attache_session::{Reply, SessionOptions, SessionService};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
@@ -28,25 +30,46 @@ pub(crate) struct World {
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) tools: Arc<Notes>,
     pub(crate) session: Arc<SessionService>,
+    setup: Setup,
+}
+
+/// What differs between worlds.
+#[derive(Clone)]
+pub(crate) struct Setup {
+    pub(crate) limits: WorkLimits,
+    pub(crate) opening: &'static str,
+    /// In place of the scripted model.
+    pub(crate) built_in: Option<Arc<dyn ModelProvider>>,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        let limits = WorkLimits { turn_rounds: 5, ..WorkLimits::default() };
+        Self { limits, opening: "", built_in: None }
+    }
 }
 
 impl World {
     pub(crate) async fn new(scripts: impl IntoIterator<Item = Script>) -> Self {
+        Self::with(Setup::default(), scripts).await
+    }
+
+    pub(crate) async fn with(setup: Setup, scripts: impl IntoIterator<Item = Script>) -> Self {
         let stores = Stores::of(Arc::new(MemoryStore::default()));
         let model = Arc::new(ScriptedModel::default());
         model.scripts.lock().unwrap().extend(scripts);
         let tools = Arc::new(Notes::default());
-        let session = start(&stores, &model, &tools).await;
-        Self { stores, model, tools, session }
+        let session = start(&stores, &model, &tools, &setup).await;
+        Self { stores, model, tools, session, setup }
     }
 
     /// Everything in memory is lost, as in a crash: what has been started is not waited for.
     pub(crate) async fn restart(self) -> Self {
-        let Self { stores, model, tools, session } = self;
+        let Self { stores, model, tools, session, setup } = self;
         session.shutdown().await;
         drop(session);
-        let session = start(&stores, &model, &tools).await;
-        Self { stores, model, tools, session }
+        let session = start(&stores, &model, &tools, &setup).await;
+        Self { stores, model, tools, session, setup }
     }
 
     pub(crate) async fn send(&self, text: &str) -> Arc<TaskView> {
@@ -104,6 +127,18 @@ impl World {
         self.cancel_newest().await
     }
 
+    /// The task that was opened last, once it is at rest.
+    pub(crate) async fn newest_at_rest(&self) -> Arc<TaskView> {
+        loop {
+            let list = ListTasks { page_size: 1, ..ListTasks::default() };
+            let view = self.session.list(&scope(), &list).await.unwrap().tasks[0].clone();
+            if view.progress.is_settled() {
+                return view;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
     /// The kinds of facts in the task's log, joined.
     pub(crate) async fn log(&self, view: &TaskView) -> String {
         let events = self.stores.log.read(&view.key(), attache_domain::Seq::START, 1000).await.unwrap();
@@ -116,7 +151,12 @@ impl World {
     }
 }
 
-async fn start(stores: &Stores, model: &Arc<ScriptedModel>, notes: &Arc<Notes>) -> Arc<SessionService> {
+async fn start(
+    stores: &Stores,
+    model: &Arc<ScriptedModel>,
+    notes: &Arc<Notes>,
+    setup: &Setup,
+) -> Arc<SessionService> {
     let mut tools = Registry::default();
     for (name, repeatable, parallel) in [("look", true, true), ("write", false, false), ("slow", false, true)]
     {
@@ -124,14 +164,33 @@ async fn start(stores: &Stores, model: &Arc<ScriptedModel>, notes: &Arc<Notes>) 
     }
     let workspace =
         Workspace { roots: vec!["work".into()], scratch: "scratch".into(), environment: Vec::new() };
-    let agent = CodingAgent::new(
-        model.clone(),
-        Arc::new(tools),
-        notes.clone(),
-        Arc::new(workspace),
-        CodingOptions { instructions: "Be good.".into(), most_rounds: 5 },
-    );
+    let place = Workplace {
+        mind: setup.built_in.clone().map_or_else(|| Mind::Language(model.clone()), Mind::BuiltIn),
+        toolbox: Arc::new(tools),
+        referee: notes.clone(),
+        workspace: Arc::new(workspace),
+        instructions: "Be good.".into(),
+        opening: Some(setup.opening)
+            .filter(|text| !text.is_empty())
+            .map(|text| Content::Text(text.into()))
+            .into_iter()
+            .collect(),
+        mentions: Some(Arc::new(Shouting)),
+        limits: setup.limits.clone(),
+    };
+    let agent = CodingAgent::new(Arc::new(place));
     SessionService::start(stores.clone(), Arc::new(agent), SessionOptions::default()).await.unwrap()
+}
+
+/// Explains every word after an `@`.
+struct Shouting;
+
+#[async_trait]
+impl Mentions for Shouting {
+    async fn expand(&self, text: &str, _: &ToolContext) -> Vec<Content> {
+        let words = text.split(' ').filter_map(|word| word.strip_prefix('@'));
+        words.map(|word| Content::Text(word.to_uppercase())).collect()
+    }
 }
 
 fn scope() -> Scope {
@@ -250,6 +309,10 @@ impl Referee for Notes {
 
     fn learn(&self, case: Case<'_>, answer: &Answer) {
         self.learnt.lock().unwrap().push(format!("{} {}", case.tool.name, answer.choice));
+    }
+
+    fn recall(&self, case: Case<'_>, answer: &Answer) {
+        self.learnt.lock().unwrap().push(format!("again {} {}", case.tool.name, answer.choice));
     }
 }
 

@@ -1,24 +1,40 @@
-//! One turn: a model's stream becomes facts.
+//! A turn, or a part of one, of a model of ours: its stream becomes facts.
 
-use attache_domain::{Fact, Outcome};
+use attache_domain::{
+    Exchange, Fact, ModelAnswer, Outcome, Said, TaskView, ToolCall, ToolResult, Usage, Utterance,
+};
 use attache_model::{Finish, ModelChunk, ModelError, ModelProvider, ModelRequest, ModelStream, StreamItem};
-use attache_session::{Journal, Stopped, TurnRequest};
+use attache_session::{Journal, Latest, Stopped};
 use futures_util::{FutureExt, StreamExt};
 
 use crate::voice::Voice;
 
-pub(crate) async fn perform(
+/// How a round ended.
+pub(crate) enum Ended {
+    /// The model wants tools to be used; that is recorded.
+    WithCalls,
+    /// The turn is over once this is recorded.
+    WithTurn(Fact),
+}
+
+/// Performs until the turn is over, or until the model wants tools to be used.
+pub(crate) async fn round(
     model: &dyn ModelProvider,
-    request: TurnRequest,
+    latest: &Latest,
     journal: &Journal,
-) -> Result<(), Stopped> {
-    let turn = request.view.progress.turn;
-    let voice = Voice::of(&request.view);
-    let history = request.view.history.clone();
+) -> Result<Ended, Stopped> {
+    let view = latest.view();
+    let turn = view.progress.turn;
+    let voice = Voice::of(&view);
+    let request = ModelRequest {
+        history: view.history.clone(),
+        turn: turn.number,
+        emitted: turn.emitted,
+        results: results_of_turn(&view),
+    };
     // The view is let go before anything is recorded, so that it need not be copied to change.
-    drop(request);
-    let stream = model.stream(ModelRequest { history, turn: turn.number, emitted: turn.emitted, results: Vec::new() });
-    let mut stream = Lookahead { stream, next: None };
+    drop(view);
+    let mut stream = Lookahead { stream: model.stream(request), next: None };
     let mut credentials = turn.emitted;
     while let Some(item) = stream.next().await {
         match item {
@@ -26,12 +42,40 @@ pub(crate) async fn perform(
                 let last = matches!(chunk, ModelChunk::Text(_)) && stream.finish_is_next();
                 journal.record(fact_of(chunk, last, &voice, &mut credentials)).await?;
             }
-            Ok(StreamItem::Finish(finish)) => return journal.record(end_of(finish, &voice)).await,
-            Err(error) => return journal.record(failed(&error, &voice)).await,
+            Ok(StreamItem::Finish(Finish::Calls(calls))) => {
+                journal.flush().await?;
+                let text = latest.view().uncertain_text();
+                journal.record(answered(text, calls)).await?;
+                return Ok(Ended::WithCalls);
+            }
+            Ok(StreamItem::Finish(finish)) => return Ok(Ended::WithTurn(end_of(finish, &voice))),
+            Err(error) => return Ok(Ended::WithTurn(failed(&error, &voice))),
         }
     }
     let silent = ModelError::Interrupted { what: "it ended without saying so".into() };
-    journal.record(failed(&silent, &voice)).await
+    Ok(Ended::WithTurn(failed(&silent, &voice)))
+}
+
+/// What came of the calls of this turn, answer by answer.
+fn results_of_turn(view: &TaskView) -> Vec<Vec<ToolResult>> {
+    let rounds = view.progress.work.rounds as usize;
+    if rounds == 0 {
+        return Vec::new();
+    }
+    let results = view.exchanges.iter().rev().filter_map(|placed| match placed.exchange.as_ref() {
+        Exchange::Results(results) => Some(results.clone()),
+        Exchange::User(_) | Exchange::Model(_) => None,
+    });
+    let mut results: Vec<_> = results.take(rounds).collect();
+    results.reverse();
+    results
+}
+
+fn answered(text: String, calls: Vec<ToolCall>) -> Fact {
+    let text = (!text.is_empty()).then_some(Utterance::Text(text));
+    let said = text.into_iter().chain(calls.into_iter().map(Utterance::Call));
+    let said = said.map(|what| Said { what, opaque: None }).collect();
+    Fact::ModelAnswered(Box::new(ModelAnswer { model: "built-in".into(), said, usage: Usage::default() }))
 }
 
 /// A stream that can be asked, without waiting, whether it is about to finish.
@@ -53,7 +97,7 @@ impl Lookahead {
         if self.next.is_none() {
             self.next = self.stream.next().now_or_never();
         }
-        matches!(self.next, Some(Some(Ok(StreamItem::Finish(_)))))
+        matches!(&self.next, Some(Some(Ok(StreamItem::Finish(finish)))) if !matches!(finish, Finish::Calls(_)))
     }
 }
 
@@ -77,6 +121,7 @@ fn end_of(finish: Finish, voice: &Voice) -> Fact {
     let ended = |outcome: Outcome, text: Option<String>| Fact::TurnEnded {
         outcome,
         message: text.map(|text| voice.text("status", text).into()),
+        usage: None,
     };
     match finish {
         Finish::Completed { status } => ended(Outcome::Completed, status),
@@ -84,7 +129,7 @@ fn end_of(finish: Finish, voice: &Voice) -> Fact {
         Finish::AuthRequired { explanation } => ended(Outcome::AuthRequired, Some(explanation)),
         Finish::Failed { reason } => ended(Outcome::Failed, Some(reason)),
         Finish::Rejected { reason } => ended(Outcome::Rejected, Some(reason)),
-        Finish::Calls(_) => ended(Outcome::Failed, Some("This model uses tools.".into())),
+        Finish::Calls(_) => ended(Outcome::Failed, None),
         // A bare reply belongs to no task that anyone can see.
         Finish::Replied { parts } => {
             let mut message = voice.message("reply", parts);
@@ -96,5 +141,5 @@ fn end_of(finish: Finish, voice: &Voice) -> Fact {
 
 fn failed(error: &ModelError, voice: &Voice) -> Fact {
     let message = voice.text("status", format!("The model failed: {error}."));
-    Fact::TurnEnded { outcome: Outcome::Failed, message: Some(message.into()) }
+    Fact::TurnEnded { outcome: Outcome::Failed, message: Some(message.into()), usage: None }
 }

@@ -1,0 +1,23 @@
+//! Who thinks.
+
+use std::fmt;
+use std::sync::Arc;
+
+use attache_model::{LanguageModel, ModelProvider};
+
+#[derive(Clone)]
+pub enum Mind {
+    /// A language model: it is told the conversation, and what it says and wants done are facts.
+    Language(Arc<dyn LanguageModel>),
+    /// A model of ours that performs whole turns by itself and sees nothing but the task.
+    BuiltIn(Arc<dyn ModelProvider>),
+}
+
+impl fmt::Debug for Mind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Language(model) => write!(formatter, "Language({})", model.name()),
+            Self::BuiltIn(_) => formatter.write_str("BuiltIn"),
+        }
+    }
+}

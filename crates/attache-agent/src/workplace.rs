@@ -1,0 +1,109 @@
+//! The seam to whoever furnishes conversations: where each works, with what, and under which rules.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_domain::{Content, ContextId, Scope};
+use attache_tool::{Registry, ToolContext, Workspace};
+
+use crate::{Mind, Referee, Wishes};
+
+/// Everything a conversation works with. What one has read, started or been granted is nothing to the others.
+#[derive(Clone)]
+pub struct Workplace {
+    pub mind: Mind,
+    pub toolbox: Arc<dyn Toolbox>,
+    pub referee: Arc<dyn Referee>,
+    pub workspace: Arc<Workspace>,
+    /// What a language model is told before everything else.
+    pub instructions: String,
+    /// What it is told at the beginning of the conversation.
+    pub opening: Vec<Content>,
+    /// Finds what a person's words refer to.
+    pub mentions: Option<Arc<dyn Mentions>>,
+    pub limits: WorkLimits,
+}
+
+#[derive(Debug, Clone)]
+pub struct WorkLimits {
+    /// Answers of the model in one turn; then the person is asked whether to go on.
+    pub turn_rounds: u32,
+    /// Answers of the model in one conversation.
+    pub conversation_rounds: Option<u32>,
+    /// The part of the model's window that may fill up before the conversation is summarised.
+    pub compression_threshold: f64,
+    /// A model that repeats itself is told, then stopped.
+    pub detects_loops: bool,
+}
+
+impl Default for WorkLimits {
+    fn default() -> Self {
+        Self { turn_rounds: 100, conversation_rounds: None, compression_threshold: 0.5, detects_loops: true }
+    }
+}
+
+#[async_trait]
+pub trait Workplaces: Send + Sync + 'static {
+    /// Who thinks in a conversation with these wishes; or why they cannot be granted. Quick, and opens nothing.
+    fn mind(&self, wishes: &Wishes) -> Result<Mind, Refusal>;
+
+    /// The workplace of a conversation; the same one for as long as its wishes stay the same.
+    async fn open(
+        &self,
+        scope: &Scope,
+        context: &ContextId,
+        wishes: &Wishes,
+    ) -> Result<Arc<Workplace>, Refusal>;
+}
+
+/// Why a wish cannot be granted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub struct Refusal {
+    /// The member of the wishes that is at fault.
+    pub field: &'static str,
+    /// Says what was wrong and what would be right.
+    pub what: String,
+}
+
+/// Hands out a conversation's tools as they are now.
+pub trait Toolbox: Send + Sync + 'static {
+    fn tools(&self) -> Registry;
+
+    /// Another number: the tools have changed.
+    fn version(&self) -> u64 {
+        0
+    }
+}
+
+/// Tools that stay as they are.
+impl Toolbox for Registry {
+    fn tools(&self) -> Registry {
+        self.clone()
+    }
+}
+
+#[async_trait]
+pub trait Mentions: Send + Sync + 'static {
+    /// What `text` refers to, for the model to read; empty when it refers to nothing.
+    async fn expand(&self, text: &str, context: &ToolContext) -> Vec<Content>;
+}
+
+/// One workplace for everybody.
+#[async_trait]
+impl Workplaces for Workplace {
+    fn mind(&self, _wishes: &Wishes) -> Result<Mind, Refusal> {
+        Ok(self.mind.clone())
+    }
+
+    async fn open(&self, _: &Scope, _: &ContextId, _: &Wishes) -> Result<Arc<Workplace>, Refusal> {
+        Ok(Arc::new(self.clone()))
+    }
+}
+
+impl Workplace {
+    pub(crate) fn roots(&self) -> &[PathBuf] {
+        &self.workspace.roots
+    }
+}
