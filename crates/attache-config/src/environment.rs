@@ -3,6 +3,21 @@
 /// Looks up a variable; the binary hands in the process's own environment.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
+/// An empty variable counts as not set.
+pub(crate) fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
+    environment(name).filter(|value| !value.is_empty())
+}
+
+/// Keys of our own, which nothing that a project says may pass on.
+pub(crate) const CREDENTIALS: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "ATTACHE_TOKEN",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "OPENAI_API_KEY",
+];
+
 /// Name and meaning of each variable, for `--help` and the documentation.
 pub const VARIABLES: &[(&str, &str)] = &[
     ("CODER_AGENT_PORT", "port to listen on; counts before PORT"),
@@ -10,19 +25,38 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("ATTACHE_HOST", "address to listen on"),
     ("ATTACHE_CONFIG", "configuration file"),
     ("ATTACHE_STORE", "where tasks are kept: memory: or sqlite:PATH"),
-    ("ATTACHE_MODEL", "which model answers: offline, script:FILE or a Gemini model"),
+    (
+        "ATTACHE_MODEL",
+        "which model answers: offline, script:FILE, openai:NAME, anthropic:NAME or a Gemini model",
+    ),
     ("ATTACHE_APPROVAL_MODE", "what the agent may do unasked: default, auto_edit, yolo or plan"),
     ("GEMINI_API_KEY", "key for Gemini; with one, Gemini answers unless a model is named"),
     ("GOOGLE_API_KEY", "the same; counts before GEMINI_API_KEY"),
     ("GEMINI_MODEL", "the Gemini model that answers when none is named"),
     ("GOOGLE_GEMINI_BASE_URL", "where Gemini is, when not at Google's"),
+    ("GOOGLE_GENAI_USE_VERTEXAI", "true: Gemini by way of Vertex AI"),
+    ("GOOGLE_CLOUD_PROJECT", "the project of Vertex AI"),
+    ("GOOGLE_CLOUD_LOCATION", "the place of Vertex AI"),
+    ("GOOGLE_APPLICATION_CREDENTIALS", "file of the service account for Vertex AI"),
+    ("GOOGLE_VERTEX_BASE_URL", "where Vertex AI is, when not at Google's"),
+    ("OPENAI_API_KEY", "key for models called openai:NAME; with one and none for Gemini, gpt-5 answers"),
+    ("OPENAI_BASE_URL", "where those are, when not at OpenAI's; then the key may be left out"),
+    ("ANTHROPIC_API_KEY", "key for models called anthropic:NAME; the last to be tried by itself"),
+    ("ANTHROPIC_BASE_URL", "where those are, when not at Anthropic's"),
     ("ATTACHE_WORKSPACE", "folder the agent works in"),
+    ("CODER_AGENT_WORKSPACE_PATH", "the same; ATTACHE_WORKSPACE counts before it"),
+    ("CODER_AGENT_ALLOWED_ROOT", "folders below which clients may choose a workspace, with colons between"),
+    ("GEMINI_YOLO_MODE", "true: the approval mode is yolo"),
+    ("GEMINI_FOLDER_TRUST", "true: folders must be listed as trusted"),
+    ("GEMINI_CLI_TRUST_WORKSPACE", "true or false: whether the workspace is trusted, whatever is listed"),
+    ("GEMINI_CLI_HOME", "folder that holds .gemini, when not the home folder"),
+    ("CUSTOM_IGNORE_FILE_PATHS", "further files of ignore rules, with colons between"),
     ("ATTACHE_TOKEN", "bearer token that callers must present"),
     ("ATTACHE_TOKEN_FILE", "file that holds the bearer token"),
     ("ATTACHE_LOG", "what is logged, e.g. info or attache_server=debug"),
     ("ATTACHE_LOG_FORMAT", "text or json"),
     ("XDG_DATA_HOME", "where the default store is kept, in the folder attache"),
-    ("HOME", "home folder; the default store is in .local/share/attache below it"),
+    ("HOME", "home folder: .gemini is there, and .local/share/attache with the default store"),
 ];
 
 /// What programs that the agent starts see of the environment.

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use attache_tool::policy::PolicyError;
+
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("cannot read the {what} {}", path.display())]
@@ -19,8 +21,23 @@ pub enum ConfigError {
     },
     #[error("{origin} is {value:?}, which is not {expected}")]
     BadValue { origin: String, value: String, expected: String },
-    #[error("the model {model} needs a key")]
-    NoKey { model: String },
+    /// A setting of the agent: where it is said, what it is called, and what would be right.
+    #[error("{place}: {}{message}", key.as_ref().map(|key| format!("{key}: ")).unwrap_or_default())]
+    BadSetting { place: String, key: Option<String>, message: String },
+    #[error(transparent)]
+    BadRules(#[from] PolicyError),
+    #[error("the rules in {} count for nothing: {why}", path.display())]
+    UnsafeRules { path: PathBuf, why: &'static str },
+    #[error("cannot save the rules in {}", path.display())]
+    Unsaved {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{wished:?} cannot be the workspace: {why}")]
+    NotAWorkspace { wished: String, why: String },
+    #[error("the model {model} needs {}", if *variable == "GOOGLE_CLOUD_PROJECT" { "a project" } else { "a key" })]
+    NoKey { model: String, variable: &'static str },
     #[error("a server on {host} can be reached by others and needs a token")]
     OpenToTheWorld { host: String },
 }
@@ -32,9 +49,22 @@ impl ConfigError {
             Self::Unreadable { .. } => Some("check that the file exists and that you may read it"),
             Self::BadFile { .. } => Some("docs/settings.md lists every setting with an example"),
             Self::BadValue { .. } => Some("docs/settings.md lists every setting and what it takes"),
-            Self::NoKey { .. } => {
-                Some("put one into the variable GEMINI_API_KEY, or choose --model offline, which needs none")
-            }
+            Self::BadSetting { .. } => Some("docs/settings.md lists the keys and what they take"),
+            Self::BadRules(_) => Some("docs/settings.md shows a file of rules"),
+            Self::Unsaved { .. } => Some("check that you may write there"),
+            Self::UnsafeRules { .. } => Some("make it belong to root, writable by nobody else"),
+            Self::NotAWorkspace { .. } => Some("name a folder below one of the allowed roots"),
+            Self::NoKey { variable, .. } => Some(match *variable {
+                "OPENAI_API_KEY" => {
+                    "put one into the variable OPENAI_API_KEY, or say with OPENAI_BASE_URL which server needs none"
+                }
+                "ANTHROPIC_API_KEY" => "put one into the variable ANTHROPIC_API_KEY",
+                "GOOGLE_CLOUD_PROJECT" => {
+                    "put one into the variable GOOGLE_CLOUD_PROJECT, or a key into GOOGLE_API_KEY, or take \
+                     GOOGLE_GENAI_USE_VERTEXAI away"
+                }
+                _ => "put one into the variable GEMINI_API_KEY, or choose --model offline, which needs none",
+            }),
             Self::OpenToTheWorld { .. } => {
                 Some("give it one with --token-file FILE or ATTACHE_TOKEN, or listen on 127.0.0.1")
             }

@@ -20,12 +20,20 @@ pub(crate) struct ConfigFile {
     pub(crate) token_file: Option<PathBuf>,
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
+    pub(crate) allowed_roots: Vec<PathBuf>,
+    pub(crate) allow_private_addresses: Vec<String>,
+    pub(crate) client_auto_execute: bool,
+    pub(crate) admin_policies: Option<PathBuf>,
     pub(crate) strict_version: bool,
     pub(crate) log: Option<String>,
     pub(crate) log_format: Option<String>,
     pub(crate) sqlite: SqliteFile,
     pub(crate) limits: LimitsFile,
     pub(crate) card: CardFile,
+    /// Keys of the agent that nobody below the operator can change. Read again with their lines.
+    pub(crate) enforced: toml::Table,
+    /// Keys of the agent for when nobody says anything. Read again with their lines.
+    pub(crate) defaults: toml::Table,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -4,11 +4,16 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use crate::environment::{CHILDREN_SEE, Environment};
+use crate::agent::gather::Gathered;
+use crate::agent::{OperatorAgent, Place};
+use crate::environment::{CHILDREN_SEE, Environment, variable};
 use crate::file::ConfigFile;
+use crate::operator::{self, Provenance};
+use crate::tree::Node;
+use crate::trust::{self, ChosenBy};
 use crate::{
-    ApprovalMode, CardSettings, ConfigError, LimitSettings, LogFormat, LogSettings, Settings, StoreChoice,
-    model,
+    AgentFlags, ApprovalMode, CardSettings, ConfigError, EnvFile, Homes, Keys, LimitSettings, LogFormat,
+    LogSettings, Settings, StoreChoice, model,
 };
 
 const DEFAULT_PORT: u16 = 41242;
@@ -28,13 +33,23 @@ pub struct Flags {
     pub log_format: Option<String>,
 }
 
+impl From<&Flags> for AgentFlags {
+    fn from(flags: &Flags) -> Self {
+        Self { model: flags.model.clone(), approval_mode: flags.approval_mode.clone(), ..Self::default() }
+    }
+}
+
 /// Reads every layer. `current_dir` is where relative paths and the default workspace are.
 pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> Result<Settings, ConfigError> {
+    let provenance_flags = operator::flags_said(&flags);
     let config = flags.config.or_else(|| variable(environment, "ATTACHE_CONFIG").map(PathBuf::from));
-    let file = match &config {
+    let (file, tree) = match &config {
         Some(path) => read_config(path)?,
-        None => ConfigFile::default(),
+        None => (ConfigFile::default(), Node::empty()),
     };
+    let path = config.unwrap_or_default();
+    let agent = operator_agent(&path, &tree, &file);
+    let provenance = Provenance { flags: provenance_flags, environment, path: path.into(), tree };
     let host = pick(flags.host, environment, "--host", "ATTACHE_HOST", file.host, "host");
     let store = pick(flags.store, environment, "--store", "ATTACHE_STORE", file.store, "store");
     let model = pick(flags.model, environment, "--model", "ATTACHE_MODEL", file.model, "model");
@@ -46,35 +61,39 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         file.approval_mode,
         "approval_mode",
     );
+    // Before the same is looked at as a key of the agent, so that it is told by the name it was said by.
+    let approval = parse_approval(approval)?;
     let log = pick(flags.log, environment, "--log", "ATTACHE_LOG", file.log, "log");
-    let log_format = pick(
-        flags.log_format,
-        environment,
-        "--log-format",
-        "ATTACHE_LOG_FORMAT",
-        file.log_format,
-        "log_format",
-    );
-    let workspace = flags.workspace.or_else(|| variable(environment, "ATTACHE_WORKSPACE").map(PathBuf::from));
+    let (variable_name, key) = ("ATTACHE_LOG_FORMAT", "log_format");
+    let log_format = pick(flags.log_format, environment, "--log-format", variable_name, file.log_format, key);
+    let named = || operator::WORKSPACE.iter().find_map(|name| variable(environment, name)).map(PathBuf::from);
+    let workspace = check_workspace(flags.workspace.or_else(named).or(file.workspace), current_dir)?;
+    let (keys, mut warnings) = keys(&workspace, environment, &agent)?;
+    warnings.extend(keys.warnings().iter().cloned());
     let token_file = flags
         .token_file
         .or_else(|| variable(environment, "ATTACHE_TOKEN_FILE").map(PathBuf::from))
         .or(file.token_file);
-    let settings = Settings {
+    let mut settings = Settings {
         host: parse_host(host)?,
         port: port(flags.port, environment, file.port)?,
         public_url: file.public_url.map(|url| url.trim_end_matches('/').to_owned()),
-        workspace: check_workspace(workspace.or(file.workspace), current_dir)?,
+        allowed_roots: allowed_roots(environment, file.allowed_roots, &workspace, current_dir)?,
+        workspace,
         scratch: data_folder(environment, current_dir).join("scratch"),
         child_environment: child_environment(environment),
         store: parse_store(store, environment, current_dir)?,
         synchronous: file.sqlite.synchronous,
-        model: model::choose(model, environment, current_dir)?,
-        approval: parse_approval(approval)?,
+        model: model::choose_or_default(model, &keys, current_dir)?,
+        keys,
+        approval,
+        client_auto_execute: file.client_auto_execute,
         token: token(token_file.clone(), environment)?,
         token_file,
         allowed_hosts: file.allowed_hosts,
         allowed_origins: file.allowed_origins,
+        allow_private_addresses: operator::private_addresses(file.allow_private_addresses)?,
+        admin_policies: file.admin_policies.unwrap_or_else(|| PathBuf::from(operator::ADMIN_POLICIES)),
         strict_version: file.strict_version,
         limits: LimitSettings::of(&file.limits),
         card: CardSettings::of(file.card),
@@ -82,15 +101,75 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
             filter: log.map_or_else(|| "info".to_owned(), |said| said.value),
             format: parse_log_format(log_format)?,
         },
+        warnings,
+        agent,
+        entries: Vec::new(),
     };
     check(&settings)?;
+    settings.entries = operator::entries(&settings, &provenance);
     Ok(settings)
+}
+
+/// What the file says about the agent: in its two tables, and by name at the top.
+fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgent {
+    let table = |name: &str| tree.at(name).cloned().unwrap_or_else(Node::empty);
+    let line = |name: &str| tree.at(name).map_or(0, |node| node.line);
+    let said = [
+        ("model.name", file.model.as_ref(), line("model")),
+        ("general.defaultApprovalMode", file.approval_mode.as_ref(), line("approval_mode")),
+    ];
+    OperatorAgent {
+        path: path.to_owned(),
+        enforced: table("enforced"),
+        defaults: table("defaults"),
+        named: said.into_iter().filter_map(|(key, value, line)| Some((key, value?.clone(), line))).collect(),
+    }
+}
+
+/// The keys for models, with those of the `.env` file that counts; and what is wrong in the operator's words about the
+/// agent, before anything is started.
+fn keys(
+    workspace: &Path,
+    environment: Environment<'_>,
+    agent: &OperatorAgent,
+) -> Result<(Keys, Vec<String>), ConfigError> {
+    let trusted = trust::answer(workspace, ChosenBy::Operator, false, environment, agent)?.is_trusted();
+    let homes = Homes::of(environment);
+    let mut gathered = Gathered::default();
+    let env_file = EnvFile::find(workspace, &homes, trusted, &mut gathered.warnings);
+    let place = Place { workspace, homes: &homes, environment, operator: agent, trusted };
+    place.operator(&mut gathered, env_file.as_ref())?;
+    Ok((Keys::read(environment, env_file.as_ref()), gathered.warnings))
+}
+
+/// The workspace itself, unless others are named.
+fn allowed_roots(
+    environment: Environment<'_>,
+    file: Vec<PathBuf>,
+    workspace: &Path,
+    current_dir: &Path,
+) -> Result<Vec<PathBuf>, ConfigError> {
+    let named = variable(environment, operator::ALLOWED_ROOT)
+        .map(|value| value.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect::<Vec<_>>());
+    let named = named.unwrap_or(file);
+    if named.is_empty() {
+        return Ok(vec![workspace.to_owned()]);
+    }
+    let resolve = |root: PathBuf| {
+        let path = current_dir.join(root);
+        fs::canonicalize(&path).map_err(|source| ConfigError::Unreadable {
+            what: "allowed root",
+            path,
+            source,
+        })
+    };
+    named.into_iter().map(resolve).collect()
 }
 
 /// A value and who said it.
 pub(crate) struct Said {
     pub(crate) value: String,
-    origin: String,
+    pub(crate) origin: String,
 }
 
 impl Said {
@@ -113,15 +192,11 @@ fn pick(
         .or_else(|| file.map(|value| said(value, &format!("the setting `{key}`"))))
 }
 
-/// An empty variable counts as not set.
-pub(crate) fn variable(environment: Environment<'_>, name: &str) -> Option<String> {
-    environment(name).filter(|value| !value.is_empty())
-}
-
-fn read_config(path: &Path) -> Result<ConfigFile, ConfigError> {
+fn read_config(path: &Path) -> Result<(ConfigFile, Node), ConfigError> {
     let text = read(path, "configuration file")?;
-    toml::from_str(&text)
-        .map_err(|source| ConfigError::BadFile { path: path.to_owned(), source: Box::new(source) })
+    let file = toml::from_str(&text)
+        .map_err(|source| ConfigError::BadFile { path: path.to_owned(), source: Box::new(source) })?;
+    Ok((file, Node::from_toml(&text)))
 }
 
 fn read(path: &Path, what: &'static str) -> Result<String, ConfigError> {
@@ -192,13 +267,7 @@ fn child_environment(environment: Environment<'_>) -> Vec<(String, String)> {
 
 fn parse_approval(said: Option<Said>) -> Result<ApprovalMode, ConfigError> {
     let Some(said) = said else { return Ok(ApprovalMode::default()) };
-    match said.value.as_str() {
-        "default" => Ok(ApprovalMode::Default),
-        "auto_edit" | "autoEdit" => Ok(ApprovalMode::AutoEdit),
-        "yolo" => Ok(ApprovalMode::Yolo),
-        "plan" => Ok(ApprovalMode::Plan),
-        _ => Err(said.instead_of("default, auto_edit, yolo or plan")),
-    }
+    ApprovalMode::from_name(&said.value).ok_or_else(|| said.instead_of("default, auto_edit, yolo or plan"))
 }
 
 fn token(file: Option<PathBuf>, environment: Environment<'_>) -> Result<Option<String>, ConfigError> {

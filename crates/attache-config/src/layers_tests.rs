@@ -6,7 +6,8 @@ fn loaded(flags: Flags, variables: &[(&str, &str)]) -> Result<Settings, ConfigEr
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
     };
-    load(flags, &environment, &std::env::temp_dir())
+    let folder = tempfile::tempdir().unwrap();
+    load(flags, &environment, folder.path())
 }
 
 fn with_file(text: &str, variables: &[(&str, &str)]) -> Result<Settings, ConfigError> {
@@ -77,7 +78,7 @@ fn a_bad_value_is_told_with_its_origin_and_what_would_be_right() {
         (("ATTACHE_STORE", "redis"), "ATTACHE_STORE is \"redis\", which is not memory: or sqlite:PATH"),
         (
             ("ATTACHE_MODEL", "magic"),
-            "ATTACHE_MODEL is \"magic\", which is not offline, script:FILE, or a Gemini model such as gemini-2.5-pro, auto, pro, flash or flash-lite",
+            "ATTACHE_MODEL is \"magic\", which is not offline, script:FILE, openai:NAME, anthropic:NAME, or a Gemini model such as gemini-2.5-pro, auto, pro, flash or flash-lite",
         ),
         (("ATTACHE_LOG_FORMAT", "xml"), "ATTACHE_LOG_FORMAT is \"xml\", which is not text or json"),
     ] {
@@ -163,4 +164,129 @@ fn a_token_declares_itself_on_the_card() {
 #[test]
 fn reserved_tenant_names_are_refused() {
     assert!(with_file("[card]\ntenants = [\"v1\"]", &[]).is_err());
+}
+
+#[test]
+fn the_workspace_can_be_named_by_either_variable() {
+    let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let named = |folder: &tempfile::TempDir| folder.path().display().to_string();
+    let other = ("CODER_AGENT_WORKSPACE_PATH", named(&two));
+    let other = (other.0, other.1.as_str());
+    let settings = loaded(Flags::default(), &[other]).unwrap();
+    assert_eq!(settings.workspace, two.path().canonicalize().unwrap());
+    assert_eq!(settings.allowed_roots, std::slice::from_ref(&settings.workspace), "nowhere else by default");
+    let settings = loaded(Flags::default(), &[other, ("ATTACHE_WORKSPACE", &named(&one))]).unwrap();
+    assert_eq!(settings.workspace, one.path().canonicalize().unwrap());
+}
+
+#[test]
+fn a_client_may_work_only_below_allowed_roots() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
+    for name in ["own/sub", "roots/a", "elsewhere"] {
+        fs::create_dir_all(at(name)).unwrap();
+    }
+    fs::write(at("roots/file"), "").unwrap();
+    std::os::unix::fs::symlink(at("elsewhere"), at("roots/link")).unwrap();
+    std::os::unix::fs::symlink(at("roots/a"), at("elsewhere/back")).unwrap();
+    let workspace = at("own").display().to_string();
+    let settings = loaded(Flags::default(), &[("ATTACHE_WORKSPACE", &workspace)]).unwrap();
+    assert_eq!(settings.allowed_workspace(Path::new("sub")).unwrap(), at("own/sub"));
+    assert!(settings.allowed_workspace(&at("roots/a")).is_err());
+    let roots = format!("{}:{}", at("own").display(), at("roots").display());
+    let variables = [("ATTACHE_WORKSPACE", workspace.as_str()), ("CODER_AGENT_ALLOWED_ROOT", &roots)];
+    let settings = loaded(Flags::default(), &variables).unwrap();
+    for (wished, expected) in [
+        (at("roots/a"), Some(at("roots/a"))),
+        (at("roots"), Some(at("roots"))),
+        (at("elsewhere/back"), Some(at("roots/a"))),
+        (PathBuf::from("sub/../sub"), Some(at("own/sub"))),
+        (at("roots/link"), None),
+        (at("roots/../elsewhere"), None),
+        (at("roots/file"), None),
+        (at("roots/missing"), None),
+        (PathBuf::from(".."), None),
+        (PathBuf::from("/"), None),
+    ] {
+        let found = settings.allowed_workspace(&wished);
+        if let Err(error) = &found {
+            assert!(error.to_string().contains(&at("roots").display().to_string()), "{error}");
+        }
+        assert_eq!(found.ok(), expected, "{}", wished.display());
+    }
+    let error = loaded(Flags::default(), &[("CODER_AGENT_ALLOWED_ROOT", "/missing/root")]).unwrap_err();
+    assert!(error.to_string().contains("allowed root"), "{error}");
+}
+
+#[test]
+fn the_operator_s_tables_for_the_agent_are_checked_at_the_start() {
+    let settings =
+        with_file("[enforced]\nuseWriteTodo = true\n[defaults.model]\nname = \"pro\"\n", &[]).unwrap();
+    assert!(
+        settings.warnings[0]
+            .contains("attache.toml:2: unknown key useWriteTodo; did you mean useWriteTodos?")
+    );
+    let error = with_file("[enforced.tools]\nexclude = 5\n", &[]).unwrap_err();
+    assert!(error.to_string().contains("attache.toml:2: tools.exclude: must be a list of texts"), "{error}");
+    let error = with_file("allow_private_addresses = [\"10.0.0.0/99\"]\n", &[]).unwrap_err();
+    assert!(error.to_string().contains("allow_private_addresses"), "{error}");
+}
+
+#[test]
+fn keys_of_the_user_s_own_file_choose_the_model() {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join(".gemini")).unwrap();
+    fs::write(home.path().join(".gemini/.env"), "ANTHROPIC_API_KEY=k\n").unwrap();
+    let settings = loaded(Flags::default(), &[("HOME", &home.path().display().to_string())]).unwrap();
+    assert_eq!(settings.model.name(), "anthropic:claude-sonnet-4-5");
+}
+
+#[test]
+fn operator_keys_are_shown_with_their_origin_and_without_secrets() {
+    let settings = with_file(
+        "\nport = 7\n[limits]\njson_depth = 9\n",
+        &[("ATTACHE_TOKEN", "0123456789abcdef"), ("ATTACHE_HOST", "127.0.0.2")],
+    )
+    .unwrap();
+    let shown = |key: &str| {
+        let entry = settings.entries().iter().find(|entry| entry.key == key).expect(key);
+        let origin = entry.shown_origin();
+        format!("{} by {}", entry.shown_value(), origin.rsplit('/').next().unwrap_or_default())
+    };
+    assert_eq!(shown("port"), "7 by attache.toml:2");
+    assert_eq!(shown("limits.json_depth"), "9 by attache.toml:4");
+    assert_eq!(shown("host"), "127.0.0.2 by $ATTACHE_HOST");
+    assert_eq!(shown("token_file"), "(hidden) by $ATTACHE_TOKEN");
+    assert_eq!(shown("public_url"), "- by built in");
+    assert!(!format!("{:?}", settings.entries()).contains("0123456789abcdef"));
+}
+
+#[test]
+fn the_page_about_settings_names_every_key_and_variable_and_its_example_works() {
+    let page = include_str!("../../../docs/settings.md");
+    for key in crate::agent::keys::KEYS {
+        let last = key.name.rsplit('.').next().unwrap_or_default();
+        assert!(
+            page.contains(&format!("`{}", key.name)) || page.contains(&format!("`.{last}`")),
+            "{}",
+            key.name
+        );
+    }
+    for (name, _) in crate::VARIABLES.iter().filter(|(name, _)| *name != "HOME") {
+        assert!(page.contains(name), "{name}");
+    }
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let example = example.replace("/srv/projects", "/");
+    let settings = with_file(&example, &[]).unwrap();
+    assert_eq!(settings.warnings, Vec::<String>::new());
+    assert_eq!(settings.allow_private_addresses.len(), 2);
+}
+
+#[test]
+fn a_bad_mode_is_told_by_the_name_it_was_said_by() {
+    let error = with_file("approval_mode = \"fast\"\n", &[]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "the setting `approval_mode` is \"fast\", which is not default, auto_edit, yolo or plan"
+    );
 }

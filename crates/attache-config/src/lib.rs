@@ -1,21 +1,53 @@
-//! Files, environment and flags become one checked value.
+//! Files, environment and flags become checked values.
 //!
-//! Later layers win: built-in defaults, the configuration file, the environment, the command line. The
-//! environment is handed in, so tests and other callers decide what is in it.
+//! Two families. The operator's settings (where to listen, who may call, what is kept) come from flags, the environment
+//! and `attache.toml` alone. The agent's settings, its context files and its rules come from many places, of which a
+//! project's own is one, and a project that is not trusted has no say. The environment is handed in, so tests and other
+//! callers decide what is in it.
 
+mod agent;
 mod card;
+pub mod context;
+mod credentials;
+mod env_file;
 mod environment;
 mod error;
 mod file;
+mod hidden;
+mod homes;
 mod layers;
 mod model;
+mod operator;
+mod origin;
+pub mod policy;
+mod project;
+mod reading;
 mod settings;
+mod show;
+mod tree;
+mod trust;
+mod wishes;
 
+pub use agent::mcp::{HttpKind, McpServerSettings, McpTransport};
+pub use agent::typed::{
+    BackgroundCompletion, ContextKeys, GeneralKeys, ModelKeys, OutputFormat, SecurityKeys, ShellKeys,
+    ToolKeys, WorkspaceSettings,
+};
+pub use agent::{AgentFlags, Sources};
 pub use card::card_of;
+pub use credentials::Keys;
+pub use env_file::EnvFile;
 pub use environment::{Environment, VARIABLES};
 pub use error::ConfigError;
+pub use hidden::Hidden;
+pub use homes::Homes;
 pub use layers::{Flags, load};
-pub use model::{GeminiSettings, Hidden, ModelChoice};
+pub use model::{
+    AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
+};
+pub use origin::Origin;
 pub use settings::{
     ApprovalMode, CardSettings, LimitSettings, LogFormat, LogSettings, Settings, StoreChoice, Synchronous,
 };
+pub use show::SettingEntry;
+pub use trust::{ChosenBy, Trust, TrustQuestion, TrustedFolders, look_up_trust, trust_of};

@@ -1,17 +1,18 @@
 //! Which model answers, and what it takes to reach it.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::ConfigError;
-use crate::environment::Environment;
-use crate::layers::{Said, variable};
+use crate::layers::Said;
+use crate::{ConfigError, Hidden, Keys};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
     Offline,
     Script(PathBuf),
     Gemini(GeminiSettings),
+    Vertex(VertexSettings),
+    OpenAi(OpenAiSettings),
+    Anthropic(AnthropicSettings),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,56 +24,152 @@ pub struct GeminiSettings {
     pub base_url: Option<String>,
 }
 
-/// A key. Only the binary takes it out, to hand it on.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Hidden(String);
-
-impl Hidden {
-    pub fn expose(&self) -> &str {
-        &self.0
-    }
+/// Gemini by way of Vertex AI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VertexSettings {
+    /// An id or an alias.
+    pub model: String,
+    pub access: VertexAccess,
+    pub base_url: Option<String>,
 }
 
-impl fmt::Debug for Hidden {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Hidden(…)")
-    }
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VertexAccess {
+    /// With a key alone.
+    Express(Hidden),
+    Project {
+        project: String,
+        location: String,
+        /// The file of a service account; without one, what the machine itself may do.
+        credentials: Option<PathBuf>,
+    },
 }
 
-const EXPECTED: &str =
-    "offline, script:FILE, or a Gemini model such as gemini-2.5-pro, auto, pro, flash or flash-lite";
+/// Anything that speaks OpenAI's chat completions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenAiSettings {
+    pub model: String,
+    /// A server of one's own may need none.
+    pub key: Option<Hidden>,
+    pub base_url: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnthropicSettings {
+    pub model: String,
+    pub key: Hidden,
+    pub base_url: Option<String>,
+}
+
+const EXPECTED: &str = "offline, script:FILE, openai:NAME, anthropic:NAME, or a Gemini model such as gemini-2.5-pro, \
+                        auto, pro, flash or flash-lite";
+const FROM_AFAR: &str =
+    "offline, openai:NAME, anthropic:NAME or a Gemini model: scripts are for whoever starts the server";
 const ALIASES: [&str; 4] = ["auto", "pro", "flash", "flash-lite"];
+const OPENAI_DEFAULT: &str = "gpt-5";
+const ANTHROPIC_DEFAULT: &str = "claude-sonnet-4-5";
+const MOST_NAME_BYTES: usize = 200;
 
-/// What was said, else what the environment has a key for, else the one that needs none.
-pub(crate) fn choose(
+impl ModelChoice {
+    /// The model called `name`, reached with `keys`. Scripts are found from `current_dir`.
+    pub fn named(name: &str, keys: &Keys, current_dir: &Path) -> Result<Self, ConfigError> {
+        let origin = "the model".to_owned();
+        choose(Said { value: name.to_owned(), origin }, keys, current_dir)
+    }
+
+    /// The same for a client from afar, who has no business with files of this machine.
+    pub fn wished(name: &str, keys: &Keys) -> Result<Self, ConfigError> {
+        let said = Said { value: name.to_owned(), origin: "the model wished for".to_owned() };
+        match name.split_once(':') {
+            Some(("script", _)) => Err(said.instead_of(FROM_AFAR)),
+            _ => choose(said, keys, Path::new("/")),
+        }
+    }
+
+    /// What there is a key for: Gemini, else OpenAI, else Anthropic, else the one that needs none.
+    pub fn without_name(keys: &Keys) -> Result<Self, ConfigError> {
+        if keys.has_gemini() {
+            return gemini(keys.gemini_model().unwrap_or("auto"), keys);
+        }
+        if keys.openai().0.is_some() {
+            return openai(OPENAI_DEFAULT, keys);
+        }
+        if keys.anthropic().0.is_some() {
+            return anthropic(ANTHROPIC_DEFAULT, keys);
+        }
+        Ok(Self::Offline)
+    }
+
+    /// How people call it.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Offline => "offline".into(),
+            Self::Script(path) => format!("script:{}", path.display()),
+            Self::Gemini(chosen) => chosen.model.clone(),
+            Self::Vertex(chosen) => chosen.model.clone(),
+            Self::OpenAi(chosen) => format!("openai:{}", chosen.model),
+            Self::Anthropic(chosen) => format!("anthropic:{}", chosen.model),
+        }
+    }
+}
+
+/// What was said, or what goes without saying.
+pub(crate) fn choose_or_default(
     said: Option<Said>,
-    environment: Environment<'_>,
+    keys: &Keys,
     current_dir: &Path,
 ) -> Result<ModelChoice, ConfigError> {
-    let Some(said) = said else {
-        let name = variable(environment, "GEMINI_MODEL").unwrap_or_else(|| "auto".to_owned());
-        return Ok(key(environment).map_or(ModelChoice::Offline, |key| gemini(name, key, environment)));
+    match said {
+        Some(said) => choose(said, keys, current_dir),
+        None => ModelChoice::without_name(keys),
+    }
+}
+
+fn choose(said: Said, keys: &Keys, current_dir: &Path) -> Result<ModelChoice, ConfigError> {
+    let fits = |name: &str| {
+        !name.is_empty()
+            && name.len() <= MOST_NAME_BYTES
+            && name.chars().all(|letter| letter.is_ascii_graphic())
     };
     match said.value.split_once(':') {
         None if said.value == "offline" => Ok(ModelChoice::Offline),
         Some(("script", path)) if !path.is_empty() => Ok(ModelChoice::Script(current_dir.join(path))),
-        None if said.value.starts_with("gemini-") || ALIASES.contains(&said.value.as_str()) => {
-            let key = key(environment).ok_or_else(|| ConfigError::NoKey { model: said.value.clone() })?;
-            Ok(gemini(said.value, key, environment))
+        Some(("openai", name)) if fits(name) => openai(name, keys),
+        Some(("anthropic", name)) if fits(name) => anthropic(name, keys),
+        None if (said.value.starts_with("gemini-") && fits(&said.value))
+            || ALIASES.contains(&said.value.as_str()) =>
+        {
+            gemini(&said.value, keys)
         }
         _ => Err(said.instead_of(EXPECTED)),
     }
 }
 
-/// If both are set, Google's own tools take the first.
-fn key(environment: Environment<'_>) -> Option<Hidden> {
-    variable(environment, "GOOGLE_API_KEY").or_else(|| variable(environment, "GEMINI_API_KEY")).map(Hidden)
+fn gemini(model: &str, keys: &Keys) -> Result<ModelChoice, ConfigError> {
+    if let Some(vertex) = keys.vertex() {
+        let Some(access) = vertex.clone() else {
+            return Err(ConfigError::NoKey { model: model.to_owned(), variable: "GOOGLE_CLOUD_PROJECT" });
+        };
+        let base_url = keys.vertex_base_url();
+        return Ok(ModelChoice::Vertex(VertexSettings { model: model.to_owned(), access, base_url }));
+    }
+    let (key, base_url) = keys.gemini();
+    let key = key.ok_or(ConfigError::NoKey { model: model.to_owned(), variable: "GEMINI_API_KEY" })?;
+    Ok(ModelChoice::Gemini(GeminiSettings { model: model.to_owned(), key, base_url }))
 }
 
-fn gemini(model: String, key: Hidden, environment: Environment<'_>) -> ModelChoice {
-    ModelChoice::Gemini(GeminiSettings {
-        model,
-        key,
-        base_url: variable(environment, "GOOGLE_GEMINI_BASE_URL"),
-    })
+fn openai(model: &str, keys: &Keys) -> Result<ModelChoice, ConfigError> {
+    let (key, base_url) = keys.openai();
+    if key.is_none() && base_url.is_none() {
+        return Err(ConfigError::NoKey { model: format!("openai:{model}"), variable: "OPENAI_API_KEY" });
+    }
+    Ok(ModelChoice::OpenAi(OpenAiSettings { model: model.to_owned(), key, base_url }))
+}
+
+fn anthropic(model: &str, keys: &Keys) -> Result<ModelChoice, ConfigError> {
+    let (key, base_url) = keys.anthropic();
+    let missing =
+        || ConfigError::NoKey { model: format!("anthropic:{model}"), variable: "ANTHROPIC_API_KEY" };
+    let key = key.ok_or_else(missing)?;
+    Ok(ModelChoice::Anthropic(AnthropicSettings { model: model.to_owned(), key, base_url }))
 }

@@ -4,8 +4,9 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::ModelChoice;
+use crate::agent::OperatorAgent;
 use crate::file::{CardFile, LimitsFile};
+use crate::{Keys, ModelChoice, SettingEntry};
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -15,6 +16,8 @@ pub struct Settings {
     /// How clients reach the server, when that differs from where it listens.
     pub public_url: Option<String>,
     pub workspace: PathBuf,
+    /// Folders below which a client may choose a workspace, without links.
+    pub allowed_roots: Vec<PathBuf>,
     /// For what tools leave behind that is no part of the workspace.
     pub scratch: PathBuf,
     /// All that programs started by the agent see of the environment.
@@ -22,16 +25,28 @@ pub struct Settings {
     pub store: StoreChoice,
     pub synchronous: Synchronous,
     pub model: ModelChoice,
+    /// For models that are chosen by name later.
+    pub keys: Keys,
     pub approval: ApprovalMode,
+    /// Whether a client may say that its task runs everything unasked.
+    pub client_auto_execute: bool,
     pub token: Option<String>,
     /// Where the token was read, unless it came from the environment.
     pub token_file: Option<PathBuf>,
     pub allowed_hosts: Vec<String>,
     pub allowed_origins: Vec<String>,
+    /// Hosts, addresses and networks that pages may be fetched from although they are not public.
+    pub allow_private_addresses: Vec<String>,
+    /// Rules that count before all others.
+    pub admin_policies: PathBuf,
     pub strict_version: bool,
     pub limits: LimitSettings,
     pub card: CardSettings,
     pub log: LogSettings,
+    /// What was passed over, in sentences for people.
+    pub warnings: Vec<String>,
+    pub(crate) agent: OperatorAgent,
+    pub(crate) entries: Vec<SettingEntry>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,6 +80,37 @@ pub enum ApprovalMode {
     Yolo,
     /// Look, and write plans.
     Plan,
+}
+
+impl ApprovalMode {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AutoEdit => "auto_edit",
+            Self::Yolo => "yolo",
+            Self::Plan => "plan",
+        }
+    }
+
+    /// More is freer.
+    pub(crate) fn freedom(self) -> u8 {
+        match self {
+            Self::Plan => 0,
+            Self::Default => 1,
+            Self::AutoEdit => 2,
+            Self::Yolo => 3,
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "default" => Some(Self::Default),
+            "auto_edit" | "autoEdit" => Some(Self::AutoEdit),
+            "yolo" => Some(Self::Yolo),
+            "plan" => Some(Self::Plan),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

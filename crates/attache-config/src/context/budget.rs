@@ -1,0 +1,76 @@
+//! How much is read at all, and what has been.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::ContextFiles;
+use crate::reading::{self, Bytes};
+
+pub(super) const MOST_FILE_BYTES: u64 = 256 << 10;
+pub(super) const MOST_TOTAL_BYTES: u64 = 1 << 20;
+/// Small files can be many.
+const MOST_FILES: usize = 1000;
+
+#[derive(Debug)]
+pub(super) struct Budget {
+    left: u64,
+    files: Vec<(PathBuf, usize)>,
+    known: Vec<PathBuf>,
+    notices: Vec<String>,
+}
+
+/// What was read, and where it really lies.
+pub(super) struct Text {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { left: MOST_TOTAL_BYTES, files: Vec::new(), known: Vec::new(), notices: Vec::new() }
+    }
+}
+
+impl Budget {
+    pub(super) fn knowing(known: &[PathBuf]) -> Self {
+        Self { known: known.to_owned(), ..Self::default() }
+    }
+
+    /// A context file, unless it is not there or was read already. What is wrong is told.
+    pub(super) fn read(&mut self, path: &Path, root: &Path) -> Option<Text> {
+        let real = fs::canonicalize(path).ok()?;
+        if self.known.contains(&real) || self.files.iter().any(|(known, _)| *known == real) {
+            return None;
+        }
+        match self.take(&real, root) {
+            Ok(text) => Some(Text { path: real, text }),
+            Err(why) => {
+                self.notices.push(format!("{} is left out: {why}", path.display()));
+                None
+            }
+        }
+    }
+
+    /// Reads, as far as there is room.
+    pub(super) fn take(&mut self, real: &Path, root: &Path) -> Result<String, String> {
+        if self.left == 0 || self.files.len() >= MOST_FILES {
+            return Err("there is too much context already".to_owned());
+        }
+        let most = MOST_FILE_BYTES.min(self.left);
+        let read = reading::read(real, most, Some(root)).map_err(|error| error.to_string())?;
+        let Bytes { bytes, cut } = read.ok_or("there is no such file")?;
+        self.left -= bytes.len() as u64;
+        self.files.push((real.to_owned(), bytes.len()));
+        let text = String::from_utf8_lossy(&bytes);
+        let mut text = text.strip_prefix('\u{FEFF}').unwrap_or(&text).replace('\0', "\u{FFFD}");
+        if cut {
+            self.notices.push(format!("{} is cut after {} bytes", real.display(), bytes.len()));
+            text.push_str(&format!("\n(cut here: only the first {} bytes are shown)\n", bytes.len()));
+        }
+        Ok(text)
+    }
+
+    pub(super) fn into_files(self, global: String, project: String) -> ContextFiles {
+        ContextFiles { global, project, files: self.files, notices: self.notices }
+    }
+}

@@ -1,0 +1,163 @@
+//! The `.env` file that counts for a workspace: a layer of variables that never enters the process's own environment.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::project::top_of;
+use crate::reading::read_text;
+use crate::{Hidden, Homes, Origin};
+
+const MOST_BYTES: u64 = 256 << 10;
+
+/// What projects set for themselves, and nobody means for the agent.
+const NOT_FROM_PROJECTS: &[&str] = &["DEBUG", "DEBUG_MODE"];
+
+#[derive(Debug, Clone)]
+pub struct EnvFile {
+    path: Arc<Path>,
+    /// Whether it came with what is worked on.
+    project: bool,
+    values: Vec<Line>,
+}
+
+#[derive(Debug, Clone)]
+struct Line {
+    name: String,
+    value: Hidden,
+    line: u32,
+}
+
+impl EnvFile {
+    /// The nearest one: `.gemini/.env` before `.env`, from the workspace up to the top of its repository or the home
+    /// folder, then the user's own. Those of a project count only if it is trusted.
+    ///
+    /// One that cannot be read is passed over with a warning: it may well be meant for others.
+    pub fn find(workspace: &Path, homes: &Homes, trusted: bool, warnings: &mut Vec<String>) -> Option<Self> {
+        let mut places: Vec<(PathBuf, Option<PathBuf>)> = Vec::new();
+        if trusted {
+            let top = top_of(workspace, homes.home.as_deref());
+            for folder in workspace.ancestors().take_while(|folder| folder.starts_with(&top)) {
+                let own = homes.home.as_deref() == Some(folder);
+                let beneath = (!own).then(|| top.clone());
+                places.push((folder.join(".gemini/.env"), beneath.clone()));
+                places.push((folder.join(".env"), beneath));
+            }
+        }
+        places.extend(homes.gemini().map(|gemini| (gemini.join(".env"), None)));
+        places.extend(homes.home.as_ref().map(|home| (home.join(".env"), None)));
+        for (path, beneath) in places {
+            match read_text(&path, MOST_BYTES, beneath.as_deref()) {
+                Ok(Some(text)) => return Some(Self::parse(&path, beneath.is_some(), &text)),
+                Ok(None) => {}
+                Err(error) => warnings.push(format!("{} is passed over: {error}", path.display())),
+            }
+        }
+        None
+    }
+
+    pub(crate) fn parse(path: &Path, project: bool, text: &str) -> Self {
+        let mut values = lines(text);
+        values.retain(|line| !(project && NOT_FROM_PROJECTS.contains(&line.name.as_str())));
+        Self { path: path.into(), project, values }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it came with what is worked on.
+    pub fn is_project(&self) -> bool {
+        self.project
+    }
+
+    /// The last line that sets it counts; an empty value counts as not set.
+    pub(crate) fn get(&self, name: &str) -> Option<(&str, Origin)> {
+        let line = self.values.iter().rfind(|line| line.name == name)?;
+        let origin = Origin::VariableIn { name: name.to_owned(), path: self.path.clone(), line: line.line };
+        Some((line.value.expose(), origin)).filter(|(value, _)| !value.is_empty())
+    }
+}
+
+/// `NAME=value`, with or without `export` before and quotes around; what is no such line is passed over.
+fn lines(text: &str) -> Vec<Line> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    let mut line = 1;
+    while !rest.is_empty() {
+        let (taken, set) = first(rest);
+        if let Some((name, value)) = set {
+            found.push(Line { name, value: Hidden::new(value), line });
+        }
+        line += u32::try_from(rest[..taken].matches('\n').count()).unwrap_or(0);
+        rest = &rest[taken..];
+    }
+    found
+}
+
+/// How long the first entry is, with its line break, and what it sets.
+fn first(text: &str) -> (usize, Option<(String, String)>) {
+    let end = text.find('\n').map_or(text.len(), |end| end + 1);
+    let line = text[..end].trim_start();
+    let line = line.strip_prefix("export ").unwrap_or(line);
+    let Some((name, _)) = line.split_once('=') else { return (end, None) };
+    let known = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
+    let name = name.trim();
+    if name.is_empty() || !name.chars().all(known) {
+        return (end, None);
+    }
+    let after = text.find('=').map_or(end, |at| at + 1);
+    let value = text[after..].trim_start_matches([' ', '\t']);
+    let start = text.len() - value.len();
+    match value.chars().next() {
+        Some(quote @ ('"' | '\'' | '`')) => match closing(&value[1..], quote) {
+            Some(length) => {
+                let raw = &value[1..=length];
+                let past = start + length + 2;
+                let past = text[past..].find('\n').map_or(text.len(), |end| past + end + 1);
+                let text = if quote == '"' { unescaped(raw) } else { raw.to_owned() };
+                (past, Some((name.to_owned(), text)))
+            }
+            None => (end, Some((name.to_owned(), bare(&text[start..end.max(start)])))),
+        },
+        _ => (end, Some((name.to_owned(), bare(text.get(start..end).unwrap_or_default())))),
+    }
+}
+
+fn closing(text: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    let found = text.char_indices().find(|(_, letter)| {
+        let closes = !escaped && *letter == quote;
+        escaped = !escaped && *letter == '\\' && quote == '"';
+        closes
+    });
+    found.map(|(at, _)| at)
+}
+
+fn unescaped(raw: &str) -> String {
+    let mut text = String::with_capacity(raw.len());
+    let mut letters = raw.chars();
+    while let Some(letter) = letters.next() {
+        match (letter, letter == '\\') {
+            (_, true) => match letters.next() {
+                Some('n') => text.push('\n'),
+                Some('r') => text.push('\r'),
+                Some('t') => text.push('\t'),
+                Some(other) => text.push(other),
+                None => text.push('\\'),
+            },
+            (letter, false) => text.push(letter),
+        }
+    }
+    text
+}
+
+/// Without quotes, a value ends where a comment begins.
+fn bare(value: &str) -> String {
+    let value = if value.starts_with('#') { "" } else { value };
+    let end = value.find(" #").or_else(|| value.find("\t#")).unwrap_or(value.len());
+    value[..end].trim().to_owned()
+}
+
+#[cfg(test)]
+#[path = "env_file_tests.rs"]
+mod tests;

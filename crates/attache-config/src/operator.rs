@@ -1,0 +1,157 @@
+//! The operator's settings, to be shown with where they came from.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::environment::{Environment, variable};
+use crate::origin::Origin;
+use crate::tree::Node;
+use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
+
+/// In the order in which they count.
+pub(crate) const WORKSPACE: &[&str] = &["ATTACHE_WORKSPACE", "CODER_AGENT_WORKSPACE_PATH"];
+pub(crate) const ALLOWED_ROOT: &str = "CODER_AGENT_ALLOWED_ROOT";
+
+/// Where administrators keep rules for all users of a machine.
+pub(crate) const ADMIN_POLICIES: &str = "/etc/gemini-cli/policies";
+
+/// Who may have said something.
+pub(crate) struct Provenance<'a> {
+    pub(crate) flags: Vec<&'static str>,
+    pub(crate) environment: Environment<'a>,
+    pub(crate) path: Arc<Path>,
+    pub(crate) tree: Node,
+}
+
+impl Provenance<'_> {
+    fn of(&self, key: &str, flag: &'static str, variables: &[&str]) -> Origin {
+        if self.flags.contains(&flag) {
+            return Origin::Flag(flag);
+        }
+        if let Some(name) = variables.iter().find(|name| variable(self.environment, name).is_some()) {
+            return Origin::Variable((*name).to_owned());
+        }
+        match self.tree.at(key) {
+            Some(node) => Origin::File { path: self.path.clone(), line: node.line },
+            None => Origin::BuiltIn,
+        }
+    }
+}
+
+/// Which flags were given.
+pub(crate) fn flags_said(flags: &Flags) -> Vec<&'static str> {
+    let said = [
+        ("--host", flags.host.is_some()),
+        ("--port", flags.port.is_some()),
+        ("--workspace", flags.workspace.is_some()),
+        ("--store", flags.store.is_some()),
+        ("--token-file", flags.token_file.is_some()),
+        ("--log", flags.log.is_some()),
+        ("--log-format", flags.log_format.is_some()),
+    ];
+    said.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag).collect()
+}
+
+pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<SettingEntry> {
+    let entry = |key: &str, flag: &'static str, variables: &[&str], value: Value| SettingEntry {
+        key: key.to_owned(),
+        value,
+        origins: vec![provenance.of(key, flag, variables)],
+    };
+    let limits = &settings.limits;
+    let store = match &settings.store {
+        StoreChoice::Memory => "memory:".to_owned(),
+        StoreChoice::Sqlite(path) => format!("sqlite:{}", path.display()),
+    };
+    let synchronous = match settings.synchronous {
+        Synchronous::Full => "full",
+        Synchronous::Normal => "normal",
+        Synchronous::Off => "off",
+    };
+    let format = match settings.log.format {
+        LogFormat::Text => "text",
+        LogFormat::Json => "json",
+    };
+    // That there is one is no secret.
+    let token = settings.token.as_ref().map(|_| "(hidden)");
+    vec![
+        entry("admin_policies", "", &[], json!(settings.admin_policies)),
+        entry("allow_private_addresses", "", &[], json!(settings.allow_private_addresses)),
+        entry("allowed_hosts", "", &[], json!(settings.allowed_hosts)),
+        entry("allowed_origins", "", &[], json!(settings.allowed_origins)),
+        entry("allowed_roots", "", &[ALLOWED_ROOT], json!(settings.allowed_roots)),
+        entry("client_auto_execute", "", &[], json!(settings.client_auto_execute)),
+        entry("host", "--host", &["ATTACHE_HOST"], json!(settings.host)),
+        entry("limits.body_bytes", "", &[], json!(limits.body_bytes)),
+        entry("limits.body_timeout_seconds", "", &[], json!(limits.body_timeout.as_secs())),
+        entry("limits.connections", "", &[], json!(limits.connections)),
+        entry("limits.header_timeout_seconds", "", &[], json!(limits.header_timeout.as_secs())),
+        entry("limits.heartbeat_seconds", "", &[], json!(limits.heartbeat.as_secs())),
+        entry("limits.json_depth", "", &[], json!(limits.json_depth)),
+        entry("limits.shutdown_seconds", "", &[], json!(limits.shutdown_patience.as_secs())),
+        entry("log", "--log", &["ATTACHE_LOG"], json!(settings.log.filter)),
+        entry("log_format", "--log-format", &["ATTACHE_LOG_FORMAT"], json!(format)),
+        entry("port", "--port", &["CODER_AGENT_PORT", "PORT"], json!(settings.port)),
+        entry("public_url", "", &[], json!(settings.public_url)),
+        entry("sqlite.synchronous", "", &[], json!(synchronous)),
+        entry("store", "--store", &["ATTACHE_STORE"], json!(store)),
+        entry("strict_version", "", &[], json!(settings.strict_version)),
+        entry("token_file", "--token-file", &["ATTACHE_TOKEN_FILE", "ATTACHE_TOKEN"], json!(token)),
+        entry("workspace", "--workspace", WORKSPACE, json!(settings.workspace)),
+    ]
+}
+
+/// Hosts, addresses and networks, such as `wiki.internal`, `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`.
+pub(crate) fn private_addresses(said: Vec<String>) -> Result<Vec<String>, ConfigError> {
+    match said.iter().find(|text| !is_place(text)) {
+        None => Ok(said),
+        Some(wrong) => Err(ConfigError::BadValue {
+            origin: "the setting `allow_private_addresses`".into(),
+            value: wrong.clone(),
+            expected: "a host name, an address or a network such as 10.0.0.0/8".into(),
+        }),
+    }
+}
+
+fn is_place(text: &str) -> bool {
+    use std::net::IpAddr;
+    if let Some((address, length)) = text.split_once('/') {
+        let most = match address.parse::<IpAddr>() {
+            Ok(IpAddr::V4(_)) => 32,
+            Ok(IpAddr::V6(_)) => 128,
+            Err(_) => return false,
+        };
+        return length.parse::<u8>().is_ok_and(|length| length <= most);
+    }
+    let label = |label: &str| {
+        (1..=63).contains(&label.len())
+            && label.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
+    };
+    text.parse::<IpAddr>().is_ok() || (text.len() <= 253 && text.split('.').all(label))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_hosts_addresses_and_networks() {
+        for (text, expected) in [
+            ("wiki.internal", true),
+            ("10.1.2.3", true),
+            ("10.0.0.0/8", true),
+            ("fd00::/8", true),
+            ("::1", true),
+            ("10.0.0.0/33", false),
+            ("wiki/8", false),
+            ("http://wiki", false),
+            ("a..b", false),
+            ("", false),
+            ("a b", false),
+        ] {
+            assert_eq!(is_place(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Where a value came from.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Who said it, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    BuiltIn,
+    /// Whoever asked for the task.
+    Client,
+    /// A flag, with its dashes.
+    Flag(&'static str),
+    /// A variable of the environment.
+    Variable(String),
+    /// Counted from one; zero where the line is not known.
+    File {
+        path: Arc<Path>,
+        line: u32,
+    },
+    /// A variable that a `.env` file sets.
+    VariableIn {
+        name: String,
+        path: Arc<Path>,
+        line: u32,
+    },
+}
+
+impl Origin {
+    /// The file it stands in.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File { path, .. } | Self::VariableIn { path, .. } => Some(path),
+            Self::BuiltIn | Self::Client | Self::Flag(_) | Self::Variable(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => formatter.write_str("built in"),
+            Self::Client => formatter.write_str("the client"),
+            Self::Flag(name) => formatter.write_str(name),
+            Self::Variable(name) => write!(formatter, "${name}"),
+            Self::File { path, line: 0 } => write!(formatter, "{}", path.display()),
+            Self::File { path, line } => write!(formatter, "{}:{line}", path.display()),
+            Self::VariableIn { name, path, line } => {
+                write!(formatter, "${name} in {}:{line}", path.display())
+            }
+        }
+    }
+}
+
+/// Which of two that say something counts: the later here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Layer {
+    BuiltIn,
+    OperatorDefaults,
+    UserYaml,
+    UserJson,
+    ProjectYaml,
+    ProjectJson,
+    HomeEnvFile,
+    ProjectEnvFile,
+    OperatorEnforced,
+    Environment,
+    Flags,
+}
+
+impl Layer {
+    /// Whether it came with the files that are worked on, so that others than the user may have written it.
+    pub(crate) fn is_project(self) -> bool {
+        matches!(self, Self::ProjectYaml | Self::ProjectJson | Self::ProjectEnvFile)
+    }
+}

@@ -1,0 +1,101 @@
+//! Rules that settings make.
+//!
+//! What forbids or asks counts among the user's rules whoever said it. What allows counts there only if the user or the
+//! operator said it: what a project allows never beats what a user's rules forbid.
+
+use attache_tool::policy::{Decision, Mode, Rule, Tier, legacy_rule};
+
+use crate::agent::typed::spelled;
+use crate::{ConfigError, WorkspaceSettings};
+
+const SERVER_EXCLUDED: u16 = 900;
+const TOOL_EXCLUDED: u16 = 400;
+const CONFIRMATION_REQUIRED: u16 = 350;
+const TOOL_ALLOWED: u16 = 300;
+const CORE: u16 = 250;
+const BESIDE_CORE: u16 = 249;
+const SERVER_TRUSTED: u16 = 200;
+const SERVER_ALLOWED: u16 = 100;
+
+const SHELL: &str = "run_shell_command";
+
+pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<Rule>, ConfigError> {
+    let allowing = |project: bool| if project { Tier::Workspace } else { Tier::User };
+    let mut rules = Vec::new();
+    for name in &settings.mcp_excluded {
+        rules.push(server(
+            name,
+            Decision::Deny,
+            Tier::User,
+            SERVER_EXCLUDED,
+            settings.origin("mcp.excluded"),
+        ));
+    }
+    let tools = &settings.tools;
+    for (key, spellings, decision, priority) in [
+        ("tools.exclude", &tools.exclude, Decision::Deny, TOOL_EXCLUDED),
+        ("tools.confirmationRequired", &tools.confirmation_required, Decision::Ask, CONFIRMATION_REQUIRED),
+        ("tools.allowed", &tools.allowed, Decision::Allow, TOOL_ALLOWED),
+    ] {
+        let project = decision == Decision::Allow && settings.is_said_by_project(key);
+        for spelling in spellings {
+            rules.push(short(settings, key, spelling, decision, allowing(project), priority)?);
+        }
+    }
+    rules.extend(core(settings)?);
+    for (name, known) in settings.mcp_servers.iter().filter(|(_, server)| server.trust) {
+        let tier = allowing(settings.server_is_project(name));
+        let source = format!("mcpServers.{name}.trust in {}", known.origin);
+        rules.push(server(name, Decision::Allow, tier, SERVER_TRUSTED, source));
+    }
+    let tier = allowing(settings.is_said_by_project("mcp.allowed"));
+    for name in settings.mcp_allowed.iter().flatten() {
+        rules.push(server(name, Decision::Allow, tier, SERVER_ALLOWED, settings.origin("mcp.allowed")));
+    }
+    Ok(rules)
+}
+
+/// A list of core tools that names the shell only for some commands leaves the others out. Those it names are asked about
+/// as always.
+fn core(settings: &WorkspaceSettings) -> Result<Vec<Rule>, ConfigError> {
+    let key = "tools.core";
+    let shells: Vec<&String> =
+        settings.tools.core.iter().flatten().filter(|spelling| spelled(spelling).0 == SHELL).collect();
+    if shells.is_empty() || shells.iter().any(|spelling| !spelled(spelling).1) {
+        return Ok(Vec::new());
+    }
+    let mut rules = Vec::new();
+    for spelling in shells {
+        let rule = |decision| short(settings, key, spelling, decision, Tier::User, CORE);
+        rules.push(Rule { modes: vec![Mode::Default, Mode::AutoEdit], ..rule(Decision::Ask)? });
+        rules.push(Rule { modes: vec![Mode::Yolo], ..rule(Decision::Allow)? });
+    }
+    rules.push(Rule {
+        tools: vec![SHELL.to_owned()],
+        priority: BESIDE_CORE,
+        deny_message: Some("tools.core allows only some commands, and this is none of them.".to_owned()),
+        ..Rule::new(Decision::Deny, Tier::User, settings.origin(key))
+    });
+    Ok(rules)
+}
+
+fn short(
+    settings: &WorkspaceSettings,
+    key: &str,
+    spelling: &str,
+    decision: Decision,
+    tier: Tier,
+    priority: u16,
+) -> Result<Rule, ConfigError> {
+    let source = settings.origin(key);
+    let rule = legacy_rule(spelling, decision, tier, &source).ok_or_else(|| ConfigError::BadSetting {
+        place: source.clone(),
+        key: None,
+        message: format!("{spelling:?} must be the name of a tool, or {SHELL}(COMMAND)"),
+    })?;
+    Ok(Rule { priority, ..rule })
+}
+
+fn server(name: &str, decision: Decision, tier: Tier, priority: u16, source: String) -> Rule {
+    Rule { server: Some(name.to_owned()), priority, ..Rule::new(decision, tier, source) }
+}

@@ -1,0 +1,17 @@
+//! How far up a project reaches.
+
+use std::path::{Path, PathBuf};
+
+/// The top of the repository that `folder` is in. Without one, the folder itself: what lies above it is not known to
+/// belong to the project. The home folder is never passed.
+pub(crate) fn top_of(folder: &Path, home: Option<&Path>) -> PathBuf {
+    for above in folder.ancestors() {
+        if above.join(".git").exists() {
+            return above.to_owned();
+        }
+        if Some(above) == home {
+            break;
+        }
+    }
+    folder.to_owned()
+}

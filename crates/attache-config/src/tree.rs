@@ -1,0 +1,111 @@
+//! Settings as a tree whose every value knows its line, whatever language they were written in.
+
+mod json;
+mod toml;
+mod yaml;
+
+use serde_json::{Map, Number, Value};
+
+/// Deeper nesting is nothing that anybody wrote by hand.
+const MOST_LEVELS: usize = 32;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node {
+    /// Of the key, for a value in a table. Counted from one.
+    pub(crate) line: u32,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind {
+    Null,
+    Bool(bool),
+    Number(Number),
+    Text(String),
+    List(Vec<Node>),
+    Table(Vec<(String, Node)>),
+}
+
+/// What a text cannot be read as, and where that shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unreadable {
+    pub(crate) line: u32,
+    pub(crate) message: String,
+}
+
+impl Node {
+    /// JSON in which comments and commas before a closing bracket are let pass. No text at all is an empty table.
+    pub(crate) fn from_json(text: &str) -> Result<Self, Unreadable> {
+        json::parse(text)
+    }
+
+    pub(crate) fn from_yaml(text: &str) -> Result<Self, Unreadable> {
+        yaml::parse(text)
+    }
+
+    /// A TOML text that is known to be right; an empty table when it is not.
+    pub(crate) fn from_toml(text: &str) -> Self {
+        toml::parse(text)
+    }
+
+    /// What is at the path, whose names have dots between them.
+    pub(crate) fn at(&self, path: &str) -> Option<&Self> {
+        path.split('.').try_fold(self, |node, name| match &node.kind {
+            Kind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn empty() -> Self {
+        Self { line: 0, kind: Kind::Table(Vec::new()) }
+    }
+
+    pub(crate) fn new(line: u32, kind: Kind) -> Self {
+        Self { line, kind }
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        match &self.kind {
+            Kind::Null => "nothing".into(),
+            Kind::Bool(value) => value.to_string(),
+            Kind::Number(number) => format!("the number {number}"),
+            // The text itself may be a secret that slipped into the wrong place.
+            Kind::Text(_) => "a text".into(),
+            Kind::List(_) => "a list".into(),
+            Kind::Table(_) => "a table".into(),
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        match &self.kind {
+            Kind::Null => Value::Null,
+            Kind::Bool(value) => Value::Bool(*value),
+            Kind::Number(number) => Value::Number(number.clone()),
+            Kind::Text(text) => Value::String(text.clone()),
+            Kind::List(nodes) => Value::Array(nodes.iter().map(Self::to_json).collect()),
+            Kind::Table(entries) => Value::Object(
+                entries.iter().map(|(name, node)| (name.clone(), node.to_json())).collect::<Map<_, _>>(),
+            ),
+        }
+    }
+
+    /// Changes every text in the tree; names stay.
+    pub(crate) fn map_texts(&mut self, change: &mut dyn FnMut(u32, &str) -> Option<String>) {
+        let line = self.line;
+        match &mut self.kind {
+            Kind::Text(text) => {
+                if let Some(changed) = change(line, text) {
+                    *text = changed;
+                }
+            }
+            Kind::List(nodes) => nodes.iter_mut().for_each(|node| node.map_texts(change)),
+            Kind::Table(entries) => entries.iter_mut().for_each(|(_, node)| node.map_texts(change)),
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) => {}
+        }
+    }
+}
+
+fn line_at(text: &str, at: usize) -> u32 {
+    let lines = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
+    u32::try_from(lines).unwrap_or(u32::MAX)
+}
