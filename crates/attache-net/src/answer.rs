@@ -28,6 +28,12 @@ impl Answer {
         self.response.headers().get(name)?.to_str().ok()
     }
 
+    /// All headers that are text.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        let headers = self.response.headers().iter();
+        headers.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+    }
+
     /// The next piece of the body; `None` at its proper end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, NetError> {
         match timeout(self.idle_timeout, self.response.chunk()).await {

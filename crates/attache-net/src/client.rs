@@ -1,13 +1,18 @@
 //! Sends requests.
 
 use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
+use reqwest::Url;
 use reqwest::redirect::Policy;
 use tokio::time::timeout;
 
+use crate::addresses::bare;
 use crate::base_url::is_loopback;
-use crate::{Answer, NetError, Request};
+use crate::resolver::Guarded;
+use crate::{AddressRules, Answer, NetError, Request, Resolver, SystemResolver};
 
 #[derive(Debug, Clone)]
 pub struct ClientOptions {
@@ -17,6 +22,10 @@ pub struct ClientOptions {
     /// How long nothing may come: before the head of an answer, and between any two pieces of its body.
     pub idle_timeout: Duration,
     pub proxy: Proxy,
+    /// Where requests may go. Rules that refuse anything go past the proxy too: it would look names up by itself,
+    /// and nobody could tell what it dials.
+    pub addresses: AddressRules,
+    pub resolver: Arc<dyn Resolver>,
 }
 
 /// Which way out.
@@ -35,6 +44,8 @@ impl Default for ClientOptions {
             // A model may think for minutes before it says the first word.
             idle_timeout: Duration::from_secs(300),
             proxy: Proxy::System,
+            addresses: AddressRules::any(),
+            resolver: Arc::new(SystemResolver),
         }
     }
 }
@@ -46,6 +57,7 @@ pub struct Client {
     /// For this machine, which no proxy needs to be asked about.
     local: reqwest::Client,
     idle_timeout: Duration,
+    addresses: AddressRules,
 }
 
 /// Notices a dead connection long before the silence of a living one is too long.
@@ -55,17 +67,22 @@ impl Client {
     pub fn new(options: &ClientOptions) -> Result<Self, NetError> {
         let direct = || Self::builder(options).no_proxy().build().map_err(NetError::of);
         let (inner, local) = match options.proxy {
-            Proxy::System => (Self::builder(options).build().map_err(NetError::of)?, direct()?),
-            Proxy::Never => {
+            Proxy::System if !options.addresses.restrict() => {
+                (Self::builder(options).build().map_err(NetError::of)?, direct()?)
+            }
+            Proxy::System | Proxy::Never => {
                 let inner = direct()?;
                 (inner.clone(), inner)
             }
         };
-        Ok(Self { inner, local, idle_timeout: options.idle_timeout })
+        let (idle_timeout, addresses) = (options.idle_timeout, options.addresses.clone());
+        Ok(Self { inner, local, idle_timeout, addresses })
     }
 
     fn builder(options: &ClientOptions) -> reqwest::ClientBuilder {
+        let (resolver, rules) = (options.resolver.clone(), options.addresses.clone());
         reqwest::Client::builder()
+            .dns_resolver(Guarded { resolver, rules })
             .user_agent(&options.user_agent)
             .connect_timeout(options.connect_timeout)
             // A redirect would take credentials and prompts to a place that nobody chose.
@@ -76,8 +93,20 @@ impl Client {
             .http2_keep_alive_interval(KEEP_ALIVE)
     }
 
+    /// Whether `url` may be dialled, as far as can be told without looking anything up. Names are checked when their
+    /// addresses are known.
+    pub fn check(&self, url: &Url) -> Result<(), NetError> {
+        let host = url.host_str().unwrap_or_default();
+        match bare(host).parse::<IpAddr>() {
+            Ok(address) => self.addresses.check(host, address),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// Sends a request and waits for the head of its answer, whatever its status.
     pub async fn send(&self, request: Request) -> Result<Answer, NetError> {
+        // An address in a URL is dialled without asking the resolver.
+        self.check(&request.url)?;
         let Request { method, url, headers, body } = request;
         let client = if is_loopback(&url) { &self.local } else { &self.inner };
         let sending = client.request(method, url).headers(headers).body(body).send();

@@ -32,6 +32,9 @@ impl NetError {
     pub(crate) fn of(error: reqwest::Error) -> Self {
         // The address may hold what is nobody's business; whoever asked knows it anyway.
         let error = error.without_url();
+        if let Some(own) = own_cause(&error) {
+            return own.clone();
+        }
         let what = causes(&error);
         if error.is_builder() {
             Self::Request { what }
@@ -41,6 +44,18 @@ impl NetError {
             Self::Broken { what }
         }
     }
+}
+
+/// What our own code said, deep inside: that a name may not be dialled, or has no address.
+fn own_cause(error: &dyn Error) -> Option<&NetError> {
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        if let Some(own) = inner.downcast_ref::<NetError>() {
+            return Some(own);
+        }
+        cause = inner.source();
+    }
+    None
 }
 
 /// The causes of an error, without those that say only what the one before has said.

@@ -1,15 +1,19 @@
 //! `ask_user`: the model asks a person. Whoever shows the questions puts the answers into the approved proposal.
 
+mod answers;
+
 use async_trait::async_trait;
-use attache_domain::Content;
 use attache_tool::{
     Effect, Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use crate::looking::text_output;
 
 const NAME: &str = "ask_user";
-/// The member of the input that holds the answers: an object, by the number of the question from 0.
+/// The member of the input that holds the answers: an object by the number of the question from 0, a list, or for a
+/// single question the answer itself.
 const ANSWERS: &str = "answers";
 const MOST_QUESTIONS: usize = 4;
 const FEWEST_OPTIONS: usize = 2;
@@ -32,6 +36,8 @@ struct Question {
     kind: QuestionKind,
     #[serde(default)]
     options: Vec<Choice>,
+    #[serde(rename = "multiSelect", default)]
+    multiple: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -71,19 +77,21 @@ impl Tool for AskUser {
     }
 
     async fn run(&self, proposal: Proposal, _: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let answers = proposal
-            .input
-            .get(ANSWERS)
-            .filter(|answers| answers.as_object().is_some_and(|answers| !answers.is_empty()));
-        let (text, summary) = match answers {
-            Some(answers) => (json!({ ANSWERS: answers }).to_string(), "answered"),
-            None => ("The user dismissed the questions without answering.".into(), "dismissed"),
+        let questions = check(&proposal.input)?;
+        let answers = match proposal.input.get(ANSWERS) {
+            Some(given) => answers::read(&questions, given)?,
+            None => Map::new(),
         };
-        Ok(ToolOutput { content: vec![Content::Text(text)], summary: summary.into(), diff: None })
+        let (text, summary) = if answers.is_empty() {
+            ("The user dismissed the questions without answering.".into(), "dismissed")
+        } else {
+            (json!({ ANSWERS: answers }).to_string(), "answered")
+        };
+        Ok(text_output(text, summary.into()))
     }
 }
 
-fn check(input: &ToolInput) -> Result<(), ToolError> {
+fn check(input: &ToolInput) -> Result<Vec<Question>, ToolError> {
     let Input { questions } = serde_json::from_value(Value::Object(input.clone()))
         .map_err(|error| ToolError::bad_input(format!("{NAME}: {error}")))?;
     if questions.is_empty() || questions.len() > MOST_QUESTIONS {
@@ -92,7 +100,8 @@ fn check(input: &ToolInput) -> Result<(), ToolError> {
             questions.len()
         )));
     }
-    questions.iter().zip(1..).try_for_each(|(question, number)| check_question(question, number))
+    questions.iter().zip(1..).try_for_each(|(question, number)| check_question(question, number))?;
+    Ok(questions)
 }
 
 fn check_question(question: &Question, number: usize) -> Result<(), ToolError> {

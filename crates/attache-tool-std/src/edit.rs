@@ -144,7 +144,7 @@ fn report(before: &Before, own: Option<Draft>, written: &str) -> ToolOutput {
     if before.text.is_some() || !as_drafted {
         told = format!("{told}\n\n{}", cut(&diff.text));
     }
-    ToolOutput { content: vec![Content::Text(told)], summary, diff: Some(diff.text) }
+    ToolOutput { content: vec![Content::Text(told)], summary, diff: Some(diff.text), files: Vec::new() }
 }
 
 fn cut(diff: &str) -> String {

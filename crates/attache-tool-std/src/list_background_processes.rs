@@ -42,7 +42,7 @@ impl Tool for ListBackgroundProcesses {
             processes.join("\n")
         };
         let summary = format!("{} background processes", processes.len());
-        Ok(ToolOutput { content: vec![Content::Text(text)], summary, diff: None })
+        Ok(ToolOutput { content: vec![Content::Text(text)], summary, diff: None, files: Vec::new() })
     }
 }
 

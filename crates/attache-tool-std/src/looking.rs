@@ -102,5 +102,5 @@ pub(crate) fn cancelled() -> ToolError {
 }
 
 pub(crate) fn text_output(text: String, summary: String) -> ToolOutput {
-    ToolOutput { content: vec![Content::Text(text)], summary, diff: None }
+    ToolOutput { content: vec![Content::Text(text)], summary, diff: None, files: Vec::new() }
 }

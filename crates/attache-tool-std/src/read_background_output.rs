@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::shell::BackgroundProcesses;
+use crate::untrusted;
 
 const NAME: &str = "read_background_output";
 const DEFAULT_LINES: usize = 100;
@@ -60,8 +61,8 @@ impl Tool for ReadBackgroundOutput {
         let (state, text) = self.background.read(pid).ok_or_else(|| unknown(pid, &self.background.list()))?;
         let text = last_lines(&text, lines.unwrap_or(DEFAULT_LINES));
         let output = if text.is_empty() { "(empty)" } else { text };
-        let text = format!("Process {pid}: {state}\nOutput: {output}");
-        Ok(ToolOutput { content: vec![Content::Text(text)], summary: state, diff: None })
+        let text = format!("Process {pid}: {state}\n{}", untrusted(&format!("Output: {output}")));
+        Ok(ToolOutput { content: vec![Content::Text(text)], summary: state, diff: None, files: Vec::new() })
     }
 }
 

@@ -119,7 +119,7 @@ fn look(workspace: &Workspace, reads: &Reads, path: &Path, input: &Input) -> Res
         }
         FileContent::Media(content) => {
             let summary = format!("Read {}", shown_path(workspace, path));
-            Ok(ToolOutput { content: vec![content], summary, diff: None })
+            Ok(ToolOutput { content: vec![content], summary, diff: None, files: Vec::new() })
         }
         FileContent::Binary { size } => {
             let name = shown_path(workspace, path);

@@ -14,8 +14,8 @@ use crate::ignoring::FileFiltering;
 use crate::looking::{blocking, cancelled, proposal, proposed_paths, spec};
 use crate::schema::read;
 use crate::walk::{Stop, TIME_LIMIT};
-use choose::Choice;
-use report::Answer;
+pub(crate) use choose::{Choice, Chosen};
+pub(crate) use report::Answer;
 
 pub struct ReadManyFiles {
     spec: ToolSpec,

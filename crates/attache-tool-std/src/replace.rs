@@ -5,6 +5,7 @@ mod flexible;
 mod fuzzy;
 mod indentation;
 mod matching;
+mod nearby;
 mod tokens;
 
 use std::sync::Arc;
@@ -48,7 +49,8 @@ impl Tool for Replace {
     }
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
-        edit::propose(input, context, &self.reads, draft).await
+        let input = nearby::corrected(input, context).await?;
+        edit::propose(&input, context, &self.reads, draft).await
     }
 
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {

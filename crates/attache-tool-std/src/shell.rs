@@ -13,11 +13,11 @@ mod entry;
 mod environment;
 mod live;
 mod log;
+mod mark;
 mod options;
 mod page;
 mod processes;
 mod report;
-mod shorten;
 mod start;
 mod transcript;
 mod tree;
@@ -39,6 +39,9 @@ use entry::{Entry, Scribe};
 use live::{Live, last_characters};
 use start::{Started, start};
 use transcript::Transcript;
+
+use crate::truncate::truncate;
+use crate::untrusted;
 
 /// Bytes of text that are gathered of one command; of more the beginning and the end are kept.
 const GATHERED: usize = 16 * 1024 * 1024;
@@ -125,8 +128,9 @@ impl Shell {
             self.background.adopt(Entry::left(command, started.leash.tree().clone(), ending));
         }
         let (limit, workspace) = (self.options.longest_output, context.workspace.clone());
-        let shortened =
-            tokio::task::spawn_blocking(move || shorten::shorten(text, limit, &workspace.scratch));
+        let shortened = tokio::task::spawn_blocking(move || {
+            truncate(text, limit, &workspace.scratch, "run_shell_command")
+        });
         let text = shortened.await.unwrap_or_else(|_| "(lost: it could not be shortened)".into());
         report::report(ending, &text, &left)
     }
@@ -141,11 +145,13 @@ fn went_to_background(entry: &Entry, text: &str) -> ToolOutput {
         lines.push(format!("Log: {}", path.display()));
     }
     let text = text.trim_end();
-    lines.push(format!("Output: {}", if text.is_empty() { "(empty)" } else { text }));
+    let output = format!("Output: {}", if text.is_empty() { "(empty)" } else { text });
+    lines.push(untrusted(&output));
     lines.push(format!("Background PIDs: {pid}"));
     ToolOutput {
         content: vec![Content::Text(lines.join("\n"))],
         summary: format!("runs in the background as process {pid}"),
         diff: None,
+        files: Vec::new(),
     }
 }

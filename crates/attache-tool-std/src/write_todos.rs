@@ -61,7 +61,12 @@ impl Tool for WriteTodos {
         let todos = parse(&proposal.input)?;
         let done = todos.iter().filter(|todo| todo.status == Status::Completed).count();
         let summary = format!("{done} of {} done", todos.len());
-        Ok(ToolOutput { content: vec![Content::Text(listed(&todos))], summary, diff: None })
+        Ok(ToolOutput {
+            content: vec![Content::Text(listed(&todos))],
+            summary,
+            diff: None,
+            files: Vec::new(),
+        })
     }
 }
 

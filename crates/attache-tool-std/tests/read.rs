@@ -5,6 +5,7 @@ mod read {
     mod glob;
     mod grep_search;
     mod list_directory;
+    mod mentions;
     mod read_file;
     mod read_many_files;
     mod world;

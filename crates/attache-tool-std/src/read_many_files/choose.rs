@@ -25,7 +25,7 @@ const DEFAULT_EXCLUDES: &[&str] = &[
 ];
 
 /// What a call wants to be read.
-pub(super) struct Choice {
+pub(crate) struct Choice {
     include: Vec<PathPattern>,
     /// As they were written, in lower case: media are read when they are named.
     written: Vec<String>,
@@ -35,10 +35,10 @@ pub(super) struct Choice {
 
 /// A file to read.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Chosen {
-    pub(super) path: PathBuf,
+pub(crate) struct Chosen {
+    pub(crate) path: PathBuf,
     /// Asked for by its name or extension.
-    pub(super) by_name: bool,
+    pub(crate) by_name: bool,
 }
 
 impl Choice {
@@ -62,7 +62,18 @@ impl Choice {
         })
     }
 
-    pub(super) fn files(
+    /// All that is not excluded by default.
+    pub(crate) fn everything() -> Result<Self, ToolError> {
+        Self::new(&Input {
+            include: vec!["**".to_owned()],
+            exclude: Vec::new(),
+            recursive: true,
+            use_default_excludes: true,
+            file_filtering_options: FileFiltering::default(),
+        })
+    }
+
+    pub(crate) fn files(
         &self,
         workspace: &Workspace,
         root: &Path,

@@ -17,7 +17,7 @@ const MOST_MEDIA: usize = 28 * 1024 * 1024;
 const MOST_NAMED: usize = 50;
 
 #[derive(Default)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     content: Vec<Content>,
     text: String,
     text_bytes: usize,
@@ -26,8 +26,15 @@ pub(super) struct Answer {
     skipped: Vec<(String, String)>,
 }
 
+const END: &str = "--- End of content ---";
+
 impl Answer {
-    pub(super) fn add(&mut self, workspace: &Workspace, file: Chosen) {
+    /// An answer that says what it is before the first file.
+    pub(crate) fn beginning_with(line: &str) -> Self {
+        Self { text: format!("{line}\n\n"), ..Self::default() }
+    }
+
+    pub(crate) fn add(&mut self, workspace: &Workspace, file: Chosen) {
         let name = shown_path(workspace, &file.path);
         match self.take(workspace, &file, &name) {
             Ok(()) => self.read.push(name),
@@ -81,7 +88,7 @@ impl Answer {
                 format!("No files read\n{skipped}"),
             );
         }
-        self.text += "--- End of content ---";
+        self.text += END;
         if !skipped.is_empty() {
             self.text += &format!("\n{skipped}");
         }
@@ -89,7 +96,27 @@ impl Answer {
         let named: Vec<&str> = self.read.iter().take(MOST_NAMED).map(String::as_str).collect();
         let more = more(self.read.len());
         let summary = format!("Read {} files: {}{more}\n{skipped}", self.read.len(), named.join(", "));
-        ToolOutput { content: self.content, summary: summary.trim_end().to_owned(), diff: None }
+        ToolOutput {
+            content: self.content,
+            summary: summary.trim_end().to_owned(),
+            diff: None,
+            files: Vec::new(),
+        }
+    }
+
+    /// The files that were not read, and why, as far as they are named; and how many more there are.
+    pub(crate) fn skipped(&self) -> (impl Iterator<Item = (&str, &str)>, usize) {
+        let named = self.skipped.iter().take(MOST_NAMED).map(|(name, why)| (name.as_str(), why.as_str()));
+        (named, self.skipped.len().saturating_sub(MOST_NAMED))
+    }
+
+    /// What was read and nothing else; empty when nothing was.
+    pub(crate) fn into_content(mut self) -> Vec<Content> {
+        if self.read.is_empty() {
+            return Vec::new();
+        }
+        self.content.push(Content::Text(self.text + END));
+        self.content
     }
 
     fn named_skipped(&self) -> String {

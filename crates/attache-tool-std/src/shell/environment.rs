@@ -2,7 +2,7 @@
 
 use attache_tool::Workspace;
 
-use super::tree::MARK;
+use super::mark::VARIABLE;
 
 /// What the shell itself would obey before it reads the command.
 const OBEYED_BY_THE_SHELL: &[&str] =
@@ -37,7 +37,7 @@ pub(super) fn environment(workspace: &Workspace, terminal: bool, id: &str) -> Ve
     });
     let fixed = FIXED.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
     let term = if terminal { "xterm-256color" } else { "dumb" };
-    let ours = [(String::from("TERM"), term.into()), (MARK.into(), id.into())];
+    let ours = [(String::from("TERM"), term.into()), (VARIABLE.into(), id.into())];
     allowed.cloned().chain(fixed).chain(ours).collect()
 }
 
@@ -61,6 +61,6 @@ mod tests {
         assert_eq!(last("BASH_FUNC_ls%%"), None);
         assert_eq!(last("PAGER"), Some("cat"));
         assert_eq!(last("TERM"), Some("xterm-256color"));
-        assert_eq!(last(MARK), Some("id"));
+        assert_eq!(last(VARIABLE), Some("id"));
     }
 }

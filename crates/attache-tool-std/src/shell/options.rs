@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::truncate::LONGEST_TEXT;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellOptions {
     /// Commands write to a terminal, as they would for a person; otherwise to a pipe, which is also what happens
@@ -24,7 +26,7 @@ impl Default for ShellOptions {
             terminal: true,
             inactivity_limit: Some(Duration::from_secs(300)),
             total_limit: None,
-            longest_output: 40_000,
+            longest_output: LONGEST_TEXT,
             live_interval: Duration::from_secs(1),
         }
     }

@@ -36,6 +36,13 @@ pub(super) fn was_started_with(pid: i32, variable: &str) -> bool {
     environment.split(|byte| *byte == 0).any(|entry| entry == variable.as_bytes())
 }
 
+/// How many file locks the process may have; none when there is no such limit.
+pub(super) fn file_locks(pid: i32) -> Option<u64> {
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).ok()?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max file locks"))?;
+    line.split_ascii_whitespace().next()?.parse().ok()
+}
+
 fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     // The program's name stands in brackets and may hold anything, brackets too.
     let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;

@@ -4,10 +4,11 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use attache_domain::Content;
 use attache_tool::ToolOutput;
 
 use super::attend::Ending;
+use crate::looking::text_output;
+use crate::untrusted;
 
 /// `left` are the processes that the command left running.
 pub(super) fn report(ending: Ending, output: &str, left: &[i32]) -> ToolOutput {
@@ -31,7 +32,8 @@ pub(super) fn report(ending: Ending, output: &str, left: &[i32]) -> ToolOutput {
     if !left.is_empty() {
         lines.push(format!("Background PIDs: {}", numbers(left)));
     }
-    ToolOutput { content: vec![Content::Text(lines.join("\n"))], summary: ended(ending), diff: None }
+    // What a program writes, anybody may have written.
+    text_output(untrusted(&lines.join("\n")), ended(ending))
 }
 
 /// How a command ended, in a few words.
@@ -103,12 +105,14 @@ fn signal_name(number: i32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use attache_domain::Content;
+
     use super::*;
 
     #[track_caller]
     fn check(ending: Ending, output: &str, left: &[i32], expected: &str) {
         let report = report(ending, output, left);
-        assert_eq!(report.content, [Content::Text(expected.into())]);
+        assert_eq!(report.content, [Content::Text(untrusted(expected))]);
     }
 
     fn exited(code: i32) -> Ending {

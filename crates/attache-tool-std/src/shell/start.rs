@@ -9,16 +9,16 @@ use pty_process::{Pty, Size};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
-use uuid::Uuid;
 
 use super::environment::environment;
+use super::mark::Mark;
 use super::tree::{Leash, Tree};
 
 const ROWS: u16 = 30;
 const COLUMNS: u16 = 80;
 /// No start-up files: the command means the same on every machine.
-const SHELL: &str = "bash";
-const SHELL_OPTIONS: [&str; 3] = ["--noprofile", "--norc", "-c"];
+pub(super) const SHELL: &str = "bash";
+pub(super) const SHELL_OPTIONS: [&str; 3] = ["--noprofile", "--norc", "-c"];
 
 /// A command that was started. Dropping it ends all of its processes.
 #[derive(Debug)]
@@ -62,55 +62,60 @@ pub(super) fn start(
     workspace: &Workspace,
     terminal: bool,
 ) -> io::Result<Started> {
-    let id = Uuid::new_v4().to_string();
-    let on_terminal = terminal.then(|| on_terminal(command, directory, workspace, &id));
+    let mark = Mark::new();
+    let on_terminal = terminal.then(|| on_terminal(command, directory, workspace, &mark));
     let (child, output) = match on_terminal {
         Some(Ok(started)) => started,
         // There may be no terminal to be had; whatever else was wrong shows again.
-        Some(Err(_)) | None => on_pipe(command, directory, workspace, &id)?,
+        Some(Err(_)) | None => on_pipe(command, directory, workspace, &mark)?,
     };
     let leader = child.id().and_then(|pid| i32::try_from(pid).ok());
     let leader = leader.ok_or_else(|| io::Error::other("the shell ended before it was looked at"))?;
-    Ok(Started { child, output, leash: Leash::new(Tree::new(&id, leader)) })
+    Ok(Started { child, output, leash: Leash::new(Tree::new(mark, leader)) })
 }
 
 fn on_terminal(
     command: &str,
     directory: &Path,
     workspace: &Workspace,
-    id: &str,
+    mark: &Mark,
 ) -> Result<(Child, Output), pty_process::Error> {
     let (pty, pts) = pty_process::open()?;
     pty.resize(Size::new(ROWS, COLUMNS))?;
     let child = pty_process::Command::new(SHELL)
-        .args(SHELL_OPTIONS)
-        .arg(command)
+        .args(mark.arguments(command))
         .current_dir(directory)
         .env_clear()
-        .envs(environment(workspace, true, id))
+        .envs(environment(workspace, true, &mark.id))
         .stdin(Stdio::null())
         .spawn(pts)?;
     Ok((child, Output::Terminal(TerminalEnd(pty))))
 }
 
-fn on_pipe(command: &str, directory: &Path, workspace: &Workspace, id: &str) -> io::Result<(Child, Output)> {
+fn on_pipe(
+    command: &str,
+    directory: &Path,
+    workspace: &Workspace,
+    mark: &Mark,
+) -> io::Result<(Child, Output)> {
+    let arguments = mark.arguments(command);
     let (reader, writer) = io::pipe()?;
     let prepare = |program: &str| -> io::Result<Command> {
         let mut prepared = Command::new(program);
         prepared
             .current_dir(directory)
             .env_clear()
-            .envs(environment(workspace, false, id))
+            .envs(environment(workspace, false, &mark.id))
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer.try_clone()?);
         Ok(prepared)
     };
     // The standard library cannot start a session yet; where this program is missing a group has to do.
-    let in_session = prepare("setsid")?.arg(SHELL).args(SHELL_OPTIONS).arg(command).spawn();
+    let in_session = prepare("setsid")?.arg(SHELL).args(&arguments).spawn();
     let child = match in_session {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            prepare(SHELL)?.args(SHELL_OPTIONS).arg(command).process_group(0).spawn()?
+            prepare(SHELL)?.args(&arguments).process_group(0).spawn()?
         }
         other => other?,
     };

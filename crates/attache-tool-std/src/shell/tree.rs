@@ -1,8 +1,9 @@
 //! All processes of one command, and their end.
 //!
-//! A process belongs to the command when it descends from the shell, is in its session or group, or was started
-//! with the command's mark in its environment. The mark finds those that left the session and lost their
-//! parents. Out of reach is only what does all of it and also wipes its environment before it is seen.
+//! A process belongs to the command when it descends from the shell, is in its session or group, or bears one of the
+//! command's marks. The marks find those that left the session and lost their parents. Out of reach is only what does
+//! all of it, wipes its environment, and changes a limit that nothing else changes, before it is ever seen; or what
+//! was asked of a service that ran before, such as cron or a container's daemon.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,10 +12,9 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::time::{Instant, sleep};
 
+use super::mark::Mark;
 use super::processes::{self, Process};
 
-/// The variable that carries the mark.
-pub(super) const MARK: &str = "ATTACHE_COMMAND_ID";
 /// How long processes have to end by themselves once they are asked to.
 const GRACE: Duration = Duration::from_millis(200);
 /// How often is looked whether they have.
@@ -26,7 +26,7 @@ const MOST_PASSES: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Tree {
-    mark: String,
+    mark: Mark,
     leader: i32,
     started: u64,
     seen: Mutex<Seen>,
@@ -40,9 +40,9 @@ struct Seen {
 }
 
 impl Tree {
-    pub(super) fn new(id: &str, leader: i32) -> Self {
+    pub(super) fn new(mark: Mark, leader: i32) -> Self {
         let started = processes::one(leader).map_or(0, |process| process.started);
-        Self { mark: format!("{MARK}={id}"), leader, started, seen: Mutex::default() }
+        Self { mark, leader, started, seen: Mutex::default() }
     }
 
     pub(super) fn leader(&self) -> i32 {
@@ -70,7 +70,7 @@ impl Tree {
                 (process.pid == self.leader && !seen.leader_ended)
                     || seen.processes.contains(&process.key())
                     || (session_is_ours && in_session(process))
-                    || processes::was_started_with(process.pid, &self.mark)
+                    || self.mark.is_on(process.pid)
             })
             .map(|process| process.pid)
             .collect();

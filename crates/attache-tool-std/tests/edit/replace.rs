@@ -101,3 +101,40 @@ proptest! {
         prop_assert_eq!(after, text.replace(&old, &new));
     }
 }
+
+async fn edit_at(
+    world: &World,
+    path: &str,
+    old: &str,
+) -> Result<attache_tool::ToolOutput, attache_tool::ToolError> {
+    let input = json!({ "file_path": path, "instruction": "test", "old_string": old, "new_string": "new" });
+    world.call(&world.replace, input).await
+}
+
+#[tokio::test]
+async fn a_path_that_only_one_file_ends_with_is_taken_for_that_file() {
+    let world = World::new();
+    for path in ["app/src/main.rs", "app/src/lib.rs", "other/lib.rs", "node_modules/x/src/main.rs"] {
+        std::fs::create_dir_all(world.at(path).parent().unwrap()).unwrap();
+        std::fs::write(world.at(path), "old\n").unwrap();
+    }
+    let output = edit_at(&world, "./src/main.rs", "old").await.unwrap();
+    assert!(told(&output).contains(world.at("app/src/main.rs").to_str().unwrap()), "{output:?}");
+    assert_eq!(world.text("app/src/main.rs"), "new\n");
+
+    let message = refused(edit_at(&world, "lib.rs", "old").await, ErrorKind::FileNotFound);
+    assert!(message.contains("app/src/lib.rs, other/lib.rs"), "{message}");
+    for path in ["b.rs", "rc/lib.rs", "../lib.rs", "/src/lib.rs", "src/../lib.rs"] {
+        assert!(edit_at(&world, path, "old").await.is_err(), "{path}");
+    }
+    assert_eq!((world.text("app/src/lib.rs"), world.text("other/lib.rs")), ("old\n".into(), "old\n".into()));
+}
+
+#[tokio::test]
+async fn a_file_that_is_to_be_created_is_created_where_it_was_said() {
+    let world = World::new();
+    std::fs::create_dir_all(world.at("app/src")).unwrap();
+    std::fs::write(world.at("app/src/main.rs"), "old\n").unwrap();
+    edit_at(&world, "src/main.rs", "").await.unwrap();
+    assert_eq!((world.text("src/main.rs"), world.text("app/src/main.rs")), ("new".into(), "old\n".into()));
+}

@@ -45,6 +45,21 @@ async fn one_that_left_the_session_and_lost_its_parents_ends_too() {
 }
 
 #[tokio::test]
+async fn one_that_also_wiped_its_environment_ends_too() {
+    for world in [World::new(), World::on_terminal()] {
+        let hidden = "trap \"\" TERM HUP; echo $$ >hidden.new; mv hidden.new hidden; sleep 100";
+        let command = format!(
+            "(env -i PATH=\"$PATH\" setsid bash -c '{hidden}' </dev/null >/dev/null 2>&1 &); \
+             until test -e hidden; do sleep 0.01; done; echo ready; sleep 1000"
+        );
+        world.cancel(world.run(&command)).await;
+        let pid = std::fs::read_to_string(world.root().join("hidden")).unwrap();
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    }
+}
+
+#[tokio::test]
 async fn fifty_processes_end_together() {
     check("for i in $(seq 25); do (sleep 1000 & wait) & done; sleep 0.2; echo ready; wait").await;
 }

@@ -112,7 +112,15 @@ impl World {
     }
 }
 
+/// What a command has led to, without the marks around what others wrote.
 pub(crate) fn text(output: &ToolOutput) -> String {
+    whole_text(output).replace(BEGINNING, "").replace(END, "")
+}
+
+const BEGINNING: &str = "<untrusted_context>\n";
+const END: &str = "\n</untrusted_context>";
+
+pub(crate) fn whole_text(output: &ToolOutput) -> String {
     match output.content.as_slice() {
         [Content::Text(text)] => text.clone(),
         other => panic!("not one text: {other:?}"),

@@ -1,4 +1,4 @@
-//! Output too long for a model: it gets the beginning, the end, and where the whole is.
+//! Text too long for a model: it gets the beginning, the end, and where the whole is.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -7,14 +7,19 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-/// The folder of whole outputs, below the scratch folder.
+/// Characters that a model is given of one text, unless somebody chose otherwise.
+pub const LONGEST_TEXT: usize = 40_000;
+
+/// The folder of whole texts, below the scratch folder.
 const FOLDER: &str = "tool-outputs";
 /// Output may hold what others should not see.
 const OWNER_ONLY: u32 = 0o600;
 
 /// `text` if it has at most `limit` characters, else a fifth of them from its beginning and the rest from its end.
-pub(super) fn shorten(text: String, limit: usize, scratch: &Path) -> String {
-    let length = text.chars().count();
+/// Then the whole is kept in a file of the scratch folder, where `read_file` can read it. Waits for the disk.
+pub fn truncate(text: String, limit: usize, scratch: &Path, tool: &str) -> String {
+    // No text has more characters than bytes.
+    let length = if text.len() <= limit { 0 } else { text.chars().count() };
     if length <= limit {
         return text;
     }
@@ -22,20 +27,26 @@ pub(super) fn shorten(text: String, limit: usize, scratch: &Path) -> String {
     let start = |count: usize| text.char_indices().nth(count).map_or(text.len(), |(index, _)| index);
     let (head, tail) = (&text[..start(head)], &text[start(length - tail)..]);
     let missing = length - limit;
-    let place = match save(&text, scratch) {
+    let place = match save(&text, scratch, tool) {
         Ok(path) => format!("the whole output is in {}", path.display()),
         Err(error) => format!("the whole output could not be saved: {error}"),
     };
     format!("{head}\n[... {missing} characters are left out here; {place} ...]\n{tail}")
 }
 
-fn save(text: &str, scratch: &Path) -> io::Result<PathBuf> {
+fn save(text: &str, scratch: &Path, tool: &str) -> io::Result<PathBuf> {
     let folder = scratch.join(FOLDER);
     fs::create_dir_all(&folder)?;
-    let path = folder.join(format!("run_shell_command_{}.txt", Uuid::now_v7()));
+    let path = folder.join(format!("{}_{}.txt", file_name(tool), Uuid::now_v7()));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(OWNER_ONLY).open(&path)?;
     file.write_all(text.as_bytes())?;
     Ok(path)
+}
+
+/// Names of tools come from servers too.
+fn file_name(tool: &str) -> String {
+    let plain = |character: char| if character.is_ascii_alphanumeric() { character } else { '_' };
+    tool.chars().map(plain).take(64).collect()
 }
 
 #[cfg(test)]
@@ -45,7 +56,7 @@ mod tests {
     #[test]
     fn short_text_stays_as_it_is() {
         let scratch = tempfile::tempdir().unwrap();
-        assert_eq!(shorten("äöü".into(), 3, scratch.path()), "äöü");
+        assert_eq!(truncate("äöü".into(), 3, scratch.path(), "t"), "äöü");
         assert!(!scratch.path().join(FOLDER).exists());
     }
 
@@ -53,17 +64,18 @@ mod tests {
     fn long_text_is_saved_whole_and_cut_in_its_middle() {
         let scratch = tempfile::tempdir().unwrap();
         let text: String = "0123456789ä".repeat(10);
-        let short = shorten(text.clone(), 10, scratch.path());
+        let short = truncate(text.clone(), 10, scratch.path(), "mcp_../a b");
         assert!(short.starts_with("01\n[... 100 characters are left out"), "{short}");
         assert!(short.ends_with("...]\n3456789ä"), "{short}");
         let saved = fs::read_dir(scratch.path().join(FOLDER)).unwrap().next().unwrap().unwrap().path();
+        assert!(saved.file_name().unwrap().to_str().unwrap().starts_with("mcp____a_b_"), "{saved:?}");
         assert!(short.contains(saved.to_str().unwrap()));
         assert_eq!(fs::read_to_string(saved).unwrap(), text);
     }
 
     #[test]
     fn what_cannot_be_saved_is_said() {
-        let short = shorten("x".repeat(20), 10, Path::new("/dev/null"));
+        let short = truncate("x".repeat(20), 10, Path::new("/dev/null"), "t");
         assert!(short.contains("could not be saved"), "{short}");
     }
 }

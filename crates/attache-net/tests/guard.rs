@@ -1,0 +1,211 @@
+//! A client that may dial public addresses only, in an internet that is played on this machine: whatever a name is
+//! said to be, the connection goes to the loopback address, also when the guard fails.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use attache_net::{
+    AddressRules, Client, ClientOptions, NetError, Proxy, Request, Resolver, Resolving, Secret, Url,
+};
+use attache_testkit::model_server::{ModelServer, Planned};
+
+/// Names and what they are said to be: one answer after the other, the last for ever.
+#[derive(Debug)]
+struct Played {
+    names: Vec<(&'static str, Vec<&'static [&'static str]>)>,
+    asked: AtomicUsize,
+}
+
+impl Resolver for Played {
+    fn resolve(&self, host: &str) -> Resolving {
+        let asked = self.asked.fetch_add(1, Ordering::SeqCst);
+        let known = self.names.iter().find(|(name, _)| *name == host).map(|(_, answers)| answers);
+        let addresses = known.map(|answers| answers[asked.min(answers.len() - 1)]);
+        let addresses = addresses.ok_or_else(|| io::Error::other("no such name"));
+        Box::pin(async move { Ok(addresses?.iter().map(|address| address.parse().unwrap()).collect()) })
+    }
+
+    fn dialled(&self, _: IpAddr) -> IpAddr {
+        Ipv4Addr::LOCALHOST.into()
+    }
+}
+
+const PUBLIC: &[&str] = &["93.184.216.34"];
+
+fn client(rules: AddressRules, names: &[(&'static str, Vec<&'static [&'static str]>)]) -> Client {
+    let resolver = Arc::new(Played { names: names.to_vec(), asked: AtomicUsize::new(0) });
+    let proxy = Proxy::Never;
+    Client::new(&ClientOptions { addresses: rules, resolver, proxy, ..ClientOptions::default() }).unwrap()
+}
+
+fn url(server: &ModelServer, host: &str, path: &str) -> Url {
+    let mut url = Url::parse(&server.url()).unwrap().join(path).unwrap();
+    url.set_host(Some(host)).unwrap();
+    url
+}
+
+fn site() -> ModelServer {
+    ModelServer::answering(|received| {
+        let (_, port) = received.header("host").unwrap().rsplit_once(':').unwrap();
+        let moved = |to: &str| Planned::text(302, "text/plain", "moved").header("location", to);
+        match received.target.as_str() {
+            "/near" => moved("/page#part"),
+            "/far" => moved(&format!("http://b.test:{port}/page")),
+            "/inside" => moved(&format!("http://inner.test:{port}/page")),
+            "/literal" => moved(&format!("http://127.0.0.1:{port}/page")),
+            "/round" => moved("/round"),
+            "/file" => moved("file:///etc/passwd"),
+            "/login" => moved(&format!("http://user:word@b.test:{port}/page")),
+            "/nowhere" => moved("http://["),
+            _ => Planned::text(200, "text/plain", "page"),
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_public_name_is_dialled_where_it_was_found() {
+    let server = site();
+    let client = client(AddressRules::public_only(), &[("a.test", vec![PUBLIC])]);
+    let answer = client.send(Request::get(url(&server, "a.test", "/page"))).await.unwrap();
+    assert_eq!(answer.read(100).await.unwrap(), b"page");
+    assert!(server.received()[0].header("host").unwrap().starts_with("a.test:"));
+}
+
+#[tokio::test]
+async fn a_name_with_an_inner_address_is_refused_and_nobody_is_dialled() {
+    let server = site();
+    for addresses in [
+        &["127.0.0.1"] as &'static [&'static str],
+        &["10.0.0.1"],
+        &["169.254.169.254"],
+        &["::ffff:127.0.0.1"],
+        &["64:ff9b::a00:1"],
+        &["93.184.216.34", "10.0.0.1"],
+    ] {
+        let client = client(AddressRules::public_only(), &[("a.test", vec![addresses])]);
+        let error = client.send(Request::get(url(&server, "a.test", "/page?key=s3cret"))).await.unwrap_err();
+        assert!(matches!(&error, NetError::Address { what } if what.contains("a.test")), "{error:?}");
+        assert!(!error.may_pass() && !format!("{error:?}").contains("s3cret"), "{error:?}");
+    }
+    assert_eq!(server.received().len(), 0);
+}
+
+#[tokio::test]
+async fn this_machine_is_refused_in_every_spelling() {
+    let server = site();
+    let client = client(AddressRules::public_only(), &[]);
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "0x7f000001",
+        "2130706433",
+        "0177.0.0.1",
+        "[::1]",
+        "[::ffff:7f00:1]",
+        "0.0.0.0",
+    ] {
+        let url = url(&server, host, "/page");
+        assert!(client.check(&url).is_err(), "{host}");
+        let error = client.send(Request::get(url)).await.unwrap_err();
+        assert!(matches!(error, NetError::Address { .. }), "{host}: {error:?}");
+    }
+    assert_eq!(server.received().len(), 0);
+}
+
+#[tokio::test]
+async fn what_the_operator_allows_is_dialled() {
+    let server = site();
+    let rules = AddressRules::public_only().allow("wiki.test").unwrap().allow("127.0.0.0/8").unwrap();
+    let client = client(rules, &[("wiki.test", vec![&["10.0.0.1"]]), ("other.test", vec![&["10.0.0.1"]])]);
+    for host in ["wiki.test", "127.0.0.1"] {
+        assert_eq!(client.send(Request::get(url(&server, host, "/page"))).await.unwrap().status(), 200);
+    }
+    client.send(Request::get(url(&server, "other.test", "/page"))).await.unwrap_err();
+}
+
+#[tokio::test]
+async fn a_name_nobody_knows_is_an_error_that_may_pass() {
+    let error = client(AddressRules::public_only(), &[])
+        .send(Request::get(Url::parse("http://nobody.test/?key=s3cret").unwrap()))
+        .await
+        .unwrap_err();
+    assert!(matches!(&error, NetError::Connect { what } if what.contains("no such name")), "{error:?}");
+    assert!(error.may_pass());
+}
+
+fn world(rules: AddressRules) -> Client {
+    client(rules, &[("a.test", vec![PUBLIC]), ("b.test", vec![PUBLIC]), ("inner.test", vec![&["10.0.0.1"]])])
+}
+
+#[tokio::test]
+async fn redirects_are_followed_where_they_may_lead() {
+    let (server, client) = (site(), world(AddressRules::public_only()));
+    let request = |path| Request::get(url(&server, "a.test", path));
+    let followed = client.follow(request("/near"), |_, _| true).await.unwrap();
+    assert_eq!(
+        (followed.answer.status(), followed.url.path(), followed.url.fragment()),
+        (200, "/page", None)
+    );
+    let followed = client.follow(request("/far"), |from, to| from.host_str() == to.host_str()).await.unwrap();
+    assert_eq!((followed.answer.status(), followed.url.path()), (302, "/far"));
+    assert_eq!(followed.onward.unwrap().host_str(), Some("b.test"));
+}
+
+#[tokio::test]
+async fn every_hop_is_checked_again() {
+    let (server, client) = (site(), world(AddressRules::public_only()));
+    for (path, why) in [
+        ("/inside", "not public"),
+        ("/literal", "not public"),
+        ("/file", "away from the web"),
+        ("/login", "password"),
+        ("/nowhere", "no URL"),
+        ("/round", "more than 5"),
+    ] {
+        let request = Request::get(url(&server, "a.test", path));
+        let error = client.follow(request, |_, _| true).await.unwrap_err();
+        assert!(error.to_string().contains(why), "{path}: {error}");
+    }
+    assert!(server.received().iter().all(|received| received.header("host").unwrap().starts_with("a.test")));
+}
+
+#[tokio::test]
+async fn a_second_look_at_a_name_counts_for_itself() {
+    let server = site();
+    let client = client(AddressRules::public_only(), &[("a.test", vec![PUBLIC, &["127.0.0.1"]])]);
+    let request = || Request::get(url(&server, "a.test", "/page"));
+    assert_eq!(client.send(request()).await.unwrap().status(), 200);
+    // The server closed the first connection, so the name is looked up anew, and has become another.
+    client.send(request()).await.unwrap_err();
+    assert_eq!(server.received().len(), 1);
+}
+
+#[tokio::test]
+async fn a_secret_stays_with_its_origin() {
+    let (server, client) = (site(), world(AddressRules::any().allow("a.test").unwrap()));
+    // Only this machine may be told a secret without TLS, so the first hop has to be there.
+    let request = |path| {
+        let request = Request::get(url(&server, "127.0.0.1", path));
+        request
+            .secret_header("x-key", "", &Secret::new("s3cret"))
+            .unwrap()
+            .header("accept", "text/plain")
+            .unwrap()
+    };
+    client.follow(request("/near"), |_, _| true).await.unwrap();
+    client.follow(request("/far"), |_, _| true).await.unwrap();
+    let seen: Vec<_> = server.received().iter().map(|received| received.header("x-key").is_some()).collect();
+    assert_eq!(seen, [true, true, true, false]);
+    assert!(server.received().iter().all(|received| received.header("accept") == Some("text/plain")));
+}
+
+#[tokio::test]
+async fn only_a_get_is_led_anywhere() {
+    let (server, client) = (site(), world(AddressRules::any()));
+    let request = Request::post_json(url(&server, "a.test", "/near"), "{}");
+    client.follow(request, |_, _| true).await.unwrap_err();
+    assert_eq!(server.received().len(), 0);
+}

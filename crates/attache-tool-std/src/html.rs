@@ -1,0 +1,283 @@
+//! Makes readable text of HTML: headings, lists, links and tables in the manner of Markdown, without what only a
+//! browser needs.
+//!
+//! One pass, in time and memory that grow with the page and nothing else, however deep it is nested. Not here: what a
+//! page looks like; scripts, styles and what is marked as hidden are left out.
+
+mod page;
+mod references;
+mod tokens;
+
+use attache_net::Url;
+
+use page::Page;
+use references::decode;
+use tokens::{Token, Tokens, attribute};
+
+/// What can be read on a page.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Readable {
+    pub(crate) title: Option<String>,
+    pub(crate) text: String,
+    /// The page goes on.
+    pub(crate) cut: bool,
+}
+
+/// The text of a page, up to about `limit` bytes. Links are made whole with the page's own address.
+pub(crate) fn readable(html: &str, base: &Url, limit: usize) -> Readable {
+    let mut reader = Reader::new(base, limit);
+    for token in Tokens::of(html) {
+        reader.take(token);
+        if reader.page.is_full() {
+            return reader.finish(true);
+        }
+    }
+    reader.finish(false)
+}
+
+/// A longer address is of no use to a reader, and neither is a longer title.
+const LONGEST_ADDRESS: usize = 1_000;
+const LONGEST_TITLE: usize = 300;
+/// Deeper lists are indented no further.
+const DEEPEST: usize = 8;
+/// The element a name is compared with in full; no element of interest has a longer name.
+const LONGEST_NAME: usize = 10;
+
+/// Left out with all that is in them.
+const LEFT_OUT: &[&str] = &["audio", "canvas", "datalist", "object", "select", "svg", "template", "video"];
+/// Those that pages hide text in.
+const HIDEABLE: &[&str] = &["article", "aside", "div", "section", "span"];
+
+struct Reader<'page> {
+    page: Page,
+    base: &'page Url,
+    title: Option<String>,
+    /// The raw element that the next text is in.
+    raw: Option<String>,
+    /// The element that is left out, and how often it is open.
+    skipped: Option<(String, usize)>,
+    /// The open lists: the number of the next item, or none for those without numbers.
+    lists: Vec<Option<u64>>,
+    /// Lists that are deeper than anyone counts.
+    uncounted: usize,
+    link: Option<String>,
+    cells: usize,
+}
+
+impl<'page> Reader<'page> {
+    fn new(base: &'page Url, limit: usize) -> Self {
+        Self {
+            page: Page::new(limit),
+            base,
+            title: None,
+            raw: None,
+            skipped: None,
+            lists: Vec::new(),
+            uncounted: 0,
+            link: None,
+            cells: 0,
+        }
+    }
+
+    fn take(&mut self, token: Token<'_>) {
+        match token {
+            Token::Text(text) => match self.raw.take().as_deref() {
+                None if self.skipped.is_none() => self.page.write(&decode(text)),
+                Some("title") if self.skipped.is_none() && self.title.is_none() => {
+                    let words: Vec<&str> = text.split_whitespace().collect();
+                    let title = words.join(" ");
+                    let title = decode(&title);
+                    let title: String =
+                        title.chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();
+                    self.title = Some(title).filter(|title| !title.is_empty());
+                }
+                _ => {}
+            },
+            Token::Start { name, attributes } => {
+                if let Some(name) = lower(name) {
+                    self.open(&name, attributes);
+                }
+            }
+            Token::End { name } => {
+                self.raw = None;
+                if let Some(name) = lower(name) {
+                    self.close(&name);
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, name: &str, attributes: &str) {
+        let closed = attributes.ends_with('/');
+        if let Some((skipped, depth)) = &mut self.skipped {
+            *depth += usize::from(skipped == name && !closed);
+            return;
+        }
+        let hidden = || HIDEABLE.contains(&name) && attribute(attributes, "hidden").is_some();
+        if !closed && (LEFT_OUT.contains(&name) || hidden()) {
+            self.skipped = Some((name.to_owned(), 1));
+            return;
+        }
+        let page = &mut self.page;
+        match name {
+            "title" | "script" | "style" | "noscript" | "iframe" | "noembed" | "noframes" | "xmp"
+            | "textarea" => {
+                self.raw = Some(name.to_owned());
+            }
+            "br" => page.break_line_again(),
+            "hr" => {
+                page.break_lines(2);
+                page.mark("---");
+                page.break_lines(2);
+            }
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                page.break_lines(2);
+                let level = usize::from(name.as_bytes()[1] - b'0');
+                page.set_prefix(format!("{} ", "#".repeat(level)));
+            }
+            "ul" | "ol" | "menu" => self.open_list(name, attributes),
+            "li" => self.open_item(),
+            "tr" => {
+                self.cells = 0;
+                page.break_lines(1);
+            }
+            "td" | "th" => {
+                if self.cells > 0 {
+                    page.mark(" | ");
+                }
+                self.cells += 1;
+            }
+            "pre" => {
+                page.break_lines(2);
+                page.mark("```\n");
+                page.preformatted = true;
+            }
+            "code" | "kbd" | "samp" if !page.preformatted => page.mark("`"),
+            "a" => self.open_link(attributes),
+            "img" => {
+                if let Some(alt) = attribute(attributes, "alt").filter(|alt| !alt.trim().is_empty()) {
+                    page.write(&format!("[image: {}]", decode(alt.trim())));
+                }
+            }
+            _ => self.break_around(name),
+        }
+    }
+
+    /// Lists stay together.
+    fn break_around(&mut self, name: &str) {
+        let most = if self.lists.is_empty() { 2 } else { 1 };
+        self.page.break_lines(breaks_around(name).min(most));
+    }
+
+    fn close(&mut self, name: &str) {
+        if let Some((skipped, depth)) = &mut self.skipped {
+            if skipped == name {
+                *depth -= 1;
+                if *depth == 0 {
+                    self.skipped = None;
+                }
+            }
+            return;
+        }
+        let page = &mut self.page;
+        match name {
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                page.drop_prefix();
+                page.break_lines(2);
+            }
+            "ul" | "ol" | "menu" => {
+                if self.uncounted > 0 {
+                    self.uncounted -= 1;
+                } else {
+                    self.lists.pop();
+                }
+                page.break_lines(if self.lists.is_empty() { 2 } else { 1 });
+            }
+            "li" => {
+                page.drop_prefix();
+                page.break_lines(1);
+            }
+            "pre" if page.preformatted => {
+                page.preformatted = false;
+                page.close_mark("\n```");
+                page.break_lines(2);
+            }
+            "code" | "kbd" | "samp" if !page.preformatted => page.close_mark("`"),
+            "a" => self.close_link(),
+            _ => self.break_around(name),
+        }
+    }
+
+    fn open_list(&mut self, name: &str, attributes: &str) {
+        self.page.break_lines(if self.lists.is_empty() { 2 } else { 1 });
+        if self.lists.len() == DEEPEST {
+            self.uncounted += 1;
+            return;
+        }
+        let start = attribute(attributes, "start").and_then(|start| start.parse().ok()).unwrap_or(1);
+        self.lists.push((name == "ol").then_some(start));
+    }
+
+    fn open_item(&mut self) {
+        self.page.drop_prefix();
+        self.page.break_lines(1);
+        let indentation = "  ".repeat(self.lists.len().saturating_sub(1));
+        let mark = match self.lists.last_mut() {
+            Some(Some(number)) => {
+                *number = number.saturating_add(1);
+                format!("{}.", *number - 1)
+            }
+            _ => "-".to_owned(),
+        };
+        self.page.set_prefix(format!("{indentation}{mark} "));
+    }
+
+    fn open_link(&mut self, attributes: &str) {
+        self.close_link();
+        let Some(address) = attribute(attributes, "href").map(|href| decode(href.trim())) else { return };
+        if address.is_empty() || address.starts_with('#') || address.len() > LONGEST_ADDRESS {
+            return;
+        }
+        // Scripts, data and other things that are no places are left out.
+        let Ok(whole) = self.base.join(&address) else { return };
+        if matches!(whole.scheme(), "http" | "https" | "mailto")
+            && whole.as_str().len() <= LONGEST_ADDRESS * 2
+        {
+            self.page.open_link();
+            self.link = Some(whole.into());
+        }
+    }
+
+    fn close_link(&mut self) {
+        if let Some(address) = self.link.take() {
+            self.page.close_link(&address);
+        }
+    }
+
+    fn finish(mut self, cut: bool) -> Readable {
+        self.close_link();
+        if self.page.preformatted {
+            self.page.close_mark("\n```");
+        }
+        Readable { title: self.title, text: self.page.finish(), cut }
+    }
+}
+
+/// How many line ends an element has around it.
+fn breaks_around(name: &str) -> u8 {
+    match name {
+        "address" | "article" | "aside" | "blockquote" | "details" | "dl" | "fieldset" | "figure"
+        | "footer" | "form" | "header" | "main" | "nav" | "p" | "pre" | "section" | "table" => 2,
+        "body" | "caption" | "center" | "dd" | "div" | "dt" | "figcaption" | "legend" | "li" | "option"
+        | "summary" | "tbody" | "thead" | "tr" => 1,
+        _ => 0,
+    }
+}
+
+/// The name in lower case, unless it is longer than any that matters.
+fn lower(name: &str) -> Option<String> {
+    (name.len() <= LONGEST_NAME).then(|| name.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! A path that leads nowhere, and the one file that is plainly meant: its path ends in the same words.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use attache_tool::{ErrorKind, ToolContext, ToolError, ToolInput, Workspace};
+use ignore::{DirEntry, WalkState};
+use serde_json::Value;
+
+use crate::ignoring::Respected;
+use crate::looking::{blocking, shown_path};
+use crate::walk::{Stop, Walk};
+use crate::workspace::locate;
+
+/// Guessing is worth no more.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
+/// So many files that could be meant are named.
+const MOST_NAMED: usize = 5;
+
+/// The input with the path of the file that is meant. It stays as it is when that exists, when nothing is found, and
+/// when the file is to be created.
+pub(super) async fn corrected(input: &ToolInput, context: &ToolContext) -> Result<ToolInput, ToolError> {
+    let text = |name: &str| input.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (given, creates) = (PathBuf::from(text("file_path")), text("old_string").is_empty());
+    let Some(words) = words(&given).filter(|_| !creates) else { return Ok(input.clone()) };
+    let Ok(place) = locate(&context.workspace, text("file_path")) else { return Ok(input.clone()) };
+    let (workspace, stop) = (context.workspace.clone(), Stop::after(TIME_LIMIT, context.cancel.clone()));
+    let found = blocking(move || match place.resolve() {
+        Err(error) if error.kind == ErrorKind::FileNotFound => ending_with(&workspace, &words, &stop),
+        _ => Ok(Vec::new()),
+    })
+    .await?;
+    let mut corrected = input.clone();
+    match found.as_slice() {
+        [] => {}
+        [only] => {
+            let path = shown_path(&context.workspace, only);
+            corrected.insert("file_path".into(), Value::String(path));
+        }
+        several => return Err(ambiguous(&context.workspace, &given, several)),
+    }
+    Ok(corrected)
+}
+
+/// The path without `.`; none for one that is absolute, climbs or is empty.
+fn words(path: &Path) -> Option<PathBuf> {
+    let mut words = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => words.push(name),
+            Component::CurDir => {}
+            _ => return None,
+        }
+    }
+    (!words.as_os_str().is_empty()).then_some(words)
+}
+
+/// Files that end with these words; none when not all could be looked at, for then one alone says nothing.
+fn ending_with(workspace: &Workspace, words: &Path, stop: &Stop) -> Result<Vec<PathBuf>, ToolError> {
+    let found = Mutex::new(Vec::new());
+    let lock = || found.lock().unwrap_or_else(PoisonError::into_inner);
+    for root in &workspace.roots {
+        Walk::new(workspace, root, Respected::ALL, stop)?.run(|| {
+            |entry: &DirEntry| {
+                let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                if !is_file || !entry.path().ends_with(words) {
+                    return WalkState::Continue;
+                }
+                let mut found = lock();
+                found.push(entry.path().to_owned());
+                if found.len() > MOST_NAMED { WalkState::Quit } else { WalkState::Continue }
+            }
+        });
+    }
+    let mut found = std::mem::take(&mut *lock());
+    found.sort_unstable();
+    // Roots may lie in each other.
+    found.dedup();
+    Ok(if stop.was_late()? { Vec::new() } else { found })
+}
+
+fn ambiguous(workspace: &Workspace, given: &Path, several: &[PathBuf]) -> ToolError {
+    let named: Vec<String> =
+        several.iter().take(MOST_NAMED).map(|path| shown_path(workspace, path)).collect();
+    let more = if several.len() > MOST_NAMED { " and others" } else { "" };
+    let message = format!(
+        "{} does not exist, and more than one file ends with that path: {}{more}; give the path of one of them",
+        given.display(),
+        named.join(", ")
+    );
+    ToolError::new(ErrorKind::FileNotFound, message)
+}

@@ -1,0 +1,119 @@
+use attache_domain::Content;
+use attache_tool::ErrorKind;
+use attache_tool_std::mentions::{Expanded, expand};
+
+use super::world::World;
+
+const FILES: &[(&str, &str)] = &[
+    ("src/a.rs", "fn a() {}\n"),
+    ("src/deep/b.rs", "fn b() {}\n"),
+    ("src/out.log", "noise\n"),
+    ("src/GEMINI.md", "known anyway\n"),
+    ("my notes.md", "notes\n"),
+    ("odd[1]{2}.txt", "odd\n"),
+    (".gitignore", "*.log\nbuilt/\n"),
+    ("built/x.js", "x\n"),
+    ("empty/built/x.js", "x\n"),
+];
+
+async fn expanded(world: &World, text: &str) -> Expanded {
+    expand(text, &world.context).await.unwrap()
+}
+
+fn text(expanded: &Expanded) -> String {
+    let texts = expanded.contents.iter().map(|content| match content {
+        Content::Text(text) => text.clone(),
+        Content::Bytes { media_type, .. } => format!("<{media_type}>\n"),
+        other => panic!("{other:?}"),
+    });
+    texts.collect()
+}
+
+#[track_caller]
+fn check(expanded: &Expanded, files: &[(&str, &str)], notes: &[&str]) {
+    let files: String =
+        files.iter().map(|(name, content)| format!("--- {name} ---\n\n{content}\n\n")).collect();
+    let expected = match files.is_empty() {
+        true => String::new(),
+        false => format!("--- Content from referenced files ---\n\n{files}--- End of content ---"),
+    };
+    assert_eq!(text(expanded), expected);
+    assert_eq!(expanded.notes, notes);
+}
+
+#[tokio::test]
+async fn files_come_in_the_order_they_are_mentioned_and_once() {
+    let world = World::new(FILES);
+    let text =
+        format!(r"@my\ notes.md, @src/a.rs, @./src/a.rs and @{}!", world.path("odd[1]{2}.txt").display());
+    let found = expanded(&world, &text).await;
+    check(
+        &found,
+        &[("my notes.md", "notes\n"), ("src/a.rs", "fn a() {}\n"), ("odd[1]{2}.txt", "odd\n")],
+        &[],
+    );
+    assert_eq!(found.unresolved, []);
+}
+
+#[tokio::test]
+async fn folders_stand_for_their_files() {
+    let world = World::new(FILES);
+    let found = expanded(&world, "Explain @src/ please").await;
+    check(&found, &[("src/a.rs", "fn a() {}\n"), ("src/deep/b.rs", "fn b() {}\n")], &[]);
+    check(&expanded(&world, "@empty").await, &[], &["@empty has no files to read"]);
+}
+
+#[tokio::test]
+async fn what_the_project_ignores_is_left_out_with_a_note() {
+    let world = World::new(FILES);
+    let note = |path: &str| format!("@{path} was left out: the project ignores it");
+    let found = expanded(&world, "@src/out.log @built @built/x.js @src/a.rs").await;
+    let notes = ["src/out.log", "built", "built/x.js"].map(note);
+    check(&found, &[("src/a.rs", "fn a() {}\n")], &notes.each_ref().map(String::as_str));
+}
+
+#[tokio::test]
+async fn words_that_are_no_files_are_left_alone() {
+    let world = World::new(FILES);
+    let found = expanded(&world, "Ask @alice or me@example.com about @scope/pkg").await;
+    assert_eq!(found, Expanded::default());
+    world.write("alice", "a file after all\n");
+    assert!(text(&expanded(&world, "Ask @alice").await).contains("a file after all"));
+}
+
+#[tokio::test]
+async fn paths_that_lead_nowhere_or_out_are_told() {
+    let world = World::new(FILES);
+    world.write("../outside/secret", "secret");
+    world.link("way", "../outside/secret");
+    let found = expanded(&world, "@src/gone.rs @../outside/secret @/etc/passwd @way").await;
+    check(&found, &[], &[]);
+    let kinds: Vec<_> =
+        found.unresolved.iter().map(|one| (one.mention.path.as_str(), one.error.kind)).collect();
+    assert_eq!(
+        kinds,
+        [
+            ("src/gone.rs", ErrorKind::FileNotFound),
+            ("../outside/secret", ErrorKind::PathNotInWorkspace),
+            ("/etc/passwd", ErrorKind::PathNotInWorkspace),
+            ("way", ErrorKind::PathNotInWorkspace),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn images_come_when_they_are_named() {
+    let world = World::new(&[]);
+    world.write("pictures/a.png", b"\x89PNG\r\n\x1a\n\0\0");
+    world.write("pictures/data.bin2", b"\0\x01\x02\x03");
+    let found = expanded(&world, "@pictures/a.png @pictures/data.bin2").await;
+    assert!(text(&found).contains("--- pictures/a.png ---\n\n<image/png>\n"), "{}", text(&found));
+    assert_eq!(found.notes, ["pictures/data.bin2 was left out: it is binary"]);
+}
+
+#[tokio::test]
+async fn a_cancelled_turn_reads_nothing() {
+    let world = World::new(FILES);
+    world.context.cancel.cancel();
+    assert!(expand("@src/a.rs", &world.context).await.is_err());
+}
