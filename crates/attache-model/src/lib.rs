@@ -5,11 +5,13 @@
 //! a crate of their own.
 
 mod conversation;
+mod fallback;
 mod language;
 pub mod offline;
 mod provider;
 pub mod script;
 
+pub use fallback::FallbackModel;
 pub use language::{
     LanguageError, LanguageModel, LanguageStream, Piece, Prompt, Stop, Streamed, Thinking, ToolDeclaration,
 };

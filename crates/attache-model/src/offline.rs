@@ -1,20 +1,30 @@
 //! A model that needs no key, no network and no luck: the same request always gets the same answer.
 //!
-//! It understands a handful of plain-English requests, which its answer to "help" lists, and says honestly
-//! that it is no language model when it is asked for more. It answers in text; it calls no tools.
+//! It understands plain-English requests, which its answer to "help" lists, and says honestly that it is no
+//! language model when it is asked for more. Some requests it answers by itself (`request`, `reply`); others
+//! become a `plan` of calls of tools, and an `account` of what came of them. What it says and does follows from
+//! the request alone, so a turn goes on after a restart where it was.
 
+mod account;
+mod action;
 mod arithmetic;
 mod fraction;
+mod joint;
+mod phrase;
+mod plan;
 mod reply;
 mod request;
+mod turn;
+mod wording;
 
 use attache_domain::{Message, ReplyShape};
 use futures_util::{StreamExt, stream};
 
 use crate::conversation::callers_messages;
 use crate::{ModelChunk, ModelProvider, ModelRequest, ModelStream, StreamItem};
+use plan::{Plan, Unplanned};
 use reply::Reply;
-use request::Request;
+use request::{Request, without_courtesies};
 
 /// ```
 /// use attache_domain::{Message, Part, ReplyShape, Role};
@@ -51,5 +61,21 @@ fn reply_to(request: &ModelRequest) -> Reply {
         !asked && matches!(Request::understand(&message.text()), Request::AskMe)
     });
     let understood = if asked { Request::Answer(text.trim()) } else { Request::understand(&text) };
-    Reply::to(&understood).acknowledging(latest)
+    // A greeting may be just the beginning of a request.
+    let reply = match understood {
+        Request::Unknown | Request::Greet => match Plan::of(&text) {
+            Ok(plan) => turn::play(&plan, request.turn, &request.results),
+            Err(_) if understood == Request::Greet => Reply::to(&understood),
+            Err(why) => unknown(&text, &why),
+        },
+        understood => Reply::to(&understood),
+    };
+    reply.acknowledging(latest)
+}
+
+fn unknown(text: &str, why: &Unplanned) -> Reply {
+    match why {
+        Unplanned::NothingToDo => Reply::unknown(None, phrase::example(without_courtesies(text.trim()))),
+        Unplanned::PartNotUnderstood(part) => Reply::unknown(Some(part), phrase::example(part)),
+    }
 }

@@ -1,7 +1,7 @@
 //! A model that plays a YAML file: rules that match what the caller writes, each with steps to play.
 //!
-//! What a turn produces is a pure function of the script, the conversation and the turn's number, so a
-//! turn that was cut off goes on after the last recorded chunk. Everything is compiled when the script
+//! What a turn produces is a pure function of the script, the conversation, the turn's number and what came
+//! of the calls so far, so a turn that was cut off goes on after the last recorded chunk or answered call. Everything is compiled when the script
 //! is loaded; a step without a wait is ready at once. The format is described in `docs/script-model.md`.
 //!
 //! Not here: reading the file, which is the binary's business.
@@ -64,7 +64,8 @@ impl ScriptModel {
 impl ModelProvider for ScriptModel {
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let cue = Cue::find(&self.script, &request);
-        Player::new(Performance::new(Arc::clone(&self.script), cue), request.emitted).boxed()
+        let performance = Performance::new(Arc::clone(&self.script), cue, request.results);
+        Player::new(performance, request.emitted).boxed()
     }
 
     fn reply_shape(&self, message: &Message) -> ReplyShape {

@@ -2,6 +2,7 @@
 
 use attache_domain::{Message, Part, PartContent};
 
+use super::account::inline;
 use super::fraction::Impossible;
 use super::request::{MAX_COUNT, Request};
 use crate::Finish;
@@ -12,7 +13,21 @@ pub(super) struct Reply {
     pub(super) finish: Finish,
 }
 
-const HELP: &str = "I am the offline model. I understand:
+const HELP: &str = "I am the offline model. I understand plain requests.
+
+With the files of the workspace (depending on your settings you are asked before anything is changed or run):
+- list files in src (or just: list files)
+- read README.md (or: show lines 1 to 20 of README.md)
+- find *.rs (files by name; or: find files named README in docs)
+- search for main in src (text in files; or: grep main)
+- create notes.txt with Buy milk (or: write Buy milk to notes.txt; longer text after a colon or in a code block)
+- replace milk with bread in notes.txt (or: change all milk to bread in notes.txt)
+- append Call mum to notes.txt
+- run `cargo test`
+Join several with \"then\", or write one on each line, or number them: each waits for the one before, and the first \
+that fails is the last. Reading can be joined with \"and\": read README.md and LICENSE.
+
+With words and numbers:
 - help
 - hello
 - who are you
@@ -25,12 +40,13 @@ const HELP: &str = "I am the offline model. I understand:
 - ask me something";
 
 const INTRODUCTION: &str = "I am attache's offline model: built in, always the same, and good for trying things \
-out. I am not a language model. Say \"help\" to see what I understand.";
+out. I am not a language model, but I can use the tools: files, searches and commands. Say \"help\" to see what I \
+understand.";
 
 const UNKNOWN: &str = "I am the offline model, because no model key is set, and I did not understand this. \
-I can echo, count, reverse, sort and do sums; say \"help\" for the whole list. A real model needs a key in the \
-server's environment, which a later version of attache will take; until then `--model script:FILE` plays answers \
-that you write yourself.";
+I can list, read, find, search, write and edit files, run commands, count and do sums; say \"help\" for the whole \
+list. For a real model set GEMINI_API_KEY where the server runs; `--model script:FILE` plays answers that you \
+write yourself.";
 
 /// A piece of an answer has at least this many words.
 const WORDS_IN_A_PIECE: usize = 6;
@@ -77,6 +93,19 @@ impl Reply {
         }
     }
 
+    /// Says that a message was not understood, with an example of what is like it.
+    pub(super) fn unknown(part: Option<&str>, example: Option<&str>) -> Self {
+        let mut text = UNKNOWN.to_owned();
+        if let Some(part) = part {
+            let part = inline(part);
+            text = format!("I did not understand this part of your list, so I did nothing: {part}\n\n{text}");
+        }
+        if let Some(example) = example {
+            text.push_str(&format!(" What I do understand looks like this: {example}"));
+        }
+        Self::text(&text)
+    }
+
     /// Says first that files and data were seen, if there were any.
     pub(super) fn acknowledging(self, message: &Message) -> Self {
         let Some(note) = attachments(&message.parts) else { return self };
@@ -110,7 +139,7 @@ fn bounded(text: &str) -> &str {
 }
 
 /// Cuts between words; put together again, the pieces are the text.
-fn word_groups(text: &str) -> Vec<String> {
+pub(super) fn word_groups(text: &str) -> Vec<String> {
     let words = text.split_inclusive(char::is_whitespace).count();
     let size = WORDS_IN_A_PIECE.max(words.div_ceil(MOST_PIECES));
     let mut pieces = Vec::new();

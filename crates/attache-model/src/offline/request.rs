@@ -134,7 +134,7 @@ fn spoken_sum(phrase: &str) -> Option<String> {
     }
 }
 
-fn without_courtesies(mut text: &str) -> &str {
+pub(super) fn without_courtesies(mut text: &str) -> &str {
     while let Some(rest) =
         ["please", "can you", "could you", "would you", "attache"].iter().find_map(|lead| after(text, lead))
     {
@@ -147,7 +147,7 @@ fn without_courtesies(mut text: &str) -> &str {
 }
 
 /// What follows `lead`, if the text begins with it as a whole word.
-fn after<'a>(text: &'a str, lead: &str) -> Option<&'a str> {
+pub(super) fn after<'a>(text: &'a str, lead: &str) -> Option<&'a str> {
     let (start, rest) = text.split_at_checked(lead.len())?;
     let ends = rest.chars().next().is_none_or(|next| next.is_whitespace() || matches!(next, ':' | ','));
     (start.eq_ignore_ascii_case(lead) && ends).then(|| {

@@ -6,6 +6,8 @@ use std::time::Duration;
 pub(super) const MAX_SCRIPT_BYTES: usize = 1024 * 1024;
 pub(super) const MAX_RULES: usize = 1000;
 pub(super) const MAX_STEPS: usize = 10_000;
+/// That one step makes together.
+pub(super) const MAX_CALLS: usize = 100;
 /// Lists and maps within each other. The parser recurses, so this also keeps its stack small.
 pub(super) const MAX_DEPTH: usize = 32;
 /// One text after its placeholders are filled in; the rest is cut off.

@@ -42,18 +42,22 @@ pub(super) const PART: Keys = Keys {
     owner: "a part",
     known: &["text", "bytes", "bytes_text", "url", "data", "media_type", "filename", "metadata"],
 };
+pub(super) const CALL: Keys = Keys { owner: "a call", known: &["tool", "input"] };
+pub(super) const WHEN: Keys = Keys { owner: "`when`", known: &["failed", "result"] };
 pub(super) const CREDENTIAL: Keys = Keys { owner: "`require_auth`", known: &["explanation", "resume_after"] };
 
 /// The kinds of steps. The first key names the kind, the others belong to it.
 pub(super) const STEPS: &[Keys] = &[
-    Keys { owner: "a `say` step", known: &["say", "chunks", "chunk_size", "every", "repeat"] },
-    Keys { owner: "a `think` step", known: &["think"] },
+    Keys { owner: "a `say` step", known: &["say", "chunks", "chunk_size", "every", "repeat", "when"] },
+    Keys { owner: "a `think` step", known: &["think", "when"] },
     Keys { owner: "an `ask` step", known: &["ask"] },
-    Keys { owner: "a `wait` step", known: &["wait"] },
-    Keys { owner: "an `artifact` step", known: &["artifact"] },
-    Keys { owner: "a `refuse` step", known: &["refuse"] },
+    Keys { owner: "a `wait` step", known: &["wait", "when"] },
+    Keys { owner: "an `artifact` step", known: &["artifact", "when"] },
+    Keys { owner: "a `call` step", known: &["call", "when"] },
+    Keys { owner: "a `calls` step", known: &["calls", "when"] },
+    Keys { owner: "a `refuse` step", known: &["refuse", "when"] },
     Keys { owner: "a `require_auth` step", known: &["require_auth"] },
-    Keys { owner: "a `fail` step", known: &["fail"] },
+    Keys { owner: "a `fail` step", known: &["fail", "when"] },
     Keys { owner: "an `answer` step", known: &["answer"] },
     Keys { owner: "a `status` step", known: &["status"] },
     Keys { owner: "an `end` step", known: &["end"] },

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use attache_domain::{Message, ReplyShape};
 
 use super::rule::{Rule, Script};
-use super::speech::{Speech, Words};
+use super::speech::{Outcomes, Speech, Words};
 use crate::ModelRequest;
 use crate::conversation::callers_messages;
 
@@ -42,7 +42,8 @@ impl Cue {
                     latest.map_or(Speech::Nothing, Speech::keep)
                 };
                 let groups = script.rules[rule].groups(speech.as_str());
-                let words = Words { matched: speech, latest, turn: wanted, groups };
+                let words =
+                    Words { matched: speech, latest, turn: wanted, groups, outcomes: Outcomes::default() };
                 return Self { rule, segment: (wanted - turn) as usize, words };
             }
             turn += segments;

@@ -1,6 +1,7 @@
 //! From YAML to a compiled script.
 
 mod artifact;
+mod call;
 mod step;
 
 use attache_domain::ReplyShape;
@@ -10,8 +11,8 @@ use super::budget::{MAX_RULES, MAX_SCRIPT_BYTES, MAX_STEPS};
 use super::error::{Problem, ScriptError};
 use super::keys::{Fields, RULE, SCRIPT};
 use super::quantity::{a_count, count_of};
-use super::rule::{Ending, Pace, Rule, Say, Script, Segment, Split, Step};
-use super::template::Template;
+use super::rule::{Ending, Pace, Planned, Rule, Say, Script, Segment, Split, Step};
+use super::template::{Scope, Template};
 use super::yaml::{Kind, Node};
 use step::{Parsed, StepParser};
 
@@ -73,7 +74,7 @@ fn rule_of(node: Node) -> Result<Rule, Problem> {
     if let Some(name) = fields.take("name") {
         name.into_text()?;
     }
-    let text = fields.take("text").map(pattern_of).transpose()?;
+    let text = fields.take("text").map(|node| pattern_of(node, "text")).transpose()?;
     let message_id = fields.take("message_id").map(Node::into_text).transpose()?;
     let turn_line = fields.line;
     let turn = fields.take("turn").map(turn_of).transpose()?.flatten();
@@ -89,14 +90,14 @@ fn rule_of(node: Node) -> Result<Rule, Problem> {
     Ok(Rule { text, message_id, ..rule })
 }
 
-fn pattern_of(node: Node) -> Result<Regex, Problem> {
+fn pattern_of(node: Node, key: &str) -> Result<Regex, Problem> {
     let line = node.line;
     let pattern = node.into_text()?;
     Regex::new(&pattern).map_err(|error| {
         let message = error.to_string();
         let reason = message.lines().last().unwrap_or_default().trim();
         let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-        Problem::new(line, format!("`text` is not a regular expression: {reason}"))
+        Problem::new(line, format!("`{key}` is not a regular expression: {reason}"))
     })
 }
 
@@ -116,7 +117,7 @@ fn otherwise_of(node: Node) -> Result<Rule, Problem> {
     match node.kind {
         Kind::List(steps) => compile(steps, None),
         Kind::Text(text) => {
-            let text = Template::parse(&text, None).map_err(|what| Problem::new(line, what))?;
+            let text = Template::parse(&text, Scope::default()).map_err(|what| Problem::new(line, what))?;
             Ok(says(text))
         }
         _ => Err(node.unexpected("a text or a list of steps")),
@@ -138,7 +139,7 @@ fn no_rule_matched(names: &[String]) -> Rule {
 fn says(text: Template) -> Rule {
     let pace = Pace { repeat: super::quantity::Count::Fixed(1), every: None };
     let step = Step::Say(Say { texts: vec![text], split: Split::Whole, pace });
-    let segment = Segment { steps: vec![step], ending: Ending::Completed { status: None } };
+    let segment = Segment { steps: vec![Planned::always(step)], ending: Ending::Completed { status: None } };
     Rule {
         text: None,
         message_id: None,
@@ -175,7 +176,7 @@ fn compile(nodes: Vec<Node>, pattern: Option<&Regex>) -> Result<Rule, Problem> {
 #[derive(Default)]
 struct Cutting {
     segments: Vec<Segment>,
-    steps: Vec<Step>,
+    steps: Vec<Planned>,
     status: Option<Template>,
     /// The key of the step after which there is no turn.
     ended: Option<&'static str>,
@@ -212,7 +213,7 @@ impl Cutting {
             }
         };
         if matches!(ending, Ending::Replied { .. }) {
-            let alone = self.steps.iter().all(|step| matches!(step, Step::Wait(_)));
+            let alone = self.steps.iter().all(|planned| matches!(planned.step, Step::Wait(_)));
             if !self.segments.is_empty() || !alone {
                 let what = "`answer` replies without a task, so only `wait` can stand before it";
                 return Err(Problem::new(line, what));

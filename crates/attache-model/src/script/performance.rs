@@ -3,15 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache_domain::{Base64, Part, PartContent};
+use attache_domain::{Base64, CallId, Part, PartContent, ToolCall, ToolResult};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::budget::{MAX_LABEL_BYTES, MAX_TEXT_BYTES, MAX_TURN_BYTES, MAX_TURN_CHUNKS};
 use super::matching::Cue;
 use super::round::Round;
-use super::rule::{ContentTemplate, Ending, PartTemplate, Script, Step};
-use super::speech::Words;
+use super::rule::{CallTemplate, ContentTemplate, Ending, PartTemplate, Planned, Script, Step};
+use super::speech::{Outcomes, Words};
 use super::template::{Template, expand_map};
 use crate::{Finish, ModelChunk};
 
@@ -31,13 +31,20 @@ pub(super) struct Performance {
     step: usize,
     /// A step that gives several chunks and is not done.
     round: Option<Round>,
+    /// What came of the calls that were answered, in order; those that the turn has reached are taken out.
+    results: std::vec::IntoIter<Vec<ToolResult>>,
     chunks: u32,
     bytes: usize,
 }
 
 impl Performance {
-    pub(super) fn new(script: Arc<Script>, cue: Cue) -> Self {
-        Self { script, cue, step: 0, round: None, chunks: 0, bytes: 0 }
+    pub(super) fn new(script: Arc<Script>, cue: Cue, results: Vec<Vec<ToolResult>>) -> Self {
+        Self { script, cue, step: 0, round: None, results: results.into_iter(), chunks: 0, bytes: 0 }
+    }
+
+    /// A call that is still to come has been answered, so everything before it is over.
+    pub(super) fn is_behind(&self) -> bool {
+        self.results.len() > 0
     }
 
     /// The same sequence every time, whether anybody waits in between or not.
@@ -51,11 +58,17 @@ impl Performance {
             }
             let segment = &self.script.rules[self.cue.rule].segments[self.cue.segment];
             let words = &self.cue.words;
-            let Some(step) = segment.steps.get(self.step) else {
+            let Some(planned) = segment.steps.get(self.step) else {
                 return Move::Finish(finish(&segment.ending, words));
             };
             self.step += 1;
-            let next = match step {
+            if !planned.is_due(&words.outcomes) {
+                if let Step::Call(calls) = &planned.step {
+                    self.cue.words.outcomes.pass_over(calls.len());
+                }
+                continue;
+            }
+            let next = match &planned.step {
                 Step::Think(text) => Move::Chunk(ModelChunk::Thought(text.expand(words, MAX_TEXT_BYTES))),
                 Step::NeedCredential(text) => {
                     Move::Chunk(ModelChunk::CredentialNeeded(text.expand(words, MAX_TEXT_BYTES)))
@@ -79,24 +92,62 @@ impl Performance {
                     }
                     Err(reason) => failed(reason),
                 },
+                Step::Call(calls) => match self.results.next() {
+                    Some(results) => {
+                        self.cue.words.outcomes.add(calls.len(), &results);
+                        continue;
+                    }
+                    None => match expand_calls(calls, words) {
+                        Ok(calls) => Move::Finish(Finish::Calls(calls)),
+                        Err(reason) => failed(reason),
+                    },
+                },
+                Step::Stop(ending) => Move::Finish(finish(ending, words)),
             };
             return self.bounded(next);
         }
     }
 
     fn bounded(&mut self, next: Move) -> Move {
-        if let Move::Chunk(chunk) = &next {
-            self.chunks += 1;
-            self.bytes += size(chunk);
-            if self.chunks > MAX_TURN_CHUNKS {
-                return failed(format!("it has more than {MAX_TURN_CHUNKS} chunks"));
+        match &next {
+            Move::Chunk(chunk) => {
+                self.chunks += 1;
+                self.bytes += size(chunk);
             }
-            if self.bytes > MAX_TURN_BYTES {
-                return failed(format!("it has more than {MAX_TURN_BYTES} bytes"));
-            }
+            Move::Finish(Finish::Calls(calls)) => self.bytes += calls.iter().map(call_size).sum::<usize>(),
+            Move::Finish(_) | Move::Wait(_) => return next,
+        }
+        if self.chunks > MAX_TURN_CHUNKS {
+            return failed(format!("it has more than {MAX_TURN_CHUNKS} chunks"));
+        }
+        if self.bytes > MAX_TURN_BYTES {
+            return failed(format!("it has more than {MAX_TURN_BYTES} bytes"));
         }
         next
     }
+}
+
+impl Planned {
+    fn is_due(&self, outcomes: &Outcomes) -> bool {
+        self.when.as_ref().is_none_or(|when| {
+            when.failed.is_none_or(|failed| failed == outcomes.failed)
+                && when.result.as_ref().is_none_or(|pattern| pattern.is_match(outcomes.latest()))
+        })
+    }
+}
+
+fn expand_calls(calls: &[CallTemplate], words: &Words) -> Result<Vec<ToolCall>, String> {
+    let first = words.outcomes.calls();
+    let call = |(place, call): (usize, &CallTemplate)| {
+        let name = call.tool.expand(words, MAX_LABEL_BYTES).trim().to_owned();
+        if name.is_empty() {
+            return Err("the name of the tool to call is empty".to_owned());
+        }
+        // The turn and the place in it: no other call of the task has both.
+        let id = CallId(format!("call-{}-{}", words.turn, first + place));
+        Ok(ToolCall { id, name, input: expand_map(&call.input, words, MAX_TEXT_BYTES) })
+    };
+    calls.iter().enumerate().map(call).collect()
 }
 
 /// What the caller wrote made a step impossible.
@@ -158,6 +209,10 @@ fn size(chunk: &ModelChunk) -> usize {
     }
 }
 
+fn call_size(call: &ToolCall) -> usize {
+    call.name.len() + entries_size(&call.input)
+}
+
 fn part_size(part: &Part) -> usize {
     match &part.content {
         PartContent::Text(text) | PartContent::Url(text) => text.len(),
@@ -172,6 +227,10 @@ fn value_size(value: &serde_json::Value) -> usize {
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
         Value::String(text) => text.len(),
         Value::Array(values) => values.iter().map(value_size).sum(),
-        Value::Object(entries) => entries.iter().map(|(key, value)| key.len() + value_size(value)).sum(),
+        Value::Object(entries) => entries_size(entries),
     }
+}
+
+fn entries_size(entries: &serde_json::Map<String, serde_json::Value>) -> usize {
+    entries.iter().map(|(key, value)| key.len() + value_size(value)).sum()
 }

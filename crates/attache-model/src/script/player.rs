@@ -10,7 +10,8 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::performance::{Move, Performance};
 use crate::{ModelError, StreamItem};
 
-/// Never pending but in a wait. Chunks that are already recorded, and the waits before them, are passed over.
+/// Never pending but in a wait. Chunks that are already recorded, and the waits before them and before calls
+/// that are answered, are passed over.
 pub(super) struct Player {
     performance: Performance,
     recorded: u32,
@@ -48,7 +49,7 @@ impl Stream for Player {
                 player.waiting = false;
             }
             match player.performance.next_move() {
-                Move::Wait(_) if player.recorded > 0 => {}
+                Move::Wait(_) if player.recorded > 0 || player.performance.is_behind() => {}
                 Move::Wait(duration) if duration.is_zero() => {}
                 Move::Wait(duration) => player.wait(duration),
                 Move::Chunk(_) if player.recorded > 0 => player.recorded -= 1,

@@ -27,8 +27,22 @@ pub(super) struct Rule {
 
 #[derive(Debug)]
 pub(super) struct Segment {
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<Planned>,
     pub(super) ending: Ending,
+}
+
+#[derive(Debug)]
+pub(super) struct Planned {
+    /// Without it the step is always played.
+    pub(super) when: Option<When>,
+    pub(super) step: Step,
+}
+
+/// What the calls before a step must have come to for it to be played.
+#[derive(Debug)]
+pub(super) struct When {
+    pub(super) failed: Option<bool>,
+    pub(super) result: Option<Regex>,
 }
 
 #[derive(Debug)]
@@ -39,6 +53,16 @@ pub(super) enum Step {
     Artifact(Box<ArtifactStep>),
     NeedCredential(Template),
     Resume,
+    /// Tools to use, all together. The turn goes on with what comes of them.
+    Call(Vec<CallTemplate>),
+    /// Ends the turn before its steps do.
+    Stop(Ending),
+}
+
+#[derive(Debug)]
+pub(super) struct CallTemplate {
+    pub(super) tool: Template,
+    pub(super) input: Vec<(String, DataTemplate)>,
 }
 
 #[derive(Debug)]
@@ -105,6 +129,12 @@ pub(super) enum ContentTemplate {
     BytesText(Template),
     Url(Template),
     Data(DataTemplate),
+}
+
+impl Planned {
+    pub(super) fn always(step: Step) -> Self {
+        Self { when: None, step }
+    }
 }
 
 impl Rule {

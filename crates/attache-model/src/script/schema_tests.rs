@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::ScriptModel;
-use super::keys::{ARTIFACT, CREDENTIAL, Keys, PART, RULE, SCRIPT, STEPS};
+use super::keys::{ARTIFACT, CALL, CREDENTIAL, Keys, PART, RULE, SCRIPT, STEPS, WHEN};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -30,14 +30,36 @@ fn check(place: &str, object: &Value, keys: &Keys) {
 fn the_schema_has_the_keys_of_the_parser_and_no_other() {
     let schema = schema();
     check("the root", &schema, &SCRIPT);
-    for (name, keys) in
-        [("rule", &RULE), ("artifact", &ARTIFACT), ("part", &PART), ("credential", &CREDENTIAL)]
-    {
+    for (name, keys) in [
+        ("rule", &RULE),
+        ("artifact", &ARTIFACT),
+        ("part", &PART),
+        ("credential", &CREDENTIAL),
+        ("call", &CALL),
+        ("when", &WHEN),
+    ] {
         check(name, &schema["$defs"][name], keys);
     }
     for keys in STEPS {
-        let name = if keys.known[0] == "artifact" { "artifact_step" } else { keys.known[0] };
+        let name = match keys.known[0] {
+            "artifact" => "artifact_step",
+            "call" => "call_step",
+            name => name,
+        };
         check(name, &schema["$defs"][name], keys);
+    }
+}
+
+#[test]
+fn a_condition_is_the_same_on_every_step_that_may_have_one() {
+    let schema = schema();
+    let conditional = |name: &str| schema["$defs"][name]["properties"].get("when").cloned();
+    for name in ["say", "think", "wait", "artifact_step", "call_step", "calls", "refuse", "fail"] {
+        assert_eq!(conditional(name), Some(serde_json::json!({ "$ref": "#/$defs/when" })), "{name}");
+    }
+    // These decide what the next turn plays, which must not hang on results that are gone by then.
+    for name in ["ask", "require_auth", "answer", "status", "end"] {
+        assert_eq!(conditional(name), None, "{name}");
     }
 }
 
@@ -74,7 +96,7 @@ fn every_example_script_loads() {
 #[test]
 fn the_tour_shows_every_key() {
     let tour = std::fs::read_to_string(repository().join("examples/scripts/tour.yaml")).unwrap();
-    let tables = [&SCRIPT, &RULE, &ARTIFACT, &PART, &CREDENTIAL].into_iter().chain(STEPS);
+    let tables = [&SCRIPT, &RULE, &ARTIFACT, &PART, &CREDENTIAL, &CALL, &WHEN].into_iter().chain(STEPS);
     let missing: BTreeSet<&str> = tables
         .flat_map(|keys| keys.known)
         .copied()

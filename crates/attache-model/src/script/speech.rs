@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use attache_domain::{Message, Part};
+use attache_domain::{Content, Message, Part, ToolResult};
 
 /// The text of one message, without a copy where it stands in one part.
 #[derive(Debug, Clone)]
@@ -55,6 +55,7 @@ pub(super) struct Words {
     pub(super) turn: u32,
     /// Where the rule's groups stand in `matched`; empty when no template of the rule uses one.
     pub(super) groups: Vec<Option<Range<usize>>>,
+    pub(super) outcomes: Outcomes,
 }
 
 impl Words {
@@ -62,4 +63,50 @@ impl Words {
         let range = self.groups.get(number).cloned().flatten();
         range.and_then(|range| self.matched.as_str().get(range)).unwrap_or_default()
     }
+}
+
+/// What the calls of a turn came to, as far as it has gone.
+#[derive(Debug, Default)]
+pub(super) struct Outcomes {
+    /// One for each call as they stand in the script; none for a call that was passed over.
+    texts: Vec<Option<String>>,
+    /// Whether one of the calls that were made last failed.
+    pub(super) failed: bool,
+}
+
+impl Outcomes {
+    /// `count` calls were made together, with these results.
+    pub(super) fn add(&mut self, count: usize, results: &[ToolResult]) {
+        self.failed = results.iter().any(|result| result.failed);
+        self.texts.extend((0..count).map(|place| Some(results.get(place).map(text_of).unwrap_or_default())));
+    }
+
+    pub(super) fn pass_over(&mut self, count: usize) {
+        self.texts.extend((0..count).map(|_| None));
+    }
+
+    pub(super) fn calls(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub(super) fn text(&self, place: usize) -> &str {
+        self.texts.get(place).and_then(Option::as_deref).unwrap_or_default()
+    }
+
+    /// Of the call that was made last.
+    pub(super) fn latest(&self) -> &str {
+        self.texts.iter().rev().flatten().next().map(String::as_str).unwrap_or_default()
+    }
+}
+
+fn text_of(result: &ToolResult) -> String {
+    let texts: Vec<&str> = result
+        .output
+        .iter()
+        .filter_map(|content| match content {
+            Content::Text(text) => Some(text.as_str()),
+            Content::Bytes { .. } | Content::Link { .. } => None,
+        })
+        .collect();
+    texts.join("\n")
 }

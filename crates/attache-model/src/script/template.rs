@@ -1,4 +1,4 @@
-//! Texts with placeholders: `{{text}}`, `{{answer}}`, `{{turn}}`, `{{1}}`, `{{name}}`.
+//! Texts with placeholders: `{{text}}`, `{{answer}}`, `{{turn}}`, `{{1}}`, `{{name}}`, `{{result}}`.
 
 use attache_domain::Metadata;
 use regex::Regex;
@@ -21,11 +21,23 @@ pub(super) enum Piece {
     Turn,
     /// Of the rule's regular expression.
     Group(usize),
+    LatestResult,
+    /// Of a call, by its place in the turn.
+    Result(usize),
+    Failed,
+}
+
+/// What the placeholders of a text can name.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Scope<'a> {
+    /// The rule's, with its groups.
+    pub(super) pattern: Option<&'a Regex>,
+    /// How many calls stand before the text in its turn.
+    pub(super) calls: usize,
 }
 
 impl Template {
-    /// `pattern` is the rule's, whose groups the placeholders may name.
-    pub(super) fn parse(text: &str, pattern: Option<&Regex>) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, scope: Scope<'_>) -> Result<Self, String> {
         if !text.contains("{{") {
             return Ok(Self::Literal(text.to_owned()));
         }
@@ -46,7 +58,7 @@ impl Template {
             if !literal.is_empty() {
                 pieces.push(Piece::Literal(std::mem::take(&mut literal)));
             }
-            pieces.push(placeholder(name.trim(), pattern)?);
+            pieces.push(placeholder(name.trim(), scope)?);
             rest = tail;
         }
         literal.push_str(rest);
@@ -72,6 +84,9 @@ impl Template {
                         Piece::Answer => text.push_str(words.latest.as_str()),
                         Piece::Turn => text.push_str(&words.turn.to_string()),
                         Piece::Group(number) => text.push_str(words.group(*number)),
+                        Piece::LatestResult => text.push_str(words.outcomes.latest()),
+                        Piece::Result(place) => text.push_str(words.outcomes.text(*place)),
+                        Piece::Failed => text.push_str(&words.outcomes.failed.to_string()),
                     }
                     if text.len() > limit {
                         break;
@@ -94,7 +109,7 @@ impl Template {
     }
 }
 
-fn placeholder(name: &str, pattern: Option<&Regex>) -> Result<Piece, String> {
+fn placeholder(name: &str, Scope { pattern, calls }: Scope<'_>) -> Result<Piece, String> {
     match name {
         "text" => return Ok(Piece::Text),
         "answer" => return Ok(Piece::Answer),
@@ -113,7 +128,14 @@ fn placeholder(name: &str, pattern: Option<&Regex>) -> Result<Piece, String> {
     if let Some((number, _)) = names.find(|(_, found)| *found == Some(name)) {
         return Ok(Piece::Group(number));
     }
+    // A group of that name is meant where there is one.
+    if let Some(piece) = result_placeholder(name, calls) {
+        return piece;
+    }
     let mut known = vec!["text", "answer", "turn"];
+    if calls > 0 {
+        known.extend(["result", "results.0", "failed"]);
+    }
     known.extend(pattern.into_iter().flat_map(Regex::capture_names).flatten());
     let shown: String = name.chars().take(60).collect();
     Err(format!(
@@ -121,6 +143,26 @@ fn placeholder(name: &str, pattern: Option<&Regex>) -> Result<Piece, String> {
          braces themselves write `\\{{{{`",
         listed(&known)
     ))
+}
+
+/// `None` when the name has nothing to do with calls.
+fn result_placeholder(name: &str, calls: usize) -> Option<Result<Piece, String>> {
+    let piece = match name {
+        "result" => Piece::LatestResult,
+        "failed" => Piece::Failed,
+        _ => Piece::Result(name.strip_prefix("results.")?.parse().ok()?),
+    };
+    let wrong = match piece {
+        _ if calls == 0 => Some("there is no `call` before it in its turn".to_owned()),
+        Piece::Result(place) if place >= calls => {
+            Some(format!("the calls before it in its turn are numbered 0 to {}", calls - 1))
+        }
+        _ => None,
+    };
+    Some(match wrong {
+        Some(why) => Err(format!("`{{{{{name}}}}}` stands for what came of a call, but {why}")),
+        None => Ok(piece),
+    })
 }
 
 /// Any JSON value whose texts may have placeholders.
@@ -134,17 +176,17 @@ pub(super) enum DataTemplate {
 }
 
 impl DataTemplate {
-    pub(super) fn parse(value: Value, pattern: Option<&Regex>) -> Result<Self, String> {
+    pub(super) fn parse(value: Value, scope: Scope<'_>) -> Result<Self, String> {
         let parsed = match value {
-            Value::String(text) => match Template::parse(&text, pattern)? {
+            Value::String(text) => match Template::parse(&text, scope)? {
                 Template::Literal(text) => Self::Fixed(Value::String(text)),
                 template @ Template::Pieces(_) => Self::Text(template),
             },
             Value::Array(values) => Self::List(
-                values.into_iter().map(|value| Self::parse(value, pattern)).collect::<Result<_, _>>()?,
+                values.into_iter().map(|value| Self::parse(value, scope)).collect::<Result<_, _>>()?,
             ),
             Value::Object(map) => {
-                let entries = map.into_iter().map(|(key, value)| Ok((key, Self::parse(value, pattern)?)));
+                let entries = map.into_iter().map(|(key, value)| Ok((key, Self::parse(value, scope)?)));
                 Self::Map(entries.collect::<Result<_, String>>()?)
             }
             other => Self::Fixed(other),
@@ -177,8 +219,25 @@ pub(super) fn expand_map(entries: &[(String, DataTemplate)], words: &Words, limi
 
 #[cfg(test)]
 mod tests {
-    use super::super::speech::Speech;
+    use attache_domain::{CallId, Content, ToolResult};
+
+    use super::super::speech::{Outcomes, Speech};
     use super::*;
+
+    /// Two calls together, one that was passed over, and one that failed.
+    fn outcomes() -> Outcomes {
+        let result = |text: &str, failed| ToolResult {
+            call: CallId("c".into()),
+            name: "tool".into(),
+            output: vec![Content::Text(text.into()), Content::Text("x".into())],
+            failed,
+        };
+        let mut outcomes = Outcomes::default();
+        outcomes.add(2, &[result("one", false), result("two", false)]);
+        outcomes.pass_over(1);
+        outcomes.add(1, &[result("four", true)]);
+        outcomes
+    }
 
     #[track_caller]
     fn check(template: &str, expected: &str) {
@@ -190,8 +249,10 @@ mod tests {
             latest: Speech::Joined("yes".into()),
             turn: 2,
             groups: groups.iter().map(|group| group.map(|group| group.range())).collect(),
+            outcomes: outcomes(),
         };
-        let template = Template::parse(template, Some(&pattern)).unwrap();
+        let scope = Scope { pattern: Some(&pattern), calls: 4 };
+        let template = Template::parse(template, scope).unwrap();
         assert_eq!(template.expand(&words, 30), expected);
     }
 
@@ -207,6 +268,13 @@ mod tests {
     }
 
     #[test]
+    fn results_are_filled_in_by_their_place() {
+        check("{{result}}|{{failed}}", "four\nx|true");
+        check("{{results.0}}|{{results.1}}", "one\nx|two\nx");
+        check("<{{results.2}}|{{ results.3 }}>", "<|four\nx>");
+    }
+
+    #[test]
     fn a_long_text_is_cut_between_characters() {
         check("{{text}}{{text}}{{text}}ääää", "greet Adagreet Adagreet Adaä");
     }
@@ -214,10 +282,27 @@ mod tests {
     #[test]
     fn a_placeholder_that_means_nothing_is_refused() {
         let pattern = Regex::new(r"(\d)(?<unit>s|m)").unwrap();
-        let refuse = |template, pattern| Template::parse(template, pattern).unwrap_err();
+        let refuse =
+            |template: &str, pattern| Template::parse(template, Scope { pattern, calls: 0 }).unwrap_err();
         assert!(refuse("{{3}}", Some(&pattern)).contains("asks for group 3, but the rule's `text` has 2"));
         assert!(refuse("{{1}}", None).contains("has 0"));
         assert!(refuse("{{txt}}", Some(&pattern)).contains("`text`, `answer`, `turn`, `unit`"));
         assert!(refuse("{{text", None).contains("without `}}`"));
+        for name in ["result", "results.0", "failed"] {
+            let wrong = refuse(&format!("{{{{{name}}}}}"), None);
+            assert!(wrong.contains(&format!("`{{{{{name}}}}}` stands for what came of a call")), "{wrong}");
+            assert!(wrong.contains("there is no `call` before it"), "{wrong}");
+        }
+        let after_two = |template| Template::parse(template, Scope { pattern: None, calls: 2 }).unwrap_err();
+        assert!(after_two("{{results.2}}").contains("numbered 0 to 1"));
+        assert!(after_two("{{results}}").contains("`turn`, `result`, `results.0`, `failed` and"));
+        assert!(after_two("{{results.-1}}").contains("unknown placeholder"));
+    }
+
+    #[test]
+    fn a_group_that_is_called_like_a_placeholder_of_calls_stays_a_group() {
+        let pattern = Regex::new("(?<result>.)(?<failed>.)").unwrap();
+        let template = Template::parse("{{result}}{{failed}}", Scope { pattern: Some(&pattern), calls: 0 });
+        assert!(template.unwrap().uses_groups());
     }
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use attache_domain::{Part, ReplyShape, Role};
+use attache_domain::{Part, ReplyShape, Role, ToolResult};
 use attache_model::{ModelProvider, ModelRequest};
 use futures_util::StreamExt;
 
-use crate::world::{answer, conversation, message, play, script, shown, user};
+use crate::world::{answer, conversation, failure, message, play, result, rounds, script, shown, user};
 
 const INTEROP: &str = include_str!("../../../../examples/scripts/interop.yaml");
 const INSTANT: &str = include_str!("../../../../examples/scripts/instant.yaml");
@@ -77,9 +77,34 @@ async fn the_tour_answers_everything_it_offers() {
         "ping",
         "ping parts",
         "stay",
+        "look around",
+        "note buy milk",
     ] {
         let items: Vec<_> = model.stream(conversation(&[text])).collect().await;
         assert!(!shown(items[0].as_ref().unwrap()).starts_with(hint), "{text}");
         assert!(play(&model, &["what"])[0].contains(text), "the tour does not offer {text:?}");
     }
+}
+
+#[test]
+fn the_tour_uses_tools_and_says_what_came_of_them() {
+    let played = |text: &str, results: &[Vec<ToolResult>]| {
+        let items = rounds(&script(TOUR), &conversation(&[text]), results);
+        items.iter().map(|(_, _, item)| shown(item)).collect::<Vec<_>>()
+    };
+    let call = r#"calls: write_file {"content":"buy milk\n","file_path":"note.txt"}"#;
+    assert_eq!(
+        played("note buy milk", &[vec![result("Created note.txt")]]),
+        [call, "text The note is written.", "completed"]
+    );
+    assert_eq!(
+        played("note buy milk", &[vec![failure("[Operation Cancelled] no")]]),
+        [call, "text There is no note: [Operation Cancelled] no", "completed"]
+    );
+    let looked = played("look around", &[vec![result("a\nb"), result("No file matches")]]);
+    assert_eq!(looked[1], r#"calls: list_directory {"dir_path":"."} + glob {"pattern":"**/*.md"}"#);
+    assert_eq!(
+        looked[2..],
+        ["text a\nb\n\nNo file matches", "text No file of Markdown is here.", "completed"]
+    );
 }

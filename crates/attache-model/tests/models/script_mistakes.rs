@@ -72,8 +72,8 @@ fn rules_are_checked() {
 
 #[test]
 fn steps_are_checked() {
-    let known = "A step is one of `say`, `think`, `ask`, `wait`, `artifact`, `refuse`, `require_auth`, `fail`, \
-                 `answer`, `status`, `end`";
+    let known = "A step is one of `say`, `think`, `ask`, `wait`, `artifact`, `call`, `calls`, `refuse`, \
+                 `require_auth`, `fail`, `answer`, `status`, `end`";
     check_step(
         "- say: a\n- sya: b",
         "line 6: rule 1 (greet), step 2: unknown key `sya`: did you mean `say`?",
@@ -86,7 +86,7 @@ fn steps_are_checked() {
         "- say: a\n  chunk: 3",
         "unknown key `chunk`: did you mean `chunks`? A `say` step has `say`, `chunks`",
     );
-    check_step("- think: a\n  chunks: 3", "unknown key `chunks`. A `think` step has `think`");
+    check_step("- think: a\n  chunks: 3", "unknown key `chunks`. A `think` step has `think`, `when`");
     check_step("- say: 5", "expected a text, found the number 5: put it in quotes");
     check_step("- say: true", "found `true`: put it in quotes");
     check_step("- say:", "expected a text, or a list of texts, found nothing");
@@ -159,6 +159,92 @@ fn artifacts_are_checked() {
     check_step("- artifact: { text: a, last: 1 }", "expected `true` or `false`, found the number 1");
     check_step("- artifact: { text: a, metadata: [1] }", "expected a map, found a list");
     check_step("- artifact: { text: a, extensions: x }", "expected a list of URIs, found the text \"x\"");
+}
+
+#[test]
+fn calls_are_checked() {
+    check_step(
+        "- call: look",
+        "expected a call, a map with the keys `tool`, `input`, found the text \"look\"",
+    );
+    check_step(
+        "- say: a\n- call: { input: {} }",
+        "line 6: rule 1 (greet), step 2: a call needs the key `tool`",
+    );
+    check_step(
+        "- call:\n    tool: a\n    inputs: {}",
+        "line 7: rule 1 (greet), step 1: unknown key `inputs`",
+    );
+    check_step("- call: { tool: 5 }", "expected a text, found the number 5: put it in quotes");
+    check_step("- call: { tool: ' ' }", "`tool` must not be empty: write the name of a tool");
+    check_step("- call: { tool: a, input: [1] }", "expected a map, found a list");
+    check_step("- call: { tool: a, input: { x: '{{2}}' } }", "asks for group 2, but the rule's `text` has 1");
+    check_step("- call: [{ tool: a }]", "expected a call, a map with the keys `tool`, `input`, found a list");
+    check_step("- calls: { tool: a }", "expected a list of calls, found a map");
+    check_step("- calls: []", "`calls` has an empty list: give it at least one call");
+    check_step(
+        "- calls: [{ tool: a }, { tol: b }]",
+        "unknown key `tol`: did you mean `tool`? A call has `tool`, `input`",
+    );
+    check_step(
+        &format!("- calls: [{}]", "{ tool: a }, ".repeat(101)),
+        "there are 101 calls, and one step has at most 100",
+    );
+    check_step(
+        "- call: { tool: a }\n- answer: b",
+        "`answer` replies without a task, so only `wait` can stand before it",
+    );
+    check_step("- call: { tool: a }\n  calls: []", "`call` and `calls` are two steps");
+}
+
+#[test]
+fn results_are_used_only_after_a_call_of_the_same_turn() {
+    let call = "- call: { tool: a }\n";
+    check_step(
+        "- say: '{{result}}'",
+        "step 1: `{{result}}` stands for what came of a call, but there is no `call` before it",
+    );
+    check_step("- call: { tool: a, input: { x: '{{failed}}' } }", "there is no `call` before it in its turn");
+    check_step(
+        &format!("{call}- ask: b\n- say: '{{{{result}}}}'"),
+        "line 7: rule 1 (greet), step 3: `{{result}}` stands for",
+    );
+    check_step(
+        &format!("{call}- say: '{{{{results.1}}}}'"),
+        "the calls before it in its turn are numbered 0 to 0",
+    );
+    check_step(
+        &format!("{call}- say: '{{{{reslt}}}}'"),
+        "there are `text`, `answer`, `turn`, `result`, `results.0`, `failed` and",
+    );
+    check_step(
+        "- say: a\n  when: { failed: true }",
+        "line 6: rule 1 (greet), step 1: `when` looks at what came of a call, but",
+    );
+    check_step(
+        &format!("{call}- ask: b\n  when: {{ failed: true }}"),
+        "unknown key `when`. An `ask` step has `ask`",
+    );
+    check_step(
+        &format!("{call}- say: b\n  when: true"),
+        "expected `when`, a map with the keys `failed`, `result`, found `true`",
+    );
+    check_step(
+        &format!("{call}- say: b\n  when: {{}}"),
+        "line 7: rule 1 (greet), step 2: `when` needs `failed` or `result`",
+    );
+    check_step(
+        &format!("{call}- say: b\n  when: {{ failed: 1 }}"),
+        "expected `true` or `false`, found the number 1",
+    );
+    check_step(
+        &format!("{call}- say: b\n  when: {{ result: '(' }}"),
+        "`result` is not a regular expression: unclosed group",
+    );
+    check_step(
+        &format!("{call}- say: b\n  when: {{ fails: true }}"),
+        "unknown key `fails`: did you mean `failed`? `when` has",
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::world::{answer, conversation, script, steps};
+use crate::world::{answer, check_resumption, conversation, failure, result, script, steps};
 
 proptest! {
     #[test]
@@ -22,7 +22,32 @@ proptest! {
             prop_assert_eq!(&answer(&model, request)[..], &whole[emitted..]);
         }
     }
+
+    #[test]
+    fn a_turn_with_calls_goes_on_at_any_point_too(
+        picks in proptest::collection::vec(0..STEPS.len() + CALLS.len(), 0..10),
+        fails in proptest::collection::vec(any::<bool>(), 10),
+        ending in 0..ENDINGS.len(),
+    ) {
+        let mut yaml = "- call: { tool: first }\n".to_owned();
+        for pick in picks {
+            yaml.push_str(STEPS.get(pick).unwrap_or_else(|| &CALLS[pick - STEPS.len()]));
+        }
+        yaml.push_str(ENDINGS[ending]);
+        let outcome = |fails: &bool| if *fails { failure("no") } else { result("yes") };
+        let results: Vec<_> = fails.iter().map(|fails| vec![outcome(fails), result("two")]).collect();
+        check_resumption(&steps(&yaml), &conversation(&["some text"]), &results);
+    }
 }
+
+const CALLS: &[&str] = &[
+    "- call: { tool: a, input: { x: '{{result}}' } }\n",
+    "- calls: [{ tool: a }, { tool: b }]\n",
+    "- call: { tool: repair }\n  when: { failed: true }\n",
+    "- say: '{{result}} {{failed}} {{results.0}}'\n  chunks: 3\n",
+    "- say: [a, b]\n  when: { failed: false, result: yes }\n",
+    "- fail: '{{result}}'\n  when: { failed: true, result: never }\n",
+];
 
 const STEPS: &[&str] = &[
     "- say: '{{text}}'\n",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Base64, Message, Part, PartContent, Role};
+use attache_domain::{Base64, CallId, Content, Message, Part, PartContent, Role, ToolResult};
 use attache_model::script::ScriptModel;
 use attache_model::{Finish, ModelChunk, ModelProvider, ModelRequest, StreamItem};
 use futures_util::{FutureExt, StreamExt};
@@ -47,6 +47,61 @@ pub(crate) fn conversation(texts: &[&str]) -> ModelRequest {
         history.push(user(text));
     }
     ModelRequest { history, turn: texts.len() as u32, emitted: 0, results: Vec::new() }
+}
+
+/// What came of a call.
+pub(crate) fn result(text: &str) -> ToolResult {
+    ToolResult {
+        call: CallId("call".into()),
+        name: "tool".into(),
+        output: vec![Content::Text(text.into())],
+        failed: false,
+    }
+}
+
+pub(crate) fn failure(text: &str) -> ToolResult {
+    ToolResult { failed: true, ..result(text) }
+}
+
+/// Everything a turn says, whose calls come to `results` one round after the other, as somebody would record it: the
+/// items of all rounds, and for each the number of results and chunks that were there before it.
+#[track_caller]
+pub(crate) fn rounds(
+    model: &impl ModelProvider,
+    request: &ModelRequest,
+    results: &[Vec<ToolResult>],
+) -> Vec<(usize, u32, StreamItem)> {
+    let mut played = Vec::new();
+    let mut request = ModelRequest { emitted: 0, results: Vec::new(), ..request.clone() };
+    loop {
+        for item in answer(model, request.clone()) {
+            let is_chunk = matches!(item, StreamItem::Chunk(_));
+            played.push((request.results.len(), request.emitted, item));
+            request.emitted += u32::from(is_chunk);
+        }
+        let waits = matches!(played.last(), Some((_, _, StreamItem::Finish(Finish::Calls(_)))));
+        match results.get(request.results.len()) {
+            Some(next) if waits => request.results.push(next.clone()),
+            _ => return played,
+        }
+    }
+}
+
+/// A turn that is cut off after any item goes on with exactly the items that would have come next in its round.
+#[track_caller]
+pub(crate) fn check_resumption(
+    model: &impl ModelProvider,
+    request: &ModelRequest,
+    results: &[Vec<ToolResult>],
+) {
+    let played = rounds(model, request, results);
+    for (place, (round, emitted, _)) in played.iter().enumerate() {
+        let again =
+            ModelRequest { emitted: *emitted, results: results[..*round].to_vec(), ..request.clone() };
+        let expected: Vec<&StreamItem> =
+            played[place..].iter().filter(|(later, _, _)| later == round).map(|(_, _, item)| item).collect();
+        assert_eq!(answer(model, again).iter().collect::<Vec<_>>(), expected, "after {place} items");
+    }
 }
 
 /// Everything the model answers, which must be there without any waiting.

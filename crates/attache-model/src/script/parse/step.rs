@@ -6,13 +6,13 @@ use super::super::budget::{MAX_CHUNKS, MAX_REPEAT};
 use super::super::error::Problem;
 use super::super::keys::{CREDENTIAL, Fields, step_kind};
 use super::super::quantity::{A_DURATION, Count, Pause, a_count, count_of, parse_duration};
-use super::super::rule::{Ending, Pace, Say, Split, Step};
-use super::super::template::{DataTemplate, Template};
+use super::super::rule::{Ending, Pace, Planned, Say, Split, Step, When};
+use super::super::template::{DataTemplate, Scope, Template};
 use super::super::yaml::{Kind, Node};
 
 /// What a step turns into.
 pub(super) enum Parsed {
-    Play(Vec<Step>),
+    Play(Vec<Planned>),
     Status(Template),
     /// The turn ends here.
     Stop {
@@ -23,13 +23,13 @@ pub(super) enum Parsed {
 
 /// Knows the groups that placeholders may name, and remembers whether one did.
 pub(super) struct StepParser<'a> {
-    pattern: Option<&'a Regex>,
+    pub(super) scope: Scope<'a>,
     pub(super) uses_groups: bool,
 }
 
 impl<'a> StepParser<'a> {
     pub(super) fn new(pattern: Option<&'a Regex>) -> Self {
-        Self { pattern, uses_groups: false }
+        Self { scope: Scope { pattern, calls: 0 }, uses_groups: false }
     }
 
     pub(super) fn step(&mut self, node: Node) -> Result<Parsed, Problem> {
@@ -37,23 +37,52 @@ impl<'a> StepParser<'a> {
         let key = kind.known[0];
         let mut fields = Fields::of(node, kind)?;
         let main = fields.require(key)?;
-        let stop = |ending| Ok(Parsed::Stop { key, ending });
-        match key {
-            "say" => self.say(main, fields),
-            "think" => Ok(Parsed::Play(vec![Step::Think(self.text(main)?)])),
-            "wait" => Ok(Parsed::Play(vec![Step::Wait(self.pause(main)?)])),
-            "artifact" => Ok(Parsed::Play(vec![Step::Artifact(Box::new(self.artifact(main)?))])),
-            "status" => Ok(Parsed::Status(self.text(main)?)),
-            "ask" => stop(Ending::InputRequired { question: Some(self.text(main)?) }),
-            "refuse" => stop(Ending::Rejected { reason: self.text(main)? }),
-            "fail" => stop(Ending::Failed { reason: self.text(main)? }),
-            "answer" => stop(Ending::Replied { parts: self.answer(main)? }),
-            "end" => stop(end_of(main)?),
-            _ => self.credential(main),
+        let when = if fields.has("when") { fields.take("when") } else { None };
+        let when = when.map(|node| self.when(node)).transpose()?;
+        let parsed = self.step_of(key, main, fields, when)?;
+        match &parsed {
+            Parsed::Play(steps) => self.scope.calls += steps.iter().map(calls).sum::<usize>(),
+            Parsed::Status(_) => {}
+            // The next turn has results of its own.
+            Parsed::Stop { .. } => self.scope.calls = 0,
         }
+        Ok(parsed)
     }
 
-    fn say(&mut self, main: Node, mut fields: Fields) -> Result<Parsed, Problem> {
+    fn step_of(
+        &mut self,
+        key: &'static str,
+        main: Node,
+        fields: Fields,
+        when: Option<When>,
+    ) -> Result<Parsed, Problem> {
+        let stop = |ending| Ok(Parsed::Stop { key, ending });
+        let step = match key {
+            "say" => self.say(main, fields)?,
+            "think" => Step::Think(self.text(main)?),
+            "wait" => Step::Wait(self.pause(main)?),
+            "artifact" => Step::Artifact(Box::new(self.artifact(main)?)),
+            "call" => Step::Call(vec![self.call(main)?]),
+            "calls" => Step::Call(self.calls(main)?),
+            "status" => return Ok(Parsed::Status(self.text(main)?)),
+            "ask" => return stop(Ending::InputRequired { question: Some(self.text(main)?) }),
+            "refuse" | "fail" => {
+                let reason = self.text(main)?;
+                let ending =
+                    if key == "fail" { Ending::Failed { reason } } else { Ending::Rejected { reason } };
+                match when {
+                    None => return stop(ending),
+                    Some(_) => Step::Stop(ending),
+                }
+            }
+            "answer" => return stop(Ending::Replied { parts: self.answer(main)? }),
+            "end" => return stop(end_of(main)?),
+            _ => return self.credential(main),
+        };
+        Ok(Parsed::Play(vec![Planned { when, step }]))
+    }
+
+    fn say(&mut self, main: Node, mut fields: Fields) -> Result<Step, Problem> {
         let line = main.line;
         let texts = match main.kind {
             Kind::List(nodes) => {
@@ -71,7 +100,7 @@ impl<'a> StepParser<'a> {
         };
         let split = self.split(&mut fields)?;
         let pace = self.pace(&mut fields)?;
-        Ok(Parsed::Play(vec![Step::Say(Say { texts, split, pace })]))
+        Ok(Step::Say(Say { texts, split, pace }))
     }
 
     fn credential(&mut self, main: Node) -> Result<Parsed, Problem> {
@@ -86,7 +115,8 @@ impl<'a> StepParser<'a> {
             None => Ok(Parsed::Stop { key: "require_auth", ending: Ending::AuthRequired { explanation } }),
             Some(node) => {
                 let pause = self.pause(node)?;
-                Ok(Parsed::Play(vec![Step::NeedCredential(explanation), Step::Wait(pause), Step::Resume]))
+                let steps = [Step::NeedCredential(explanation), Step::Wait(pause), Step::Resume];
+                Ok(Parsed::Play(steps.into_iter().map(Planned::always).collect()))
             }
         }
     }
@@ -111,7 +141,7 @@ impl<'a> StepParser<'a> {
 
     pub(super) fn text(&mut self, node: Node) -> Result<Template, Problem> {
         let line = node.line;
-        let template = Template::parse(&node.into_text()?, self.pattern);
+        let template = Template::parse(&node.into_text()?, self.scope);
         let template = template.map_err(|what| Problem::new(line, what))?;
         self.uses_groups |= template.uses_groups();
         Ok(template)
@@ -119,7 +149,7 @@ impl<'a> StepParser<'a> {
 
     pub(super) fn data(&mut self, node: Node) -> Result<DataTemplate, Problem> {
         let line = node.line;
-        let data = DataTemplate::parse(node.into_json(), self.pattern);
+        let data = DataTemplate::parse(node.into_json(), self.scope);
         let data = data.map_err(|what| Problem::new(line, what))?;
         self.uses_groups |= data.uses_groups();
         Ok(data)
@@ -144,6 +174,13 @@ impl<'a> StepParser<'a> {
             (Kind::Text(text), None) if text.contains("{{") => Ok(Pause::Written(self.text(node)?)),
             _ => Err(node.unexpected(A_DURATION)),
         }
+    }
+}
+
+fn calls(planned: &Planned) -> usize {
+    match &planned.step {
+        Step::Call(calls) => calls.len(),
+        _ => 0,
     }
 }
 

@@ -1,0 +1,156 @@
+//! Models that stand in for each other.
+//!
+//! When one is not there, not to be had, or used up, the next is asked, and whoever listens is told. One that failed
+//! so is left alone for a while, so that not every prompt has to find out again.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream};
+use tokio::time::Instant;
+
+use crate::{LanguageError, LanguageModel, LanguageStream, Piece, Prompt, Streamed};
+
+/// A chain of models under the name of its first.
+pub struct FallbackModel {
+    chain: Arc<Chain>,
+    window: u64,
+}
+
+struct Chain {
+    links: Vec<Link>,
+}
+
+struct Link {
+    model: Arc<dyn LanguageModel>,
+    /// Not asked before then, as long as another can be.
+    rests_until: Mutex<Option<Instant>>,
+}
+
+/// How long one is left alone that does not exist, or whose quota is used up and does not say until when.
+const LONG_REST: Duration = Duration::from_secs(3_600);
+
+/// How long one is left alone that could not be reached.
+const SHORT_REST: Duration = Duration::from_secs(300);
+
+impl FallbackModel {
+    pub fn new(
+        first: Arc<dyn LanguageModel>,
+        others: impl IntoIterator<Item = Arc<dyn LanguageModel>>,
+    ) -> Self {
+        let link = |model| Link { model, rests_until: Mutex::default() };
+        let links: Vec<Link> = [first].into_iter().chain(others).map(link).collect();
+        // A prompt has to fit into whichever answers it.
+        let window = links.iter().map(|link| link.model.window()).min().unwrap_or(0);
+        Self { chain: Arc::new(Chain { links }), window }
+    }
+}
+
+impl LanguageModel for FallbackModel {
+    fn name(&self) -> &str {
+        self.chain.links[0].model.name()
+    }
+
+    fn window(&self) -> u64 {
+        self.window
+    }
+
+    fn stream(&self, prompt: Prompt) -> LanguageStream {
+        let asking = Asking { chain: Arc::clone(&self.chain), prompt, phase: Phase::Begin };
+        let next = |mut asking: Asking| async move { Some((asking.next().await?, asking)) };
+        stream::unfold(asking, next).boxed()
+    }
+}
+
+/// One prompt on its way along the chain.
+struct Asking {
+    chain: Arc<Chain>,
+    prompt: Prompt,
+    phase: Phase,
+}
+
+enum Phase {
+    Begin,
+    Answer { index: usize, stream: LanguageStream },
+    Over,
+}
+
+impl Asking {
+    async fn next(&mut self) -> Option<Result<Streamed, LanguageError>> {
+        if matches!(self.phase, Phase::Begin) {
+            self.ask(self.chain.first());
+        }
+        let Phase::Answer { index, stream } = &mut self.phase else { return None };
+        let index = *index;
+        match stream.next().await {
+            Some(Ok(Streamed::Piece(piece))) => Some(Ok(Streamed::Piece(piece))),
+            Some(Err(error)) => Some(self.failed(index, error)),
+            end => {
+                self.phase = Phase::Over;
+                end
+            }
+        }
+    }
+
+    fn ask(&mut self, index: usize) {
+        let stream = self.chain.links[index].model.stream(self.prompt.clone());
+        self.phase = Phase::Answer { index, stream };
+    }
+
+    fn failed(&mut self, index: usize, error: LanguageError) -> Result<Streamed, LanguageError> {
+        let next = rest(&error).and_then(|rest| {
+            self.chain.links[index].rest(rest);
+            self.chain.after(index)
+        });
+        let Some(next) = next else {
+            self.phase = Phase::Over;
+            return Err(error);
+        };
+        self.ask(next);
+        let model = self.chain.links[next].model.name().to_owned();
+        Ok(Streamed::Piece(Piece::Switched { model, why: error.to_string() }))
+    }
+}
+
+impl Chain {
+    /// The first that is not left alone, or just the first.
+    fn first(&self) -> usize {
+        self.links.iter().position(|link| !link.rests()).unwrap_or(0)
+    }
+
+    fn after(&self, index: usize) -> Option<usize> {
+        (index + 1..self.links.len()).find(|index| !self.links[*index].rests())
+    }
+}
+
+impl Link {
+    fn rests(&self) -> bool {
+        let until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|until| until > Instant::now())
+    }
+
+    fn rest(&self, pause: Duration) {
+        let until = Instant::now() + pause;
+        *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
+    }
+}
+
+/// How long a model is left alone after an error that another may not have; `None` for any other error.
+fn rest(error: &LanguageError) -> Option<Duration> {
+    match error {
+        LanguageError::NoSuchModel { .. } => Some(LONG_REST),
+        LanguageError::QuotaExhausted { retry_after, .. } => {
+            // A number from outside is not added to a clock as it is.
+            Some(retry_after.map_or(LONG_REST, |pause| pause.min(24 * LONG_REST)))
+        }
+        LanguageError::Unavailable { .. } => Some(SHORT_REST),
+        LanguageError::Credential { .. }
+        | LanguageError::Request { .. }
+        | LanguageError::TooLong { .. }
+        | LanguageError::Unusable { .. } => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "fallback_tests.rs"]
+mod tests;

@@ -1,0 +1,153 @@
+//! What the offline model can do with tools, and the calls that do it.
+
+use serde_json::{Map, Value, json};
+
+/// One thing to do.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Action {
+    List {
+        folder: String,
+    },
+    /// `lines` are the first and the last one to read, counted from one.
+    Read {
+        file: String,
+        lines: Option<(u32, u32)>,
+    },
+    /// Files by their names.
+    Find {
+        pattern: String,
+        folder: Option<String>,
+    },
+    /// Text in files.
+    Search {
+        text: String,
+        folder: Option<String>,
+    },
+    Write {
+        file: String,
+        text: String,
+    },
+    Replace {
+        file: String,
+        old: String,
+        new: String,
+        all: bool,
+    },
+    /// Takes two rounds: the file is read, then written.
+    Append {
+        file: String,
+        text: String,
+    },
+    Run {
+        command: String,
+        folder: Option<String>,
+    },
+}
+
+/// The file that was named before, until the plan says which one that is.
+pub(super) const IT: &str = "";
+
+/// A tool and what it is given.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Use {
+    pub(super) tool: &'static str,
+    pub(super) input: Map<String, Value>,
+}
+
+impl Action {
+    /// Changes nothing, so several may be done together.
+    pub(super) fn only_looks(&self) -> bool {
+        match self {
+            Self::List { .. } | Self::Read { .. } | Self::Find { .. } | Self::Search { .. } => true,
+            Self::Write { .. } | Self::Replace { .. } | Self::Append { .. } | Self::Run { .. } => false,
+        }
+    }
+
+    pub(super) fn file(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Read { file, .. }
+            | Self::Write { file, .. }
+            | Self::Replace { file, .. }
+            | Self::Append { file, .. } => Some(file),
+            Self::List { .. } | Self::Find { .. } | Self::Search { .. } | Self::Run { .. } => None,
+        }
+    }
+
+    /// What it ends with when it was written without quotes: more words could belong to it.
+    pub(super) fn free_text(&self) -> Option<&str> {
+        match self {
+            Self::Write { text, .. } | Self::Append { text, .. } => Some(text.trim_end()),
+            Self::Replace { new, .. } => Some(new),
+            // A bare "and" is no part of a command.
+            Self::List { .. }
+            | Self::Read { .. }
+            | Self::Find { .. }
+            | Self::Search { .. }
+            | Self::Run { .. } => None,
+        }
+    }
+
+    /// The call to begin with.
+    pub(super) fn first_use(&self) -> Use {
+        match self {
+            Self::List { folder } => with("list_directory", json!({ "dir_path": folder })),
+            Self::Read { file, lines: None } | Self::Append { file, .. } => {
+                with("read_file", json!({ "file_path": file }))
+            }
+            Self::Read { file, lines: Some((first, last)) } => {
+                with("read_file", json!({ "file_path": file, "start_line": first, "end_line": last }))
+            }
+            Self::Find { pattern, folder } => {
+                within("glob", json!({ "pattern": pattern }), folder.as_deref())
+            }
+            Self::Search { text, folder } => {
+                let input = json!({ "pattern": text, "fixed_strings": true });
+                within("grep_search", input, folder.as_deref())
+            }
+            Self::Write { file, text } => write(file, text),
+            Self::Replace { file, old, new, all } => {
+                let instruction =
+                    format!("Replace {:?} with {:?}, as the user asked.", short(old), short(new));
+                let mut input = json!({
+                    "file_path": file, "instruction": instruction, "old_string": old, "new_string": new,
+                });
+                if *all {
+                    input["allow_multiple"] = true.into();
+                }
+                with("replace", input)
+            }
+            Self::Run { command, folder } => {
+                let description = "Run the command that the user asked for";
+                let input = json!({ "command": command, "description": description });
+                within("run_shell_command", input, folder.as_deref())
+            }
+        }
+    }
+}
+
+pub(super) fn write(file: &str, content: &str) -> Use {
+    with("write_file", json!({ "file_path": file, "content": content }))
+}
+
+/// Enough to recognise a text by.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn within(tool: &'static str, mut input: Value, folder: Option<&str>) -> Use {
+    if let Some(folder) = folder {
+        input["dir_path"] = folder.into();
+    }
+    with(tool, input)
+}
+
+fn with(tool: &'static str, input: Value) -> Use {
+    let input = match input {
+        Value::Object(input) => input,
+        _ => Map::new(),
+    };
+    Use { tool, input }
+}

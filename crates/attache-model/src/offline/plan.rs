@@ -1,0 +1,187 @@
+//! What a message asks for, request by request.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::action::{Action, IT};
+use super::joint::{Joint, JointKind, entries, joints};
+use super::phrase;
+use super::request::{Request, after, without_courtesies};
+
+/// What is to be done, one step after the other.
+#[derive(Debug, PartialEq)]
+pub(super) struct Plan {
+    pub(super) steps: Vec<Step>,
+}
+
+#[derive(Debug, PartialEq)]
+pub(super) enum Step {
+    /// All of these together.
+    Act(Vec<Action>),
+    /// A request that is answered without tools.
+    Say(String),
+}
+
+/// Why there is no plan.
+#[derive(Debug, PartialEq)]
+pub(super) enum Unplanned {
+    /// The message asks for nothing that needs a tool, as far as one can tell.
+    NothingToDo,
+    /// One entry of a list was not understood, so none of it is done.
+    PartNotUnderstood(String),
+}
+
+/// Longer messages are no requests in plain English.
+const MAX_TEXT_BYTES: usize = 64 * 1024;
+/// That many actions are done together at most.
+const MAX_TOGETHER: usize = 10;
+
+impl Plan {
+    pub(super) fn of(text: &str) -> Result<Self, Unplanned> {
+        if text.len() > MAX_TEXT_BYTES {
+            return Err(Unplanned::NothingToDo);
+        }
+        let text = text.trim().replace("\r\n", "\n");
+        let entries = entries(&text);
+        let mut steps = Vec::new();
+        if entries.is_empty() {
+            steps = steps_of(&text).ok_or(Unplanned::NothingToDo)?;
+        }
+        for entry in entries {
+            let next = steps_of(entry).ok_or_else(|| Unplanned::PartNotUnderstood(entry.to_owned()))?;
+            steps.extend(next);
+        }
+        let acts = steps.iter().any(|step| matches!(step, Step::Act(_)));
+        if !acts || !resolve(&mut steps) {
+            return Err(Unplanned::NothingToDo);
+        }
+        Ok(Self { steps })
+    }
+}
+
+/// "it" becomes the file that was named before. False when there is none.
+fn resolve(steps: &mut [Step]) -> bool {
+    let mut known: Option<String> = None;
+    let actions = steps.iter_mut().flat_map(|step| match step {
+        Step::Act(actions) => actions.as_mut_slice(),
+        Step::Say(_) => &mut [],
+    });
+    for file in actions.filter_map(Action::file) {
+        match &known {
+            None if file == IT => return false,
+            Some(named) if file == IT => file.clone_from(named),
+            _ => known = Some(file.clone()),
+        }
+    }
+    true
+}
+
+/// Cuts the text at joints so that every piece is a request. Of several ways to do so it takes the one with the
+/// shortest pieces, from the left: a joint is one if it can be.
+fn steps_of(text: &str) -> Option<Vec<Step>> {
+    let joints = joints(text);
+    let starts: Vec<usize> = std::iter::once(0).chain(joints.iter().map(|joint| joint.place.end)).collect();
+    // For each start, from the last: the step that begins there and the joint it ends at.
+    let mut cuts: Vec<Option<(Step, usize)>> = starts.iter().map(|_| None).collect();
+    for (number, start) in starts.iter().enumerate().rev() {
+        let ends = joints[number..].iter().map(Some).chain([None]);
+        cuts[number] = ends.enumerate().find_map(|(further, joint)| {
+            let next = number + further;
+            let piece = &text[*start..joint.map_or(text.len(), |joint| joint.place.start)];
+            let goes_on = joint.is_none() || cuts.get(next + 1).is_some_and(Option::is_some);
+            let step = if goes_on { step_of(piece)? } else { return None };
+            ends_at(&step, piece, joint).then_some((step, next))
+        });
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    let mut number = 0;
+    let mut together = false;
+    while let Some((step, joint)) = cuts.get_mut(number).and_then(Option::take) {
+        match (steps.last_mut(), step) {
+            (Some(Step::Act(before)), Step::Act(mut more)) if together && fit_together(before, &more) => {
+                before.append(&mut more);
+            }
+            (_, step) => steps.push(step),
+        }
+        together = joints.get(joint).is_some_and(|joint| joint.kind == JointKind::And);
+        number = joint + 1;
+    }
+    (!steps.is_empty()).then_some(steps)
+}
+
+fn fit_together(before: &[Action], more: &[Action]) -> bool {
+    before.iter().chain(more).all(Action::only_looks) && before.len() + more.len() <= MAX_TOGETHER
+}
+
+/// An "and" after a text without quotes belongs to the text.
+fn ends_at(step: &Step, piece: &str, joint: Option<&Joint>) -> bool {
+    if joint.is_none_or(|joint| joint.kind == JointKind::Then) {
+        return true;
+    }
+    match step {
+        Step::Say(_) => false,
+        Step::Act(actions) => {
+            let text = actions.last().and_then(Action::free_text);
+            text.is_none_or(|text| !piece.trim_end().ends_with(text))
+        }
+    }
+}
+
+fn step_of(piece: &str) -> Option<Step> {
+    let piece = without_beginning(piece);
+    if let Some(action) = phrase::understand(piece) {
+        return Some(Step::Act(vec![action]));
+    }
+    if let Some(actions) = with_more_names(piece) {
+        return Some(Step::Act(actions));
+    }
+    match Request::understand(piece) {
+        Request::Unknown | Request::AskMe => None,
+        // "it" would be what came of another request, and not the word.
+        _ if piece.trim_end_matches(['?', '!', '.']).to_lowercase().ends_with(" it") => None,
+        _ => Some(Step::Say(piece.to_owned())),
+    }
+}
+
+/// "read a.txt, b.txt and c.txt": the names after the first one share its verb.
+fn with_more_names(piece: &str) -> Option<Vec<Action>> {
+    let found = MORE_NAMES.captures(piece)?;
+    let first = phrase::understand(&found["first"])?;
+    let verb = match &first {
+        Action::Read { lines: None, .. } => "read",
+        Action::List { folder } if folder != "." => "list",
+        Action::Find { folder: None, .. } => "find",
+        _ => return None,
+    };
+    let mut actions = vec![first];
+    for more in NEXT_NAME.captures_iter(&found["more"]) {
+        actions.push(phrase::understand(&format!("{verb} {}", &more["name"]))?);
+    }
+    (actions.len() <= MAX_TOGETHER).then_some(actions)
+}
+
+const NEXT: &str = r#"(?:\s*,\s*(?:and\s+)?|\s+and\s+)(?<name>"[^"\n]+"|'[^'\n]+'|`[^`\n]+`|[^\s"'`,]+)"#;
+
+static NEXT_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(&format!("(?i){NEXT}")).expect("the pattern is written down, and tests use it")
+});
+
+static MORE_NAMES: LazyLock<Regex> = LazyLock::new(|| {
+    let next = NEXT.replace("?<name>", "?:");
+    Regex::new(&format!(r"(?i)^(?<first>.+?)(?<more>(?:{next})+)\s*[?!]*$"))
+        .expect("the pattern is written down, and tests use it")
+});
+
+/// Words before a request that change nothing about it.
+fn without_beginning(piece: &str) -> &str {
+    let words = ["first", "next", "finally", "also", "now", "then", "and", "hello", "hi", "hey", "just"];
+    let mut piece = without_courtesies(piece.trim());
+    while let Some(rest) = words.iter().find_map(|word| after(piece, word)) {
+        if rest.is_empty() {
+            break;
+        }
+        piece = without_courtesies(rest);
+    }
+    piece
+}
