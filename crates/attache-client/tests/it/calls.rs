@@ -1,0 +1,106 @@
+//! Single calls, in both bindings.
+
+use attache_client::{Client, ClientError, ClientOptions, Event, ListTasks, Message, SendMessage, TaskState};
+use attache_testkit::model_server::{ModelServer, Planned};
+use serde_json::json;
+
+use crate::{TOKEN, answer, card, connect, task};
+
+#[tokio::test]
+async fn a_call_in_json_rpc_carries_version_and_token_and_gives_the_result() {
+    let result = json!({"jsonrpc": "2.0", "id": 1, "result": {"task": task("TASK_STATE_COMPLETED")}});
+    let server = ModelServer::playing([card("JSONRPC", "http://elsewhere.example/rpc"), answer(200, result)]);
+    let client = connect(&server).await;
+    let sent = client.send(SendMessage::new(Message::from_user("m-1", "hi"))).await.unwrap();
+    assert!(matches!(&sent, Event::Task(task) if task.status.state == TaskState::Completed), "{sent:?}");
+    let received = server.received();
+    assert_eq!(received[0].target, "/.well-known/agent-card.json");
+    assert_eq!(received[1].target, "/rpc", "the card's path, but not its host");
+    assert_eq!(received[1].header("a2a-version"), Some("1.0"));
+    assert_eq!(received[1].header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
+    let body = received[1].json();
+    assert_eq!(body["method"], "SendMessage");
+    assert_eq!(body["params"]["message"]["parts"], json!([{"text": "hi"}]));
+    assert!(!format!("{client:?}").contains(TOKEN), "a token does not show itself");
+}
+
+#[tokio::test]
+async fn a_call_in_http_json_goes_to_its_path() {
+    let page = json!({"tasks": [task("TASK_STATE_WORKING")], "nextPageToken": "p2", "totalSize": 7});
+    let server = ModelServer::playing([
+        card("HTTP+JSON", "http://127.0.0.1/"),
+        answer(200, page),
+        answer(200, task("TASK_STATE_CANCELED")),
+    ]);
+    let client = connect(&server).await;
+    let list = ListTasks { page_size: Some(2), history_length: Some(0), ..ListTasks::default() };
+    let page = client.list(&list).await.unwrap();
+    assert_eq!((page.tasks.len(), page.next_page_token.as_str(), page.total_size), (1, "p2", 7));
+    assert_eq!(client.cancel("t-1").await.unwrap().status.state, TaskState::Canceled);
+    let received = server.received();
+    assert_eq!(received[1].target, "/tasks?historyLength=0&pageSize=2");
+    assert_eq!((received[2].method.as_str(), received[2].target.as_str()), ("POST", "/tasks/t-1:cancel"));
+}
+
+#[tokio::test]
+async fn a_refusal_keeps_its_code_and_its_message() {
+    let details = json!([{"reason": "TASK_NOT_FOUND"}]);
+    let rpc = json!({"error": {"code": -32001, "message": "no such task", "data": details}});
+    let rest = json!({"error": {"code": 404, "message": "no such task", "details": details}});
+    for (binding, status, body, expected) in [("JSONRPC", 200, rpc, -32001), ("HTTP+JSON", 404, rest, 404)] {
+        let server = ModelServer::playing([card(binding, "http://127.0.0.1/"), answer(status, body)]);
+        let error = connect(&server).await.get("t-1", None).await.unwrap_err();
+        assert!(error.is_not_found() && !error.is_finished(), "{error:?}");
+        assert_eq!(error.to_string(), "no such task");
+        assert!(matches!(error, ClientError::Refused { code, .. } if code == expected), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_told_apart() {
+    for binding in ["JSONRPC", "HTTP+JSON"] {
+        let body = json!({"error": {"code": -32600, "message": "who are you?"}});
+        let server = ModelServer::playing([card(binding, "http://127.0.0.1/"), answer(401, body)]);
+        let error = connect(&server).await.get("t-1", None).await.unwrap_err();
+        assert!(matches!(error, ClientError::Unauthenticated { .. }), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_a2a_is_said_to_be_none() {
+    let server = ModelServer::playing([
+        card("JSONRPC", "http://127.0.0.1/"),
+        Planned::text(502, "text/html", "<h1>Bad gateway</h1>"),
+        answer(200, json!({"result": {"neither": "task nor message"}})),
+        answer(200, json!([])),
+    ]);
+    let client = connect(&server).await;
+    let error = client.get("t-1", None).await.unwrap_err();
+    assert!(matches!(&error, ClientError::Status { status: 502, .. }) && error.may_pass(), "{error:?}");
+    for _ in 0..2 {
+        let error = client.get("t-1", None).await.unwrap_err();
+        assert!(matches!(error, ClientError::Unintelligible { .. }), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_has_a_largest_size() {
+    let server = ModelServer::playing([
+        card("JSONRPC", "http://127.0.0.1/"),
+        answer(200, json!({"result": "x".repeat(99)})),
+    ]);
+    let options = ClientOptions { most_answer: 50, ..ClientOptions::default() };
+    let client = Client::connect(&server.url(), options).await.unwrap();
+    let error = client.get("t-1", None).await.unwrap_err();
+    assert_eq!(error.to_string(), "the answer is larger than 50 bytes");
+}
+
+#[tokio::test]
+async fn an_agent_of_another_version_is_refused_with_what_it_offers() {
+    let body = json!({"supportedInterfaces": [
+        {"url": "http://127.0.0.1/", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"},
+    ]});
+    let server = ModelServer::playing([answer(200, body)]);
+    let error = Client::connect(&server.url(), ClientOptions::default()).await.unwrap_err();
+    assert!(error.to_string().contains("it offers JSONRPC 0.3"), "{error}");
+}

@@ -1,0 +1,30 @@
+//! The client against agents that answer as planned, right or wrong.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod calls;
+mod streams;
+
+use attache_client::{Client, ClientOptions};
+use attache_net::Secret;
+use attache_testkit::model_server::{ModelServer, Planned};
+use serde_json::{Value, json};
+
+const TOKEN: &str = "token-for-tests-0123";
+
+fn card(binding: &str, url: &str) -> Planned {
+    let interface = json!({"url": url, "protocolBinding": binding, "protocolVersion": "1.0"});
+    answer(200, json!({"name": "agent", "supportedInterfaces": [interface]}))
+}
+
+fn answer(status: u16, body: Value) -> Planned {
+    Planned::text(status, "application/json", &body.to_string())
+}
+
+fn task(state: &str) -> Value {
+    json!({"id": "t-1", "contextId": "c-1", "status": {"state": state}})
+}
+
+async fn connect(server: &ModelServer) -> Client {
+    let options = ClientOptions { token: Some(Secret::new(TOKEN)), tries: 3, ..ClientOptions::default() };
+    Client::connect(&server.url(), options).await.unwrap()
+}

@@ -1,0 +1,134 @@
+//! Streams that are cut, and come back.
+
+use attache_client::{ClientError, Event, EventStream, Message, SendMessage, TaskState};
+use attache_testkit::model_server::{Ending, ModelServer, Planned};
+use serde_json::{Value, json};
+
+use crate::{answer, card, connect, task};
+
+fn frame(planned: Planned, id: u64, item: &Value) -> Planned {
+    planned.bytes(format!("id: {id}\ndata: {}\n\n", json!({"jsonrpc": "2.0", "id": 1, "result": item})))
+}
+
+fn stream(items: &[(u64, Value)], ending: Ending) -> Planned {
+    let planned = items.iter().fold(Planned::stream(), |planned, (id, item)| frame(planned, *id, item));
+    planned.ending(ending)
+}
+
+fn said(text: &str) -> Value {
+    let artifact = json!({"artifactId": "answer-1", "parts": [{"text": text}]});
+    json!({"artifactUpdate": {"taskId": "t-1", "contextId": "c-1", "artifact": artifact, "append": true}})
+}
+
+fn status(state: &str) -> Value {
+    json!({"statusUpdate": {"taskId": "t-1", "contextId": "c-1", "status": {"state": state}}})
+}
+
+fn whole(state: &str) -> Value {
+    json!({"task": task(state)})
+}
+
+async fn begin(server: &ModelServer) -> EventStream {
+    connect(server).await.stream(SendMessage::new(Message::from_user("m-1", "hi"))).await.unwrap()
+}
+
+/// What was said, and what came last.
+async fn read(mut events: EventStream) -> (String, Option<TaskState>, Option<ClientError>) {
+    let (mut text, mut state) = (String::new(), None);
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(Event::ArtifactUpdate(update)) => text.push_str(&update.artifact.text()),
+            Ok(event) => state = event.state(),
+            Err(error) => return (text, state, Some(error)),
+        }
+    }
+    (text, state, None)
+}
+
+#[tokio::test]
+async fn a_cut_stream_goes_on_where_it_was() {
+    let first = stream(&[(1, whole("TASK_STATE_SUBMITTED")), (3, said("one "))], Ending::Cut);
+    let second = stream(&[(3, whole("TASK_STATE_WORKING")), (4, said("two "))], Ending::Reset);
+    let third = stream(
+        &[(4, whole("TASK_STATE_WORKING")), (5, said("three")), (6, status("TASK_STATE_COMPLETED"))],
+        Ending::Whole,
+    );
+    let busy = Planned::text(503, "text/plain", "starting");
+    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), first, busy, second, third]);
+    let (text, state, error) = read(begin(&server).await).await;
+    assert_eq!((text.as_str(), state), ("one two three", Some(TaskState::Completed)), "{error:?}");
+    let received = server.received();
+    let asked: Vec<_> =
+        received[2..].iter().map(|request| request.header("last-event-id").unwrap()).collect();
+    assert_eq!(asked, ["3", "3", "4"]);
+    assert_eq!(received[4].json()["method"], "SubscribeToTask");
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_in_peace_before_its_task_is_taken_up_again() {
+    let first = stream(&[(1, whole("TASK_STATE_WORKING"))], Ending::Whole);
+    let second =
+        stream(&[(1, whole("TASK_STATE_WORKING")), (2, status("TASK_STATE_INPUT_REQUIRED"))], Ending::Whole);
+    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), first, second]);
+    let (_, state, error) = read(begin(&server).await).await;
+    assert_eq!(state, Some(TaskState::InputRequired), "{error:?}");
+    assert_eq!(server.received().len(), 3);
+}
+
+#[tokio::test]
+async fn a_stream_that_cannot_come_back_says_so_after_a_few_tries() {
+    let first = stream(&[(1, whole("TASK_STATE_WORKING")), (2, said("one"))], Ending::Cut);
+    let again = || stream(&[(2, whole("TASK_STATE_WORKING"))], Ending::Cut);
+    let server = ModelServer::playing([
+        card("JSONRPC", "http://127.0.0.1/"),
+        first,
+        again(),
+        again(),
+        again(),
+        again(),
+    ]);
+    let (text, _, error) = read(begin(&server).await).await;
+    assert_eq!(text, "one");
+    assert!(matches!(error, Some(ClientError::Lost { tries: 3, .. })), "{error:?}");
+    assert_eq!(server.left(), 1, "it does not try forever");
+}
+
+#[tokio::test]
+async fn a_task_that_is_gone_when_the_stream_comes_back_is_an_error() {
+    let first = stream(&[(1, whole("TASK_STATE_WORKING"))], Ending::Cut);
+    let gone = answer(200, json!({"error": {"code": -32001, "message": "there is no task t-1"}}));
+    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), first, gone]);
+    let (_, _, error) = read(begin(&server).await).await;
+    assert!(error.as_ref().is_some_and(ClientError::is_not_found), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_error_in_a_stream_ends_it() {
+    let broken =
+        Planned::stream().bytes("event: error\ndata: {\"error\":{\"code\":-32603,\"message\":\"oh\"}}\n\n");
+    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), broken]);
+    let (_, _, error) = read(begin(&server).await).await;
+    assert_eq!(error.map(|error| error.to_string()).as_deref(), Some("oh"));
+}
+
+#[tokio::test]
+async fn a_bare_message_is_a_whole_stream() {
+    let message =
+        json!({"message": {"messageId": "a-1", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}});
+    let planned = Planned::stream().bytes(format!("data: {message}\n\n"));
+    let server = ModelServer::playing([card("HTTP+JSON", "http://127.0.0.1/"), planned]);
+    let mut events = begin(&server).await;
+    let event = events.next().await.unwrap().unwrap();
+    assert!(matches!(&event, Event::Message(message) if message.text() == "hello"), "{event:?}");
+    assert!(events.next().await.is_none());
+}
+
+#[tokio::test]
+async fn a_subscription_begins_where_it_is_told() {
+    let events =
+        stream(&[(0, whole("TASK_STATE_SUBMITTED")), (1, status("TASK_STATE_FAILED"))], Ending::Whole);
+    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), events]);
+    let events = connect(&server).await.subscribe("t-1", Some("0")).await.unwrap();
+    assert_eq!(read(events).await.1, Some(TaskState::Failed));
+    assert_eq!(server.received()[1].header("last-event-id"), Some("0"));
+}

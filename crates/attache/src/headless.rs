@@ -1,0 +1,101 @@
+//! `attache -p`: one task in this process, from a prompt to an exit code.
+//!
+//! The same agent as a server's, with nobody to ask: what would need an answer is denied. What is printed, and how it
+//! ends, is what scripts written for Gemini CLI expect.
+
+mod act;
+mod arguments;
+mod conduct;
+mod failure;
+mod input;
+mod json;
+mod output;
+mod stream_json;
+mod tally;
+mod text;
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use attache_config::{AgentFlags, ChosenBy, Settings, Trust, look_up_trust};
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+pub(crate) use arguments::HeadlessArguments;
+
+use crate::logging;
+use conduct::{Conduct, Order};
+use failure::{Failure, FailureKind};
+use input::Input;
+use output::{Ending, Output, output};
+
+pub(crate) fn run(arguments: &HeadlessArguments) -> ExitCode {
+    let session_id = Uuid::new_v4().to_string();
+    let mut output = output(arguments.output_format, &session_id);
+    match attempt(arguments, &session_id, output.as_mut()) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => ExitCode::from(failure.kind.code()),
+        // Whoever read it has read enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!(%error, "the output cannot be written");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The outer error is one of writing.
+fn attempt(
+    arguments: &HeadlessArguments,
+    session_id: &str,
+    output: &mut dyn Output,
+) -> io::Result<Result<(), Failure>> {
+    let mut conduct = Conduct::default();
+    let result = match prepare(arguments) {
+        Err(failure) => Err(failure),
+        Ok(Prepared { input, settings, flags, runtime }) => {
+            if let Some(warning) = input.warning {
+                output.show(&act::Act::Warning(warning))?;
+            }
+            let order = Order { settings: &settings, flags, session_id, prompt: &input.prompt };
+            runtime.block_on(Box::pin(conduct.run(order, output)))?
+        }
+    };
+    let (response, stats) = (conduct.response(), &conduct.tally.stats);
+    output.end(&Ending { result: result.as_ref().copied(), response: &response, stats })?;
+    Ok(result)
+}
+
+struct Prepared {
+    input: Input,
+    settings: Settings,
+    flags: AgentFlags,
+    runtime: Runtime,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment and current folder are read"
+)]
+fn prepare(arguments: &HeadlessArguments) -> Result<Prepared, Failure> {
+    let input = input::gather(arguments.prompt.as_deref(), &arguments.query)?;
+    let wrong = |error: anyhow::Error| Failure::of_settings(&error);
+    let current_dir = std::env::current_dir().context("cannot tell the current folder").map_err(wrong)?;
+    let environment = |name: &str| std::env::var(name).ok();
+    let settings = attache_config::load(arguments.into(), &environment, &current_dir);
+    let settings = settings.map_err(|error| wrong(error.into()))?;
+    let colour = environment("NO_COLOR").is_none_or(|value| value.is_empty());
+    logging::start(&settings.log, colour).map_err(wrong)?;
+    let flags = AgentFlags::from(arguments);
+    let trust = look_up_trust(&settings.workspace, ChosenBy::Operator, &flags, &environment, &settings);
+    if let Trust::Untrusted { why } = trust.map_err(|error| wrong(error.into()))? {
+        let folder = settings.workspace.display();
+        let message = format!("{folder} is not trusted: {why}; --skip-trust trusts it for this run");
+        return Err(Failure::new(FailureKind::Untrusted, message));
+    }
+    input.check_mentions(&settings.workspace)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the runtime").map_err(wrong)?;
+    Ok(Prepared { input, settings, flags, runtime })
+}

@@ -1,0 +1,110 @@
+//! What there is to show of a task while it is worked on.
+
+use attache_domain::{Event, Fact, FinishedCall, ToolCall, Utterance};
+
+/// One thing to show, whatever the format.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Act<'a> {
+    /// The next piece of the answer.
+    Text(&'a str),
+    /// What was shown of the answer does not count: it was cut off and starts again.
+    Withdrawn,
+    ToolUse(&'a ToolCall),
+    ToolResult(&'a FinishedCall),
+    Warning(String),
+}
+
+/// Turns events into acts, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Acts {
+    /// What was shown of this turn's answer, and counts.
+    shown: String,
+}
+
+impl Acts {
+    pub(crate) fn of<'a>(&mut self, event: &'a Event) -> Vec<Act<'a>> {
+        match &event.fact {
+            Fact::TextSaid { text, .. } => self.say(text).into_iter().collect(),
+            Fact::TextWithdrawn => self.withdraw(""),
+            Fact::TextReplaced { text } => self.withdraw(text),
+            Fact::ModelAnswered(answer) => {
+                let calls = answer.said.iter().filter_map(|said| match &said.what {
+                    Utterance::Call(call) => Some(Act::ToolUse(call)),
+                    _ => None,
+                });
+                calls.collect()
+            }
+            Fact::CallFinished(finished) => vec![Act::ToolResult(finished)],
+            Fact::Noticed { message } | Fact::CredentialAsked { message } => {
+                vec![Act::Warning(message.text())]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Has no text been shown that counts?
+    pub(crate) fn is_silent(&self) -> bool {
+        self.shown.is_empty()
+    }
+
+    fn say<'a>(&mut self, text: &'a str) -> Option<Act<'a>> {
+        self.shown.push_str(text);
+        (!text.is_empty()).then_some(Act::Text(text))
+    }
+
+    /// All but `kept` does not count; what was shown of that need not be shown again.
+    fn withdraw<'a>(&mut self, kept: &'a str) -> Vec<Act<'a>> {
+        let shown = std::mem::replace(&mut self.shown, kept.to_owned());
+        if shown == kept {
+            return Vec::new();
+        }
+        let again = (!shown.starts_with(kept)).then_some(Act::Text(kept));
+        [Act::Withdrawn].into_iter().chain(again).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_domain::{Seq, Timestamp};
+
+    use super::*;
+
+    fn event(fact: Fact) -> Event {
+        Event { seq: Seq(1), at: Timestamp::UNIX_EPOCH, fact }
+    }
+
+    fn said(text: &str) -> Fact {
+        Fact::TextSaid { text: text.into(), last: false }
+    }
+
+    #[track_caller]
+    fn check(facts: Vec<Fact>, expected: &[Act<'_>]) {
+        let events: Vec<_> = facts.into_iter().map(event).collect();
+        let mut acts = Acts::default();
+        let found: Vec<_> = events.iter().flat_map(|event| acts.of(event)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn text_is_shown_as_it_comes() {
+        check(vec![said("a"), said(""), said("b"), Fact::TextEnded], &[Act::Text("a"), Act::Text("b")]);
+    }
+
+    #[test]
+    fn what_is_kept_at_a_withdrawal_is_not_shown_twice() {
+        let replaced = Fact::TextReplaced { text: "kept ".into() };
+        let facts = vec![said("kept "), said("lost"), replaced, said("new")];
+        check(facts, &[Act::Text("kept "), Act::Text("lost"), Act::Withdrawn, Act::Text("new")]);
+    }
+
+    #[test]
+    fn an_answer_that_starts_again_is_shown_again() {
+        let facts = vec![said("lost"), Fact::TextWithdrawn, said("lo"), said("ng")];
+        check(facts, &[Act::Text("lost"), Act::Withdrawn, Act::Text("lo"), Act::Text("ng")]);
+    }
+
+    #[test]
+    fn a_withdrawal_of_nothing_is_not_worth_a_word() {
+        check(vec![Fact::TextWithdrawn, said("a")], &[Act::Text("a")]);
+    }
+}

@@ -1,0 +1,263 @@
+//! Has one task worked on in this process, and shows what happens.
+
+use std::io;
+use std::sync::Arc;
+
+use attache_config::{AgentFlags, Settings};
+use attache_domain::{
+    CallOutcome, CancelTask, ContextId, Event, Fact, Message, MessageId, Outcome, Part, Role, Scope,
+    SendConfiguration, SendMessage, TaskView,
+};
+use attache_session::{Entry, Follower, SessionService};
+use attache_tool::ErrorKind;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use uuid::Uuid;
+
+use super::act::{Act, Acts};
+use super::failure::{Failure, FailureKind};
+use super::output::Output;
+use super::tally::Tally;
+use crate::wiring::{self, Attended};
+
+/// Events taken at once.
+const MOST_EVENTS: usize = 64;
+
+#[derive(Default)]
+pub(crate) struct Conduct {
+    pub(crate) tally: Tally,
+    acts: Acts,
+    /// The task, as far as it has been read.
+    view: Option<TaskView>,
+    /// What stood for an answer where there was none.
+    last_word: Option<String>,
+    /// Its name for people; behind it may be others that stand in for it.
+    model: String,
+}
+
+/// What a run works with.
+pub(crate) struct Order<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) flags: AgentFlags,
+    pub(crate) session_id: &'a str,
+    pub(crate) prompt: &'a str,
+}
+
+/// Why the reading stopped.
+enum Stop {
+    Settled(Result<(), Failure>),
+    /// It would go on, but something is so wrong that it should not.
+    Fatal(Failure),
+    Interrupted,
+    /// Nobody reads what is written.
+    Unread(io::Error),
+}
+
+impl Conduct {
+    /// The answer as it counts.
+    pub(crate) fn response(&self) -> String {
+        let Some(view) = &self.view else { return String::new() };
+        let replied = view.replied.as_ref().map(|message| message.text());
+        replied.or_else(|| self.last_word.clone()).unwrap_or_else(|| view.answer_text())
+    }
+
+    /// Works until the task settles. The outer error is one of writing.
+    pub(crate) async fn run(
+        &mut self,
+        order: Order<'_>,
+        output: &mut dyn Output,
+    ) -> io::Result<Result<(), Failure>> {
+        let session = match start(order.settings, order.flags).await {
+            Ok((session, model)) => {
+                self.model = model;
+                session
+            }
+            Err(error) => return Ok(Err(Failure::of_settings(&error))),
+        };
+        let result = self.conduct(&session, order.session_id, order.prompt, output).await;
+        // Whatever still runs is ended with the parts that run it.
+        session.shutdown().await;
+        result
+    }
+
+    async fn conduct(
+        &mut self,
+        session: &SessionService,
+        session_id: &str,
+        prompt: &str,
+        output: &mut dyn Output,
+    ) -> io::Result<Result<(), Failure>> {
+        let mut interrupt = Interrupt::watch()?;
+        output.begin(&self.model, prompt)?;
+        let scope = Scope::new("", "operator");
+        let begun = session.stream(&scope, send(session_id, prompt), None).await;
+        let subscription = match begun {
+            Ok((subscription, _)) => subscription,
+            Err(fault) => return Ok(Err(Failure::new(FailureKind::Input, fault.to_string()))),
+        };
+        let task = subscription.view.task.clone();
+        self.view = Some(subscription.view.as_ref().clone());
+        let Some(mut follower) = subscription.follower else { return Ok(Ok(())) };
+        let stop = tokio::select! {
+            biased;
+            () = interrupt.next() => Stop::Interrupted,
+            stop = self.follow(&mut follower, output) => stop,
+        };
+        let result = match stop {
+            Stop::Settled(result) => return Ok(result),
+            Stop::Fatal(failure) => Ok(Err(failure)),
+            Stop::Interrupted => Ok(Err(Failure::new(FailureKind::Cancelled, "cancelled"))),
+            Stop::Unread(error) => Err(error),
+        };
+        let cancel = CancelTask { task, metadata: None };
+        tokio::select! {
+            // A task that has just settled cannot be cancelled, and need not be.
+            _ = session.cancel(&scope, &cancel) => {}
+            () = interrupt.next() => std::process::exit(FailureKind::Cancelled.code().into()),
+        }
+        result
+    }
+
+    async fn follow(&mut self, follower: &mut Follower, output: &mut dyn Output) -> Stop {
+        let mut entries: Vec<Arc<Entry>> = Vec::new();
+        loop {
+            if let Err(error) = follower.next(MOST_EVENTS, &mut entries).await {
+                let message = format!("the task cannot be read: {error}");
+                return Stop::Settled(Err(Failure::new(FailureKind::General, message)));
+            }
+            for entry in entries.drain(..) {
+                if let Err(error) = self.take(&entry.event, output) {
+                    return Stop::Unread(error);
+                }
+                if let Some(stop) = self.stop_at(&entry.event, output) {
+                    return stop;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, event: &Event, output: &mut dyn Output) -> io::Result<()> {
+        for act in self.acts.of(event) {
+            output.show(&act)?;
+        }
+        self.tally.take(event);
+        if let Some(view) = &mut self.view {
+            view.apply(event);
+        }
+        Ok(())
+    }
+
+    fn stop_at(&mut self, event: &Event, output: &mut dyn Output) -> Option<Stop> {
+        match &event.fact {
+            Fact::TurnEnded { outcome, message, .. } => {
+                Some(self.turn_ended(event, *outcome, message.as_deref(), output))
+            }
+            Fact::Replied { message } => Some(match output.show(&Act::Text(&message.text())) {
+                Ok(()) => Stop::Settled(Ok(())),
+                Err(error) => Stop::Unread(error),
+            }),
+            Fact::TaskCanceled => {
+                Some(Stop::Settled(Err(Failure::new(FailureKind::Cancelled, "the task was cancelled"))))
+            }
+            Fact::PersonAsked { message } => {
+                let advice = "nobody can answer here; allow it with --approval-mode";
+                let message = format!("{}\n({advice})", message.text().trim_end());
+                Some(Stop::Fatal(Failure::new(FailureKind::Tool, message)))
+            }
+            Fact::CallFinished(finished) => match &finished.outcome {
+                CallOutcome::Failed { kind } if *kind == ErrorKind::NoSpaceLeft.name() => {
+                    Some(Stop::Fatal(Failure::new(FailureKind::Tool, finished.summary.clone())))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn turn_ended(
+        &mut self,
+        event: &Event,
+        outcome: Outcome,
+        message: Option<&Message>,
+        output: &mut dyn Output,
+    ) -> Stop {
+        let reason = message.and_then(reason_in);
+        let text = message.map(Message::text);
+        let kind = match (outcome, reason) {
+            (Outcome::Completed, _) | (Outcome::InputRequired, None) => None,
+            (Outcome::AuthRequired, _) | (_, Some("credential")) => Some(FailureKind::Authentication),
+            (_, Some("turn_limit" | "session_limit")) => Some(FailureKind::TurnLimit),
+            (Outcome::InputRequired | Outcome::Failed | Outcome::Rejected, _) => Some(FailureKind::General),
+        };
+        if let Some(kind) = kind {
+            if reason.is_some_and(|reason| ASKED_IN_VAIN.contains(&reason)) {
+                self.tally.model_failed(&self.model, event.at);
+            }
+            let said = text.unwrap_or_else(|| "the agent gave no reason".to_owned());
+            return Stop::Settled(Err(Failure::new(kind, said)));
+        }
+        // The last word, where there is one: all there is to show, or something to know.
+        let shown = match text {
+            None => Ok(()),
+            Some(text) if self.acts.is_silent() => {
+                let shown = output.show(&Act::Text(&text));
+                self.last_word = Some(text);
+                shown
+            }
+            Some(text) => output.show(&Act::Warning(text)),
+        };
+        shown.map_or_else(Stop::Unread, |()| Stop::Settled(Ok(())))
+    }
+}
+
+/// Why a turn stopped, where a model was asked and gave no answer.
+const ASKED_IN_VAIN: [&str; 7] =
+    ["credential", "request", "no_such_model", "too_long", "quota", "unavailable", "unusable"];
+
+/// Why the agent stopped without an answer, as it says to programs; nothing when it just has something to say.
+fn reason_in(message: &Message) -> Option<&str> {
+    message.metadata.as_ref()?.get("reason")?.as_str()
+}
+
+async fn start(settings: &Settings, flags: AgentFlags) -> anyhow::Result<(Arc<SessionService>, String)> {
+    let (agent, model) = wiring::agent(settings, flags, Attended::No)?;
+    let stores = wiring::stores(settings)?;
+    let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
+    Ok((session, model.name()))
+}
+
+fn send(session_id: &str, prompt: &str) -> SendMessage {
+    let message = Message {
+        id: MessageId::from(Uuid::new_v4().to_string()),
+        role: Role::User,
+        parts: vec![Part::text(prompt)],
+        context: Some(ContextId::from(session_id)),
+        task: None,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+    };
+    SendMessage { message, configuration: SendConfiguration::default(), metadata: None }
+}
+
+/// Somebody wants it to stop.
+struct Interrupt {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Interrupt {
+    fn watch() -> io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "conduct_tests.rs"]
+mod tests;

@@ -1,0 +1,102 @@
+use attache_domain::{CallId, FinishedCall, Opening, ReplyShape, Seq, TaskId, Timestamp};
+use serde_json::{Map, Value};
+
+use super::*;
+use crate::headless::output::Ending;
+
+/// Keeps what it is shown.
+#[derive(Default)]
+struct Shown(Vec<String>);
+
+impl Output for Shown {
+    fn begin(&mut self, _model: &str, _prompt: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn show(&mut self, act: &Act<'_>) -> io::Result<()> {
+        self.0.push(format!("{act:?}"));
+        Ok(())
+    }
+
+    fn end(&mut self, _ending: &Ending<'_>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn event(seq: u64, fact: Fact) -> Event {
+    Event { seq: Seq(seq), at: Timestamp::UNIX_EPOCH, fact }
+}
+
+fn told(text: &str, reason: Option<&str>) -> Option<Arc<Message>> {
+    let mut message = send("c", text).message;
+    message.metadata = reason.map(|reason| Map::from_iter([("reason".to_owned(), Value::from(reason))]));
+    Some(Arc::new(message))
+}
+
+/// The exit code, what was shown, and how often the model was asked in vain.
+fn ending(fact: Fact) -> (u8, Vec<String>, u64) {
+    let (mut conduct, mut shown) = (Conduct { model: "m".into(), ..Conduct::default() }, Shown::default());
+    let opening = Opening {
+        task: TaskId::from("t"),
+        scope: Scope::new("", ""),
+        context: ContextId::from("c"),
+        message: send("c", "hi").message,
+        digest: attache_domain::Digest("d".into()),
+        reply: ReplyShape::Task,
+        metadata: None,
+    };
+    conduct.view = TaskView::open(&event(1, opening.decide()));
+    let event = event(2, fact);
+    conduct.take(&event, &mut shown).unwrap();
+    let code = match conduct.stop_at(&event, &mut shown) {
+        None => panic!("it goes on after {event:?}"),
+        Some(Stop::Settled(Ok(()))) => 0,
+        Some(Stop::Settled(Err(failure)) | Stop::Fatal(failure)) => failure.kind.code(),
+        Some(Stop::Interrupted | Stop::Unread(_)) => panic!("nobody stopped it"),
+    };
+    let errors = conduct.tally.stats.models.get("m").map_or(0, |model| model.api.total_errors);
+    (code, shown.0, errors)
+}
+
+#[track_caller]
+fn check(outcome: Outcome, reason: Option<&str>, expected: u8) {
+    let (code, shown, errors) = ending(Fact::TurnEnded { outcome, message: told("so", reason), usage: None });
+    assert_eq!(code, expected, "{outcome:?} {reason:?}");
+    assert_eq!(shown.is_empty(), expected != 0, "a failure is told at the end: {shown:?}");
+    assert_eq!(errors, u64::from(reason.is_some_and(|reason| ASKED_IN_VAIN.contains(&reason))));
+}
+
+#[test]
+fn every_end_of_a_turn_has_its_exit_code() {
+    check(Outcome::Completed, None, 0);
+    check(Outcome::InputRequired, None, 0);
+    check(Outcome::InputRequired, Some("unavailable"), 1);
+    check(Outcome::InputRequired, Some("max_tokens"), 1);
+    check(Outcome::InputRequired, Some("turn_limit"), 53);
+    check(Outcome::InputRequired, Some("session_limit"), 53);
+    check(Outcome::Failed, Some("credential"), 41);
+    check(Outcome::AuthRequired, None, 41);
+    check(Outcome::Failed, Some("no_such_model"), 1);
+    check(Outcome::Failed, None, 1);
+    check(Outcome::Rejected, None, 1);
+}
+
+#[test]
+fn a_question_to_nobody_and_a_full_disk_are_fatal() {
+    assert_eq!(ending(Fact::PersonAsked { message: told("May I?", None).unwrap() }).0, 54);
+    let full = FinishedCall {
+        call: CallId("c".into()),
+        outcome: CallOutcome::Failed { kind: ErrorKind::NoSpaceLeft.name() },
+        output: vec![],
+        summary: "the disk is full".into(),
+        diff: None,
+    };
+    assert_eq!(ending(Fact::CallFinished(Box::new(full))).0, 54);
+    assert_eq!(ending(Fact::TaskCanceled).0, 130);
+}
+
+#[test]
+fn a_bare_message_is_an_answer() {
+    let (code, shown, _) = ending(Fact::Replied { message: told("hello", None).unwrap() });
+    assert_eq!((code, shown), (0, vec!["Text(\"hello\")".to_owned()]));
+}

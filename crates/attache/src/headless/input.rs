@@ -1,0 +1,145 @@
+//! What is asked: the words on the command line, behind what was piped in.
+
+use std::io::{self, IsTerminal, Read};
+use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use attache_tool_std::mentions::find_mentions;
+
+use super::failure::{Failure, FailureKind};
+
+/// More than this of piped text is cut off.
+const MOST_PIPED: usize = 8 << 20;
+/// How long a pipe may stay silent when there are words anyway: some programs hand down one that nobody writes to.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Input {
+    pub(crate) prompt: String,
+    pub(crate) warning: Option<String>,
+    /// What was said on the command line; the rest was piped in and may be anything.
+    words: String,
+}
+
+impl Input {
+    /// A file that the words mention with an `@`, and that is not there, is most likely misspelled.
+    pub(crate) fn check_mentions(&self, workspace: &Path) -> Result<(), Failure> {
+        let missing = find_mentions(&self.words)
+            .into_iter()
+            .find(|mention| mention.plainly_a_path && !workspace.join(&mention.path).exists());
+        let Some(mention) = missing else { return Ok(()) };
+        let message = format!("the prompt mentions @{}, and there is no such file or folder", mention.path);
+        Err(Failure::new(FailureKind::Input, message))
+    }
+}
+
+/// Puts the prompt together.
+pub(crate) fn gather(prompt: Option<&str>, query: &[String]) -> Result<Input, Failure> {
+    if prompt.is_some() && !query.is_empty() {
+        let message = "say what to do either with --prompt or in plain words, not both";
+        return Err(Failure::new(FailureKind::Input, message));
+    }
+    let words = prompt.map_or_else(|| query.join(" "), str::to_owned);
+    let piped = if io::stdin().is_terminal() { Piped::default() } else { piped(words.trim().is_empty())? };
+    join(words, &piped)
+}
+
+#[derive(Debug, Default)]
+struct Piped {
+    bytes: Vec<u8>,
+    cut: bool,
+}
+
+fn join(words: String, piped: &Piped) -> Result<Input, Failure> {
+    let text = String::from_utf8_lossy(&piped.bytes);
+    let prompt = match (text.trim().is_empty(), words.trim().is_empty()) {
+        (true, true) => {
+            let message = "there is nothing to do: give a prompt, as in attache -p \"explain this code\", or pipe one in";
+            return Err(Failure::new(FailureKind::Input, message));
+        }
+        (true, false) => words.clone(),
+        (false, true) => text.into_owned(),
+        (false, false) => format!("{text}\n\n{words}"),
+    };
+    let warning =
+        piped.cut.then(|| format!("only the first {} MiB of the piped text are used", MOST_PIPED >> 20));
+    Ok(Input { prompt, warning, words })
+}
+
+fn piped(needed: bool) -> Result<Piped, Failure> {
+    let (sender, receiver) = mpsc::channel();
+    // Reading cannot be interrupted: a thread that waits for a pipe nobody writes to ends with the process.
+    std::thread::spawn(move || read(&mut io::stdin().lock(), &sender));
+    let mut piped = Piped::default();
+    loop {
+        let patience = if needed || !piped.bytes.is_empty() { Duration::MAX } else { PATIENCE };
+        match receiver.recv_timeout(patience) {
+            Ok(Ok(bytes)) => {
+                piped.bytes.extend(bytes);
+                if piped.bytes.len() > MOST_PIPED {
+                    piped.bytes.truncate(MOST_PIPED);
+                    piped.cut = true;
+                    return Ok(piped);
+                }
+            }
+            Ok(Err(error)) => {
+                return Err(Failure::new(
+                    FailureKind::Input,
+                    format!("standard input cannot be read: {error}"),
+                ));
+            }
+            Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout) => return Ok(piped),
+        }
+    }
+}
+
+fn read(from: &mut impl Read, to: &mpsc::Sender<io::Result<Vec<u8>>>) {
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        let result = match from.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(length) => Ok(buffer[..length].to_vec()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let broken = result.is_err();
+        if to.send(result).is_err() || broken {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(piped: &str, words: &str, expected: Option<&str>) {
+        let piped = Piped { bytes: piped.into(), cut: false };
+        let found = join(words.to_owned(), &piped).ok().map(|input| input.prompt);
+        assert_eq!(found.as_deref(), expected);
+    }
+
+    #[test]
+    fn piped_text_stands_before_the_words() {
+        check("", "explain", Some("explain"));
+        check("text\n", "", Some("text\n"));
+        check("text", "explain", Some("text\n\nexplain"));
+        check(" \n", "explain", Some("explain"));
+        check("", " ", None);
+    }
+
+    #[test]
+    fn what_was_cut_off_is_said() {
+        let piped = Piped { bytes: b"text".to_vec(), cut: true };
+        let warning = join(String::new(), &piped).unwrap().warning.unwrap();
+        assert_eq!(warning, "only the first 8 MiB of the piped text are used");
+    }
+
+    #[test]
+    fn two_ways_to_say_it_are_one_too_many() {
+        let failure = gather(Some("a"), &["b".to_owned()]).unwrap_err();
+        assert_eq!(failure.kind.code(), 42);
+    }
+}

@@ -1,0 +1,68 @@
+//! The model's words on stdout and nothing else; whatever else there is to say on stderr.
+
+use std::io::{self, Write};
+
+use super::act::Act;
+use super::output::{Ending, Output};
+use crate::plain::{Plain, plain};
+
+#[derive(Debug, Default)]
+pub(crate) struct TextOutput {
+    plain: Plain,
+    /// Something was printed that no line break follows.
+    open_line: bool,
+}
+
+impl Output for TextOutput {
+    fn begin(&mut self, _model: &str, _prompt: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn show(&mut self, act: &Act<'_>) -> io::Result<()> {
+        match act {
+            Act::Text(text) => self.print(text),
+            Act::Withdrawn => {
+                self.end_line()?;
+                tell(
+                    "WARNING",
+                    "the answer was cut off and starts again; what was printed of it does not count",
+                );
+                Ok(())
+            }
+            Act::Warning(text) => {
+                tell("WARNING", text);
+                Ok(())
+            }
+            Act::ToolUse(_) | Act::ToolResult(_) => Ok(()),
+        }
+    }
+
+    fn end(&mut self, ending: &Ending<'_>) -> io::Result<()> {
+        self.end_line()?;
+        if let Err(failure) = ending.result {
+            tell("ERROR", &failure.message);
+        }
+        Ok(())
+    }
+}
+
+impl TextOutput {
+    fn print(&mut self, text: &str) -> io::Result<()> {
+        let text = self.plain.push(text);
+        if let Some(last) = text.chars().next_back() {
+            self.open_line = last != '\n';
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    fn end_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.open_line) { writeln!(io::stdout()) } else { Ok(()) }
+    }
+}
+
+/// Who does not want to hear it does not stop the work.
+fn tell(label: &str, text: &str) {
+    let _ = writeln!(io::stderr(), "[{label}] {}", plain(text));
+}

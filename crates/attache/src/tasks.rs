@@ -1,0 +1,70 @@
+//! `attache tasks`: looks after the tasks of a running server.
+
+mod answer;
+mod arguments;
+mod follow;
+mod list;
+mod server;
+mod show;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::Context;
+
+pub(crate) use arguments::TasksArguments;
+
+use crate::report;
+use arguments::{CancelArguments, TasksCommand};
+use server::Server;
+
+const INTERRUPTED: u8 = 130;
+
+pub(crate) fn run(arguments: TasksArguments) -> ExitCode {
+    match attempt(arguments) {
+        Ok(code) => code,
+        // Whoever read it has read enough.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => report::failure(&error),
+    }
+}
+
+fn attempt(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the runtime")?;
+    runtime.block_on(async {
+        tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c() => Ok(ExitCode::from(INTERRUPTED)),
+            result = Box::pin(perform(arguments)) => result,
+        }
+    })
+}
+
+async fn perform(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
+    #[expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
+    let token = std::env::var("ATTACHE_TOKEN").ok();
+    let server = Server::connect(&arguments, token).await?;
+    match arguments.command {
+        TasksCommand::List(arguments) => list::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
+        TasksCommand::Show(arguments) => show::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
+        TasksCommand::Follow(arguments) => follow::run(&server, arguments).await,
+        TasksCommand::Cancel(arguments) => cancel(&server, &arguments).await,
+        TasksCommand::Answer(arguments) => answer::run(&server, arguments).await,
+    }
+}
+
+async fn cancel(server: &Server, arguments: &CancelArguments) -> anyhow::Result<ExitCode> {
+    let task = server.find(&arguments.id).await?;
+    let task = server.client.cancel(&task.id).await.map_err(|error| server.tell(error))?;
+    writeln!(io::stdout(), "task {} is {}", task.id, task.status.state)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let of_io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let of_json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        of_io.or(of_json) == Some(io::ErrorKind::BrokenPipe)
+    })
+}

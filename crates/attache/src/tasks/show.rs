@@ -1,0 +1,132 @@
+//! `attache tasks show`, and how a task looks.
+
+use std::io::{self, Write};
+
+use attache_client::{Artifact, Message, Part, PartContent, Role, Task};
+
+use super::arguments::ShowArguments;
+use super::server::Server;
+use crate::plain::plain;
+
+pub(crate) async fn run(server: &Server, arguments: ShowArguments) -> anyhow::Result<()> {
+    let task = server.find(&arguments.id).await?;
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &task)?;
+        writeln!(out)?;
+    } else {
+        out.write_all(page(&task).as_bytes())?;
+    }
+    Ok(out.flush()?)
+}
+
+fn page(task: &Task) -> String {
+    let mut text = format!("task     {}\ncontext  {}\n", plain(&task.id), plain(&task.context_id));
+    let updated = task.status.timestamp.as_deref().map(|at| format!(", {}", plain(at))).unwrap_or_default();
+    text.push_str(&format!("state    {}{updated}\n", task.status.state));
+    for message in &task.history {
+        let speaker = match message.role {
+            Role::User => "user",
+            Role::Agent => "agent",
+            Role::Unknown => "?",
+        };
+        text.push_str(&format!("\n{speaker}:\n{}", block(&parts(&message.parts))));
+    }
+    for artifact in task.artifacts.iter().filter(|artifact| !is_said(artifact, &task.history)) {
+        text.push_str(&format!("\n{}\n{}", heading(artifact), block(&parts(&artifact.parts))));
+    }
+    if let Some(message) = &task.status.message {
+        let label = if task.status.state.is_interrupted() { "it asks" } else { "it says" };
+        text.push_str(&format!("\n{label}:\n{}", block(&parts(&message.parts))));
+    }
+    if task.status.state.is_interrupted() {
+        text.push_str(&format!("\n{}\n", how_to_answer(&task.id)));
+    }
+    text
+}
+
+pub(crate) fn how_to_answer(id: &str) -> String {
+    format!("answer with: attache tasks answer {} yes (or no, a choice, or any text)", plain(id))
+}
+
+pub(crate) fn heading(artifact: &Artifact) -> String {
+    let name = artifact.name.as_deref().unwrap_or_default();
+    let filename = artifact.parts.iter().find_map(|part| part.filename.as_deref());
+    let name = [name, filename.unwrap_or_default(), artifact.id()].into_iter().find(|name| !name.is_empty());
+    format!("artifact {}:", plain(name.unwrap_or("without a name")))
+}
+
+/// The answer stands in the history as well, once it is whole.
+fn is_said(artifact: &Artifact, history: &[Message]) -> bool {
+    let text = artifact.text();
+    history.iter().any(|message| message.role == Role::Agent && message.text() == text)
+}
+
+/// Every part in a form that can be read.
+pub(crate) fn parts(parts: &[Part]) -> String {
+    let shown = parts.iter().map(|part| match &part.content {
+        PartContent::Text(text) => plain(text),
+        PartContent::Data(data) => serde_json::to_string_pretty(data).unwrap_or_default(),
+        PartContent::Url(url) => plain(url),
+        PartContent::Raw(raw) => format!("({} bytes of {})", raw.len() / 4 * 3, media_type(part)),
+    });
+    shown.collect()
+}
+
+fn media_type(part: &Part) -> String {
+    plain(part.media_type.as_deref().unwrap_or("something"))
+}
+
+fn block(text: &str) -> String {
+    let text = text.trim_end_matches('\n');
+    if text.is_empty() { String::new() } else { format!("{text}\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_page_has_what_was_said_made_and_asked() {
+        let message =
+            |role: &str, text: &str| json!({"messageId": "m", "role": role, "parts": [{"text": text}]});
+        let task: Task = serde_json::from_value(json!({
+            "id": "t-1",
+            "contextId": "c-1",
+            "status": {"state": "TASK_STATE_INPUT_REQUIRED", "message": message("ROLE_AGENT", "May I?")},
+            "history": [message("ROLE_USER", "Do it"), message("ROLE_AGENT", "Half done.")],
+            "artifacts": [
+                {"artifactId": "answer-1", "name": "Answer", "parts": [{"text": "Half "}, {"text": "done."}]},
+                {"artifactId": "changes-1", "name": "Changes", "parts": [{"text": "--- a/x\n+++ b/x\n"}]},
+                {"artifactId": "image", "parts": [{"raw": "QUJD", "mediaType": "image/png"}]},
+            ],
+        }))
+        .unwrap();
+        let expected = "\
+task     t-1
+context  c-1
+state    input-required
+
+user:
+Do it
+
+agent:
+Half done.
+
+artifact Changes:
+--- a/x
++++ b/x
+
+artifact image:
+(3 bytes of image/png)
+
+it asks:
+May I?
+
+answer with: attache tasks answer t-1 yes (or no, a choice, or any text)
+";
+        assert_eq!(page(&task), expected);
+    }
+}
