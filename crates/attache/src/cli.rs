@@ -5,17 +5,31 @@ use std::path::PathBuf;
 use attache_config::{Flags, VARIABLES};
 use clap::{Args, Parser, Subcommand};
 
+use crate::config_command::ConfigArguments;
+use crate::headless::HeadlessArguments;
+use crate::mcp::McpArguments;
+use crate::tasks::TasksArguments;
+
 #[derive(Debug, Parser)]
 #[command(name = "attache", version, about = "A coding agent that lives on the network", after_help = variables())]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) headless: HeadlessArguments,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show the settings that count
+    Config(ConfigArguments),
+    /// Look after the MCP servers in the settings files
+    Mcp(McpArguments),
     /// Serve the agent to A2A clients over HTTP
     Serve(ServeArguments),
+    /// Look after the tasks of a running server
+    Tasks(TasksArguments),
 }
 
 #[derive(Debug, Args)]

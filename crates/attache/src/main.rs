@@ -4,15 +4,26 @@
 //! current folder, prints, or exits.
 
 mod cli;
+mod config_command;
+mod furnishing;
+mod headless;
 mod logging;
+mod mcp;
+mod models;
+mod plain;
 mod report;
 mod serve;
+mod servers;
+mod surroundings;
+mod tasks;
 mod toolbox;
 mod wiring;
+mod workplaces;
 
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
 
@@ -24,11 +35,24 @@ fn main() -> ExitCode {
     // The system's huge pages would make two megabytes resident wherever a few bytes are used. First, because
     // it counts for memory touched from now on; a system without them has nothing to switch off.
     let _ = nix::sys::prctl::set_thp_disable(true);
-    let result = match Cli::parse().command {
-        Command::Serve(arguments) => serve::run(arguments),
+    let Cli { command, headless } = Cli::parse();
+    let result = match command {
+        Some(Command::Config(arguments)) => return config_command::run(arguments),
+        Some(Command::Mcp(arguments)) => mcp::run(arguments),
+        Some(Command::Serve(arguments)) => serve::run(arguments),
+        Some(Command::Tasks(arguments)) => return tasks::run(arguments),
+        None if headless.asks_nothing() && io::stdin().is_terminal() => return explain(),
+        None => return headless::run(&headless),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => report::failure(&error),
     }
+}
+
+/// Nothing was asked, and nothing will come: what could be asked.
+fn explain() -> ExitCode {
+    // There is nobody to tell when it cannot be printed.
+    let _ = Cli::command().print_help();
+    ExitCode::from(2)
 }

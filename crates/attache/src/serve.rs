@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use attache_config::{ModelChoice, Settings, StoreChoice};
+use attache_config::{AgentFlags, Flags, ModelChoice, Settings, StoreChoice};
 use attache_server::{Server, ServerHandle};
 use attache_session::SessionService;
 use tokio::net::TcpListener;
@@ -22,18 +22,20 @@ use crate::{logging, wiring};
 pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| std::env::var(name).ok();
-    let settings = attache_config::load(arguments.into(), &environment, &current_dir)?;
+    let flags = Flags::from(arguments);
+    let agent_flags = AgentFlags::from(&flags);
+    let settings = attache_config::load(flags, &environment, &current_dir)?;
     logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(Box::pin(serve(settings)))
+    runtime.block_on(Box::pin(serve(settings, agent_flags)))
 }
 
-async fn serve(settings: Settings) -> anyhow::Result<()> {
-    let agent = wiring::agent(&settings, Attended::Yes)?;
+async fn serve(settings: Settings, flags: AgentFlags) -> anyhow::Result<()> {
+    let (agent, model) = wiring::agent(&settings, flags, Attended::Yes)?;
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
     let address = listener.local_addr().context("cannot tell the address")?;
@@ -46,7 +48,7 @@ async fn serve(settings: Settings) -> anyhow::Result<()> {
     let server = Server::new(listener, session.clone(), wiring::server_options(&settings, &base_url));
     let handle = server.handle();
     stop_on_signals(handle)?;
-    greet(&settings, &listening_at).context("cannot write to standard output")?;
+    greet(&settings, &model, &listening_at).context("cannot write to standard output")?;
     server.run().await;
     session.shutdown().await;
     tracing::info!("stopped");
@@ -69,17 +71,18 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// What a newcomer needs: where it is, what it knows, and one command that works.
-fn greet(settings: &Settings, url: &str) -> io::Result<()> {
+fn greet(settings: &Settings, model: &ModelChoice, url: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "attache is listening on {url}")?;
     writeln!(out, "  card       {url}/.well-known/agent-card.json")?;
-    match &settings.model {
+    match model {
         ModelChoice::Offline => writeln!(
             out,
             "  model      offline (built in; say \"help\" to see what it understands, or set GEMINI_API_KEY)"
         )?,
         ModelChoice::Script(path) => writeln!(out, "  model      script {}", path.display())?,
         ModelChoice::Gemini(chosen) => writeln!(out, "  model      gemini {}", chosen.model)?,
+        other => writeln!(out, "  model      {}", other.name())?,
     }
     match &settings.store {
         StoreChoice::Memory => writeln!(out, "  store      memory (forgotten when the server stops)")?,

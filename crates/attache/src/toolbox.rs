@@ -1,27 +1,112 @@
-//! The standard tools of a conversation.
+//! The tools of a conversation: the standard ones, and those of its MCP servers.
 
 use std::sync::Arc;
 
-use attache_tool::Registry;
+use async_trait::async_trait;
+use attache_agent::Toolbox;
+use attache_config::WorkspaceSettings;
+use attache_model_http::gemini::{GeminiSearch, Searched};
+use attache_tool::{ErrorKind, Registry, Tool, ToolError};
+use attache_tool_mcp::McpServers;
 use attache_tool_std::{
-    BackgroundProcesses, Glob, GrepSearch, ListBackgroundProcesses, ListDirectory, ReadBackgroundOutput,
-    ReadFile, Reads, Replace, RunShellCommand, SaveMemory, ShellOptions, WriteFile, WriteTodos,
+    AskUser, BackgroundProcesses, Found, Glob, GoogleWebSearch, GrepSearch, ListBackgroundProcesses,
+    ListDirectory, ReadBackgroundOutput, ReadFile, Reads, Replace, RunShellCommand, SaveMemory, ShareFile,
+    ShellOptions, Source, Support, WebFetch, WebSearch, WriteFile, WriteTodos,
 };
 
+/// What conversations share, because it keeps nothing of them.
+pub(crate) struct SharedTools {
+    pub(crate) fetch: Arc<WebFetch>,
+    pub(crate) search: Option<Arc<GoogleWebSearch>>,
+}
+
+/// One conversation's tools.
+pub(crate) struct Kit {
+    own: Registry,
+    servers: Vec<Arc<McpServers>>,
+}
+
+impl Kit {
+    pub(crate) fn new(own: Registry, servers: Vec<Arc<McpServers>>) -> Self {
+        Self { own, servers }
+    }
+}
+
+impl Toolbox for Kit {
+    fn tools(&self) -> Registry {
+        let mut tools = self.own.clone();
+        for tool in self.servers.iter().flat_map(|servers| servers.tools()) {
+            tools.add(tool);
+        }
+        tools
+    }
+
+    fn version(&self) -> u64 {
+        self.servers.iter().map(|servers| *servers.changes().borrow()).sum()
+    }
+}
+
 /// What a conversation has read and started is nothing to the others.
-pub(crate) fn new_kit() -> Registry {
+pub(crate) fn standard_tools(settings: &WorkspaceSettings, shared: &SharedTools) -> Registry {
     let (reads, background) = (Arc::new(Reads::default()), Arc::new(BackgroundProcesses::default()));
-    let mut kit = Registry::default();
-    kit.add(Arc::new(ReadFile::new(reads.clone())));
-    kit.add(Arc::new(ListDirectory::default()));
-    kit.add(Arc::new(Glob::default()));
-    kit.add(Arc::new(GrepSearch::default()));
-    kit.add(Arc::new(WriteFile::new(reads.clone())));
-    kit.add(Arc::new(Replace::new(reads)));
-    kit.add(Arc::new(RunShellCommand::new(ShellOptions::default(), background.clone())));
-    kit.add(Arc::new(ListBackgroundProcesses::new(background.clone())));
-    kit.add(Arc::new(ReadBackgroundOutput::new(background)));
-    kit.add(Arc::new(WriteTodos::default()));
-    kit.add(Arc::new(SaveMemory::default()));
-    kit
+    let keys = &settings.tools;
+    let shell = ShellOptions {
+        terminal: keys.shell.interactive,
+        inactivity_limit: keys.shell.inactivity_timeout,
+        longest_output: keys.truncate_output_threshold.unwrap_or(usize::MAX),
+        ..ShellOptions::default()
+    };
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
+        Arc::new(ReadFile::new(reads.clone())),
+        Arc::new(ListDirectory::default()),
+        Arc::new(Glob::default()),
+        Arc::new(GrepSearch::default()),
+        Arc::new(WriteFile::new(reads.clone())),
+        Arc::new(Replace::new(reads)),
+        Arc::new(RunShellCommand::new(shell, background.clone())),
+        Arc::new(ListBackgroundProcesses::new(background.clone())),
+        Arc::new(ReadBackgroundOutput::new(background)),
+        Arc::new(SaveMemory::default()),
+        Arc::new(ShareFile::default()),
+        Arc::new(AskUser::default()),
+        shared.fetch.clone(),
+    ];
+    if keys.write_todos {
+        tools.push(Arc::new(WriteTodos::default()));
+    }
+    if let Some(search) = &shared.search {
+        tools.push(search.clone());
+    }
+    let mut offered = Registry::default();
+    for tool in tools.into_iter().filter(|tool| keys.offers(&tool.spec().name)) {
+        offered.add(tool);
+    }
+    offered
+}
+
+/// Gemini's own search, as the tool wants it.
+pub(crate) struct SearchByGemini(pub(crate) GeminiSearch);
+
+#[async_trait]
+impl WebSearch for SearchByGemini {
+    async fn search(&self, query: &str) -> Result<Found, ToolError> {
+        let Searched { text, sources, supports } = self
+            .0
+            .search(query)
+            .await
+            .map_err(|error| ToolError::new(ErrorKind::WebSearchFailed, error.to_string()))?;
+        let source = |source: attache_model_http::gemini::SearchSource| Source {
+            title: source.title,
+            url: source.url,
+        };
+        let support = |support: attache_model_http::gemini::SearchSupport| Support {
+            end: support.end,
+            sources: support.sources,
+        };
+        Ok(Found {
+            text,
+            sources: sources.into_iter().map(source).collect(),
+            supports: supports.into_iter().map(support).collect(),
+        })
+    }
 }

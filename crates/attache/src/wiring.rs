@@ -1,27 +1,19 @@
 //! Settings become parts: the only place that names implementations.
 
+use std::ffi::OsString;
 use std::net::IpAddr;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
-use attache_agent::{CodingAgent, Mind, PolicyOptions};
-use attache_config::{
-    ApprovalMode, GeminiSettings, ModelChoice, Settings, StoreChoice, Synchronous, card_of,
-};
-use attache_model::offline::OfflineModel;
-use attache_model::script::ScriptModel;
-use attache_model::LanguageModel;
-use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
-use attache_net::{BaseUrl, Client, ClientOptions, Secret};
+use attache_agent::CodingAgent;
+use attache_config::{AgentFlags, ModelChoice, Settings, StoreChoice, Synchronous, card_of};
 use attache_server::{Limits, ServerOptions};
 use attache_session::{Agent, SessionOptions};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
-use attache_tool::Workspace;
-use attache_tool::policy::Mode;
 
+use crate::furnishing::{Furnishing, Start};
 use crate::report::hinted;
 use crate::workplaces::Furnisher;
 
@@ -48,33 +40,26 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     }
 }
 
-pub(crate) fn agent(settings: &Settings, attended: Attended) -> anyhow::Result<Arc<dyn Agent>> {
-    let mind = match &settings.model {
-        ModelChoice::Offline => Mind::BuiltIn(Arc::new(OfflineModel)),
-        ModelChoice::Script(path) => Mind::BuiltIn(Arc::new(script(path)?)),
-        ModelChoice::Gemini(chosen) => Mind::Language(gemini(chosen)?),
-    };
-    let root = settings.workspace.canonicalize().context("cannot find the workspace")?;
-    std::fs::create_dir_all(&settings.scratch)
-        .with_context(|| format!("cannot make the folder {}", settings.scratch.display()))?;
-    let scratch = settings.scratch.canonicalize().context("cannot find the scratch folder")?;
-    let roots = vec![root.clone()];
-    let policy = PolicyOptions {
-        mode: match settings.approval {
-            ApprovalMode::Default => Mode::Default,
-            ApprovalMode::AutoEdit => Mode::AutoEdit,
-            ApprovalMode::Yolo => Mode::Yolo,
-            ApprovalMode::Plan => Mode::Plan,
-        },
-        roots: roots.clone(),
-        // Whoever starts the server in a folder, or names it, trusts it; a folder's own settings are not read yet.
-        trusted: true,
-        unattended: attended == Attended::No,
-        ..PolicyOptions::default()
-    };
-    let workspace = Workspace { roots, scratch, environment: settings.child_environment.clone() };
-    let furnisher = Furnisher::new(mind, policy, root, Arc::new(workspace));
-    Ok(Arc::new(CodingAgent::new(Arc::new(furnisher))))
+/// The agent, and the model that answers unless somebody asks for another.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment and current folder are read"
+)]
+pub(crate) fn agent(
+    settings: &Settings,
+    flags: AgentFlags,
+    attended: Attended,
+) -> anyhow::Result<(Arc<dyn Agent>, ModelChoice)> {
+    let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
+    // What is not text is nothing that we know.
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let variables = std::env::vars_os().filter_map(text).collect();
+    let operator = settings.clone();
+    let furnishing = Furnishing::new(Start { operator, flags, variables, current_dir, attended })?;
+    let model = furnishing.model().clone();
+    let agent = CodingAgent::new(Arc::new(Furnisher::new(furnishing)));
+    Ok((Arc::new(agent), model))
 }
 
 /// Whether somebody can be asked.
@@ -82,28 +67,6 @@ pub(crate) fn agent(settings: &Settings, attended: Attended) -> anyhow::Result<A
 pub(crate) enum Attended {
     Yes,
     No,
-}
-
-fn gemini(chosen: &GeminiSettings) -> anyhow::Result<Arc<dyn LanguageModel>> {
-    let base_url = chosen.base_url.as_deref().map(BaseUrl::parse).transpose().map_err(|error| {
-        let error = anyhow::Error::new(error).context("GOOGLE_GEMINI_BASE_URL cannot be used");
-        hinted(error, "give it as https://HOST, or http://127.0.0.1:PORT for a server on this machine")
-    })?;
-    let credential = Credential::ApiKey(Secret::new(chosen.key.expose()));
-    let options = GeminiOptions::new(chosen.model.clone(), credential, Backend::Developer { base_url });
-    let client = Client::new(&ClientOptions::default()).context("cannot make the outbound client")?;
-    let model = GeminiModel::new(options, client).context("the Gemini model cannot be used")?;
-    Ok(Arc::new(model))
-}
-
-fn script(path: &Path) -> anyhow::Result<ScriptModel> {
-    let hint = "docs/script-model.md describes script files";
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the script {}", path.display()))
-        .map_err(|error| hinted(error, hint))?;
-    ScriptModel::from_yaml(&text)
-        .with_context(|| format!("the script {} is not valid", path.display()))
-        .map_err(|error| hinted(error, hint))
 }
 
 pub(crate) fn session_options(settings: &Settings) -> SessionOptions {

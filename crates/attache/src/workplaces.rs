@@ -1,63 +1,62 @@
-//! Furnishes conversations: each gets its own tools, rules and model, and keeps them for as long as its wishes stay.
+//! Furnishes conversations: each gets its own workspace, model, tools and rules, and keeps them for as long as its wishes
+//! stay the same.
 
 use std::collections::{HashMap, VecDeque};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use attache_agent::{
-    Mind, PolicyOptions, PolicyReferee, Refusal, WorkLimits, Wishes, Workplace, Workplaces, instructions,
-};
+use attache_agent::{Mind, Refusal, Wishes, Workplace, Workplaces};
 use attache_domain::{ContextId, Scope};
-use attache_tool::Workspace;
+use attache_tool_mcp::{McpServers, ServerState};
 
-use crate::toolbox;
+use crate::furnishing::{Furnishing, Prepared};
+use crate::servers::SharedServers;
+use crate::toolbox::Kit;
 
 /// Conversations whose workplaces are kept; what the oldest have in the background ends with them.
 const MOST_CONVERSATIONS: usize = 256;
 
-/// What all conversations have in common.
 pub(crate) struct Furnisher {
-    pub(crate) mind: Mind,
-    pub(crate) policy: PolicyOptions,
-    pub(crate) root: PathBuf,
-    pub(crate) workspace: Arc<Workspace>,
+    furnishing: Arc<Furnishing>,
+    servers: SharedServers,
     open: Mutex<Open>,
 }
 
+type Conversation = (Scope, ContextId);
+
 #[derive(Default)]
 struct Open {
-    places: HashMap<(Scope, ContextId), (Wishes, Arc<Workplace>)>,
-    order: VecDeque<(Scope, ContextId)>,
+    places: HashMap<Conversation, (Wishes, Arc<Workplace>)>,
+    order: VecDeque<Conversation>,
 }
 
 impl Furnisher {
-    pub(crate) fn new(mind: Mind, policy: PolicyOptions, root: PathBuf, workspace: Arc<Workspace>) -> Self {
-        Self { mind, policy, root, workspace, open: Mutex::default() }
+    pub(crate) fn new(furnishing: Furnishing) -> Self {
+        Self { furnishing: Arc::new(furnishing), servers: SharedServers::default(), open: Mutex::default() }
     }
 
     fn opened(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn furnish(&self, wishes: &Wishes) -> Result<Workplace, Refusal> {
-        Ok(Workplace {
-            mind: self.mind(wishes)?,
-            toolbox: Arc::new(toolbox::new_kit()),
-            referee: Arc::new(PolicyReferee::new(self.policy.clone())),
-            workspace: self.workspace.clone(),
-            instructions: instructions(&self.root),
-            opening: Vec::new(),
-            mentions: None,
-            limits: WorkLimits::default(),
-        })
+    async fn furnish(&self, conversation: &Conversation, wishes: &Wishes) -> Result<Workplace, Refusal> {
+        let (furnishing, wished) = (self.furnishing.clone(), wishes.clone());
+        let whose = conversation.clone();
+        // Settings, rules and context are files: reading them may take a while.
+        let prepared = tokio::task::spawn_blocking(move || furnishing.prepare(&whose, &wished)).await;
+        let broken = |_| Refusal { field: "workspace", what: "its settings cannot be read".into() };
+        let Prepared { mut place, own_tools, servers } = prepared.map_err(broken)??;
+        let servers = self.servers.connect(&conversation.0, servers).await;
+        place.notices.extend(servers.iter().flat_map(|servers| troubles(servers)));
+        place.toolbox = Arc::new(Kit::new(own_tools, servers));
+        Ok(place)
     }
 }
 
 #[async_trait]
 impl Workplaces for Furnisher {
-    fn mind(&self, _wishes: &Wishes) -> Result<Mind, Refusal> {
-        Ok(self.mind.clone())
+    fn mind(&self, wishes: &Wishes) -> Result<Mind, Refusal> {
+        self.furnishing.mind(wishes)
     }
 
     async fn open(
@@ -66,26 +65,35 @@ impl Workplaces for Furnisher {
         context: &ContextId,
         wishes: &Wishes,
     ) -> Result<Arc<Workplace>, Refusal> {
-        let key = (scope.clone(), context.clone());
-        if let Some((granted, place)) = self.opened().places.get(&key)
+        let conversation = (scope.clone(), context.clone());
+        if let Some((granted, place)) = self.opened().places.get(&conversation)
             && granted == wishes
         {
             return Ok(place.clone());
         }
-        let place = Arc::new(self.furnish(wishes)?);
-        self.opened().keep(key, (wishes.clone(), place.clone()));
+        let place = Arc::new(self.furnish(&conversation, wishes).await?);
+        self.opened().keep(conversation, (wishes.clone(), place.clone()));
         Ok(place)
     }
 }
 
 impl Open {
-    fn keep(&mut self, key: (Scope, ContextId), place: (Wishes, Arc<Workplace>)) {
-        if self.places.insert(key.clone(), place).is_none() {
-            self.order.push_back(key);
+    fn keep(&mut self, conversation: Conversation, place: (Wishes, Arc<Workplace>)) {
+        if self.places.insert(conversation.clone(), place).is_none() {
+            self.order.push_back(conversation);
         }
         while self.order.len() > MOST_CONVERSATIONS {
             let Some(oldest) = self.order.pop_front() else { break };
             self.places.remove(&oldest);
         }
     }
+}
+
+/// Servers that people counted on and that are not there.
+fn troubles(servers: &McpServers) -> Vec<String> {
+    let failed = servers.statuses().into_iter().filter_map(|status| {
+        let ServerState::Failed { why } = status.state else { return None };
+        Some(format!("The MCP server {} cannot be used: {why}.", status.name))
+    });
+    failed.collect()
 }

@@ -3,70 +3,12 @@
 use std::fs;
 
 use attache_testkit::model_server::{ModelServer, gemini};
-use attache_testkit::{Client, Launch, ServerProcess};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::support::{launch, message, message_to};
-
-/// A server whose model is `model` and whose workspace is the folder `work` of the launch.
-async fn start(model: &ModelServer) -> (Launch, ServerProcess) {
-    let launch = launch_with(model);
-    let server = launch.start().await;
-    (launch, server)
-}
-
-fn launch_with(model: &ModelServer) -> Launch {
-    let launch = launch();
-    let workspace = launch.folder().join("work");
-    fs::create_dir_all(&workspace).unwrap();
-    fs::write(workspace.join("hello.txt"), "Hello, world.\nSecond line.\n").unwrap();
-    let data = launch.folder().join("data").display().to_string();
-    launch
-        .durable()
-        .argument("--workspace")
-        .argument(workspace.display().to_string())
-        .argument("--model")
-        .argument("gemini-2.5-pro")
-        .variable("GEMINI_API_KEY", "key-for-tests")
-        .variable("GOOGLE_GEMINI_BASE_URL", &model.url())
-        .variable("XDG_DATA_HOME", &data)
-}
-
-fn says(text: &str) -> attache_testkit::model_server::Planned {
-    gemini::answer([gemini::chunk().text(text).finish("STOP").usage(100, 10)])
-}
-
-fn calls(name: &str, arguments: Value) -> attache_testkit::model_server::Planned {
-    gemini::answer([gemini::chunk().call(name, arguments).finish("STOP").usage(100, 10)])
-}
-
-async fn send(client: &Client, id: &str, text: &str) -> Value {
-    client.rpc("SendMessage", message(id, text)).await["result"]["task"].clone()
-}
-
-async fn reply(client: &Client, id: &str, task: &Value, text: &str) -> Value {
-    let task = task["id"].as_str().unwrap();
-    let answer = client.rpc("SendMessage", message_to(task, id, text)).await;
-    answer["result"].get("task").cloned().unwrap_or(answer)
-}
-
-/// What the tool named in the last request gave back to the model.
-fn last_output(model: &ModelServer) -> String {
-    let body = model.received().last().unwrap().json();
-    let contents = body["contents"].as_array().unwrap().clone();
-    let part = &contents.last().unwrap()["parts"][0]["functionResponse"]["response"];
-    let text = part.get("output").or_else(|| part.get("error")).unwrap_or(part);
-    text.as_str().map_or_else(|| text.to_string(), str::to_owned)
-}
-
-fn state(task: &Value) -> &str {
-    task["status"]["state"].as_str().unwrap_or_else(|| panic!("{task:#}"))
-}
-
-fn answer_text(task: &Value) -> String {
-    let history = task["history"].as_array().unwrap();
-    history.last().unwrap()["parts"][0]["text"].as_str().unwrap().to_owned()
-}
+use crate::agent_world::{
+    answer_text, calls, last_output, launch_with, reply, says, send, settled, start, state,
+};
+use crate::support::message;
 
 #[tokio::test]
 async fn a_question_is_answered_by_the_model() {
@@ -77,7 +19,11 @@ async fn a_question_is_answered_by_the_model() {
     let request = &model.received()[0];
     assert_eq!(request.header("x-goog-api-key"), Some("key-for-tests"));
     let body = request.json();
-    assert_eq!(body["contents"], json!([{"role": "user", "parts": [{"text": "How are you?"}]}]));
+    assert_eq!(body["contents"].as_array().unwrap().len(), 1);
+    let parts = &body["contents"][0]["parts"];
+    let opening = parts[0]["text"].as_str().unwrap();
+    assert!(opening.contains("hello.txt"), "the model knows what is in the workspace: {opening}");
+    assert_eq!(parts[1], json!({"text": "How are you?"}));
     let names: Vec<_> = body["tools"][0]["functionDeclarations"]
         .as_array()
         .unwrap()
@@ -247,12 +193,12 @@ async fn a_command_under_way_at_kill_9_is_not_run_again() {
     server.kill().await;
     let server = launch.start().await;
     let client = server.client();
-    loop {
-        let task = client.rpc("GetTask", json!({"id": id})).await["result"].clone();
-        if state(&task) == "TASK_STATE_COMPLETED" {
-            break;
-        }
-    }
+    let task = settled(&client, id.as_str().unwrap()).await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "somebody who can look is asked: {task:#}");
+    let question = task["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(question.contains("not known whether it took effect"), "{question}");
+    let task = reply(&client, "m2", &task, "skip").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
     assert_eq!(fs::read_to_string(&runs).unwrap(), "once\n");
     assert!(last_output(&model).contains("not known whether"), "{}", last_output(&model));
 }

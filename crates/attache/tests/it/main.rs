@@ -1,15 +1,26 @@
 //! The whole product over real sockets: the real binary, a scripted model, every byte looked at.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod agent_world;
+mod cancelling;
 mod card;
 mod coding;
+mod config_command;
 mod crash;
+mod crashing;
+mod disconnecting;
 mod errors;
+mod furnishing;
+mod headless;
 mod list;
+mod mcp_command;
 mod operations;
 mod pairs;
 mod safety;
 mod send;
 mod stream;
 mod support;
+mod tasks_command;
+mod transcripts;
 mod versions;
+mod watching;

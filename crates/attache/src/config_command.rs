@@ -1,0 +1,200 @@
+//! `attache config show`: what counts, and who said it.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context;
+use attache_config::{
+    AgentFlags, ChosenBy, Flags, SettingEntry, Settings, Sources, Trust, WorkspaceSettings, look_up_trust,
+};
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use crate::plain::plain;
+use crate::report;
+
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArguments {
+    #[command(subcommand)]
+    command: ConfigCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigCommand {
+    /// Show every setting that counts; secrets stay hidden
+    Show(ShowArguments),
+}
+
+#[derive(Debug, Args)]
+struct ShowArguments {
+    /// Show also where each value came from
+    #[arg(long)]
+    origin: bool,
+    /// One JSON object, for programs
+    #[arg(long)]
+    json: bool,
+    /// Folder whose settings are shown [default: the current one]
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+    /// Settings file of the server; see docs/settings.md
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// As if this model had been chosen
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// As if this mode had been chosen
+    #[arg(long, value_name = "MODE")]
+    approval_mode: Option<String>,
+    /// As if the folder were trusted
+    #[arg(long)]
+    skip_trust: bool,
+}
+
+pub(crate) fn run(arguments: ConfigArguments) -> ExitCode {
+    let ConfigCommand::Show(arguments) = arguments.command;
+    match show(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read it has read enough.
+        Err(error) if error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::BrokenPipe) => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => report::failure(&error),
+    }
+}
+
+/// All that is shown.
+struct Shown {
+    operator: Settings,
+    workspace: WorkspaceSettings,
+    trust: Trust,
+    /// The model that answers, or why none can.
+    model: Result<String, String>,
+}
+
+fn show(arguments: ShowArguments) -> anyhow::Result<()> {
+    let (origin, json) = (arguments.origin, arguments.json);
+    let shown = gather(arguments)?;
+    let mut out = io::stdout().lock();
+    if json {
+        serde_json::to_writer_pretty(&mut out, &shown.to_json())?;
+        writeln!(out)?;
+    } else {
+        shown.write(&mut out, origin)?;
+    }
+    Ok(out.flush()?)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment and current folder are read"
+)]
+fn gather(arguments: ShowArguments) -> anyhow::Result<Shown> {
+    let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
+    let environment = |name: &str| std::env::var(name).ok();
+    let flags = Flags {
+        config: arguments.config,
+        workspace: arguments.workspace,
+        model: arguments.model,
+        approval_mode: arguments.approval_mode,
+        ..Flags::default()
+    };
+    let agent = AgentFlags { skip_trust: arguments.skip_trust, ..AgentFlags::from(&flags) };
+    let operator = attache_config::load(flags, &environment, &current_dir)?;
+    let trust = look_up_trust(&operator.workspace, ChosenBy::Operator, &agent, &environment, &operator)?;
+    let home = environment("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+    let workspace = WorkspaceSettings::load(&Sources {
+        workspace: &operator.workspace,
+        home: home.as_deref(),
+        flags: &agent,
+        environment: &environment,
+        operator: &operator,
+        trusted: trust.is_trusted(),
+    })?;
+    let model = workspace.model_choice(&current_dir).map(|choice| choice.name());
+    let model = model.map_err(|error| error.to_string());
+    Ok(Shown { operator, workspace, trust, model })
+}
+
+impl Shown {
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = self.workspace.warnings.clone();
+        warnings.extend(
+            self.operator.warnings.iter().filter(|it| !self.workspace.warnings.contains(it)).cloned(),
+        );
+        warnings
+    }
+
+    fn to_json(&self) -> Value {
+        let object = |entries: &[SettingEntry]| {
+            let entries = entries.iter().map(|entry| {
+                let origins: Vec<String> = entry.origins.iter().map(ToString::to_string).collect();
+                (entry.key.clone(), json!({"value": entry.value, "origin": origins}))
+            });
+            entries.collect::<Map<String, Value>>()
+        };
+        json!({
+            "workspace": self.operator.workspace,
+            "trusted": self.trust.is_trusted(),
+            "untrustedBecause": match &self.trust {
+                Trust::Trusted => None,
+                Trust::Untrusted { why } => Some(why),
+            },
+            "model": self.model.as_ref().ok(),
+            "noModelBecause": self.model.as_ref().err(),
+            "agent": object(&self.workspace.entries()),
+            "operator": object(self.operator.entries()),
+            "warnings": self.warnings(),
+        })
+    }
+
+    #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
+    fn write(&self, out: &mut impl Write, origin: bool) -> io::Result<()> {
+        let trust = match &self.trust {
+            Trust::Trusted => "trusted".to_owned(),
+            Trust::Untrusted { why } => format!("not trusted: {why}"),
+        };
+        writeln!(
+            out,
+            "workspace  {} ({})",
+            shown(&self.operator.workspace.display().to_string()),
+            shown(&trust)
+        )?;
+        match &self.model {
+            Ok(name) => writeln!(out, "model      {}", shown(name))?,
+            Err(why) => writeln!(out, "model      none: {}", shown(why))?,
+        }
+        writeln!(out, "\nagent")?;
+        table(out, &self.workspace.entries(), origin)?;
+        writeln!(out, "\noperator")?;
+        table(out, self.operator.entries(), origin)?;
+        for warning in self.warnings() {
+            eprintln!("warning: {}", shown(&warning));
+        }
+        Ok(())
+    }
+}
+
+/// Longer values do not push the origins of all others away.
+const WIDEST: usize = 40;
+
+fn table(out: &mut impl Write, entries: &[SettingEntry], origin: bool) -> io::Result<()> {
+    let values: Vec<String> = entries.iter().map(|entry| shown(&entry.shown_value())).collect();
+    let widest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
+    let keys = widest(&mut entries.iter().map(|entry| entry.key.chars().count()));
+    let wide =
+        widest(&mut values.iter().map(|value| value.chars().count()).filter(|length| *length <= WIDEST));
+    for (entry, value) in entries.iter().zip(values) {
+        if origin {
+            writeln!(out, "  {:<keys$}  {value:<wide$}  {}", entry.key, shown(&entry.shown_origin()))?;
+        } else {
+            writeln!(out, "  {:<keys$}  {value}", entry.key)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a file said, on one line and without what would steer a terminal.
+fn shown(text: &str) -> String {
+    plain(text).replace(['\n', '\t', '\r'], " ")
+}

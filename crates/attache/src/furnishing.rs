@@ -1,0 +1,309 @@
+//! What a conversation works with, by the settings of its workspace and by what its client wishes and may have.
+
+mod wished;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use attache_agent::{
+    Mind, PolicyOptions, PolicyReferee, Refusal, RuleKeeper, Wishes, WorkLimits, Workplace, instructions,
+};
+use attache_config::context::{self, ContextFiles, ContextSources, TreeOptions, folder_tree};
+use attache_config::policy::{self, RuleSources};
+use attache_config::{
+    AgentFlags, ApprovalMode, ChosenBy, ConfigError, ModelChoice, Settings, Sources, Trust,
+    WorkspaceSettings, look_up_trust,
+};
+use attache_domain::{Content, ContextId, Scope};
+use attache_net::{AddressRules, Client};
+use attache_tool::policy::{Mode, Rule};
+use attache_tool::{Registry, Workspace};
+use attache_tool_std::{GoogleWebSearch, WebFetch, WebFetchOptions};
+use sha2::{Digest, Sha256};
+
+use crate::models::Models;
+use crate::servers::Wanted;
+use crate::surroundings::WorkspaceSurroundings;
+use crate::toolbox::{SearchByGemini, SharedTools, standard_tools};
+use crate::wiring::Attended;
+
+/// What all conversations have in common.
+pub(crate) struct Furnishing {
+    operator: Settings,
+    flags: AgentFlags,
+    /// The environment as it was at the start.
+    variables: HashMap<String, String>,
+    models: Models,
+    /// Those of the server's own workspace.
+    settings: WorkspaceSettings,
+    choice: ModelChoice,
+    mind: Mind,
+    tools: SharedTools,
+    attended: Attended,
+}
+
+/// All but the connections to servers.
+pub(crate) struct Prepared {
+    /// With the tools still missing.
+    pub(crate) place: Workplace,
+    pub(crate) own_tools: Registry,
+    pub(crate) servers: Vec<Wanted>,
+}
+
+/// What a program is started with.
+pub(crate) struct Start {
+    pub(crate) operator: Settings,
+    pub(crate) flags: AgentFlags,
+    pub(crate) variables: HashMap<String, String>,
+    pub(crate) current_dir: PathBuf,
+    pub(crate) attended: Attended,
+}
+
+impl Furnishing {
+    /// Fails where the settings of the server's own workspace do: somebody is there to mend them.
+    pub(crate) fn new(start: Start) -> anyhow::Result<Self> {
+        let Start { operator, flags, variables, current_dir, attended } = start;
+        let environment = |name: &str| variables.get(name).cloned();
+        let root = operator.workspace.canonicalize().context("cannot find the workspace")?;
+        let trust = look_up_trust(&root, ChosenBy::Operator, &flags, &environment, &operator)?;
+        if let Trust::Untrusted { why } = &trust {
+            tracing::warn!(folder = %root.display(), %why, "the workspace is not trusted: its own settings do not count");
+        }
+        let home = variables.get("HOME").map(PathBuf::from);
+        let settings = WorkspaceSettings::load(&Sources {
+            workspace: &root,
+            home: home.as_deref(),
+            flags: &flags,
+            environment: &environment,
+            operator: &operator,
+            trusted: trust.is_trusted(),
+        })?;
+        for warning in operator.warnings.iter().chain(&settings.warnings) {
+            tracing::warn!("{warning}");
+        }
+        policy::load(&RuleSources {
+            settings: &settings,
+            workspace: &root,
+            flags: &flags,
+            operator: &operator,
+        })?;
+        let choice = settings.model_choice(&current_dir)?;
+        let models = Models::new(settings.general.max_attempts)?;
+        let mind = models.mind(&choice)?;
+        let tools = shared_tools(&operator, &models, &choice)?;
+        Ok(Self { operator, flags, variables, models, settings, choice, mind, tools, attended })
+    }
+
+    /// The model of conversations that wish for no other.
+    pub(crate) fn model(&self) -> &ModelChoice {
+        &self.choice
+    }
+
+    pub(crate) fn mind(&self, wishes: &Wishes) -> Result<Mind, Refusal> {
+        if *wishes == Wishes::default() {
+            return Ok(self.mind.clone());
+        }
+        wished::check(&self.operator, &self.settings, wishes)?;
+        let Some(name) = &wishes.model else { return Ok(self.mind.clone()) };
+        let refused = |what: String| Refusal { field: "model", what };
+        if *name == self.choice.name() {
+            return Ok(self.mind.clone());
+        }
+        let choice = ModelChoice::wished(name, &self.settings.keys).map_err(|error| match &error {
+            ConfigError::NoKey { variable, .. } => {
+                refused(format!("{error}; its operator can set {variable} where the server runs"))
+            }
+            _ => refused(error.to_string()),
+        })?;
+        self.models.mind(&choice).map_err(|error| {
+            tracing::warn!(error = format!("{error:#}"), "a model that a client wished for cannot be used");
+            refused(format!("{name} cannot be used here"))
+        })
+    }
+
+    pub(crate) fn prepare(
+        &self,
+        conversation: &(Scope, ContextId),
+        wishes: &Wishes,
+    ) -> Result<Prepared, Refusal> {
+        let mind = self.mind(wishes)?;
+        let (root, chosen_by) = self.root(wishes)?;
+        let environment = |name: &str| self.variables.get(name).cloned();
+        let refused = |error: ConfigError| Refusal { field: "workspace", what: error.to_string() };
+        let trust =
+            look_up_trust(&root, chosen_by, &self.flags, &environment, &self.operator).map_err(refused)?;
+        let home = self.variables.get("HOME").map(PathBuf::from);
+        let settings = WorkspaceSettings::load(&Sources {
+            workspace: &root,
+            home: home.as_deref(),
+            flags: &self.flags,
+            environment: &environment,
+            operator: &self.operator,
+            trusted: trust.is_trusted(),
+        })
+        .map_err(refused)?;
+        let rules = RuleSources {
+            settings: &settings,
+            workspace: &root,
+            flags: &self.flags,
+            operator: &self.operator,
+        };
+        let scratch = self.scratch_of(conversation)?;
+        let workspace = Workspace {
+            roots: std::iter::once(&root).chain(&settings.context.include_directories).cloned().collect(),
+            scratch: scratch.clone(),
+            environment: self.operator.child_environment.clone(),
+        };
+        let referee = PolicyReferee::new(PolicyOptions {
+            policy: policy::load(&rules).map_err(refused)?,
+            mode: wished::mode(&self.operator, &settings, wishes)?,
+            roots: workspace.roots.clone(),
+            plans: Some(scratch.join("plans")),
+            trusted: trust.is_trusted(),
+            unattended: self.attended == Attended::No,
+            only_once: settings.security.disable_always_allow,
+            keeper: keeper(&settings, &root),
+        });
+        let told = context::load(&ContextSources {
+            workspace: &root,
+            include: included(&settings),
+            homes: &settings.homes,
+            names: &settings.context.file_names,
+            trusted: trust.is_trusted(),
+        });
+        let mut instructions = instructions(&root);
+        if !told.global.is_empty() {
+            instructions.push_str(&format!(
+                "\n\nWhat the person wants you to know in every project:\n\n{}",
+                told.global
+            ));
+        }
+        let place = Workplace {
+            mind,
+            toolbox: Arc::new(Registry::default()),
+            referee: Arc::new(referee),
+            workspace: Arc::new(workspace),
+            instructions,
+            opening: vec![Content::Text(opening(&root, &scratch, &settings, &told))],
+            surroundings: Some(Arc::new(WorkspaceSurroundings::new(settings.clone(), root.clone(), &told))),
+            notices: told.notices.clone(),
+            limits: WorkLimits {
+                conversation_rounds: settings.model.max_session_turns,
+                compression_threshold: settings.model.compression_threshold,
+                detects_loops: !settings.model.disable_loop_detection,
+                ..WorkLimits::default()
+            },
+        };
+        let own_tools = standard_tools(&settings, &self.tools);
+        let servers = wished::servers(&self.operator, &settings, &root, wishes)?;
+        Ok(Prepared { place, own_tools, servers })
+    }
+
+    /// The folder to work in, and who chose it.
+    fn root(&self, wishes: &Wishes) -> Result<(PathBuf, ChosenBy), Refusal> {
+        let own = self.operator.workspace.canonicalize();
+        match &wishes.workspace {
+            None => {
+                let gone = |_| Refusal { field: "workspace", what: "the server's workspace is gone".into() };
+                Ok((own.map_err(gone)?, ChosenBy::Operator))
+            }
+            Some(wished) => {
+                let folder = wished::workspace(&self.operator, wished)?;
+                let chosen_by =
+                    if own.ok().as_ref() == Some(&folder) { ChosenBy::Operator } else { ChosenBy::Client };
+                Ok((folder, chosen_by))
+            }
+        }
+    }
+
+    /// A folder of its own: what one conversation leaves there is nothing to the others.
+    fn scratch_of(&self, (scope, context): &(Scope, ContextId)) -> Result<PathBuf, Refusal> {
+        let whose = format!("{scope:?} {context:?}");
+        let name: String = Sha256::digest(whose).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        let folder = self.operator.scratch.join(name);
+        let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
+        made.map_err(|error| {
+            tracing::error!(%error, folder = %folder.display(), "the scratch folder cannot be made");
+            Refusal { field: "workspace", what: format!("there is no place for temporary files: {error}") }
+        })
+    }
+}
+
+fn shared_tools(operator: &Settings, models: &Models, choice: &ModelChoice) -> anyhow::Result<SharedTools> {
+    let client = Client::new(&WebFetch::client_options(addresses(operator, AddressRules::public_only())?))
+        .context("cannot make the client for web pages")?;
+    let search = models.search(choice)?;
+    Ok(SharedTools {
+        fetch: Arc::new(WebFetch::new(client, WebFetchOptions::default())),
+        search: search.map(|search| Arc::new(GoogleWebSearch::new(Arc::new(SearchByGemini(search))))),
+    })
+}
+
+/// Only public addresses, and those that the operator allows.
+pub(crate) fn addresses(operator: &Settings, rules: AddressRules) -> anyhow::Result<AddressRules> {
+    operator.allow_private_addresses.iter().try_fold(rules, |rules, place| {
+        rules.allow(place).context("the setting `allow_private_addresses` cannot be used")
+    })
+}
+
+pub(crate) fn mode_of(mode: ApprovalMode) -> Mode {
+    match mode {
+        ApprovalMode::Default => Mode::Default,
+        ApprovalMode::AutoEdit => Mode::AutoEdit,
+        ApprovalMode::Yolo => Mode::Yolo,
+        ApprovalMode::Plan => Mode::Plan,
+    }
+}
+
+/// Writes answers for good into the file where rules are looked for.
+struct RulesFile(PathBuf);
+
+impl RuleKeeper for RulesFile {
+    fn keep(&self, rules: &[Rule]) -> Result<(), String> {
+        policy::save_rules(&self.0, rules).map_err(|error| error.to_string())
+    }
+}
+
+/// Further folders whose words for the model count.
+pub(crate) fn included(settings: &WorkspaceSettings) -> &[PathBuf] {
+    let keys = &settings.context;
+    if keys.load_memory_from_include_directories { &keys.include_directories } else { &[] }
+}
+
+fn keeper(settings: &WorkspaceSettings, root: &Path) -> Option<Arc<dyn RuleKeeper>> {
+    let path =
+        policy::auto_saved(settings, root).filter(|_| settings.security.enable_permanent_tool_approval)?;
+    Some(Arc::new(RulesFile(path)))
+}
+
+/// What the model is told at the beginning of a conversation.
+fn opening(root: &Path, scratch: &Path, settings: &WorkspaceSettings, told: &ContextFiles) -> String {
+    let now = jiff::Zoned::now();
+    let mut text = format!(
+        "<session_context>\nToday is {}. The system is {} ({}).\nThe workspace is {}; temporary files may go to {}.\n",
+        now.strftime("%A, %-d %B %Y"),
+        std::env::consts::OS,
+        std::env::consts::ARCH,
+        root.display(),
+        scratch.display(),
+    );
+    for folder in &settings.context.include_directories {
+        text.push_str(&format!("The folder {} belongs to it, too.\n", folder.display()));
+    }
+    if settings.context.include_directory_tree {
+        let keys = &settings.context;
+        let options = TreeOptions {
+            git: keys.respect_git_ignore,
+            gemini: keys.respect_gemini_ignore,
+            custom: &keys.custom_ignore_file_paths,
+        };
+        text.push_str(&format!("What is in the workspace:\n\n{}\n", folder_tree(root, &options)));
+    }
+    if !told.project.is_empty() {
+        text.push_str(&format!("\nWhat was written down for you in the project:\n\n{}\n", told.project));
+    }
+    text.push_str("</session_context>");
+    text
+}

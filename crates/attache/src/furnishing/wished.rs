@@ -1,0 +1,131 @@
+//! What a client may have of what it wishes.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use attache_agent::{Refusal, Wishes};
+use attache_config::{
+    ConfigError, Hidden, HttpKind, McpServerSettings, McpTransport, Settings, WorkspaceSettings,
+};
+use attache_net::{AddressRules, Secret};
+use attache_tool::policy::Mode;
+use attache_tool_mcp::{ConnectContext, ServerOptions, Transport};
+use serde_json::Value;
+
+use super::{addresses, mode_of};
+use crate::servers::Wanted;
+
+const MOST_SERVERS: usize = 16;
+
+/// Everything that can be told without opening anything; `settings` are those of the server's own workspace.
+pub(super) fn check(
+    operator: &Settings,
+    settings: &WorkspaceSettings,
+    wishes: &Wishes,
+) -> Result<(), Refusal> {
+    match &wishes.workspace {
+        Some(wished) => workspace(operator, wished).map(drop)?,
+        // Another folder has its own say.
+        None => mode(operator, settings, wishes).map(drop)?,
+    }
+    brought(settings, wishes).map(drop)
+}
+
+pub(super) fn workspace(operator: &Settings, wished: &Path) -> Result<PathBuf, Refusal> {
+    operator.allowed_workspace(wished).map_err(refusal("workspace"))
+}
+
+/// A client may always be more careful; less careful only where the operator lets it.
+pub(super) fn mode(
+    operator: &Settings,
+    settings: &WorkspaceSettings,
+    wishes: &Wishes,
+) -> Result<Mode, Refusal> {
+    let mode = match &wishes.approval_mode {
+        None => Ok(settings.general.approval_mode),
+        Some(wished) => settings.allowed_mode(wished, operator),
+    };
+    mode.map(mode_of).map_err(refusal("approvalMode"))
+}
+
+/// The servers of the settings, and those that the client brings.
+pub(super) fn servers(
+    operator: &Settings,
+    settings: &WorkspaceSettings,
+    root: &Path,
+    wishes: &Wishes,
+) -> Result<Vec<Wanted>, Refusal> {
+    let context = ConnectContext::new(root, operator.child_environment.clone());
+    let mut wanted = Vec::new();
+    if !settings.mcp_servers.is_empty() {
+        let servers = settings.mcp_servers.iter().map(|(name, server)| options(name, server)).collect();
+        wanted.push(Wanted { servers, context: context.clone() });
+    }
+    let brought = brought(settings, wishes)?;
+    if !brought.is_empty() {
+        let context = ConnectContext { addresses: client_addresses(operator)?, ..context };
+        wanted.push(Wanted { servers: brought, context });
+    }
+    Ok(wanted)
+}
+
+/// A client names servers it can reach itself, never a program to start here.
+fn brought(settings: &WorkspaceSettings, wishes: &Wishes) -> Result<Vec<ServerOptions>, Refusal> {
+    if wishes.mcp_servers.len() > MOST_SERVERS {
+        let what = format!("may name at most {MOST_SERVERS} servers");
+        return Err(Refusal { field: "mcpServers", what });
+    }
+    let server = |(name, value): (&String, &Value)| {
+        settings.may_bring_server(name)?;
+        Ok(options(name, &McpServerSettings::wished(name, value)?))
+    };
+    wishes.mcp_servers.iter().map(server).collect::<Result<_, ConfigError>>().map_err(refusal("mcpServers"))
+}
+
+/// A server that only this machine can reach may be asked to use what is on this machine; any other must not be sent
+/// into networks that its client cannot reach.
+fn client_addresses(operator: &Settings) -> Result<AddressRules, Refusal> {
+    let refused = |error: anyhow::Error| Refusal { field: "mcpServers", what: format!("{error:#}") };
+    let mut rules = AddressRules::public_only();
+    if operator.host.is_loopback() {
+        for place in ["127.0.0.0/8", "::1/128"] {
+            rules = rules.allow(place).map_err(|error| refused(error.into()))?;
+        }
+    }
+    addresses(operator, rules).map_err(refused)
+}
+
+fn refusal(field: &'static str) -> impl Fn(ConfigError) -> Refusal {
+    move |error| Refusal { field, what: error.to_string() }
+}
+
+/// As the crate of servers wants it.
+fn options(name: &str, server: &McpServerSettings) -> ServerOptions {
+    let secrets = |values: &BTreeMap<String, Hidden>| {
+        values.iter().map(|(name, value)| (name.clone(), Secret::new(value.expose()))).collect()
+    };
+    let transport = match &server.transport {
+        McpTransport::Stdio { command, arguments, environment, folder } => Transport::Stdio {
+            command: command.clone(),
+            args: arguments.clone(),
+            env: secrets(environment),
+            directory: folder.clone(),
+        },
+        McpTransport::Http { url, headers, kind } => {
+            let (url, headers) = (url.clone(), secrets(headers));
+            match kind {
+                HttpKind::Unknown => Transport::Detect { url, headers },
+                HttpKind::Streamable => Transport::Http { url, headers },
+                HttpKind::Events => Transport::Sse { url, headers },
+            }
+        }
+    };
+    ServerOptions {
+        timeout: server.timeout,
+        trust: server.trust,
+        include: server.include_tools.clone(),
+        exclude: server.exclude_tools.clone(),
+        description: server.description.clone(),
+        ..ServerOptions::new(name, transport)
+    }
+}

@@ -1,0 +1,101 @@
+//! `attache mcp`: the MCP servers in the settings files.
+
+mod arguments;
+mod blank;
+mod document;
+mod entry;
+mod file;
+mod list;
+mod spans;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::report::hinted;
+pub(crate) use arguments::McpArguments;
+use arguments::{AddArguments, McpCommand, RemoveArguments, Scope};
+use file::SettingsFile;
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment and current folder are read"
+)]
+pub(crate) fn run(arguments: McpArguments) -> anyhow::Result<()> {
+    let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
+    let environment = |name: &str| std::env::var(name).ok();
+    let places =
+        Places { home: environment("HOME").filter(|home| !home.is_empty()).map(Into::into), current_dir };
+    match arguments.command {
+        McpCommand::Add(arguments) => add(&places, arguments),
+        McpCommand::Remove(arguments) => remove(&places, &arguments),
+        McpCommand::List(arguments) => list::run(&places, &arguments, &environment),
+    }
+}
+
+/// Where settings files are looked for.
+struct Places {
+    home: Option<PathBuf>,
+    current_dir: PathBuf,
+}
+
+impl Places {
+    fn file(&self, scope: Scope) -> anyhow::Result<SettingsFile> {
+        match scope {
+            Scope::User => {
+                let home =
+                    self.home.as_deref().context("HOME is not set, so there is no user's settings file")?;
+                Ok(SettingsFile::of(home, Scope::User))
+            }
+            Scope::Project => Ok(SettingsFile::of(&self.current_dir, Scope::Project)),
+        }
+    }
+
+    /// Here the project's file would be the user's.
+    fn is_home(&self) -> bool {
+        let real = |path: &Path| path.canonicalize().ok();
+        self.home.as_deref().and_then(real).is_some_and(|home| real(&self.current_dir) == Some(home))
+    }
+}
+
+fn add(places: &Places, arguments: AddArguments) -> anyhow::Result<()> {
+    let arguments = arguments.settled()?;
+    let (name, scope) = (arguments.name.clone(), arguments.scope);
+    entry::check_name(&name)?;
+    if scope == Scope::Project && places.is_home() {
+        let error = anyhow::anyhow!("this is your home folder: its settings hold for all projects");
+        return Err(hinted(error, "say --scope user if that is meant, or go to the project first"));
+    }
+    let entry = entry::of_arguments(arguments)?;
+    let file = places.file(scope)?;
+    let document = file.read()?;
+    let known = document.servers()?.is_some_and(|servers| servers.contains_key(&name));
+    file.write(&document.with_server(&name, &entry)?)?;
+    let done = if known { "Changed" } else { "Added" };
+    say(&format!("{done} the MCP server {name} in {}.", file.path().display()))
+}
+
+fn remove(places: &Places, arguments: &RemoveArguments) -> anyhow::Result<()> {
+    let (name, file) = (&arguments.name, places.file(arguments.scope)?);
+    let Some(text) = file.read()?.without_server(name)? else {
+        let other = match arguments.scope {
+            Scope::User => "--scope project",
+            Scope::Project => "--scope user",
+        };
+        let error = anyhow::anyhow!("there is no MCP server {name} in {}", file.path().display());
+        return Err(hinted(error, format!("`attache mcp list` shows all; {other} looks in the other file")));
+    };
+    file.write(&text)?;
+    say(&format!("Removed the MCP server {name} from {}.", file.path().display()))
+}
+
+fn say(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush())
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        bail!("cannot write to standard output: {error}");
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Models become minds, by the names people choose them by.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use attache_agent::Mind;
+use attache_config::{
+    AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
+};
+use attache_model::LanguageModel;
+use attache_model::offline::OfflineModel;
+use attache_model::script::ScriptModel;
+use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
+use attache_model_http::gemini::{Backend, Credential, GeminiOptions, GeminiSearch, with_fallback};
+use attache_model_http::google::{GoogleCredentials, GoogleTokens};
+use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
+use attache_model_http::retry::RetryOptions;
+use attache_net::{BaseUrl, Client, ClientOptions, Secret};
+
+use crate::report::hinted;
+
+/// Where machines of Google's cloud ask who they are.
+const METADATA_SERVER: &str = "http://metadata.google.internal";
+
+/// Makes minds, each once.
+pub(crate) struct Models {
+    client: Client,
+    retry: RetryOptions,
+    made: Mutex<HashMap<String, Mind>>,
+}
+
+impl Models {
+    pub(crate) fn new(attempts: u32) -> anyhow::Result<Self> {
+        let client = Client::new(&ClientOptions::default()).context("cannot make the outbound client")?;
+        let retry = RetryOptions { attempts, ..RetryOptions::default() };
+        Ok(Self { client, retry, made: Mutex::default() })
+    }
+
+    pub(crate) fn mind(&self, choice: &ModelChoice) -> anyhow::Result<Mind> {
+        let name = choice.name();
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(mind) = made.get(&name) {
+            return Ok(mind.clone());
+        }
+        let mind = self.make(choice)?;
+        made.insert(name, mind.clone());
+        Ok(mind)
+    }
+
+    fn make(&self, choice: &ModelChoice) -> anyhow::Result<Mind> {
+        let model: Arc<dyn LanguageModel> = match choice {
+            ModelChoice::Offline => return Ok(Mind::BuiltIn(Arc::new(OfflineModel))),
+            ModelChoice::Script(path) => return Ok(Mind::BuiltIn(Arc::new(script(path)?))),
+            ModelChoice::Gemini(_) | ModelChoice::Vertex(_) => self.gemini(choice)?,
+            ModelChoice::OpenAi(chosen) => Arc::new(self.openai(chosen)?),
+            ModelChoice::Anthropic(chosen) => Arc::new(self.anthropic(chosen)?),
+        };
+        Ok(Mind::Language(model))
+    }
+
+    /// An alias has others to fall back on; whoever names a model means that one.
+    fn gemini(&self, choice: &ModelChoice) -> anyhow::Result<Arc<dyn LanguageModel>> {
+        let options = self.gemini_options(choice)?;
+        with_fallback(&options, &self.client).context("the Gemini model cannot be used")
+    }
+
+    /// Searches of the web, where the model's provider has them.
+    pub(crate) fn search(&self, choice: &ModelChoice) -> anyhow::Result<Option<GeminiSearch>> {
+        if !matches!(choice, ModelChoice::Gemini(_) | ModelChoice::Vertex(_)) {
+            return Ok(None);
+        }
+        let options = GeminiOptions { model: "flash".into(), ..self.gemini_options(choice)? };
+        Ok(Some(GeminiSearch::new(options, self.client.clone()).context("searches cannot be made")?))
+    }
+
+    fn gemini_options(&self, choice: &ModelChoice) -> anyhow::Result<GeminiOptions> {
+        let (model, credential, backend) = match choice {
+            ModelChoice::Gemini(GeminiSettings { model, key, base_url }) => {
+                let base_url = base_of("GOOGLE_GEMINI_BASE_URL", base_url.as_deref())?;
+                (model, api_key(key.expose()), Backend::Developer { base_url })
+            }
+            ModelChoice::Vertex(chosen) => {
+                let (credential, backend) = self.vertex(chosen)?;
+                (&chosen.model, credential, backend)
+            }
+            _ => anyhow::bail!("{} is no Gemini model", choice.name()),
+        };
+        let options = GeminiOptions::new(model.clone(), credential, backend);
+        Ok(GeminiOptions { retry: self.retry.clone(), ..options })
+    }
+
+    fn vertex(&self, chosen: &VertexSettings) -> anyhow::Result<(Credential, Backend)> {
+        let base_url = base_of("GOOGLE_VERTEX_BASE_URL", chosen.base_url.as_deref())?;
+        let (project, location, credentials) = match &chosen.access {
+            VertexAccess::Express(key) => {
+                return Ok((api_key(key.expose()), Backend::VertexExpress { base_url }));
+            }
+            VertexAccess::Project { project, location, credentials } => (project, location, credentials),
+        };
+        let credentials = match credentials {
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .with_context(|| format!("cannot read the credentials {}", path.display()))?;
+                GoogleCredentials::from_json(&text)
+            }
+            None => GoogleCredentials::metadata(METADATA_SERVER),
+        };
+        let credentials = credentials.context("GOOGLE_APPLICATION_CREDENTIALS cannot be used")?;
+        let source = GoogleTokens::new(credentials, self.client.clone()).into_source();
+        let backend = Backend::Vertex { base_url, project: project.clone(), location: location.clone() };
+        Ok((Credential::Bearer(source), backend))
+    }
+
+    fn openai(&self, chosen: &OpenAiSettings) -> anyhow::Result<OpenAiModel> {
+        let base_url = base_of("OPENAI_BASE_URL", chosen.base_url.as_deref())?;
+        let options = OpenAiOptions {
+            key: chosen.key.as_ref().map(|key| Secret::new(key.expose())),
+            retry: self.retry.clone(),
+            ..OpenAiOptions::new(chosen.model.clone(), base_url)
+        };
+        OpenAiModel::new(options, self.client.clone()).context("the OpenAI model cannot be used")
+    }
+
+    fn anthropic(&self, chosen: &AnthropicSettings) -> anyhow::Result<AnthropicModel> {
+        let base_url = base_of("ANTHROPIC_BASE_URL", chosen.base_url.as_deref())?;
+        let options = AnthropicOptions {
+            key: Some(Secret::new(chosen.key.expose())),
+            retry: self.retry.clone(),
+            ..AnthropicOptions::new(chosen.model.clone(), base_url)
+        };
+        AnthropicModel::new(options, self.client.clone()).context("the Anthropic model cannot be used")
+    }
+}
+
+fn api_key(key: &str) -> Credential {
+    Credential::ApiKey(Secret::new(key))
+}
+
+fn base_of(variable: &str, url: Option<&str>) -> anyhow::Result<Option<BaseUrl>> {
+    url.map(BaseUrl::parse).transpose().map_err(|error| {
+        let error = anyhow::Error::new(error).context(format!("{variable} cannot be used"));
+        hinted(error, "give it as https://HOST, or http://127.0.0.1:PORT for a server on this machine")
+    })
+}
+
+fn script(path: &Path) -> anyhow::Result<ScriptModel> {
+    let hint = "docs/script-model.md describes script files";
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("cannot read the script {}", path.display()))
+        .map_err(|error| hinted(error, hint))?;
+    ScriptModel::from_yaml(&text)
+        .with_context(|| format!("the script {} is not valid", path.display()))
+        .map_err(|error| hinted(error, hint))
+}

@@ -1,0 +1,51 @@
+//! MCP servers, shared by the conversations of one caller that want the same ones.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use attache_domain::Scope;
+use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions};
+
+/// Servers that a conversation wants, and how they are reached.
+pub(crate) struct Wanted {
+    pub(crate) servers: Vec<ServerOptions>,
+    pub(crate) context: ConnectContext,
+}
+
+/// Connections that somebody uses. They end with the last conversation that does.
+#[derive(Default)]
+pub(crate) struct SharedServers {
+    connected: Mutex<Vec<Connected>>,
+}
+
+struct Connected {
+    scope: Scope,
+    options: Vec<ServerOptions>,
+    context: ConnectContext,
+    servers: Weak<McpServers>,
+}
+
+impl SharedServers {
+    /// Connected to, or failed: each tells itself.
+    pub(crate) async fn connect(&self, scope: &Scope, wanted: Vec<Wanted>) -> Vec<Arc<McpServers>> {
+        let groups: Vec<_> = wanted.into_iter().map(|wanted| self.group(scope, wanted)).collect();
+        for servers in &groups {
+            servers.settled().await;
+        }
+        groups
+    }
+
+    fn group(&self, scope: &Scope, Wanted { servers, context }: Wanted) -> Arc<McpServers> {
+        let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
+        connected.retain(|connected| connected.servers.strong_count() > 0);
+        let same = |known: &&Connected| {
+            known.scope == *scope && known.options == servers && known.context == context
+        };
+        if let Some(found) = connected.iter().find(same).and_then(|known| known.servers.upgrade()) {
+            return found;
+        }
+        let started = Arc::new(McpServers::start(servers.clone(), context.clone()));
+        let servers_now = Arc::downgrade(&started);
+        connected.push(Connected { scope: scope.clone(), options: servers, context, servers: servers_now });
+        started
+    }
+}

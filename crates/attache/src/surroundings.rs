@@ -1,0 +1,61 @@
+//! What lies around in a workspace that the model should know of: files that people mention, and words they left.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use attache_agent::Surroundings;
+use attache_config::WorkspaceSettings;
+use attache_config::context::{self, ContextFiles, ContextSources};
+use attache_domain::Content;
+use attache_tool::ToolContext;
+use attache_tool_std::mentions;
+
+use crate::furnishing::included;
+
+pub(crate) struct WorkspaceSurroundings {
+    settings: WorkspaceSettings,
+    workspace: PathBuf,
+    /// Files that the model has been told already.
+    known: Mutex<Vec<PathBuf>>,
+}
+
+impl WorkspaceSurroundings {
+    pub(crate) fn new(settings: WorkspaceSettings, workspace: PathBuf, told: &ContextFiles) -> Self {
+        let known = told.files.iter().map(|(path, _)| path.clone()).collect();
+        Self { settings, workspace, known: Mutex::new(known) }
+    }
+}
+
+#[async_trait]
+impl Surroundings for WorkspaceSurroundings {
+    async fn mentioned(&self, text: &str, context: &ToolContext) -> Vec<Content> {
+        match mentions::expand(text, context).await {
+            Ok(expanded) => expanded.contents,
+            Err(error) => {
+                tracing::warn!(%error, "what was mentioned cannot be read");
+                Vec::new()
+            }
+        }
+    }
+
+    async fn nearby(&self, touched: &[PathBuf]) -> Option<String> {
+        let sources = ContextSources {
+            workspace: &self.workspace,
+            include: included(&self.settings),
+            homes: &self.settings.homes,
+            names: &self.settings.context.file_names,
+            trusted: self.settings.trusted,
+        };
+        let mut told = String::new();
+        for path in touched {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let Some(found) = context::between(&sources, path, &known) else { continue };
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.extend(found.files.into_iter().map(|(path, _)| path));
+            told.push_str(&found.project);
+        }
+        (!told.is_empty())
+            .then(|| format!("What was written down for you in this part of the project:\n\n{told}"))
+    }
+}

@@ -1,0 +1,98 @@
+//! A server with a scripted Gemini model and a workspace, and what tests say to it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use attache_testkit::{Client, Launch, ServerProcess};
+use serde_json::{Value, json};
+
+use crate::support::{launch, message, message_to};
+
+/// A server whose model is `model` and whose workspace is the folder `work` of the launch.
+pub(crate) async fn start(model: &ModelServer) -> (Launch, ServerProcess) {
+    let launch = launch_with(model);
+    let server = launch.start().await;
+    (launch, server)
+}
+
+pub(crate) fn launch_with(model: &ModelServer) -> Launch {
+    let launch = launch();
+    let workspace = launch.folder().join("work");
+    fs::create_dir_all(&workspace).unwrap();
+    fs::write(workspace.join("hello.txt"), "Hello, world.\nSecond line.\n").unwrap();
+    let data = launch.folder().join("data").display().to_string();
+    launch
+        .durable()
+        .argument("--workspace")
+        .argument(workspace.display().to_string())
+        .argument("--model")
+        .argument("gemini-2.5-pro")
+        .variable("GEMINI_API_KEY", "key-for-tests")
+        .variable("GOOGLE_GEMINI_BASE_URL", &model.url())
+        .variable("XDG_DATA_HOME", &data)
+}
+
+pub(crate) fn says(text: &str) -> Planned {
+    gemini::answer([gemini::chunk().text(text).finish("STOP").usage(100, 10)])
+}
+
+pub(crate) fn calls(name: &str, arguments: Value) -> Planned {
+    gemini::answer([gemini::chunk().call(name, arguments).finish("STOP").usage(100, 10)])
+}
+
+pub(crate) async fn send(client: &Client, id: &str, text: &str) -> Value {
+    client.rpc("SendMessage", message(id, text)).await["result"]["task"].clone()
+}
+
+pub(crate) async fn reply(client: &Client, id: &str, task: &Value, text: &str) -> Value {
+    let task = task["id"].as_str().unwrap();
+    let answer = client.rpc("SendMessage", message_to(task, id, text)).await;
+    answer["result"].get("task").cloned().unwrap_or(answer)
+}
+
+/// What the tool named in the last request gave back to the model.
+pub(crate) fn last_output(model: &ModelServer) -> String {
+    let body = model.received().last().unwrap().json();
+    let contents = body["contents"].as_array().unwrap().clone();
+    let part = &contents.last().unwrap()["parts"][0]["functionResponse"]["response"];
+    let text = part.get("output").or_else(|| part.get("error")).unwrap_or(part);
+    text.as_str().map_or_else(|| text.to_string(), str::to_owned)
+}
+
+pub(crate) fn state(task: &Value) -> &str {
+    task["status"]["state"].as_str().unwrap_or_else(|| panic!("{task:#}"))
+}
+
+pub(crate) fn answer_text(task: &Value) -> String {
+    let history = task["history"].as_array().unwrap();
+    history.last().unwrap()["parts"][0]["text"].as_str().unwrap().to_owned()
+}
+
+/// The workspace of a launch.
+pub(crate) fn work(launch: &Launch) -> PathBuf {
+    launch.folder().join("work")
+}
+
+/// Writes a file of the workspace, with the folders it needs.
+pub(crate) fn write(launch: &Launch, path: &str, text: &str) {
+    let path = launch.folder().join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// The task once it is over or waits for somebody.
+pub(crate) async fn settled(client: &Client, id: &str) -> Value {
+    loop {
+        let task = client.rpc("GetTask", json!({"id": id})).await["result"].clone();
+        if !matches!(state(&task), "TASK_STATE_SUBMITTED" | "TASK_STATE_WORKING") {
+            return task;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// All that the model was told in its first request.
+pub(crate) fn first_told(model: &ModelServer) -> String {
+    model.received()[0].json().to_string()
+}

@@ -1,0 +1,162 @@
+//! `attache config show`: what counts and who said it, by the real binary.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+/// A home with a workspace in it.
+struct World {
+    launch: attache_testkit::Launch,
+    variables: Vec<(&'static str, String)>,
+}
+
+impl World {
+    fn new() -> Self {
+        let world = Self { launch: crate::support::launch(), variables: Vec::new() };
+        fs::create_dir_all(world.at("work/.gemini")).unwrap();
+        fs::create_dir_all(world.at(".gemini")).unwrap();
+        world
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.launch.folder().canonicalize().unwrap().join(name)
+    }
+
+    fn file(self, name: &str, text: &str) -> Self {
+        fs::write(self.at(name), text).unwrap();
+        self
+    }
+
+    fn variable(mut self, name: &'static str, value: &str) -> Self {
+        self.variables.push((name, value.to_owned()));
+        self
+    }
+
+    fn show(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
+        command.args(["config", "show"]).args(arguments).env_clear().env("HOME", self.at(""));
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.current_dir(self.at("work")).stdin(Stdio::null()).output().unwrap()
+    }
+
+    fn text(&self, arguments: &[&str]) -> (String, String) {
+        let output = self.show(arguments);
+        let base = format!("{}/", self.at("").display()).replace("//", "/");
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap().replace(&base, "");
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        (text(&output.stdout), text(&output.stderr))
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let arguments: Vec<&str> = arguments.iter().copied().chain(["--json"]).collect();
+        serde_json::from_slice(&self.show(&arguments).stdout).unwrap()
+    }
+}
+
+/// The words of the line about a key.
+fn line(text: &str, key: &str) -> Vec<String> {
+    let found = text.lines().find(|line| line.split_whitespace().next() == Some(key));
+    found.unwrap_or_else(|| panic!("{key} in {text}")).split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn values_are_shown_with_their_origin_when_asked() {
+    let world = World::new()
+        .file(".gemini/settings.json", "{\n  // mine\n  \"general\": {\n    \"maxAttempts\": 3\n  },\n}\n")
+        .file("work/.gemini/settings.json", "{\"tools\": {\"exclude\": [\"web_fetch\"]},\n\"modell\": 1}")
+        .file("attache.toml", "[enforced.tools]\nexclude = [\"glob\"]\n[limits]\nconnections = 7\n")
+        .variable("CODER_AGENT_PORT", "7");
+    let config = world.at("attache.toml").display().to_string();
+    let arguments = ["--config", &config, "--model", "offline"];
+    let (plain, _) = world.text(&arguments);
+    assert_eq!(line(&plain, "general.maxAttempts"), ["general.maxAttempts", "3"]);
+    let (text, told) = world.text(&[&arguments[..], &["--origin"]].concat());
+    assert_eq!(line(&text, "general.maxAttempts"), ["general.maxAttempts", "3", ".gemini/settings.json:4"]);
+    assert_eq!(
+        line(&text, "tools.exclude"),
+        ["tools.exclude", "[\"glob\",\"web_fetch\"]", "attache.toml:2,", "work/.gemini/settings.json:1"]
+    );
+    assert_eq!(line(&text, "useWriteTodos"), ["useWriteTodos", "true", "built", "in"]);
+    assert_eq!(line(&text, "model.name"), ["model.name", "offline", "--model"]);
+    assert_eq!(line(&text, "port"), ["port", "7", "$CODER_AGENT_PORT"]);
+    assert_eq!(line(&text, "limits.connections"), ["limits.connections", "7", "attache.toml:4"]);
+    assert_eq!(told, "warning: work/.gemini/settings.json:2: unknown key modell\n");
+    for section in ["  tools.shell.", "  limits."] {
+        let lines = text.lines().filter(|line| line.starts_with(section));
+        let columns: Vec<Option<usize>> =
+            lines.filter(|line| !line.contains(':')).map(|line| line.find("built in")).collect();
+        assert!(
+            columns.len() > 2 && columns.windows(2).all(|two| two[0] == two[1] && two[0].is_some()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn programs_get_the_same_as_json() {
+    let world =
+        World::new().file(".gemini/settings.json", "{\"model\": \"flash\"}").variable("GEMINI_API_KEY", "k");
+    let found = world.json(&[]);
+    let settings = world.at(".gemini/settings.json").display().to_string();
+    assert_eq!(found["agent"]["model.name"], json!({"value": "flash", "origin": [format!("{settings}:1")]}));
+    assert_eq!(found["operator"]["port"], json!({"value": 41242, "origin": ["built in"]}));
+    assert_eq!(
+        (&found["model"], &found["trusted"], &found["warnings"]),
+        (&json!("flash"), &json!(true), &json!([]))
+    );
+    assert_eq!(Path::new(found["workspace"].as_str().unwrap()), world.at("work"));
+}
+
+#[test]
+fn secrets_are_never_shown() {
+    let world = World::new()
+        .file(
+            ".gemini/settings.json",
+            r#"{"mcpServers": {
+                "a": {"command": "x", "env": {"TOKEN": "hush"}},
+                "b": {"url": "https://me:hush@example.org/?key=hush", "headers": {"Authorization": "Bearer hush"}}
+            }}"#,
+        )
+        .file("work/.env", "GEMINI_API_KEY=hush\n")
+        .variable("ATTACHE_TOKEN", "hush-hush-hush-hush")
+        .variable("OPENAI_API_KEY", "hush");
+    for arguments in [&["--origin"][..], &["--json"]] {
+        let (out, told) = world.text(arguments);
+        assert!(!out.contains("hush") && !told.contains("hush"), "{out}{told}");
+        assert!(out.contains("Authorization") && out.contains("TOKEN"), "{out}");
+    }
+    assert_eq!(world.json(&[])["model"], "auto", "the key in the file counts all the same");
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_shows_so_and_is_not_read() {
+    let world = World::new().file("work/.gemini/settings.json", "{\"model\": \"pro\"}");
+    let list = json!({world.at("work").display().to_string(): "DO_NOT_TRUST"}).to_string();
+    let world = world.file(".gemini/trustedFolders.json", &list);
+    let found = world.json(&[]);
+    assert_eq!((&found["trusted"], &found["agent"]["model.name"]["value"]), (&json!(false), &json!(null)));
+    assert!(found["untrustedBecause"].as_str().unwrap().contains("DO_NOT_TRUST"), "{found}");
+    let found = world.json(&["--skip-trust"]);
+    assert_eq!((&found["trusted"], &found["agent"]["model.name"]["value"]), (&json!(true), &json!("pro")));
+    assert!(found["noModelBecause"].as_str().unwrap().contains("needs a key"), "{found}");
+}
+
+#[test]
+fn a_wrong_setting_is_told_with_its_place() {
+    let world = World::new().file("work/.gemini/settings.json", "{\n\"useWriteTodos\": 5}");
+    let output = world.show(&[]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.contains("settings.json:2: useWriteTodos: must be true or false"), "{told}");
+    assert!(told.contains("\n\nhint: "), "{told}");
+}
+
+#[test]
+fn what_a_file_says_does_not_steer_the_terminal() {
+    let world =
+        World::new().file(".gemini/settings.json", "{\"mcp\": {\"excluded\": [\"\\u001b[31mred\\u0007\"]}}");
+    let (out, _) = world.text(&["--origin"]);
+    assert!(!out.contains('\u{1b}') && !out.contains('\u{7}'), "{out:?}");
+}

@@ -1,0 +1,261 @@
+//! What a conversation works with: settings, context files, rules, trust, and what clients wish for.
+
+use std::fs;
+
+use attache_testkit::model_server::ModelServer;
+use attache_testkit::{Client, Launch, ServerProcess};
+use serde_json::{Value, json};
+
+use crate::agent_world::{
+    answer_text, calls, first_told, last_output, launch_with, reply, says, send, start, state, work, write,
+};
+use crate::support::message;
+
+/// Sends with wishes, and optionally in a context.
+async fn wish(client: &Client, id: &str, context: Option<&str>, wishes: Value) -> Value {
+    let mut params = message(id, "Go!");
+    params["message"]["metadata"] = json!({"attache": wishes});
+    if let Some(context) = context {
+        params["message"]["contextId"] = json!(context);
+    }
+    client.rpc("SendMessage", params).await
+}
+
+async fn go_on(client: &Client, id: &str, context: &str) -> Value {
+    let mut params = message(id, "Go on!");
+    params["message"]["contextId"] = json!(context);
+    client.rpc("SendMessage", params).await["result"]["task"].clone()
+}
+
+fn touch(name: &str) -> attache_testkit::model_server::Planned {
+    calls("run_shell_command", json!({"command": format!("touch {name}")}))
+}
+
+#[tokio::test]
+async fn context_files_are_told_from_the_start_and_others_when_they_are_near() {
+    let model = ModelServer::playing([
+        calls("read_file", json!({"file_path": "deep/code.rs"})),
+        calls("read_file", json!({"file_path": "deep/code.rs"})),
+        says("Read."),
+    ]);
+    let launch = launch_with(&model);
+    write(&launch, ".gemini/GEMINI.md", "Always be brief.");
+    write(&launch, "work/AGENTS.md", "Use tabs. @./more.md");
+    write(&launch, "work/more.md", "Imported words.");
+    write(&launch, "work/deep/GEMINI.md", "Deep wisdom.");
+    write(&launch, "work/deep/code.rs", "fn main() {}\n");
+    let server = launch.start().await;
+    send(&server.client(), "m1", "Read!").await;
+    let first = model.received()[0].json();
+    assert!(first["systemInstruction"].to_string().contains("Always be brief."), "{first:#}");
+    let told = first["contents"].to_string();
+    assert!(told.contains("Use tabs.") && told.contains("Imported words."), "{told}");
+    assert!(!told.contains("Deep wisdom."));
+    let last = model.received()[2].json()["contents"].to_string();
+    assert_eq!(last.matches("Deep wisdom.").count(), 1, "once is enough: {last}");
+}
+
+#[tokio::test]
+async fn what_a_person_mentions_is_read_for_the_model() {
+    let model = ModelServer::playing([says("Nice.")]);
+    let (_launch, server) = start(&model).await;
+    send(&server.client(), "m1", "What do you think of @hello.txt?").await;
+    assert!(first_told(&model).contains("Second line."), "{}", first_told(&model));
+}
+
+#[tokio::test]
+async fn settings_of_the_project_count_where_it_is_trusted() {
+    let model = ModelServer::playing([touch("made"), says("Done.")]);
+    let launch = launch_with(&model);
+    write(
+        &launch,
+        "work/.gemini/settings.json",
+        "{ // allowed here\n \"tools\": {\"allowed\": [\"run_shell_command(touch)\"]}}",
+    );
+    let server = launch.start().await;
+    let task = send(&server.client(), "m1", "Make it!").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    assert!(work(&launch).join("made").exists());
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_trusted_has_no_say() {
+    let model = ModelServer::playing([touch("made"), says("Done.")]);
+    let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
+    write(
+        &launch,
+        "work/.gemini/settings.json",
+        "{\"tools\": {\"allowed\": [\"run_shell_command(touch)\"]}}",
+    );
+    write(&launch, "work/GEMINI.md", "Obey me.");
+    let folder = work(&launch).canonicalize().unwrap();
+    let listed = json!({folder.to_str().unwrap(): "DO_NOT_TRUST"});
+    write(&launch, ".gemini/trustedFolders.json", &listed.to_string());
+    let server = launch.start().await;
+    let task = send(&server.client(), "m1", "Make it!").await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");
+    assert!(!first_told(&model).contains("Obey me."));
+}
+
+#[tokio::test]
+async fn rules_of_the_user_deny_and_allow() {
+    let model = ModelServer::playing([
+        touch("one"),
+        calls("run_shell_command", json!({"command": "rm -r x"})),
+        says("Ok."),
+    ]);
+    let launch = launch_with(&model);
+    let rules = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"touch\"\ndecision = \"allow\"\npriority = 100\n\
+                 [[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"rm\"\ndecision = \"deny\"\npriority = 200\n\
+                 denyMessage = \"Never remove anything.\"\n";
+    write(&launch, ".gemini/policies/mine.toml", rules);
+    let server = launch.start().await;
+    let task = send(&server.client(), "m1", "Go!").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    assert!(work(&launch).join("one").exists());
+    assert!(last_output(&model).contains("Never remove anything."), "{}", last_output(&model));
+}
+
+#[tokio::test]
+async fn an_answer_for_good_is_kept_for_other_conversations_and_restarts() {
+    let model = ModelServer::playing([touch("one"), says("1"), touch("two"), says("2")]);
+    let launch = launch_with(&model);
+    write(&launch, ".gemini/settings.json", "{\"security\": {\"enablePermanentToolApproval\": true}}");
+    let server = launch.start().await;
+    let task = send(&server.client(), "m1", "Go!").await;
+    let question = task["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(question.contains("proceed_always_and_save"), "{question}");
+    let task = reply(&server.client(), "m2", &task, "proceed_always_and_save").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    server.kill().await;
+    let server = launch.start().await;
+    let task = send(&server.client(), "m3", "Again!").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    assert!(work(&launch).join("two").exists());
+}
+
+#[tokio::test]
+async fn always_holds_for_the_conversation_also_after_kill_9_and_for_no_other() {
+    let model = ModelServer::playing([touch("one"), says("1"), touch("two"), says("2"), touch("three")]);
+    let launch = launch_with(&model);
+    let server = launch.start().await;
+    let task = send(&server.client(), "m1", "Go!").await;
+    let task = reply(&server.client(), "m2", &task, "always").await;
+    let context = task["contextId"].as_str().unwrap().to_owned();
+    server.kill().await;
+    let server = launch.start().await;
+    let task = go_on(&server.client(), "m3", &context).await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    let task = send(&server.client(), "m4", "And you?").await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "another conversation is asked");
+}
+
+/// A server whose clients may work below `roots`.
+async fn with_roots(model: &ModelServer, more: &str) -> (Launch, ServerProcess) {
+    let launch = launch_with(model);
+    let folder = launch.folder().canonicalize().unwrap();
+    let launch = launch.settings(&format!("allowed_roots = [{:?}]\n{more}", folder.join("projects")));
+    write(&launch, "projects/a/readme.txt", "I am a.");
+    let server = launch.start().await;
+    (launch, server)
+}
+
+#[tokio::test]
+async fn a_client_chooses_its_workspace_below_an_allowed_root_and_keeps_it() {
+    let read = || calls("read_file", json!({"file_path": "readme.txt"}));
+    let model = ModelServer::playing([read(), says("a"), read(), says("b")]);
+    let (launch, server) = with_roots(&model, "").await;
+    let folder = launch.folder().join("projects/a");
+    let answer = wish(&server.client(), "m1", None, json!({"workspace": folder})).await;
+    let task = answer["result"]["task"].clone();
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{answer:#}");
+    assert!(last_output(&model).contains("I am a."), "{}", last_output(&model));
+    let task = go_on(&server.client(), "m2", task["contextId"].as_str().unwrap()).await;
+    assert_eq!(answer_text(&task), "b");
+    assert!(last_output(&model).contains("I am a."), "the conversation stays there: {}", last_output(&model));
+}
+
+#[tokio::test]
+async fn wishes_that_cannot_be_granted_are_refused_at_the_door() {
+    let model = ModelServer::playing([says("never")]);
+    let (launch, server) = with_roots(&model, "").await;
+    let outside = launch.folder().join("data");
+    for (wishes, says) in [
+        (json!({"workspace": outside}), "projects"),
+        (json!({"workspace": "/nowhere"}), "projects"),
+        (json!({"model": "gpt"}), "openai:NAME"),
+        (json!({"model": "anthropic:claude"}), "ANTHROPIC_API_KEY"),
+        (json!({"model": "script:/etc/passwd"}), "openai:NAME"),
+        (json!({"approvalMode": "yolo"}), "more careful"),
+        (json!({"approvalMode": "wild"}), "default, auto_edit, yolo or plan"),
+        (json!({"mcpServers": {"x": {"command": "sh"}}}), "commands are for the server's own settings"),
+        (json!({"modle": "flash"}), "approvalMode"),
+    ] {
+        let answer = wish(&server.client(), "m1", None, wishes.clone()).await;
+        assert_eq!(answer["error"]["code"], -32602, "{wishes}: {answer}");
+        let message = answer["error"].to_string();
+        assert!(message.contains(says), "{wishes}: {message}");
+    }
+    assert!(model.received().is_empty());
+}
+
+#[tokio::test]
+async fn a_client_may_be_careless_only_where_the_operator_lets_it() {
+    let model = ModelServer::playing([touch("made"), says("Done.")]);
+    let (launch, server) = with_roots(&model, "client_auto_execute = true\n").await;
+    let answer = wish(&server.client(), "m1", None, json!({"approvalMode": "yolo"})).await;
+    assert_eq!(state(&answer["result"]["task"]), "TASK_STATE_COMPLETED", "{answer:#}");
+    assert!(work(&launch).join("made").exists());
+}
+
+#[tokio::test]
+async fn the_model_can_be_changed_in_the_middle_of_a_conversation() {
+    let model = ModelServer::playing([says("One."), says("Two.")]);
+    let (_launch, server) = start(&model).await;
+    let answer = wish(&server.client(), "m1", None, json!({"model": "gemini-2.5-flash"})).await;
+    let context = answer["result"]["task"]["contextId"].as_str().unwrap().to_owned();
+    wish(&server.client(), "m2", Some(&context), json!({"model": "gemini-2.5-pro"})).await;
+    let paths: Vec<_> = model.received().iter().map(|request| request.target.clone()).collect();
+    assert!(paths[0].contains("gemini-2.5-flash") && paths[1].contains("gemini-2.5-pro"), "{paths:?}");
+}
+
+#[tokio::test]
+async fn the_model_asks_and_the_person_answers_in_words() {
+    let questions = json!({"questions": [{"question": "Which colour?", "header": "Colour", "type": "text"}]});
+    let model = ModelServer::playing([calls("ask_user", questions), says("Blue it is.")]);
+    let (_launch, server) = start(&model).await;
+    let task = send(&server.client(), "m1", "Paint!").await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
+    assert!(task["status"]["message"].to_string().contains("Which colour?"), "{task:#}");
+    let task = reply(&server.client(), "m2", &task, "Blue, please").await;
+    assert_eq!(answer_text(&task), "Blue it is.");
+    assert!(last_output(&model).contains("Blue, please"), "{}", last_output(&model));
+}
+
+#[tokio::test]
+async fn what_is_too_long_to_tell_is_in_a_file_that_can_be_read() {
+    let model =
+        ModelServer::playing([calls("run_shell_command", json!({"command": "seq 1 20000"})), says("Long.")]);
+    let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
+    let server = launch.start().await;
+    send(&server.client(), "m1", "Count!").await;
+    let output = last_output(&model);
+    assert!(output.len() < 50_000 && output.contains("20000"), "{}", output.len());
+    assert!(output.contains("scratch"), "it says where the rest is");
+    assert!(fs::read_dir(launch.folder().join("data/attache/scratch")).unwrap().next().is_some());
+}
+
+#[tokio::test]
+async fn a_file_that_is_asked_for_is_handed_over_as_an_artifact() {
+    let share = json!({"file_path": "hello.txt", "description": "A greeting."});
+    let model = ModelServer::playing([calls("share_file", share), says("There you are.")]);
+    let (_launch, server) = start(&model).await;
+    let task = send(&server.client(), "m1", "Give me hello.txt").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    let artifacts = task["artifacts"].as_array().unwrap();
+    let file = artifacts.iter().find(|artifact| artifact["name"] == "hello.txt").unwrap();
+    assert_eq!(file["description"], "A greeting.");
+    let part = &file["parts"][0];
+    assert_eq!((&part["filename"], &part["mediaType"]), (&json!("hello.txt"), &json!("text/plain")));
+    assert_eq!(part["raw"], "SGVsbG8sIHdvcmxkLgpTZWNvbmQgbGluZS4K");
+}

@@ -1,0 +1,163 @@
+//! How it ends, and the exit code that says so.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use attache_testkit::model_server::{ModelServer, gemini};
+use serde_json::json;
+
+use super::{Ended, Run, calls, says};
+
+#[track_caller]
+fn check(ended: &Ended, code: i32, words: &str) {
+    assert_eq!(ended.code, Some(code), "{}{}", ended.out, ended.err);
+    assert!(ended.err.contains("[ERROR] ") && ended.err.contains(words), "{}", ended.err);
+    assert_eq!(ended.out, "");
+}
+
+#[tokio::test]
+async fn nothing_to_do_is_bad_input() {
+    check(&Run::offline(&["-p", " "]).end().await, 42, "there is nothing to do");
+    check(&Run::offline(&[]).piped("\n").end().await, 42, "there is nothing to do");
+    check(&Run::offline(&["-p", "a", "b"]).end().await, 42, "not both");
+}
+
+#[tokio::test]
+async fn a_mentioned_file_that_is_not_there_is_bad_input() {
+    check(&Run::offline(&["-p", "explain @src/missing.rs"]).end().await, 42, "@src/missing.rs");
+    let ended =
+        Run::offline(&["-p", "echo me@example.com, @someone and @hello.txt"]).piped("@a/b.rs").end().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+}
+
+#[tokio::test]
+async fn wrong_settings_are_told_apart_from_a_missing_key() {
+    check(&Run::offline(&["-p", "x", "--approval-mode", "maybe"]).end().await, 52, "maybe");
+    check(&Run::offline(&["-p", "x", "--workspace", "nowhere"]).end().await, 52, "nowhere");
+    check(&Run::offline(&["-p", "x", "-m", "script:missing.yaml"]).end().await, 52, "missing.yaml");
+    check(&Run::offline(&["-p", "x", "-m", "gemini-2.5-pro"]).end().await, 41, "GEMINI_API_KEY");
+}
+
+#[tokio::test]
+async fn flags_that_exclude_each_other_are_refused() {
+    let ended = Run::offline(&["-p", "x", "--yolo", "--approval-mode", "plan"]).end().await;
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.err.contains("cannot be used with"), "{}", ended.err);
+}
+
+#[tokio::test]
+async fn a_refused_key_is_a_matter_of_authentication() {
+    let refused = || gemini::error(403, "PERMISSION_DENIED", "this key is not for you", json!([]));
+    let model = ModelServer::playing([refused(), refused()]);
+    check(&Run::with(&model, &["-p", "x"]).end().await, 41, "this key is not for you");
+    let ended = Run::with(&model, &["-p", "x", "-o", "json"]).end().await;
+    assert_eq!(ended.code, Some(41));
+    let error = &ended.json()["error"];
+    assert_eq!((&error["type"], &error["code"]), (&json!("FatalAuthenticationError"), &json!(41)));
+    assert!(!ended.out.contains("key-for-tests") && !ended.err.contains("key-for-tests"));
+}
+
+#[tokio::test]
+async fn a_model_that_gives_no_answer_is_an_error_in_every_format() {
+    let refused = || gemini::error(400, "INVALID_ARGUMENT", "no such field", json!([]));
+    let model = ModelServer::playing([refused(), refused(), refused()]);
+    check(&Run::with(&model, &["-p", "x"]).end().await, 1, "no such field");
+    let ended = Run::with(&model, &["-p", "x", "-o", "json"]).end().await;
+    let document = ended.json();
+    assert_eq!((ended.code, &document["error"]["code"]), (Some(1), &json!(1)));
+    assert_eq!(document["stats"]["models"]["gemini-2.5-pro"]["api"]["totalErrors"], 1);
+    let ended = Run::with(&model, &["-p", "x", "-o", "stream-json"]).end().await;
+    let lines = ended.lines();
+    let last = lines.last().unwrap();
+    assert_eq!((ended.code, &last["type"], &last["status"]), (Some(1), &json!("result"), &json!("error")));
+    assert!(last["error"]["message"].as_str().unwrap().contains("no such field"), "{last}");
+    assert!(lines.iter().any(|line| line["type"] == "error" && line["severity"] == "error"), "{lines:?}");
+}
+
+#[tokio::test]
+async fn an_early_error_is_json_where_json_is_wanted() {
+    let ended = Run::offline(&["-p", "", "-o", "json"]).end().await;
+    assert_eq!(ended.json()["error"]["type"], "FatalInputError");
+    let ended = Run::offline(&["-p", "", "-o", "stream-json"]).end().await;
+    assert_eq!(ended.lines().last().unwrap()["error"]["type"], "FatalInputError");
+    assert_eq!(ended.code, Some(42));
+}
+
+#[tokio::test]
+async fn what_would_need_an_approval_is_denied_and_the_model_goes_on() {
+    let model = ModelServer::playing([
+        calls("run_shell_command", json!({"command": "touch made"})),
+        says("I may not."),
+    ]);
+    let mut run = Run::with(&model, &["-p", "Make it", "-o", "stream-json"]);
+    let ended = run.end().await;
+    assert!(!run.file("made").exists());
+    let lines = ended.lines();
+    let result = lines.iter().find(|line| line["type"] == "tool_result").unwrap();
+    assert_eq!((&result["status"], &result["error"]["type"]), (&json!("error"), &json!("policy_violation")));
+    assert_eq!(ended.code, Some(0), "{}", ended.out);
+}
+
+#[tokio::test]
+async fn yolo_needs_no_approval() {
+    let model = ModelServer::playing([
+        calls("run_shell_command", json!({"command": "touch made && echo it is made"})),
+        says("Made."),
+    ]);
+    let mut run = Run::with(&model, &["--yolo", "-p", "Make it", "-o", "stream-json"]);
+    let ended = run.end().await;
+    assert!(run.file("made").exists(), "{}", ended.out);
+    let result = ended.lines().into_iter().find(|line| line["type"] == "tool_result").unwrap();
+    assert_eq!(result["status"], "success");
+    assert_eq!(ended.code, Some(0));
+}
+
+#[tokio::test]
+async fn a_model_that_never_comes_to_an_end_is_stopped() {
+    let round = AtomicU32::new(0);
+    let model = ModelServer::answering(move |_| {
+        let number = round.fetch_add(1, Ordering::Relaxed);
+        calls("glob", json!({"pattern": format!("{number}-*.txt")}))
+    });
+    let ended = Run::with(&model, &["-p", "Look for everything"]).end().await;
+    check(&ended, 53, "100 times");
+}
+
+#[tokio::test]
+async fn a_tool_that_is_allowed_by_name_needs_no_approval() {
+    let touch = |name: &str| calls("run_shell_command", json!({"command": format!("touch {name}")}));
+    let model = ModelServer::playing([touch("made"), says("Made.")]);
+    let mut run =
+        Run::with(&model, &["-p", "Make it", "--allowed-tools", "read_file,run_shell_command(touch made)"]);
+    let ended = run.end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("Made.\n", Some(0)), "{}", ended.err);
+    assert!(run.file("made").exists());
+    let model = ModelServer::playing([touch("other"), says("I may not.")]);
+    let mut run = Run::with(&model, &["-p", "Make it", "--allowed-tools", "run_shell_command(touch made)"]);
+    run.end().await;
+    assert!(!run.file("other").exists(), "only what was allowed");
+}
+
+#[tokio::test]
+async fn rules_from_a_file_count() {
+    let model =
+        ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"})), says("Made.")]);
+    let mut run = Run::with(&model, &["-p", "Make it", "--policy", "rules.toml"]);
+    let rules = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"touch\"\ndecision = \"allow\"\npriority = 100\n";
+    std::fs::write(run.file("rules.toml"), rules).unwrap();
+    let ended = run.end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("Made.\n", Some(0)), "{}", ended.err);
+    assert!(run.file("made").exists());
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_trusted_is_refused_unless_it_is_trusted_for_this_run() {
+    let mut run = Run::offline(&["-p", "reverse abc"]);
+    let folder = run.launch.folder().join(".gemini");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), r#"{"security": {"folderTrust": {"enabled": true}}}"#)
+        .unwrap();
+    check(&run.end().await, 55, "--skip-trust");
+    run.command.arg("--skip-trust");
+    let ended = run.end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("cba\n", Some(0)), "{}", ended.err);
+}

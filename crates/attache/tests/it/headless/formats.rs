@@ -1,0 +1,143 @@
+//! What is asked and what is printed.
+
+use std::fs;
+
+use attache_testkit::model_server::{Ending, ModelServer, gemini};
+use serde_json::{Value, json};
+
+use super::{Run, calls, says};
+
+/// The last thing that the model was told.
+fn prompt(model: &ModelServer) -> Value {
+    let body = model.received()[0].json();
+    let last = body["contents"].as_array().unwrap().last().unwrap();
+    last["parts"].as_array().unwrap().last().unwrap()["text"].clone()
+}
+
+#[tokio::test]
+async fn text_is_the_answer_and_nothing_else() {
+    let model = ModelServer::playing([says("All is \u{1b}[31mwell\u{1b}[0m.")]);
+    let ended = Run::with(&model, &["-p", "How are you?"]).end().await;
+    assert_eq!((ended.out.as_str(), ended.err.as_str(), ended.code), ("All is well.\n", "", Some(0)));
+    assert_eq!(prompt(&model), "How are you?");
+}
+
+#[tokio::test]
+async fn plain_words_are_a_prompt_too() {
+    let ended = Run::offline(&["what", "is", "12", "*", "7"]).end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("That is 84.\n", Some(0)));
+}
+
+#[tokio::test]
+async fn piped_text_stands_before_the_prompt() {
+    let model = ModelServer::playing([says("Short.")]);
+    let ended = Run::with(&model, &["-p", "Summarise this"]).piped("A long text.").end().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    assert_eq!(prompt(&model), "A long text.\n\nSummarise this");
+}
+
+#[tokio::test]
+async fn piped_text_alone_is_a_prompt() {
+    let ended = Run::offline(&[]).piped("reverse abc").end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("cba\n", Some(0)), "{}", ended.err);
+}
+
+#[tokio::test]
+async fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
+    let mut run = Run::offline(&["-p", "reverse abc"]);
+    run.command.stdin(std::process::Stdio::piped());
+    let mut child = run.command.spawn().unwrap();
+    let silent = child.stdin.take();
+    let output =
+        tokio::time::timeout(attache_testkit::PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "cba\n");
+    drop(silent);
+}
+
+#[tokio::test]
+async fn a_built_in_model_may_ask_back() {
+    let ended = Run::offline(&["-p", "ask me something", "-o", "json"]).end().await;
+    assert_eq!(ended.json()["response"], "What is your favourite colour?");
+    assert_eq!(ended.code, Some(0));
+}
+
+#[tokio::test]
+async fn json_is_one_object_with_the_figures() {
+    let edit = json!({"file_path": "hello.txt", "instruction": "greet the moon", "old_string": "world", "new_string": "moon"});
+    let model = ModelServer::playing([calls("replace", edit), says("Done.")]);
+    let mut run = Run::with(&model, &["-p", "Greet the moon", "-o", "json", "--approval-mode", "auto_edit"]);
+    let ended = run.end().await;
+    let document = ended.json();
+    assert_eq!(ended.code, Some(0), "{document:#}");
+    assert_eq!(fs::read_to_string(run.file("hello.txt")).unwrap(), "Hello, moon.\n");
+    assert_eq!(document["response"], "Done.");
+    assert_eq!(document["session_id"].as_str().unwrap().len(), 36);
+    assert!(document.get("error").is_none() && document.get("warnings").is_none(), "{document:#}");
+    let stats = &document["stats"];
+    let model = &stats["models"]["gemini-2.5-pro"];
+    assert_eq!((&model["api"]["totalRequests"], &model["api"]["totalErrors"]), (&json!(2), &json!(0)));
+    let tokens = json!({"input": 200, "prompt": 200, "candidates": 20, "total": 220, "cached": 0, "thoughts": 0, "tool": 0});
+    assert_eq!(model["tokens"], tokens);
+    assert_eq!(stats["tools"]["totalCalls"], 1);
+    assert_eq!(stats["tools"]["byName"]["replace"]["success"], 1);
+    assert_eq!(stats["tools"]["totalDecisions"]["auto_accept"], 1);
+    assert_eq!(stats["files"], json!({"totalLinesAdded": 1, "totalLinesRemoved": 1}));
+}
+
+#[tokio::test]
+async fn stream_json_tells_what_happens_line_by_line() {
+    let model =
+        ModelServer::playing([calls("read_file", json!({"file_path": "hello.txt"})), says("One line.")]);
+    let ended = Run::with(&model, &["-p", "What is in it?", "--output-format", "stream-json"]).end().await;
+    let mut lines = ended.lines();
+    assert!(lines.iter().all(|line| line["timestamp"].as_str().unwrap().ends_with('Z')), "{}", ended.out);
+    for line in &mut lines {
+        line.as_object_mut().unwrap().remove("timestamp");
+    }
+    let kinds: Vec<_> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["init", "message", "tool_use", "tool_result", "message", "result"]);
+    assert_eq!(lines[0]["model"], "gemini-2.5-pro");
+    assert_eq!(lines[1], json!({"type": "message", "role": "user", "content": "What is in it?"}));
+    let id = &lines[2]["tool_id"];
+    assert_eq!(lines[2]["tool_name"], "read_file");
+    assert_eq!(lines[2]["parameters"], json!({"file_path": "hello.txt"}));
+    assert_eq!((&lines[3]["tool_id"], &lines[3]["status"]), (id, &json!("success")));
+    assert_eq!(
+        lines[4],
+        json!({"type": "message", "role": "assistant", "content": "One line.", "delta": true})
+    );
+    let (status, stats) = (&lines[5]["status"], &lines[5]["stats"]);
+    assert_eq!(
+        (status, &stats["total_tokens"], &stats["tool_calls"]),
+        (&json!("success"), &json!(220), &json!(1))
+    );
+    assert_eq!(stats["models"]["gemini-2.5-pro"]["input_tokens"], 200);
+}
+
+#[tokio::test]
+async fn an_answer_that_starts_again_is_told_in_every_format() {
+    let plan = || {
+        let cut = gemini::answer([gemini::chunk().text("Lost wor")]).ending(Ending::Cut);
+        ModelServer::playing([cut, says("Whole words.")])
+    };
+    let models = [plan(), plan(), plan()];
+    let mut runs = [
+        Run::with(&models[0], &["-p", "Speak"]),
+        Run::with(&models[1], &["-p", "Speak", "-o", "json"]),
+        Run::with(&models[2], &["-p", "Speak", "-o", "stream-json"]),
+    ];
+    let [text, json, stream] = &mut runs;
+    let (text, json, stream) = tokio::join!(text.end(), json.end(), stream.end());
+    assert_eq!(text.out, "Lost wor\nWhole words.\n");
+    assert!(text.err.contains("[WARNING] the answer was cut off and starts again"), "{}", text.err);
+    assert_eq!(json.json()["response"], "Whole words.");
+    let warnings = json.json()["warnings"].as_array().unwrap().len();
+    assert_eq!(warnings, 1, "{}", json.out);
+    assert_eq!(json.json()["stats"]["models"]["gemini-2.5-pro"]["api"]["totalErrors"], 1);
+    let lines = stream.lines();
+    let errors: Vec<_> = lines.iter().filter(|line| line["type"] == "error").collect();
+    assert!(errors.iter().all(|line| line["severity"] == "warning") && errors.len() == 2, "{errors:?}");
+    for ended in [text, json, stream] {
+        assert_eq!(ended.code, Some(0), "{}", ended.err);
+    }
+}

@@ -1,0 +1,85 @@
+//! What a task asks, and what is answered.
+
+use std::fs;
+
+use attache_testkit::model_server::{ModelServer, gemini};
+use serde_json::{Value, json};
+
+use super::{calls, check, coding, edit, file, launch, says, send, tasks};
+
+#[tokio::test]
+async fn an_approval_is_listed_shown_and_given() {
+    let model = ModelServer::playing([edit(), says("Done.")]);
+    let (folder, server) = coding(&model).await;
+    let id = send(&server.client(), "m1", "Greet the moon").await;
+    check(
+        &tasks(&server, &["list", "--state", "input-required"]).await,
+        0,
+        &["Greet the moon", "asks:", "replace"],
+    );
+    let shown = tasks(&server, &["show", &id]).await;
+    check(&shown, 0, &["it asks:", "-Hello, world.\n+Hello, moon.", "proceed_once", "attache tasks answer"]);
+    let answered = tasks(&server, &["answer", &id[..8], "yes", "--follow"]).await;
+    check(&answered, 0, &["Done.\n", "artifact Changes:\n--- a/hello.txt", "[completed]"]);
+    assert_eq!(fs::read_to_string(file(&folder, "hello.txt")).unwrap(), "Hello, moon.\n");
+    let shown = tasks(&server, &["show", &id]).await;
+    check(&shown, 0, &["artifact Changes:\n--- a/hello.txt\n+++ b/hello.txt", "state    completed"]);
+}
+
+#[tokio::test]
+async fn an_edit_is_changed_before_it_is_agreed_to() {
+    let model = ModelServer::playing([edit(), says("As you like.")]);
+    let (folder, server) = coding(&model).await;
+    let id = send(&server.client(), "m1", "Greet the moon").await;
+    let path = folder.write("instead.txt", "Hello, sun.\n").display().to_string();
+    check(&tasks(&server, &["answer", &id, "--file", &path, "--follow"]).await, 0, &["As you like."]);
+    assert_eq!(fs::read_to_string(file(&folder, "hello.txt")).unwrap(), "Hello, sun.\n");
+}
+
+#[tokio::test]
+async fn several_calls_are_answered_one_by_one_by_their_names() {
+    let touch = |name: &str| json!({"command": format!("touch {name}")});
+    let both = gemini::chunk()
+        .call("run_shell_command", touch("one"))
+        .id("call-one")
+        .call("run_shell_command", touch("two"))
+        .id("call-two")
+        .finish("STOP")
+        .usage(100, 10);
+    let model = ModelServer::playing([gemini::answer([both]), says("Both.")]);
+    let (folder, server) = coding(&model).await;
+    let id = send(&server.client(), "m1", "Make two").await;
+    let shown: Value = serde_json::from_str(&tasks(&server, &["show", &id, "--json"]).await.out).unwrap();
+    let question = shown["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(question.contains("(call-one)") && question.contains("(call-two)"), "{question}");
+    let answered =
+        tasks(&server, &["answer", &id, "call-one=yes", "call-two=proceed_once", "--follow"]).await;
+    check(&answered, 0, &["Both.", "[completed]"]);
+    assert!(file(&folder, "one").exists() && file(&folder, "two").exists());
+}
+
+#[tokio::test]
+async fn an_answer_that_does_not_fit_is_refused_with_what_would() {
+    let model =
+        ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"})), says("Fine.")]);
+    let (folder, server) = coding(&model).await;
+    let id = send(&server.client(), "m1", "Make it").await;
+    check(&tasks(&server, &["answer", &id, "perhaps"]).await, 1, &["proceed_once", "perhaps"]);
+    check(&tasks(&server, &["answer", &id]).await, 1, &["there is no answer"]);
+    let refused = tasks(&server, &["answer", &id, "no", "--follow"]).await;
+    check(&refused, 0, &["[input-required]", "attache tasks answer"]);
+    check(&tasks(&server, &["answer", &id, "never", "mind", "--follow"]).await, 0, &["Fine.", "[completed]"]);
+    assert!(!file(&folder, "made").exists());
+}
+
+#[tokio::test]
+async fn a_task_that_asks_nothing_takes_no_answer() {
+    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let id = send(&server.client(), "m1", "echo x").await;
+    check(&tasks(&server, &["answer", &id, "yes"]).await, 1, &["is completed and asks nothing", "hint:"]);
+    let id = send(&server.client(), "m2", "ask me something").await;
+    let answered = tasks(&server, &["answer", &id, "deep", "blue"]).await;
+    check(&answered, 0, &["answered; attache tasks follow"]);
+    let shown = tasks(&server, &["follow", &id, "--from-start"]).await;
+    check(&shown, 0, &["[completed]"]);
+}

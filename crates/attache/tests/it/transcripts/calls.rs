@@ -1,0 +1,191 @@
+//! Tools: what runs unasked, what is asked about, and what the model is told of it.
+
+use std::fs;
+
+use attache_testkit::model_server::{ModelServer, gemini};
+use serde_json::json;
+
+use crate::agent_world::{calls, last_output, launch_with, says, start, work};
+use crate::support::message_to;
+use crate::watching::{answer, batch, check, frames, outputs};
+
+const QUESTION: &str = "INPUT_REQUIRED I need your answer before I go on:";
+
+#[tokio::test]
+async fn a_read_is_not_asked_about() {
+    let read = gemini::answer([gemini::chunk()
+        .text("I look.")
+        .call("read_file", json!({"file_path": "hello.txt"}))
+        .finish("STOP")
+        .usage(10, 1)]);
+    let model = ModelServer::playing([read, says(" Two lines.")]);
+    let (_launch, server) = start(&model).await;
+    let frames = frames(&server.client(), "m1", "What is in hello.txt?").await;
+    check(
+        &frames,
+        &[
+            "task SUBMITTED",
+            "WORKING",
+            "answer-1 = I look.",
+            "answer-1 +  Two lines.",
+            "answer-1 +  (.)",
+            "COMPLETED",
+        ],
+    );
+    assert!(last_output(&model).contains("Second line."), "{}", last_output(&model));
+    let usage = &frames.last().unwrap().payload()["statusUpdate"]["metadata"]["usage"];
+    assert_eq!((&usage["inputTokens"], &usage["outputTokens"]), (&json!(110), &json!(11)), "of both answers");
+}
+
+#[tokio::test]
+async fn an_edit_is_asked_about_and_published() {
+    let edit = json!({"file_path": "hello.txt", "instruction": "greet", "old_string": "world", "new_string": "moon"});
+    let model = ModelServer::playing([calls("replace", edit), says("Done.")]);
+    let (launch, server) = start(&model).await;
+    let client = server.client();
+    let asked = frames(&client, "m1", "Greet the moon").await;
+    check(&asked, &["task SUBMITTED", "WORKING", QUESTION]);
+    let id = asked[0].payload()["task"]["id"].as_str().unwrap();
+    let done = answer(&client, id, "m2", "yes").await;
+    check(
+        &done,
+        &[
+            "task INPUT_REQUIRED",
+            "WORKING",
+            "answer-1 = Done.",
+            "changes-1 = --- a/hello.txt (.)",
+            "answer-1 +  (.)",
+            "COMPLETED",
+        ],
+    );
+    assert_eq!(fs::read_to_string(work(&launch).join("hello.txt")).unwrap(), "Hello, moon.\nSecond line.\n");
+}
+
+#[tokio::test]
+async fn what_a_person_puts_in_place_of_an_edit_is_written_exactly() {
+    let model = ModelServer::playing([
+        calls("write_file", json!({"file_path": "new.txt", "content": "the model's\n"})),
+        says("Done."),
+    ]);
+    let (launch, server) = start(&model).await;
+    let client = server.client();
+    let asked = frames(&client, "m1", "Write!").await;
+    let id = asked[0].payload()["task"]["id"].as_str().unwrap();
+    let question = asked[2].payload()["statusUpdate"]["status"]["message"]["parts"][0]["text"].clone();
+    let question = question.as_str().unwrap();
+    let call = question.split_once("write_file (").unwrap().1.split_once(')').unwrap().0;
+    let mut params = message_to(id, "m2", "");
+    let data = json!({"call": call, "choice": "proceed_once", "newContent": "mine, \u{e4}\r\nno end"});
+    params["message"]["parts"] = json!([{"data": data}]);
+    let done = client.rpc_stream("SendStreamingMessage", params).await.rest().await;
+    check(
+        &done,
+        &[
+            "task INPUT_REQUIRED",
+            "WORKING",
+            "answer-1 = Done.",
+            "changes-1 = --- /dev/null (.)",
+            "answer-1 +  (.)",
+            "COMPLETED",
+        ],
+    );
+    assert_eq!(fs::read_to_string(work(&launch).join("new.txt")).unwrap(), "mine, \u{e4}\r\nno end");
+    let diff = done[3].raw.clone();
+    assert!(diff.contains("+mine") && !diff.contains("the model's"), "{diff}");
+}
+
+#[tokio::test]
+async fn a_command_is_shown_then_run_and_the_model_reads_what_it_wrote() {
+    let command = json!({"command": "for i in 1 2 3; do echo line $i; done; exit 3"});
+    let model = ModelServer::playing([calls("run_shell_command", command), says("It ended with 3.")]);
+    let (_launch, server) = start(&model).await;
+    let client = server.client();
+    let asked = frames(&client, "m1", "Run!").await;
+    check(&asked, &["task SUBMITTED", "WORKING", QUESTION]);
+    assert!(asked[2].raw.contains("echo line $i"), "{}", asked[2].raw);
+    let id = asked[0].payload()["task"]["id"].as_str().unwrap();
+    let done = answer(&client, id, "m2", "yes").await;
+    check(
+        &done,
+        &["task INPUT_REQUIRED", "WORKING", "answer-1 = It ended with 3.", "answer-1 +  (.)", "COMPLETED"],
+    );
+    let output = last_output(&model);
+    assert!(output.contains("line 1\nline 2\nline 3") && output.contains('3'), "{output}");
+}
+
+#[tokio::test]
+async fn a_refusal_ends_the_turn_and_says_why_it_rests() {
+    let model = ModelServer::playing([
+        calls("run_shell_command", json!({"command": "touch made"})),
+        says("As you like."),
+    ]);
+    let (launch, server) = start(&model).await;
+    let client = server.client();
+    let asked = frames(&client, "m1", "Run!").await;
+    let id = asked[0].payload()["task"]["id"].as_str().unwrap();
+    let refused = answer(&client, id, "m2", "no").await;
+    check(
+        &refused,
+        &[
+            "task INPUT_REQUIRED",
+            "WORKING",
+            "INPUT_REQUIRED [declined] I did not do that. What shall I do instead?",
+        ],
+    );
+    let done = answer(&client, id, "m3", "Nothing.").await;
+    check(
+        &done,
+        &["task INPUT_REQUIRED", "WORKING", "answer-2 = As you like.", "answer-2 +  (.)", "COMPLETED"],
+    );
+    assert!(!work(&launch).join("made").exists());
+}
+
+#[tokio::test]
+async fn a_call_that_a_rule_forbids_is_an_error_for_the_model_and_nobody_is_asked() {
+    let model = ModelServer::playing([
+        calls("write_file", json!({"file_path": "new.txt", "content": "x"})),
+        says("I only plan."),
+    ]);
+    let launch = launch_with(&model).argument("--approval-mode").argument("plan");
+    let server = launch.start().await;
+    let frames = frames(&server.client(), "m1", "Write!").await;
+    check(&frames, &["task SUBMITTED", "WORKING", "answer-1 = I only plan.", "answer-1 +  (.)", "COMPLETED"]);
+    assert!(!work(&launch).join("new.txt").exists());
+    assert!(last_output(&model).to_lowercase().contains("plan"), "{}", last_output(&model));
+}
+
+#[tokio::test]
+async fn a_batch_runs_in_order_with_one_question() {
+    let read = |path: &str| ("read_file", json!({"file_path": path}));
+    let write = ("write_file", json!({"file_path": "new.txt", "content": "fresh\n"}));
+    let model = ModelServer::playing([
+        batch([read("hello.txt"), write, read("new.txt"), read("missing.txt")]),
+        says("All four."),
+    ]);
+    let (launch, server) = start(&model).await;
+    let client = server.client();
+    let asked = frames(&client, "m1", "Go!").await;
+    check(&asked, &["task SUBMITTED", "WORKING", QUESTION]);
+    assert_eq!(asked[2].raw.matches("Answer with:").count(), 1, "{}", asked[2].raw);
+    assert!(!work(&launch).join("new.txt").exists());
+    let id = asked[0].payload()["task"]["id"].as_str().unwrap();
+    let done = answer(&client, id, "m2", "yes").await;
+    check(
+        &done,
+        &[
+            "task INPUT_REQUIRED",
+            "WORKING",
+            "answer-1 = All four.",
+            "changes-1 = --- /dev/null (.)",
+            "answer-1 +  (.)",
+            "COMPLETED",
+        ],
+    );
+    assert_eq!(model.received().len(), 2, "what came of all four is told in one go");
+    let outputs = outputs(&model);
+    let names: Vec<_> = outputs.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["read_file", "write_file", "read_file", "read_file"]);
+    for (place, expected) in [(0, "Second line."), (2, "fresh"), (3, "missing.txt")] {
+        assert!(outputs[place].1.contains(expected), "{place}: {outputs:#?}");
+    }
+}
