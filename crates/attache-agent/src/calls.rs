@@ -1,10 +1,11 @@
 //! The calls of an answer: proposed, asked about, run, cancelled.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use attache_domain::{
-    Artifact, CallId, CallOutcome, CallRecord, CallStep, Content, Digest, Fact, FinishedCall, Outcome, Part,
-    PartContent, Proposal, ProposedCall, Shown, Verdict,
+    Artifact, CallId, CallOutcome, CallRecord, CallStep, Content, Digest, Effect, Fact, FinishedCall,
+    Outcome, Part, PartContent, Proposal, ProposedCall, Shown, Verdict,
 };
 use attache_session::Stopped;
 use attache_tool::{ErrorKind, HandedFile, ToolContext, ToolError, ToolOutput, shell};
@@ -142,12 +143,13 @@ impl Performance<'_> {
         let id = &record.call.id;
         let live = Arc::new(Live::default());
         let context = self.tool_context(live.clone());
+        let touched = touched(&proposal);
         let run = async {
             let tool = self.tools.registry.find(&record.call.name)?;
             tool.run(proposal, &context).await
         };
         let mut run = std::pin::pin!(run);
-        let result = loop {
+        let mut result = loop {
             tokio::select! {
                 biased;
                 result = &mut run => break result,
@@ -155,13 +157,20 @@ impl Performance<'_> {
             }
         };
         self.show(id, live.take()).await?;
-        if let Ok(output) = &result {
+        if let Ok(output) = &mut result {
+            output.content.extend(self.found_nearby(&touched).await);
             for artifact in handed_over(id, output) {
                 let artifact = Box::new(artifact);
                 self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
             }
         }
         self.journal.record(came_to(id, result)).await
+    }
+
+    /// What people left for the model beside what it has just touched.
+    async fn found_nearby(&self, touched: &[PathBuf]) -> Option<Content> {
+        let surroundings = self.place.surroundings.as_ref().filter(|_| !touched.is_empty())?;
+        surroundings.nearby(touched).await.map(Content::Text)
     }
 
     async fn show(&self, id: &CallId, text: String) -> Result<(), Stopped> {
@@ -195,6 +204,14 @@ impl Performance<'_> {
         // Cancelling drops the turn, and with it the call; a tool that must clean up does so when it is dropped.
         ToolContext { workspace: self.place.workspace.clone(), cancel: CancellationToken::new(), live }
     }
+}
+
+fn touched(proposal: &Proposal) -> Vec<PathBuf> {
+    let paths = proposal.effects.iter().filter_map(|effect| match effect {
+        Effect::Read { path } | Effect::Write { path } => Some(path.clone()),
+        _ => None,
+    });
+    paths.collect()
 }
 
 fn find<'a>(calls: &'a [CallRecord], id: &CallId) -> Option<&'a CallRecord> {

@@ -30,4 +30,4 @@ pub use mind::Mind;
 pub use policy_referee::{PolicyOptions, PolicyReferee, RuleKeeper};
 pub use referee::{Case, Referee, Ruling};
 pub use wishes::{WISHES, Wishes};
-pub use workplace::{Mentions, Refusal, Toolbox, WorkLimits, Workplace, Workplaces};
+pub use workplace::{Refusal, Surroundings, Toolbox, WorkLimits, Workplace, Workplaces};

@@ -143,8 +143,13 @@ impl<'a> Performance<'a> {
         };
         drop(view);
         self.withdraw().await?;
-        if let (Some(mentions), Some(text)) = (&self.place.mentions, mentioned) {
-            let contents = mentions.expand(&text, &self.tool_context(Arc::default())).await;
+        if self.earlier.rounds == 0 && self.latest.view().rounds == 0 {
+            for text in &self.place.notices {
+                self.notice(text.clone()).await?;
+            }
+        }
+        if let (Some(surroundings), Some(text)) = (&self.place.surroundings, mentioned) {
+            let contents = surroundings.mentioned(&text, &self.tool_context(Arc::default())).await;
             if !contents.is_empty() {
                 self.give(ContextReason::Mention, contents).await?;
             }

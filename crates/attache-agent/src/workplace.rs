@@ -20,8 +20,9 @@ pub struct Workplace {
     pub instructions: String,
     /// What it is told at the beginning of the conversation.
     pub opening: Vec<Content>,
-    /// Finds what a person's words refer to.
-    pub mentions: Option<Arc<dyn Mentions>>,
+    pub surroundings: Option<Arc<dyn Surroundings>>,
+    /// What people should know about the workplace, said once in a conversation.
+    pub notices: Vec<String>,
     pub limits: WorkLimits,
 }
 
@@ -84,10 +85,14 @@ impl Toolbox for Registry {
     }
 }
 
+/// Knows what lies around in a workspace that the model should know of.
 #[async_trait]
-pub trait Mentions: Send + Sync + 'static {
+pub trait Surroundings: Send + Sync + 'static {
     /// What `text` refers to, for the model to read; empty when it refers to nothing.
-    async fn expand(&self, text: &str, context: &ToolContext) -> Vec<Content>;
+    async fn mentioned(&self, text: &str, context: &ToolContext) -> Vec<Content>;
+
+    /// What was left for the model near the paths that a call has touched; each thing once.
+    async fn nearby(&self, touched: &[PathBuf]) -> Option<String>;
 }
 
 /// One workplace for everybody.

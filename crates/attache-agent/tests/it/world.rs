@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use attache_agent::{Case, CodingAgent, Mentions, Mind, Referee, Ruling, WorkLimits, Workplace};
+use attache_agent::{Case, CodingAgent, Mind, Referee, Ruling, Surroundings, WorkLimits, Workplace};
 use attache_domain::{
     Answer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Message, Proposal, Role, Said, Scope,
     SendConfiguration, SendMessage, Shown, TaskId, TaskView, ToolCall, Usage, Utterance,
@@ -175,7 +175,8 @@ async fn start(
             .map(|text| Content::Text(text.into()))
             .into_iter()
             .collect(),
-        mentions: Some(Arc::new(Shouting)),
+        surroundings: Some(Arc::new(Shouting)),
+        notices: Vec::new(),
         limits: setup.limits.clone(),
     };
     let agent = CodingAgent::new(Arc::new(place));
@@ -186,10 +187,14 @@ async fn start(
 struct Shouting;
 
 #[async_trait]
-impl Mentions for Shouting {
-    async fn expand(&self, text: &str, _: &ToolContext) -> Vec<Content> {
+impl Surroundings for Shouting {
+    async fn mentioned(&self, text: &str, _: &ToolContext) -> Vec<Content> {
         let words = text.split(' ').filter_map(|word| word.strip_prefix('@'));
         words.map(|word| Content::Text(word.to_uppercase())).collect()
+    }
+
+    async fn nearby(&self, _: &[std::path::PathBuf]) -> Option<String> {
+        None
     }
 }
 
