@@ -6,20 +6,26 @@
 //! the reading of the figures (`docs/benchmarks.md`).
 
 mod callgrind;
+mod calls;
+mod chunks;
 mod document;
 mod figure;
 mod first_event;
 mod kernel;
 mod load;
+mod long_task;
 mod machine;
 mod many;
+mod model;
 mod options;
 mod script;
+mod search;
 mod send;
 mod server;
 mod start;
 mod statistics;
 mod stream;
+mod tree;
 mod workbench;
 
 use std::process::ExitCode;
@@ -33,7 +39,7 @@ use workbench::Workbench;
 /// One part of the run; `--only` picks by name.
 type Part = (&'static str, fn(&Workbench) -> Result<Vec<Figure>, String>);
 
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 12] = [
     ("start", start::measure),
     ("send", send::measure),
     ("stream", stream::live),
@@ -42,6 +48,10 @@ const PARTS: [Part; 8] = [
     ("readers", many::readers),
     ("idle-streams", many::idle_streams),
     ("stored-tasks", many::stored_tasks),
+    ("chunks", chunks::measure),
+    ("calls", calls::measure),
+    ("long-task", long_task::measure),
+    ("search", search::measure),
 ];
 
 /// Succeeds when everything could be measured, whether or not every target was reached.

@@ -84,6 +84,31 @@ pub(crate) const PEERS: &[Peer] = &[
         script: "models/gemini.mjs",
         against: Against::ModelServer,
     },
+    Peer {
+        name: "JavaScript openai 7.53.0",
+        language: Language::JavaScript,
+        folder: "js-openai",
+        package: ("openai", "7.53.0"),
+        script: "models/openai.mjs",
+        against: Against::ModelServer,
+    },
+    Peer {
+        name: "JavaScript @anthropic-ai/sdk 1.8.0",
+        language: Language::JavaScript,
+        folder: "js-anthropic",
+        package: ("@anthropic-ai/sdk", "1.8.0"),
+        script: "models/anthropic.mjs",
+        against: Against::ModelServer,
+    },
+    // The last that speaks the version of the API which ours speaks unless told otherwise.
+    Peer {
+        name: "JavaScript @anthropic-ai/sdk 0.137.0",
+        language: Language::JavaScript,
+        folder: "js-anthropic-2023",
+        package: ("@anthropic-ai/sdk", "0.137.0"),
+        script: "models/anthropic.mjs",
+        against: Against::ModelServer,
+    },
 ];
 
 /// The model the server answers with.

@@ -6,6 +6,9 @@
 mod cargo_tools;
 mod debian;
 pub(crate) mod environment;
+mod mcp_servers;
+
+use std::path::PathBuf;
 
 use crate::interop::Peer;
 use crate::test::Counts;
@@ -18,6 +21,8 @@ pub(crate) struct Tools {
     pub(crate) runner: Runner,
     /// Never installed by us: building it takes minutes, and tidy does its checks.
     pub(crate) cargo_deny: bool,
+    /// Where the MCP servers are that the tests connect to, if they are there.
+    pub(crate) mcp_servers: Option<PathBuf>,
 }
 
 /// Prepares the tools of the Rust tests and of `peers`. One passed check, or one failed for each tool.
@@ -32,10 +37,14 @@ pub(crate) fn prepare(workspace: &Workspace, peers: &[Peer]) -> (Tools, Counts) 
     for peer in peers {
         note(&mut counts, peer.name, environment::provide(&folder, peer));
     }
+    if !peers.is_empty() {
+        note(&mut counts, "MCP servers", mcp_servers::provide(&workspace.root, &folder));
+    }
     if counts.failed == 0 {
         counts.passed = 1;
     }
-    (Tools { runner, cargo_deny: cargo_tools::has_deny() }, counts)
+    let mcp_servers = mcp_servers::found(&folder);
+    (Tools { runner, cargo_deny: cargo_tools::has_deny(), mcp_servers }, counts)
 }
 
 fn note(counts: &mut Counts, name: &str, installed: Result<(), String>) {

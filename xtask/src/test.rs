@@ -51,7 +51,7 @@ impl Suite {
             // Every later step would only repeat the compiler's message.
             return;
         }
-        self.step("tests", || steps::tests(workspace, &tools.runner, &options.names));
+        self.step("tests", || steps::tests(workspace, &tools, &options.names));
         if options.extent != Extent::NamedTests {
             self.step("doc tests", || steps::doc_tests(workspace));
         }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod arguments;
+mod chain;
 mod contents;
 mod endpoint;
 mod error;
@@ -9,19 +10,29 @@ mod models;
 mod request;
 mod response;
 mod schema;
-mod stream;
+mod search;
 
 use std::fmt;
 use std::sync::Arc;
 
-use attache_model::{LanguageModel, LanguageStream, Prompt};
-use attache_net::{BaseUrl, Client, Secret};
-use futures_util::StreamExt;
+use attache_model::{LanguageError, LanguageModel, LanguageStream, Prompt};
+use attache_net::{BaseUrl, Client, Request, Secret};
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
 
+use crate::asking::{self, Circumstances, Head, Provider};
+use crate::fault::Fault;
 use crate::retry::RetryOptions;
+use answer::GeminiAssembly;
 use endpoint::Endpoint;
 use models::Model;
+
+pub use crate::BadOptions;
+pub use crate::token::{Renew, TokenSource};
+pub use chain::{chain_of, with_fallback};
+pub use search::{GeminiSearch, SearchSource, SearchSupport, Searched};
 
 /// How a Gemini model is reached.
 #[derive(Debug, Clone)]
@@ -67,17 +78,6 @@ pub enum Credential {
     ApiKey(Secret),
     /// Asked for a token before each request, and for a new one once when a token was refused.
     Bearer(Arc<TokenSource>),
-}
-
-/// Gives a token, or says why there is none.
-pub type TokenSource = dyn Fn(Renew) -> BoxFuture<'static, Result<Secret, String>> + Send + Sync;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Renew {
-    /// One that was given before is as good.
-    IfNeeded,
-    /// The last one was refused.
-    Now,
 }
 
 impl fmt::Debug for Credential {
@@ -135,13 +135,6 @@ struct Shared {
     client: Client,
 }
 
-/// The options do not fit together.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what}")]
-pub struct BadOptions {
-    pub what: String,
-}
-
 impl GeminiModel {
     pub fn new(options: GeminiOptions, client: Client) -> Result<Self, BadOptions> {
         let mut model = Model::named(&options.model);
@@ -169,6 +162,50 @@ impl LanguageModel for GeminiModel {
     }
 
     fn stream(&self, prompt: Prompt) -> LanguageStream {
-        stream::answer(Arc::clone(&self.shared), prompt).boxed()
+        asking::answer(Arc::clone(&self.shared), prompt).boxed()
+    }
+}
+
+impl Provider for Shared {
+    type Assembly = GeminiAssembly;
+
+    fn client(&self) -> &Client {
+        &self.client
+    }
+
+    fn retry(&self) -> &RetryOptions {
+        &self.retry
+    }
+
+    fn place(&self) -> String {
+        self.endpoint.place()
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        self.endpoint.redacted(text)
+    }
+
+    fn renews(&self) -> bool {
+        self.endpoint.renews()
+    }
+
+    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<String, LanguageError> {
+        request::body(self, prompt, circumstances)
+    }
+
+    fn request(&self, body: Bytes, renew: Renew) -> BoxFuture<'_, Result<Request, LanguageError>> {
+        self.endpoint.request(body, renew).boxed()
+    }
+
+    fn assembly(&self, prompt: &Prompt) -> GeminiAssembly {
+        GeminiAssembly::new(self, prompt)
+    }
+
+    fn fault_of_answer(&self, head: &Head, body: &str) -> Fault {
+        error::of_status(head.status, head.retry_after.as_deref(), body.as_bytes(), &self.model.name)
+    }
+
+    fn fault_within(&self, error: &Value) -> Fault {
+        error::of_event(error, &self.model.name)
     }
 }

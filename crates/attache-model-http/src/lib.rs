@@ -1,8 +1,27 @@
 //! Model providers reached over HTTP.
 //!
-//! [`gemini`] speaks to Google's Gemini, by its Developer API and by Vertex. [`sse`] and [`retry`] are what
-//! providers share. Not here: which model is asked for what, and where credentials come from.
+//! [`gemini`] speaks to Google's Gemini, by its Developer API and by Vertex; [`openai`] to OpenAI and to all that
+//! speak like it; [`anthropic`] to Anthropic's Claude. [`google`] gets the tokens that Vertex wants. [`sse`] and
+//! [`retry`] are what providers share. Not here: which model is asked for what, and where keys come from.
 
+#[cfg(test)]
+mod any_json;
+mod asking;
+mod endpoint;
+mod fault;
+mod history;
+mod media;
+mod names;
+mod saying;
+mod token;
+mod trouble;
+
+pub mod anthropic;
 pub mod gemini;
+pub mod google;
+pub mod openai;
 pub mod retry;
 pub mod sse;
+
+pub use endpoint::BadOptions;
+pub use token::{Renew, TokenSource};

@@ -41,6 +41,8 @@ impl fmt::Debug for Jitter {
 pub struct RetryOptions {
     /// How often a request is sent until an answer begins.
     pub attempts: u32,
+    /// How often where nobody listens: that is rather a wrong address than a bad moment.
+    pub refused_attempts: u32,
     pub first_pause: Duration,
     pub longest_pause: Duration,
     /// A provider that wants a longer pause than this is not waited for.
@@ -55,6 +57,7 @@ impl Default for RetryOptions {
     fn default() -> Self {
         Self {
             attempts: 10,
+            refused_attempts: 3,
             first_pause: Duration::from_secs(5),
             longest_pause: Duration::from_secs(30),
             longest_wait: Duration::from_secs(300),
@@ -70,6 +73,8 @@ impl Default for RetryOptions {
 pub enum Setback {
     /// No answer began: the network, or the provider said so.
     NotAnswered { wanted: Option<Duration> },
+    /// Nobody listens at the address.
+    NobodyThere,
     /// The provider has no room for this model right now. That passes at once or not at all.
     NoCapacity,
     /// An answer began and broke off, or came to nothing.
@@ -81,6 +86,7 @@ pub enum Setback {
 pub struct Tries {
     options: RetryOptions,
     unanswered: u32,
+    refused: u32,
     without_capacity: usize,
     unfinished: u32,
     begun: u32,
@@ -91,7 +97,7 @@ const CAPACITY_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_s
 
 impl Tries {
     pub fn new(options: RetryOptions) -> Self {
-        Self { options, unanswered: 0, without_capacity: 0, unfinished: 0, begun: 1 }
+        Self { options, unanswered: 0, refused: 0, without_capacity: 0, unfinished: 0, begun: 1 }
     }
 
     /// The number of the attempt that is under way, from one.
@@ -107,6 +113,13 @@ impl Tries {
                 (self.unanswered < self.options.attempts).then_some(())?;
                 self.at_least(wanted, self.doubled(self.options.first_pause, self.unanswered, true))
             }
+            Setback::NobodyThere => {
+                self.refused += 1;
+                self.unanswered += 1;
+                let more = self.refused < self.options.refused_attempts;
+                (more && self.unanswered < self.options.attempts).then_some(())?;
+                Some(self.doubled(self.options.first_pause, self.refused, true))
+            }
             Setback::NoCapacity => {
                 let pause = *CAPACITY_PAUSES.get(self.without_capacity)?;
                 self.without_capacity += 1;
@@ -115,7 +128,7 @@ impl Tries {
             Setback::NotWhole { wanted } => {
                 self.unfinished += 1;
                 // What follows is a new request with all its tries.
-                self.unanswered = 0;
+                (self.unanswered, self.refused) = (0, 0);
                 (self.unfinished < self.options.stream_attempts).then_some(())?;
                 self.at_least(wanted, self.doubled(self.options.first_stream_pause, self.unfinished, false))
             }
@@ -162,6 +175,7 @@ mod tests {
         check(Setback::NotAnswered { wanted: NO_WISH }, &expected);
         check(Setback::NotWhole { wanted: NO_WISH }, &[1.0, 2.0, 4.0]);
         check(Setback::NoCapacity, &[1.0, 3.0]);
+        check(Setback::NobodyThere, &[5.0, 10.0]);
     }
 
     #[test]

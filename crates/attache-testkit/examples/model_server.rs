@@ -1,4 +1,4 @@
-//! Serves the scenarios of a fake Gemini until its input ends, for clients in other languages.
+//! Serves the scenarios of fake providers until its input ends, for clients in other languages.
 //!
 //! The first line it prints is its URL. A model's name chooses the scenario; `GET /requests` gives every
 //! request of before as JSON, and any unknown model answers with a short text.
@@ -6,7 +6,7 @@
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use attache_testkit::model_server::{ModelServer, Planned, Received, gemini, scenarios};
+use attache_testkit::model_server::{ModelServer, Planned, Received, anthropic, gemini, openai, scenarios};
 use serde_json::{Value, json};
 
 fn main() -> std::io::Result<()> {
@@ -17,8 +17,7 @@ fn main() -> std::io::Result<()> {
             return Planned::text(200, "application/json", &Value::from(seen.clone()).to_string());
         }
         seen.push(shown(received));
-        scenarios::by_model(received)
-            .unwrap_or_else(|| gemini::answer([gemini::chunk().text("Yes.").finish("STOP").usage(1, 1)]))
+        scenarios::by_model(received).unwrap_or_else(|| yes(received))
     });
     let mut output = std::io::stdout();
     writeln!(output, "{}", server.url())?;
@@ -26,6 +25,16 @@ fn main() -> std::io::Result<()> {
     // Whoever started it holds its input open as long as it is needed.
     std::io::stdin().read_to_end(&mut Vec::new())?;
     Ok(())
+}
+
+fn yes(received: &Received) -> Planned {
+    if received.target.ends_with("/chat/completions") {
+        return openai::answer([openai::chunk().text("Yes.").finish("stop"), openai::usage(1, 1)]);
+    }
+    if received.target.contains("/v1/messages") {
+        return anthropic::message().text(["Yes."]).stop("end_turn");
+    }
+    gemini::answer([gemini::chunk().text("Yes.").finish("STOP").usage(1, 1)])
 }
 
 fn shown(received: &Received) -> Value {

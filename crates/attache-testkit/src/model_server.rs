@@ -1,10 +1,13 @@
 //! A stand-in for a model's provider: it answers each request as planned, right or wrong, and keeps what it got.
 //!
 //! It lives on a thread and a clock of its own, so that a test whose clock stands still is not in its way.
-//! [`gemini`] makes answers in the shape of Gemini's. Not here: any thought about what a request means.
+//! [`gemini`], [`openai`] and [`anthropic`] make answers in the shape of those. Not here: any thought about what a
+//! request means.
 
+pub mod anthropic;
 mod connection;
 pub mod gemini;
+pub mod openai;
 mod planned;
 mod received;
 pub mod scenarios;

@@ -11,10 +11,25 @@ pub(super) fn cpu_seconds(process: u32) -> Result<f64, String> {
     cpu_seconds_in(&stat).ok_or_else(|| format!("CPU time has an unknown form: {stat}"))
 }
 
+/// The same of all own children that have ended.
+pub(super) fn children_cpu_seconds() -> Result<f64, String> {
+    let stat = fs::read_to_string("/proc/self/stat").map_err(|error| format!("own CPU time: {error}"))?;
+    children_cpu_seconds_in(&stat).ok_or_else(|| format!("CPU time has an unknown form: {stat}"))
+}
+
 /// Resident memory in bytes.
 pub(super) fn resident_bytes(process: u32) -> Result<f64, String> {
+    memory(process, "VmRSS:")
+}
+
+/// The most memory that was ever resident, in bytes.
+pub(super) fn peak_resident_bytes(process: u32) -> Result<f64, String> {
+    memory(process, "VmHWM:")
+}
+
+fn memory(process: u32, key: &str) -> Result<f64, String> {
     let status = read(process, "status")?;
-    resident_bytes_in(&status).ok_or_else(|| format!("no resident memory in: {status}"))
+    bytes_in(&status, key).ok_or_else(|| format!("no resident memory in: {status}"))
 }
 
 /// The most files a process started from here may have open.
@@ -30,14 +45,22 @@ fn read(process: u32, file: &str) -> Result<String, String> {
 
 /// The program's name comes second, in brackets, and may hold anything; the fields count from behind it.
 fn cpu_seconds_in(stat: &str) -> Option<f64> {
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(11);
+    user_and_system_at(11, stat)
+}
+
+fn children_cpu_seconds_in(stat: &str) -> Option<f64> {
+    user_and_system_at(13, stat)
+}
+
+fn user_and_system_at(field: usize, stat: &str) -> Option<f64> {
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(field);
     let user: f64 = fields.next()?.parse().ok()?;
     let system: f64 = fields.next()?.parse().ok()?;
     Some((user + system) / TICKS_PER_SECOND)
 }
 
-fn resident_bytes_in(status: &str) -> Option<f64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+fn bytes_in(status: &str, key: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(key))?;
     let kibibytes: f64 = line.split_ascii_whitespace().next()?.parse().ok()?;
     Some(kibibytes * 1024.0)
 }
@@ -54,9 +77,12 @@ mod tests {
 
     #[test]
     fn the_books_of_linux_are_read_as_written() {
-        let stat = "42 (a) b) S 1 42 42 0 -1 4194304 100 0 0 0 150 25 0 0 20 0 3 0 1000 1 1";
+        let stat = "42 (a) b) S 1 42 42 0 -1 4194304 100 0 0 0 150 25 200 50 20 0 3 0 1000 1 1";
         assert_eq!(cpu_seconds_in(stat), Some(1.75));
-        assert_eq!(resident_bytes_in("Name:\tx\nVmRSS:\t    2048 kB\n"), Some(2_097_152.0));
+        assert_eq!(children_cpu_seconds_in(stat), Some(2.5));
+        let status = "Name:\tx\nVmHWM:\t 4096 kB\nVmRSS:\t    2048 kB\n";
+        assert_eq!(bytes_in(status, "VmRSS:"), Some(2_097_152.0));
+        assert_eq!(bytes_in(status, "VmHWM:"), Some(4_194_304.0));
         let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024   20000   files\n";
         assert_eq!(open_files_limit_in(limits), Some(20_000));
         assert_eq!(cpu_seconds_in("nonsense"), None);
@@ -66,7 +92,9 @@ mod tests {
     fn the_own_process_can_be_read() {
         let own = std::process::id();
         assert!(cpu_seconds(own).is_ok());
+        assert!(children_cpu_seconds().is_ok());
         assert!(resident_bytes(own).unwrap() > 100_000.0);
+        assert!(peak_resident_bytes(own).unwrap() >= resident_bytes(own).unwrap());
         assert!(open_files_limit().unwrap() > 0);
     }
 }

@@ -14,7 +14,7 @@ use crate::process;
 const START_LIMIT: Duration = Duration::from_secs(60);
 const STOP_LIMIT: Duration = Duration::from_secs(20);
 
-/// Both servers say this, followed by their address, once they can be called.
+/// All servers say this, followed by their address, once they can be called.
 const GREETING: &str = "listening on ";
 
 pub(super) struct Server {
@@ -53,6 +53,10 @@ impl Server {
 
     pub(super) fn resident_bytes(&self) -> Result<f64, String> {
         kernel::resident_bytes(self.child.id())
+    }
+
+    pub(super) fn peak_resident_bytes(&self) -> Result<f64, String> {
+        kernel::peak_resident_bytes(self.child.id())
     }
 
     /// One GET on a connection of its own; the answer with its head.

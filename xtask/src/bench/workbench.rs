@@ -7,6 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::load::{self, Held, Measured};
+use super::model::{self, Model};
 use super::options::Options;
 use super::script;
 use super::server::Server;
@@ -64,6 +65,39 @@ impl Workbench {
         Server::start(&mut self.attache_command(Command::new(&self.attache), store, playing))
     }
 
+    /// The model that a coding agent is measured with.
+    pub(super) fn start_model(&self) -> Result<Model, String> {
+        Ok(Model { server: Server::start(Command::new(&self.bench).arg("gemini"))? })
+    }
+
+    /// attache as a coding agent of `model`, at work in the folder `workspace`.
+    pub(super) fn start_agent(
+        &self,
+        store: Store<'_>,
+        model: &Model,
+        workspace: &str,
+    ) -> Result<Server, String> {
+        let mut command = Command::new(&self.attache);
+        // Nothing of what this machine's owner has told their own agent.
+        command.env_clear().env("HOME", self.file("home"));
+        command.env("GEMINI_API_KEY", "bench").env("GOOGLE_GEMINI_BASE_URL", &model.server.url);
+        command.args(["serve", "--port", "0", "--store", &self.store(store), "--model", model::NAME]);
+        command.args(["--workspace", workspace]);
+        Server::start(&mut command)
+    }
+
+    /// What stands in the file `line.txt` of [`Workbench::desk`].
+    pub(super) const LINE: &str = "one-line-and-no-more";
+
+    /// A folder with one small file in it.
+    pub(super) fn desk(&self) -> Result<String, String> {
+        let desk = self.folder.join("desk");
+        fs::create_dir_all(&desk)
+            .and_then(|()| fs::write(desk.join("line.txt"), Self::LINE))
+            .map_err(|error| format!("the agent's folder: {error}"))?;
+        Ok(desk.to_string_lossy().into_owned())
+    }
+
     /// The same two servers, run by `tool`.
     pub(super) fn start_bare_under(&self, mut tool: Command) -> Result<Server, String> {
         tool.arg(&self.bench);
@@ -98,10 +132,7 @@ impl Workbench {
     }
 
     fn attache_command(&self, mut command: Command, store: Store<'_>, playing: Playing) -> Command {
-        let store = match store {
-            Store::Memory => "memory:".to_owned(),
-            Store::Sqlite(name) => format!("sqlite:{}", self.file(name)),
-        };
+        let store = self.store(store);
         let script = match playing {
             Playing::Instant => &self.instant,
             Playing::Streams => &self.streams,
@@ -110,6 +141,13 @@ impl Workbench {
         command.args(["serve", "--port", "0", "--store", &store, "--model", &model]);
         command.arg("--workspace").arg(&self.folder);
         command
+    }
+
+    fn store(&self, store: Store<'_>) -> String {
+        match store {
+            Store::Memory => "memory:".to_owned(),
+            Store::Sqlite(name) => format!("sqlite:{}", self.file(name)),
+        }
     }
 }
 

@@ -15,22 +15,31 @@ const NODE_MAJOR: u32 = 20;
 
 /// Installs what `peer` needs under `tools`, unless it is there.
 pub(crate) fn provide(tools: &Path, peer: &Peer) -> Result<(), String> {
-    let folder = tools.join(peer.folder);
-    let plan = Plan::of(peer)?;
+    let (name, version) = peer.package;
+    let requirement = match peer.language {
+        Language::Python => format!("{name}=={version}"),
+        Language::JavaScript => format!("{name}@{version}"),
+    };
+    packages(&tools.join(peer.folder), peer.language, vec![requirement])
+}
+
+/// Installs packages with exact versions into a folder of their own, unless they are there.
+pub(super) fn packages(folder: &Path, language: Language, requirements: Vec<String>) -> Result<(), String> {
+    let plan = Plan::of(language, requirements)?;
     let stamp = format!("{}\n{}\n{}\n", folder.display(), plan.interpreter, plan.requirements.join("\n"));
     let stamp_file = folder.join("installed.txt");
     if fs::read_to_string(&stamp_file).is_ok_and(|found| found == stamp) {
         return Ok(());
     }
-    println!("installing {} for the interop tests", plan.requirements.join(", "));
+    println!("installing {} for the tests", plan.requirements.join(", "));
     let failed = |error| format!("preparing {}: {error}", folder.display());
     if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(failed)?;
+        fs::remove_dir_all(folder).map_err(failed)?;
     }
-    fs::create_dir_all(&folder).map_err(failed)?;
-    match peer.language {
-        Language::Python => install_python(&folder, &plan.requirements)?,
-        Language::JavaScript => install_javascript(&folder, &plan.requirements)?,
+    fs::create_dir_all(folder).map_err(failed)?;
+    match language {
+        Language::Python => install_python(folder, &plan.requirements)?,
+        Language::JavaScript => install_javascript(folder, &plan.requirements)?,
     }
     fs::write(&stamp_file, stamp).map_err(failed)
 }
@@ -61,22 +70,16 @@ struct Plan {
 }
 
 impl Plan {
-    fn of(peer: &Peer) -> Result<Self, String> {
-        let (name, version) = peer.package;
-        match peer.language {
-            Language::Python => Ok(Self {
-                interpreter: process::stdout_of(Command::new("python3").arg("--version"))?.trim().to_owned(),
-                requirements: vec![format!("{name}=={version}")],
-            }),
-            Language::JavaScript => {
-                let found = process::stdout_of(Command::new("node").arg("--version"))?.trim().to_owned();
-                let mut requirements = vec![format!("{name}@{version}")];
-                if is_too_old(&found) {
-                    requirements.push(format!("{}@{NODE_MAJOR}", node_package()));
-                }
-                Ok(Self { interpreter: found, requirements })
-            }
+    fn of(language: Language, mut requirements: Vec<String>) -> Result<Self, String> {
+        let program = match language {
+            Language::Python => "python3",
+            Language::JavaScript => "node",
+        };
+        let found = process::stdout_of(Command::new(program).arg("--version"))?.trim().to_owned();
+        if language == Language::JavaScript && is_too_old(&found) {
+            requirements.push(format!("{}@{NODE_MAJOR}", node_package()));
         }
+        Ok(Self { interpreter: found, requirements })
     }
 }
 

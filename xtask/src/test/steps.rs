@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use crate::process;
-use crate::setup::Runner;
+use crate::setup::{Runner, Tools};
 use crate::test::Counts;
 use crate::tidy;
 use crate::workspace::Workspace;
@@ -34,17 +34,19 @@ pub(super) fn build(workspace: &Workspace) -> Result<Counts, String> {
     one_check(process::cargo(&workspace.root).args(["build", "--workspace", "--all-targets"]))
 }
 
-pub(super) fn tests(workspace: &Workspace, runner: &Runner, names: &[String]) -> Result<Counts, String> {
-    let mut counts = match runner {
+pub(super) fn tests(workspace: &Workspace, tools: &Tools, names: &[String]) -> Result<Counts, String> {
+    let mut counts = match &tools.runner {
         Runner::Nextest(program) => {
             let mut command = Command::new(program);
             let arguments = ["nextest", "run", "--workspace", "--color", "never", "--status-level", "fail"];
             command.current_dir(&workspace.root).args(arguments).args(names);
+            tell(&mut command, tools);
             counted(&mut command, Counts::of_nextest)?
         }
         Runner::CargoTest => {
             let mut command = process::cargo(&workspace.root);
             command.args(["test", "--workspace", "--all-targets", "--no-fail-fast", "--"]).args(names);
+            tell(&mut command, tools);
             counted(&mut command, Counts::of_libtest)?
         }
     };
@@ -53,6 +55,13 @@ pub(super) fn tests(workspace: &Workspace, runner: &Runner, names: &[String]) ->
         counts.skipped = 0;
     }
     Ok(counts)
+}
+
+/// Tests that need a program of other people are told where it is; without it they pass over themselves.
+fn tell(command: &mut Command, tools: &Tools) {
+    if let Some(folder) = &tools.mcp_servers {
+        command.env("ATTACHE_TEST_TOOLS", folder);
+    }
 }
 
 pub(super) fn doc_tests(workspace: &Workspace) -> Result<Counts, String> {

@@ -2,18 +2,20 @@
 
 use std::collections::HashSet;
 
-use attache_domain::{CallId, Exchange, Opaque, Said, ToolCall, Usage, Utterance};
+use attache_domain::{CallId, Opaque, Said, ToolCall, Usage, Utterance};
 use attache_model::{Piece, Prompt, Stop};
 use serde_json::{Map, Value, json};
 
 use super::Shared;
 use super::arguments::Arguments;
-use super::contents::MADE_UP;
 use super::response::{Candidate, Chunk};
+use crate::asking::{Assembly, StreamEnd, Verdict};
+use crate::saying::{self, MADE_UP};
+use crate::sse::SseEvent;
 
 /// An answer as far as it has come.
 #[derive(Debug)]
-pub(super) struct Assembly {
+pub(super) struct GeminiAssembly {
     route: &'static str,
     model: String,
     said: Vec<Said>,
@@ -45,41 +47,13 @@ struct Finish {
     message: Option<String>,
 }
 
-/// What has become of an answer once its stream is over.
-#[derive(Debug, PartialEq)]
-pub(super) enum Verdict {
-    Whole(Stop),
-    /// There is more, by the next request.
-    Continues(String),
-    /// Worth another try; `silent` when it just held no words.
-    Invalid {
-        why: String,
-        silent: bool,
-    },
-}
-
-/// How the stream ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum StreamEnd {
-    Closed,
-    Broken,
-}
-
-impl Assembly {
+impl GeminiAssembly {
     pub(super) fn new(shared: &Shared, prompt: &Prompt) -> Self {
-        let answers = prompt.exchanges.iter().filter_map(|exchange| match &**exchange {
-            Exchange::Model(said) => Some(said),
-            Exchange::User(_) | Exchange::Results(_) => None,
-        });
-        let ids = answers.flatten().filter_map(|said| match &said.what {
-            Utterance::Call(call) => Some(call.id.clone()),
-            Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => None,
-        });
         Self {
             route: shared.endpoint.route,
             model: shared.model.id.clone(),
             said: Vec::new(),
-            ids: ids.collect(),
+            ids: saying::ids_of(prompt),
             call: None,
             malformed: false,
             finish: None,
@@ -91,7 +65,7 @@ impl Assembly {
     }
 
     /// Takes a chunk in and tells what is new.
-    pub(super) fn take(&mut self, chunk: Chunk, tell: &mut impl FnMut(Piece)) {
+    fn take_chunk(&mut self, chunk: Chunk, tell: &mut dyn FnMut(Piece)) {
         if let Some(usage) = chunk.usage_metadata {
             self.usage = usage.usage();
         }
@@ -112,20 +86,120 @@ impl Assembly {
         self.continuation = continuation_token.or_else(|| self.continuation.take());
     }
 
-    pub(super) fn has_finished(&self) -> bool {
+    fn part(&mut self, part: Map<String, Value>, tell: &mut dyn FnMut(Piece)) {
+        let signature = part.get("thoughtSignature").filter(|value| value.is_string()).cloned();
+        if let Some(call) = part.get("functionCall") {
+            return self.function_call(call, signature, tell);
+        }
+        let Some(text) = part.get("text").and_then(Value::as_str) else {
+            if !part.is_empty() {
+                self.push(Utterance::Hidden, Some(json!({"part": part})));
+            }
+            return;
+        };
+        let thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
+        if text.is_empty() {
+            if signature.is_some() {
+                self.push(Utterance::Hidden, Some(json!({"part": part})));
+            }
+            return;
+        }
+        tell(if thought { Piece::Thought(text.to_owned()) } else { Piece::Text(text.to_owned()) });
+        let known = self.said.last_mut().filter(|said| said.opaque.is_none() && signature.is_none());
+        match (known.map(|said| &mut said.what), thought) {
+            (Some(Utterance::Text(known)), false) | (Some(Utterance::Thought(known)), true) => {
+                known.push_str(text)
+            }
+            (_, thought) => {
+                let what = if thought {
+                    Utterance::Thought(text.to_owned())
+                } else {
+                    Utterance::Text(text.to_owned())
+                };
+                self.push(what, signature.map(signed));
+            }
+        }
+    }
+
+    fn function_call(&mut self, call: &Value, signature: Option<Value>, tell: &mut dyn FnMut(Piece)) {
+        let text = |key: &str| {
+            call.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        let pieces = call.get("partialArgs").and_then(Value::as_array);
+        let continues = call.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
+        let mut streamed = match (self.call.take(), text("name")) {
+            (Some(streamed), None) => streamed,
+            (unfinished, Some(name)) => {
+                // The one before was never completed.
+                self.malformed |= unfinished.is_some();
+                if continues || pieces.is_some() {
+                    tell(Piece::CallBegun { name: name.clone() });
+                }
+                StreamedCall { name, id: None, signature: None, arguments: Arguments::default() }
+            }
+            (None, None) => {
+                self.malformed = true;
+                return;
+            }
+        };
+        streamed.id = streamed.id.or_else(|| text("id"));
+        streamed.signature = streamed.signature.or(signature);
+        match call.get("args") {
+            Some(Value::Object(whole)) => streamed.arguments.merge(whole.clone()),
+            None | Some(Value::Null) => {}
+            Some(_) => self.malformed = true,
+        }
+        for piece in pieces.into_iter().flatten() {
+            self.malformed |= streamed.arguments.take(piece).is_err();
+        }
+        if continues {
+            self.call = Some(streamed);
+        } else {
+            self.finish_call(streamed, tell);
+        }
+    }
+
+    fn finish_call(&mut self, streamed: StreamedCall, tell: &mut dyn FnMut(Piece)) {
+        let StreamedCall { name, id, signature, arguments } = streamed;
+        let given = id.map(CallId).filter(|id| !self.ids.contains(id));
+        let id = given.unwrap_or_else(|| CallId(format!("{MADE_UP}{}", uuid::Uuid::new_v4().simple())));
+        self.ids.insert(id.clone());
+        let call = ToolCall { id, name, input: arguments.finish() };
+        tell(Piece::Call(call.clone()));
+        self.push(Utterance::Call(call), signature.map(signed));
+    }
+
+    fn push(&mut self, what: Utterance, data: Option<Value>) {
+        let opaque = data.map(|data| Opaque { provider: self.route.into(), model: self.model.clone(), data });
+        self.said.push(Said { what, opaque });
+    }
+}
+
+impl Assembly for GeminiAssembly {
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(Piece)) -> Result<(), Value> {
+        let Some(chunks) = Chunk::all(&event.data) else {
+            // One broken event is no reason to lose the others; a lost end shows by itself.
+            tracing::debug!(bytes = event.data.len(), "an event of the model cannot be read");
+            return Ok(());
+        };
+        for mut chunk in chunks {
+            match chunk.error.take() {
+                Some(error) => return Err(error),
+                None => self.take_chunk(chunk, tell),
+            }
+        }
+        Ok(())
+    }
+
+    fn has_finished(&self) -> bool {
         self.finish.is_some() || self.blocked.is_some()
     }
 
-    /// How much there is, to see whether a continuation gets anywhere.
-    pub(super) fn extent(&self) -> usize {
-        let length = |said: &Said| match &said.what {
-            Utterance::Text(text) | Utterance::Thought(text) => text.len() + 1,
-            Utterance::Call(_) | Utterance::Hidden => 1,
-        };
-        self.said.iter().map(length).sum()
+    fn extent(&self) -> usize {
+        saying::extent(&self.said)
     }
 
-    pub(super) fn verdict(&self, end: StreamEnd, after_results: bool) -> Verdict {
+    fn verdict(&self, end: StreamEnd, after_results: bool) -> Verdict {
         let called = self.said.iter().any(|said| matches!(said.what, Utterance::Call(_)));
         let spoken = self.said.iter().any(is_spoken);
         if let Some(why) = &self.blocked
@@ -144,7 +218,7 @@ impl Assembly {
         let told = message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
         match reason.as_str() {
             "CONTINUATION" => match &self.continuation {
-                Some(token) => Verdict::Continues(token.clone()),
+                Some(token) => Verdict::Continues(json!(token)),
                 None => invalid("the answer is to be continued, but not said from where".into()),
             },
             "MAX_TOKENS" => Verdict::Whole(Stop::Length),
@@ -185,111 +259,18 @@ impl Assembly {
         }
     }
 
-    /// Goes on with the answer to the next request.
-    pub(super) fn carry_on(&mut self) {
+    fn carry_on(&mut self) {
         (self.finish, self.continuation) = (None, None);
-        self.spent = add(self.spent, self.usage);
+        self.spent = saying::sum(self.spent, self.usage);
         self.usage = Usage::default();
     }
 
-    pub(super) fn usage(&self) -> Usage {
-        add(self.spent, self.usage)
+    fn usage(&self) -> Usage {
+        saying::sum(self.spent, self.usage)
     }
 
-    pub(super) fn into_said(mut self, stop: &Stop) -> Vec<Said> {
-        if matches!(stop, Stop::Refused { .. }) {
-            // Nobody will answer them.
-            self.said.retain(|said| !matches!(said.what, Utterance::Call(_)));
-        }
-        self.said
-    }
-
-    fn part(&mut self, part: Map<String, Value>, tell: &mut impl FnMut(Piece)) {
-        let signature = part.get("thoughtSignature").filter(|value| value.is_string()).cloned();
-        if let Some(call) = part.get("functionCall") {
-            return self.function_call(call, signature, tell);
-        }
-        let Some(text) = part.get("text").and_then(Value::as_str) else {
-            if !part.is_empty() {
-                self.push(Utterance::Hidden, Some(json!({"part": part})));
-            }
-            return;
-        };
-        let thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
-        if text.is_empty() {
-            if signature.is_some() {
-                self.push(Utterance::Hidden, Some(json!({"part": part})));
-            }
-            return;
-        }
-        tell(if thought { Piece::Thought(text.to_owned()) } else { Piece::Text(text.to_owned()) });
-        let known = self.said.last_mut().filter(|said| said.opaque.is_none() && signature.is_none());
-        match (known.map(|said| &mut said.what), thought) {
-            (Some(Utterance::Text(known)), false) | (Some(Utterance::Thought(known)), true) => {
-                known.push_str(text)
-            }
-            (_, thought) => {
-                let what = if thought {
-                    Utterance::Thought(text.to_owned())
-                } else {
-                    Utterance::Text(text.to_owned())
-                };
-                self.push(what, signature.map(signed));
-            }
-        }
-    }
-
-    fn function_call(&mut self, call: &Value, signature: Option<Value>, tell: &mut impl FnMut(Piece)) {
-        let text = |key: &str| {
-            call.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
-        };
-        let pieces = call.get("partialArgs").and_then(Value::as_array);
-        let continues = call.get("willContinue").and_then(Value::as_bool).unwrap_or(false);
-        let mut streamed = match (self.call.take(), text("name")) {
-            (Some(streamed), None) => streamed,
-            (unfinished, Some(name)) => {
-                // The one before was never completed.
-                self.malformed |= unfinished.is_some();
-                if continues || pieces.is_some() {
-                    tell(Piece::CallBegun { name: name.clone() });
-                }
-                StreamedCall { name, id: None, signature: None, arguments: Arguments::default() }
-            }
-            (None, None) => {
-                self.malformed = true;
-                return;
-            }
-        };
-        streamed.id = streamed.id.or_else(|| text("id"));
-        streamed.signature = streamed.signature.or(signature);
-        match call.get("args") {
-            Some(Value::Object(whole)) => streamed.arguments.merge(whole.clone()),
-            None | Some(Value::Null) => {}
-            Some(_) => self.malformed = true,
-        }
-        for piece in pieces.into_iter().flatten() {
-            self.malformed |= streamed.arguments.take(piece).is_err();
-        }
-        if continues {
-            self.call = Some(streamed);
-        } else {
-            self.finish_call(streamed, tell);
-        }
-    }
-
-    fn finish_call(&mut self, streamed: StreamedCall, tell: &mut impl FnMut(Piece)) {
-        let StreamedCall { name, id, signature, arguments } = streamed;
-        let given = id.map(CallId).filter(|id| !self.ids.contains(id));
-        let id = given.unwrap_or_else(|| CallId(format!("{MADE_UP}{}", uuid::Uuid::new_v4().simple())));
-        self.ids.insert(id.clone());
-        let call = ToolCall { id, name, input: arguments.finish() };
-        tell(Piece::Call(call.clone()));
-        self.push(Utterance::Call(call), signature.map(signed));
-    }
-
-    fn push(&mut self, what: Utterance, data: Option<Value>) {
-        let opaque = data.map(|data| Opaque { provider: self.route.into(), model: self.model.clone(), data });
-        self.said.push(Said { what, opaque });
+    fn into_said(self, stop: &Stop) -> Vec<Said> {
+        saying::settled(self.said, stop)
     }
 }
 
@@ -305,15 +286,6 @@ fn is_spoken(said: &Said) -> bool {
             said.opaque.as_ref().is_some_and(|opaque| opaque.data["part"].get("inlineData").is_some())
         }
         Utterance::Thought(_) | Utterance::Call(_) => false,
-    }
-}
-
-fn add(one: Usage, other: Usage) -> Usage {
-    Usage {
-        input: one.input.saturating_add(other.input),
-        cached: one.cached.saturating_add(other.cached),
-        output: one.output.saturating_add(other.output),
-        thoughts: one.thoughts.saturating_add(other.thoughts),
     }
 }
 

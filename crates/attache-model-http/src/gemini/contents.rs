@@ -11,14 +11,11 @@ use attache_domain::{CallId, Exchange, Said, ToolCall, ToolResult, Utterance};
 use serde_json::{Value, json};
 
 use super::models::{Generation, Model, family};
-
-/// Ids made up here begin so; Gemini gave none and gets none back.
-pub(super) const MADE_UP: &str = "unnamed-";
+use crate::history::{GO_ON, NO_RESULT};
+use crate::saying::MADE_UP;
 
 /// Stands where a signature is wanted and none is known that fits.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
-
-const NO_RESULT: &str = "This call was interrupted and has no result. Whether it had any effect is unknown.";
 
 /// Who reads it.
 #[derive(Debug, Clone, Copy)]
@@ -69,7 +66,7 @@ impl<'a> Writer<'a> {
             return;
         }
         if self.contents.is_empty() && role == "model" {
-            self.contents.push(json!({"role": "user", "parts": [{"text": "Please go on."}]}));
+            self.contents.push(json!({"role": "user", "parts": [{"text": GO_ON}]}));
         }
         self.contents.push(json!({"role": role, "parts": parts}));
     }
@@ -161,11 +158,6 @@ fn identified(id: &CallId, mut value: Value) -> Value {
 fn holds_results(content: &Value) -> bool {
     let parts = content["parts"].as_array();
     parts.is_some_and(|parts| parts.iter().any(|part| part.get("functionResponse").is_some()))
-}
-
-/// Is the model's next answer the one to the results of its calls?
-pub(super) fn ends_with_results(exchanges: &[Arc<Exchange>]) -> bool {
-    matches!(exchanges.last().map(|exchange| &**exchange), Some(Exchange::Results(_)))
 }
 
 #[cfg(test)]

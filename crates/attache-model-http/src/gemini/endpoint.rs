@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::models::Model;
 use super::{Backend, BadOptions, Credential, GeminiOptions, Renew};
+use crate::endpoint::redacted;
 
 #[derive(Debug)]
 pub(super) struct Endpoint {
@@ -20,7 +21,22 @@ const DEVELOPER: &str = "https://generativelanguage.googleapis.com";
 const VERTEX: &str = "https://aiplatform.googleapis.com";
 
 impl Endpoint {
+    /// Where answers come piece by piece.
     pub(super) fn new(options: GeminiOptions, model: &Model) -> Result<Self, BadOptions> {
+        Self::of(options, model, "streamGenerateContent", Some("alt=sse"))
+    }
+
+    /// Where an answer comes whole.
+    pub(super) fn whole(options: GeminiOptions, model: &Model) -> Result<Self, BadOptions> {
+        Self::of(options, model, "generateContent", None)
+    }
+
+    fn of(
+        options: GeminiOptions,
+        model: &Model,
+        method: &str,
+        query: Option<&str>,
+    ) -> Result<Self, BadOptions> {
         let GeminiOptions { backend, version, credential, headers, .. } = options;
         if model.id.is_empty() || model.id.contains("..") || model.id.contains(['?', '&', '#', ' ']) {
             return Err(BadOptions { what: format!("{:?} is not the name of a model", model.id) });
@@ -43,9 +59,8 @@ impl Endpoint {
             }
         };
         let version = version.as_deref().unwrap_or(default_version);
-        let path = format!("{}/{prefix}:streamGenerateContent", plain("version", version)?);
-        let url =
-            base.join(&path, Some("alt=sse")).map_err(|error| BadOptions { what: error.to_string() })?;
+        let path = format!("{}/{prefix}:{method}", plain("version", version)?);
+        let url = base.join(&path, query).map_err(|error| BadOptions { what: error.to_string() })?;
         Ok(Self { url, credential, headers, route })
     }
 
@@ -72,10 +87,7 @@ impl Endpoint {
             Credential::ApiKey(key) => Some(key),
             Credential::Bearer(_) => None,
         };
-        let secrets = self.headers.iter().map(|(_, value)| value).chain(key).map(Secret::expose);
-        // A secret of a few letters would blacken harmless words.
-        let worth = secrets.filter(|secret| secret.len() >= 6);
-        worth.fold(text.to_owned(), |text, secret| text.replace(secret, "…"))
+        redacted(text, self.headers.iter().map(|(_, value)| value).chain(key))
     }
 
     /// Which server it is, for people.

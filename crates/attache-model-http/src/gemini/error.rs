@@ -3,42 +3,9 @@
 use std::time::Duration;
 
 use attache_model::LanguageError;
-use attache_net::NetError;
 use serde_json::Value;
 
-/// Something went wrong.
-#[derive(Debug)]
-pub(super) struct Fault {
-    pub(super) why: String,
-    /// Whether, and how, another try may help.
-    pub(super) again: Option<Again>,
-    /// What it comes to when nothing helps.
-    pub(super) end: LanguageError,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Again {
-    /// After the pause that was asked for, if any.
-    After(Option<Duration>),
-    NoCapacity,
-    /// With another credential.
-    Renewed,
-}
-
-/// A pause longer than that is not waited for, and is told as a quota that is used up.
-pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(300);
-
-/// Errors are shown to people; a page of HTML is not worth more than its beginning.
-const LONGEST_MESSAGE: usize = 2_000;
-
-pub(super) fn of_network(error: &NetError, place: &str) -> Fault {
-    let why = format!("{error} ({place})");
-    let end = LanguageError::Unavailable { what: why.clone() };
-    match error.may_pass() {
-        true => Fault { why, again: Some(Again::After(None)), end },
-        false => Fault { end: LanguageError::Request { what: why.clone() }, why, again: None },
-    }
-}
+use crate::fault::{Again, Fault, LONGEST_WAIT, delay_in, duration, shortened};
 
 /// An answer with an error status.
 pub(super) fn of_status(status: u16, retry_after: Option<&str>, body: &[u8], model: &str) -> Fault {
@@ -208,43 +175,6 @@ fn is_too_long(message: &str) -> bool {
     let message = message.to_ascii_lowercase();
     message.contains("token") && (message.contains("exceed") || message.contains("too long"))
         || message.contains("payload size exceeds")
-}
-
-/// "Please retry in 12.3s."
-fn delay_in(message: &str) -> Option<Duration> {
-    let (_, after) = message.split_once("retry in ")?;
-    let end = after.find(|character: char| !character.is_ascii_alphanumeric() && character != '.');
-    duration(after[..end.unwrap_or(after.len())].trim_end_matches('.'))
-}
-
-/// `12.3s`, `500ms`, `10h17m5.7s`
-fn duration(text: &str) -> Option<Duration> {
-    let mut rest = text.trim();
-    let mut total = 0.0;
-    while !rest.is_empty() {
-        let end = rest.find(|character: char| character.is_ascii_alphabetic())?;
-        let number: f64 = rest[..end].parse().ok()?;
-        let unit_end = rest[end..].find(|character: char| !character.is_ascii_alphabetic());
-        let unit_end = unit_end.map_or(rest.len(), |length| end + length);
-        total += number
-            * match &rest[end..unit_end] {
-                "d" => 86_400.0,
-                "h" => 3_600.0,
-                "m" => 60.0,
-                "s" => 1.0,
-                "ms" => 0.001,
-                _ => return None,
-            };
-        rest = &rest[unit_end..];
-    }
-    Duration::try_from_secs_f64(total).ok().filter(|_| !text.trim().is_empty())
-}
-
-fn shortened(message: &str) -> String {
-    match message.char_indices().nth(LONGEST_MESSAGE) {
-        Some((end, _)) => format!("{}…", &message[..end]),
-        None => message.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -7,21 +7,10 @@ use super::Shared;
 use super::contents::{Reader, contents};
 use super::models::{Generation, Model};
 use super::schema;
-
-/// Added to the instructions when an answer had no words in it.
-const NUDGE: &str = "Your last answer held no text for the user and no tool call. \
-    Answer now with text, or call a tool.";
+use crate::asking::{Circumstances, NUDGE};
 
 /// No more tools can be declared than this.
 const MOST_TOOLS: usize = 512;
-
-/// What differs between the requests for one prompt.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Circumstances {
-    pub(super) nudged: bool,
-    /// Where the answer before stopped.
-    pub(super) continuation: Option<String>,
-}
 
 /// The body of a request, spelled.
 pub(super) fn body(

@@ -1,6 +1,9 @@
-//! Answers of Gemini that every client has to understand, each under a name.
+//! Answers that every client has to understand, each under a name: here Gemini's, below those of others.
 //!
-//! Ours is tested against them, and so is Google's own: that one has the last word on what they mean.
+//! Ours are tested against them, and so are the vendors' own: those have the last word on what they mean.
+
+pub mod anthropic;
+pub mod openai;
 
 use serde_json::json;
 
@@ -90,8 +93,17 @@ pub fn answer(name: &str, received: &Received) -> Option<Planned> {
     })
 }
 
-/// The scenario that a request asks for by the name of its model.
+/// The scenario that a request asks for by the name of its model, of the provider whose path it takes.
 pub fn by_model(received: &Received) -> Option<Planned> {
-    let (_, after) = received.target.split_once("/models/")?;
+    let path = received.target.split('?').next().unwrap_or_default();
+    let body = received.json();
+    let named = body["model"].as_str().unwrap_or_default();
+    if path.ends_with("/chat/completions") {
+        return openai::answer(named);
+    }
+    if path.ends_with("/v1/messages") {
+        return anthropic::answer(named);
+    }
+    let (_, after) = path.split_once("/models/")?;
     answer(after.split(':').next()?, received)
 }

@@ -1,9 +1,9 @@
 //! Files and links, as Gemini takes them.
 
 use attache_domain::Content;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+
+use crate::media::{essence, told};
 
 /// `None` for what says nothing.
 pub(super) fn part(content: &Content) -> Option<Value> {
@@ -23,16 +23,10 @@ pub(super) fn part(content: &Content) -> Option<Value> {
 }
 
 fn file(media_type: &str, bytes: &str, name: Option<&str>) -> Value {
-    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if is_seen(&essence) {
-        return json!({"inlineData": {"mimeType": essence, "data": bytes}});
-    }
-    let shown = name.map_or_else(|| "A file".to_owned(), |name| format!("The file {name}"));
-    let text = STANDARD.decode(bytes).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    match text.filter(|_| is_text(&essence)) {
-        Some(text) => json!({"text": format!("{shown}:\n{text}")}),
-        // One that Gemini cannot read would make it refuse everything.
-        None => json!({"text": format!("{shown} of type {essence} is not shown: it cannot be read here.")}),
+    let essence = essence(media_type);
+    match is_seen(&essence) {
+        true => json!({"inlineData": {"mimeType": essence, "data": bytes}}),
+        false => json!({"text": told(&essence, bytes, name)}),
     }
 }
 
@@ -40,11 +34,6 @@ fn is_seen(essence: &str) -> bool {
     const SEEN: &[&str] =
         &["application/pdf", "image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"];
     SEEN.contains(&essence) || essence.starts_with("audio/") || essence.starts_with("video/")
-}
-
-fn is_text(essence: &str) -> bool {
-    const TEXT: &[&str] = &["json", "xml", "yaml", "toml", "javascript", "sql", "svg"];
-    essence.starts_with("text/") || TEXT.iter().any(|kind| essence.contains(kind))
 }
 
 /// Links that Gemini follows by itself; any other is only text to it.

@@ -1,12 +1,11 @@
-//! The body of an answer, chunk by chunk.
+//! The body of an answer, event by event.
 
 use std::time::Duration;
 
 use attache_net::Answer;
 use tokio::time::timeout;
 
-use crate::gemini::response::Chunk;
-use crate::sse::SseParser;
+use crate::sse::{SseEvent, SseParser};
 
 /// An event may hold a picture.
 const MOST_OF_AN_EVENT: usize = 32 * 1024 * 1024;
@@ -26,7 +25,7 @@ pub(super) struct Reading {
 
 pub(super) enum Step {
     /// What is new; perhaps nothing.
-    Chunks(Vec<Chunk>),
+    Events(Vec<SseEvent>),
     Closed,
     Broken {
         why: String,
@@ -69,7 +68,7 @@ impl Reading {
             bare.extend_from_slice(bytes);
         }
         match self.parser.push(bytes) {
-            Ok(()) => Step::Chunks(self.chunks()),
+            Ok(()) => Step::Events(self.events()),
             Err(error) => Step::TooLarge { what: error.to_string() },
         }
     }
@@ -79,23 +78,19 @@ impl Reading {
         if let Err(error) = self.parser.finish() {
             return Step::TooLarge { what: error.to_string() };
         }
-        let mut chunks = self.chunks();
+        let mut events = self.events();
+        // A server that does not stream sends its answer in one piece, and some send errors so.
         if let Some(bare) = self.bare.take() {
-            chunks.extend(Chunk::all(&String::from_utf8_lossy(&bare)).unwrap_or_default());
+            events.push(SseEvent { name: None, data: String::from_utf8_lossy(&bare).into_owned() });
         }
-        Step::Chunks(chunks)
+        Step::Events(events)
     }
 
-    fn chunks(&mut self) -> Vec<Chunk> {
-        let mut chunks = Vec::new();
-        while let Some(event) = self.parser.next_event() {
+    fn events(&mut self) -> Vec<SseEvent> {
+        let events: Vec<_> = std::iter::from_fn(|| self.parser.next_event()).collect();
+        if !events.is_empty() {
             self.bare = None;
-            match Chunk::all(&event.data) {
-                Some(found) => chunks.extend(found),
-                // One broken event is no reason to lose the others; a lost end shows by itself.
-                None => tracing::debug!(bytes = event.data.len(), "an event of the model cannot be read"),
-            }
         }
-        chunks
+        events
     }
 }

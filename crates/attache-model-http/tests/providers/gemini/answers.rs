@@ -6,7 +6,7 @@ use attache_testkit::model_server::gemini::{self, chunk};
 use attache_testkit::model_server::{ModelServer, Planned, scenarios};
 use serde_json::{Value, json};
 
-use crate::world::{World, answered, hello, prompt, user};
+use super::world::{World, answered, hello, prompt, user};
 
 /// A server that plays the scenario its model is named after, as changed by `change`.
 fn scenario(name: &str, change: fn(Planned) -> Planned) -> World {

@@ -7,9 +7,9 @@ use attache_model::{LanguageError, LanguageModel, Prompt, Thinking, ToolDeclarat
 use attache_testkit::model_server::gemini::{self, chunk};
 use serde_json::{Value, json};
 
-use crate::world::{World, hello, prompt, user};
+use super::world::{World, hello, prompt, user};
 
-const GOLDEN: &str = include_str!("../../../../tests/models/gemini-requests.json");
+const GOLDEN: &str = include_str!("../../../../../tests/models/gemini-requests.json");
 
 fn picture() -> Content {
     Content::Bytes { media_type: "image/png".into(), bytes: Base64("iVBORw0K".into()), name: None }

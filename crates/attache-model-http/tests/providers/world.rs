@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use attache_domain::{CallId, Content, Exchange, Said, ToolResult, Usage, Utterance};
 use attache_model::{LanguageError, LanguageModel, Piece, Prompt, Stop, Streamed};
-use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
 use attache_model_http::retry::{Jitter, RetryOptions};
-use attache_net::{BaseUrl, Client, ClientOptions, Proxy, Secret};
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_net::{Client, ClientOptions, Proxy};
+use attache_testkit::model_server::ModelServer;
 use futures_util::StreamExt;
 
 pub(crate) const KEY: &str = "s3cret-key";
 
-pub(crate) struct World {
+pub(crate) struct World<M> {
     pub(crate) server: ModelServer,
-    pub(crate) model: GeminiModel,
+    pub(crate) model: M,
     _still: Still,
 }
 
@@ -27,22 +26,8 @@ pub(crate) struct Told {
     pub(crate) end: Result<(Stop, Usage, Vec<Said>), LanguageError>,
 }
 
-impl World {
-    pub(crate) fn new(answers: impl IntoIterator<Item = Planned>) -> Self {
-        Self::of("house-model", answers)
-    }
-
-    pub(crate) fn of(model: &str, answers: impl IntoIterator<Item = Planned>) -> Self {
-        Self::around(ModelServer::playing(answers), model)
-    }
-
-    pub(crate) fn around(server: ModelServer, model: &str) -> Self {
-        let options = options(&server, model);
-        Self::with(server, options)
-    }
-
-    pub(crate) fn with(server: ModelServer, options: GeminiOptions) -> Self {
-        let model = GeminiModel::new(options, client()).expect("options that fit together");
+impl<M: LanguageModel> World<M> {
+    pub(crate) fn of_model(server: ModelServer, model: M) -> Self {
         Self { server, model, _still: Still::new() }
     }
 
@@ -123,13 +108,9 @@ impl Told {
     }
 }
 
-pub(crate) fn options(server: &ModelServer, model: &str) -> GeminiOptions {
-    let base_url = Some(BaseUrl::parse(&server.url()).expect("an address"));
-    let backend = Backend::Developer { base_url };
-    GeminiOptions {
-        retry: RetryOptions { jitter: Jitter::none(), ..RetryOptions::default() },
-        ..GeminiOptions::new(model, Credential::ApiKey(Secret::new(KEY)), backend)
-    }
+/// The usual tries, without chance.
+pub(crate) fn retry() -> RetryOptions {
+    RetryOptions { jitter: Jitter::none(), ..RetryOptions::default() }
 }
 
 pub(crate) fn client() -> Client {
@@ -165,10 +146,10 @@ pub(crate) fn answered(said: &[Said]) -> Vec<Exchange> {
 }
 
 /// While it lives, a paused clock stays where it is even when everybody waits: real sockets take real time.
-struct Still(Option<Sender<()>>);
+pub(crate) struct Still(Option<Sender<()>>);
 
 impl Still {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let (held, released) = channel::<()>();
         // The runtime does not move its clock while blocking work is under way.
         drop(tokio::task::spawn_blocking(move || released.recv().is_err()));

@@ -6,7 +6,7 @@ use attache_testkit::model_server::{Ending, Planned};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
-use crate::world::{World, answered, hello, prompt, seconds, user};
+use super::world::{World, answered, hello, prompt, seconds, user};
 
 fn fine() -> Planned {
     gemini::answer([chunk().text("Fine.").finish("STOP").usage(1, 1)])
@@ -21,7 +21,7 @@ fn of(status: u16) -> Planned {
 }
 
 #[track_caller]
-fn check(told: &crate::world::Told, pauses: &[f64]) {
+fn check(told: &super::world::Told, pauses: &[f64]) {
     assert_eq!(told.text(), "Fine.", "{told:?}");
     assert_eq!(told.pauses(), pauses, "{told:?}");
 }
@@ -219,12 +219,13 @@ async fn an_answer_that_nobody_wants_any_more_is_hung_up_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_not_there_is_tried_and_then_named() {
+async fn a_server_that_is_not_there_is_tried_a_few_times_and_then_named() {
     let mut world = World::new([]);
     let place = world.server.url();
     // The port of a server that is gone; the model still knows it.
     world.server = attache_testkit::model_server::ModelServer::playing([fine()]);
     let told = world.ask(hello()).await;
-    assert_eq!(told.pauses().len(), 9);
+    assert_eq!(told.pauses(), [5.0, 10.0]);
     assert!(matches!(told.error(), LanguageError::Unavailable { what } if what.contains(&place)), "{told:?}");
+    assert!(told.error().to_string().contains("is the address right?"), "{told:?}");
 }

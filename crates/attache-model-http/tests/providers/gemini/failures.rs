@@ -5,7 +5,7 @@ use attache_testkit::model_server::Planned;
 use attache_testkit::model_server::gemini;
 use serde_json::json;
 
-use crate::world::{KEY, Told, World, hello, prompt, seconds, user};
+use super::world::{KEY, Told, World, hello, prompt, seconds, user};
 
 async fn fail(answer: Planned) -> Told {
     let world = World::new([answer]);

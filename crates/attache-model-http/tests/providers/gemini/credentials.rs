@@ -10,7 +10,7 @@ use attache_testkit::model_server::{ModelServer, Planned};
 use futures_util::FutureExt;
 use serde_json::json;
 
-use crate::world::{KEY, World, hello, options};
+use super::world::{KEY, World, hello, options};
 
 fn fine() -> Planned {
     gemini::answer([chunk().text("Fine.").finish("STOP")])

@@ -1,0 +1,200 @@
+//! Anthropic's Claude, by the Messages API, and whatever speaks like it.
+
+mod answer;
+mod block;
+mod messages;
+mod models;
+mod request;
+
+use std::future::ready;
+use std::sync::Arc;
+
+use attache_model::{LanguageError, LanguageModel, LanguageStream, Prompt};
+use attache_net::{BaseUrl, Client, Request, Secret};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
+
+use crate::asking::{self, Circumstances, Head, Provider};
+use crate::endpoint::{BadOptions, Endpoint, Key, Plan, checked_model};
+use crate::fault::Fault;
+use crate::retry::RetryOptions;
+use crate::token::Renew;
+use crate::trouble::Trouble;
+use answer::AnthropicAssembly;
+use models::Model;
+
+const OFFICIAL: &str = "https://api.anthropic.com";
+
+/// How a model is reached.
+#[derive(Debug, Clone)]
+pub struct AnthropicOptions {
+    pub model: String,
+    pub key: Option<Secret>,
+    /// Anthropic's when there is none.
+    pub base_url: Option<BaseUrl>,
+    pub version: Version,
+    /// Sent with every request. Treated as secret, because gateways put their own keys there.
+    pub headers: Vec<(String, Secret)>,
+    /// How many tokens a prompt may have, where the table of known models is wrong or silent.
+    pub window: Option<u64>,
+    /// How long an answer may get where the prompt does not say; Anthropic insists on a number.
+    pub most_output_tokens: Option<u64>,
+    pub retry: RetryOptions,
+}
+
+/// Which version of the API is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Version {
+    /// `2023-06-01`, with the key in `x-api-key`.
+    #[default]
+    June2023,
+    /// `2026-10-21`, with the key as a bearer token and without a temperature.
+    October2026,
+}
+
+impl AnthropicOptions {
+    /// Anthropic itself.
+    pub fn official(model: impl Into<String>, key: Secret) -> Self {
+        Self { key: Some(key), ..Self::new(model, None) }
+    }
+
+    pub fn new(model: impl Into<String>, base_url: Option<BaseUrl>) -> Self {
+        Self {
+            model: model.into(),
+            key: None,
+            base_url,
+            version: Version::default(),
+            headers: Vec::new(),
+            window: None,
+            most_output_tokens: None,
+            retry: RetryOptions::default(),
+        }
+    }
+}
+
+/// A Claude model, ready to be asked.
+///
+/// ```
+/// use attache_domain::{Content, Exchange};
+/// use attache_model::{LanguageModel, Piece, Prompt, Streamed};
+/// use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
+/// use attache_net::{BaseUrl, Client, ClientOptions};
+/// use attache_testkit::model_server::{ModelServer, anthropic};
+/// use futures_util::StreamExt;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = ModelServer::playing([anthropic::message().text(["Hello."]).stop("end_turn")]);
+/// let options = AnthropicOptions::new("claude-sonnet-4-5", Some(BaseUrl::parse(&server.url())?));
+/// let model = AnthropicModel::new(options, Client::new(&ClientOptions::default())?)?;
+/// let said = Exchange::User(vec![Content::Text("Hi".into())]);
+/// let mut answer = model.stream(Prompt { exchanges: vec![said.into()], ..Prompt::default() });
+/// let first = answer.next().await.expect("something")?;
+/// assert_eq!(first, Streamed::Piece(Piece::Text("Hello.".into())));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct AnthropicModel {
+    shared: Arc<Shared>,
+}
+
+/// What every answer of one model needs.
+#[derive(Debug)]
+struct Shared {
+    model: Model,
+    endpoint: Endpoint,
+    version: Version,
+    retry: RetryOptions,
+    client: Client,
+}
+
+impl AnthropicModel {
+    pub fn new(options: AnthropicOptions, client: Client) -> Result<Self, BadOptions> {
+        let mut model = Model::named(&checked_model(&options.model)?);
+        model.window = options.window.unwrap_or(model.window);
+        model.most_output = options.most_output_tokens.unwrap_or(model.most_output);
+        let mut endpoint = Endpoint::new(Plan {
+            provider: "anthropic",
+            official: OFFICIAL,
+            base_url: options.base_url,
+            path: "v1/messages",
+            headers: options.headers,
+        })?;
+        let (version, header, prefix) = match options.version {
+            Version::June2023 => ("2023-06-01", "x-api-key", ""),
+            Version::October2026 => ("2026-10-21", "authorization", "Bearer "),
+        };
+        endpoint.notes.push(("anthropic-version", version.into()));
+        match options.key {
+            Some(secret) => endpoint.set_key(Key { header, prefix, secret }),
+            None if endpoint.is_official() => {
+                let what = "Anthropic wants a key; give one, or the base URL of a server that wants none";
+                return Err(BadOptions { what: what.into() });
+            }
+            None => {}
+        }
+        let shared = Shared { model, endpoint, version: options.version, retry: options.retry, client };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+}
+
+impl LanguageModel for AnthropicModel {
+    fn name(&self) -> &str {
+        &self.shared.model.id
+    }
+
+    fn window(&self) -> u64 {
+        self.shared.model.window
+    }
+
+    fn stream(&self, prompt: Prompt) -> LanguageStream {
+        asking::answer(Arc::clone(&self.shared), prompt).boxed()
+    }
+}
+
+impl Provider for Shared {
+    type Assembly = AnthropicAssembly;
+
+    fn client(&self) -> &Client {
+        &self.client
+    }
+
+    fn retry(&self) -> &RetryOptions {
+        &self.retry
+    }
+
+    fn place(&self) -> String {
+        self.endpoint.place()
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        self.endpoint.redacted(text)
+    }
+
+    fn renews(&self) -> bool {
+        false
+    }
+
+    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<String, LanguageError> {
+        request::body(self, prompt, circumstances)
+    }
+
+    fn request(&self, body: Bytes, _: Renew) -> BoxFuture<'_, Result<Request, LanguageError>> {
+        ready(self.endpoint.request(body)).boxed()
+    }
+
+    fn assembly(&self, prompt: &Prompt) -> AnthropicAssembly {
+        AnthropicAssembly::new(self, prompt)
+    }
+
+    fn fault_of_answer(&self, head: &Head, body: &str) -> Fault {
+        Trouble::of_answer(head, body).fault(&self.model.id)
+    }
+
+    fn fault_within(&self, error: &Value) -> Fault {
+        Trouble::of_event(error).fault(&self.model.id)
+    }
+}

@@ -1,0 +1,261 @@
+//! Puts an answer together from its events, and says whether it is one.
+
+use std::collections::BTreeMap;
+
+use attache_domain::{Said, Usage, Utterance};
+use attache_model::{Piece, Prompt, Stop};
+use serde_json::{Value, json};
+
+use super::Shared;
+use super::block::{Block, input};
+use super::messages::{Reader, spoken_block};
+use super::models::family;
+use crate::asking::{Assembly, StreamEnd, Verdict};
+use crate::names::ToolNames;
+use crate::saying::{self, Saying};
+use crate::sse::SseEvent;
+
+/// An answer as far as it has come.
+#[derive(Debug)]
+pub(super) struct AnthropicAssembly {
+    route: String,
+    model: String,
+    saying: Saying,
+    names: ToolNames,
+    /// Blocks that have begun and not ended, by their number.
+    open: BTreeMap<u64, Block>,
+    /// A call came that nobody can make sense of.
+    malformed: bool,
+    stop: Option<Value>,
+    over: bool,
+    counts: Counts,
+    /// What the requests before cost, where the answer is continued.
+    spent: Usage,
+}
+
+/// Running totals.
+#[derive(Debug, Default, Clone, Copy)]
+struct Counts {
+    input: u64,
+    cache_creation: u64,
+    cache_read: u64,
+    output: u64,
+    thoughts: u64,
+}
+
+impl AnthropicAssembly {
+    pub(super) fn new(shared: &Shared, prompt: &Prompt) -> Self {
+        Self {
+            route: shared.endpoint.route.clone(),
+            model: shared.model.id.clone(),
+            saying: Saying::new(&shared.endpoint.route, &shared.model.id, prompt),
+            names: ToolNames::of(prompt),
+            open: BTreeMap::new(),
+            malformed: false,
+            stop: None,
+            over: false,
+            counts: Counts::default(),
+            spent: Usage::default(),
+        }
+    }
+
+    fn event(&mut self, event: &Value, tell: &mut dyn FnMut(Piece)) {
+        let index = event["index"].as_u64().unwrap_or(0);
+        match event["type"].as_str().unwrap_or_default() {
+            "message_start" => self.counts.take(&event["message"]["usage"]),
+            "content_block_start" => {
+                self.end_block(index, tell);
+                self.start_block(index, &event["content_block"], tell);
+            }
+            "content_block_delta" => self.delta(index, &event["delta"], tell),
+            "content_block_stop" => self.end_block(index, tell),
+            "message_delta" => {
+                self.counts.take(&event["usage"]);
+                if event["delta"]["stop_reason"].is_string() {
+                    self.stop = Some(event["delta"].clone());
+                }
+            }
+            // A server that does not stream.
+            "message" => self.whole(event, tell),
+            "message_stop" => {
+                while let Some(index) = self.open.keys().next().copied() {
+                    self.end_block(index, tell);
+                }
+                self.over = true;
+            }
+            // Pings, and what nobody here knows.
+            _ => {}
+        }
+    }
+
+    fn whole(&mut self, message: &Value, tell: &mut dyn FnMut(Piece)) {
+        self.counts.take(&message["usage"]);
+        for block in message["content"].as_array().into_iter().flatten() {
+            self.start_block(0, block, tell);
+            self.end_block(0, tell);
+        }
+        if message["stop_reason"].is_string() {
+            self.stop = Some(message.clone());
+            self.over = true;
+        }
+    }
+
+    fn start_block(&mut self, index: u64, block: &Value, tell: &mut dyn FnMut(Piece)) {
+        let started = Block::start(block);
+        match &started {
+            Block::Text => self.saying.text(block["text"].as_str().unwrap_or_default(), tell),
+            Block::Thinking { text, .. } if !text.is_empty() => tell(Piece::Thought(text.clone())),
+            Block::Call { name, .. } => tell(Piece::CallBegun { name: self.names.meant(name.clone()) }),
+            Block::Thinking { .. } | Block::Redacted(_) | Block::Other => {}
+        }
+        self.open.insert(index, started);
+    }
+
+    fn delta(&mut self, index: u64, delta: &Value, tell: &mut dyn FnMut(Piece)) {
+        let part = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
+        match (self.open.get_mut(&index), delta["type"].as_str()) {
+            (Some(Block::Text), Some("text_delta")) => self.saying.text(part("text"), tell),
+            (Some(Block::Thinking { text, .. }), Some("thinking_delta")) => {
+                let more = part("thinking");
+                if !more.is_empty() {
+                    text.push_str(more);
+                    tell(Piece::Thought(more.to_owned()));
+                }
+            }
+            (Some(Block::Thinking { signature, .. }), Some("signature_delta")) => {
+                *signature = part("signature").to_owned();
+            }
+            (Some(Block::Call { json, .. }), Some("input_json_delta")) => json.push_str(part("partial_json")),
+            _ => {}
+        }
+    }
+
+    fn end_block(&mut self, index: u64, tell: &mut dyn FnMut(Piece)) {
+        match self.open.remove(&index) {
+            None | Some(Block::Text | Block::Other) => {}
+            Some(Block::Thinking { text, signature }) if text.is_empty() => {
+                // The thought is withheld, but its signature stands for it.
+                if !signature.is_empty() {
+                    let block = json!({"type": "thinking", "thinking": "", "signature": signature});
+                    self.saying.push(Utterance::Hidden, Some(json!({"block": block})));
+                }
+            }
+            Some(Block::Thinking { text, signature }) => {
+                let data = (!signature.is_empty()).then(|| json!({"signature": signature}));
+                self.saying.push(Utterance::Thought(text), data);
+            }
+            Some(Block::Redacted(block)) => {
+                self.saying.push(Utterance::Hidden, Some(json!({"block": block})));
+            }
+            Some(Block::Call { id, name, json, whole }) => match input(&json, whole) {
+                Some(input) if !name.is_empty() => {
+                    self.saying.call(Some(&id), self.names.meant(name), input, None, tell);
+                }
+                _ => self.malformed = true,
+            },
+        }
+    }
+
+    /// The answer so far, as the beginning of the one to come.
+    fn so_far(&self) -> Value {
+        let reader = Reader { route: &self.route, family: family(&self.model), names: &self.names };
+        let block = |said: &Said| {
+            let id = match &said.what {
+                Utterance::Call(call) => call.id.0.as_str(),
+                Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => "",
+            };
+            spoken_block(said, id, reader)
+        };
+        self.saying.said.iter().filter_map(block).collect()
+    }
+}
+
+impl Assembly for AnthropicAssembly {
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(Piece)) -> Result<(), Value> {
+        let Ok(value) = serde_json::from_str::<Value>(&event.data) else {
+            // One broken event is no reason to lose the others; a lost end shows by itself.
+            tracing::debug!(bytes = event.data.len(), "an event of the model cannot be read");
+            return Ok(());
+        };
+        if value["type"] == "error" || event.name.as_deref() == Some("error") {
+            return Err(value.get("error").cloned().unwrap_or(value));
+        }
+        self.event(&value, tell);
+        Ok(())
+    }
+
+    fn has_finished(&self) -> bool {
+        self.over
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn verdict(&self, _: StreamEnd, after_results: bool) -> Verdict {
+        let invalid = |why: &str| Verdict::Invalid { why: why.into(), silent: false };
+        let Some(stop) = self.stop.as_ref().filter(|_| self.over) else {
+            return invalid("the answer broke off before its end");
+        };
+        match stop["stop_reason"].as_str().unwrap_or_default() {
+            "max_tokens" | "model_context_window_exceeded" => Verdict::Whole(Stop::Length),
+            "refusal" => Verdict::Whole(Stop::Refused { why: refusal(&stop["stop_details"]) }),
+            _ if self.malformed => invalid("the model made a call that cannot be read"),
+            "pause_turn" if !self.saying.said.is_empty() => Verdict::Continues(self.so_far()),
+            _ => self.saying.verdict(after_results),
+        }
+    }
+
+    fn carry_on(&mut self) {
+        self.spent = self.usage();
+        self.counts = Counts::default();
+        (self.stop, self.over) = (None, false);
+    }
+
+    fn extent(&self) -> usize {
+        saying::extent(&self.saying.said)
+    }
+
+    fn usage(&self) -> Usage {
+        saying::sum(self.spent, self.counts.usage())
+    }
+
+    fn into_said(self, stop: &Stop) -> Vec<Said> {
+        saying::settled(self.saying.said, stop)
+    }
+}
+
+impl Counts {
+    /// What is there replaces what was known; nothing is ever added.
+    fn take(&mut self, usage: &Value) {
+        let set = |known: &mut u64, path: &str| {
+            *known = usage.pointer(path).and_then(Value::as_u64).unwrap_or(*known);
+        };
+        set(&mut self.input, "/input_tokens");
+        set(&mut self.cache_creation, "/cache_creation_input_tokens");
+        set(&mut self.cache_read, "/cache_read_input_tokens");
+        set(&mut self.output, "/output_tokens");
+        set(&mut self.thoughts, "/output_tokens_details/thinking_tokens");
+    }
+
+    fn usage(self) -> Usage {
+        Usage {
+            input: self.input.saturating_add(self.cache_creation).saturating_add(self.cache_read),
+            cached: self.cache_read,
+            output: self.output,
+            thoughts: self.thoughts,
+        }
+    }
+}
+
+fn refusal(details: &Value) -> String {
+    let told = ["explanation", "category"].iter().find_map(|key| details.get(key)?.as_str());
+    match told {
+        Some(told) => format!("the model refuses to answer: {told}"),
+        None => "the model refuses to answer".into(),
+    }
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

@@ -1,0 +1,55 @@
+//! Whatever a server sends is survived.
+
+use std::sync::Arc;
+
+use attache_domain::{Content, Exchange};
+use attache_net::{Client, ClientOptions, Proxy, Secret};
+use proptest::prelude::*;
+
+use super::super::request::body;
+use super::super::{AnthropicModel, AnthropicOptions};
+use super::*;
+use crate::any_json::any_json;
+use crate::asking::Circumstances;
+
+const WORDS: &str = "message_start content_block_start content_block_delta content_block_stop message_delta \
+    message_stop message ping error text thinking redacted_thinking tool_use text_delta thinking_delta \
+    signature_delta input_json_delta end_turn max_tokens pause_turn refusal {} {\"p\":1";
+const KEYS: &str = "type index content_block delta message usage input_tokens output_tokens stop_reason content \
+    text thinking signature data id name input partial_json error stop_details";
+
+fn shared() -> Arc<Shared> {
+    let client = Client::new(&ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() });
+    let options = AnthropicOptions::official("claude-opus-4-6", Secret::new("key"));
+    AnthropicModel::new(options, client.expect("a client")).expect("options that fit").shared
+}
+
+#[test]
+fn any_events_are_survived() {
+    let shared = shared();
+    let events = proptest::collection::vec(any_json(KEYS, WORDS), 0..8);
+    let blocks = proptest::collection::vec(any_json(KEYS, WORDS), 0..4);
+    let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(events in events, blocks in blocks, over: bool, after_results: bool)| {
+        let mut assembly = AnthropicAssembly::new(&shared, &Prompt::default());
+        let within = blocks.iter().map(|block| json!({"type": "content_block_start", "content_block": block}));
+        let end = over.then(|| json!({"type": "message_stop"}));
+        for event in within.chain(events).chain(end) {
+            let event = SseEvent { name: None, data: event.to_string() };
+            let _ = assembly.take(&event, &mut |_| ());
+        }
+        let _ = (assembly.verdict(StreamEnd::Closed, after_results), assembly.so_far(), assembly.extent());
+        assembly.carry_on();
+        let _ = assembly.usage();
+        // Whatever it is, it can be said again, and its calls have their results.
+        let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembly.into_said(&Stop::Done))];
+        let prompt = Prompt { exchanges: exchanges.map(Arc::new).into(), ..Prompt::default() };
+        let body: Value = serde_json::from_str(&body(&shared, &prompt, &Circumstances::default()).unwrap()).unwrap();
+        let of = |kind: &str, key: &str| -> Vec<Value> {
+            let messages = body["messages"].as_array().unwrap().iter();
+            let blocks = messages.flat_map(|message| message["content"].as_array().unwrap());
+            blocks.filter(|block| block["type"] == kind).map(|block| block[key].clone()).collect()
+        };
+        prop_assert_eq!(of("tool_use", "id"), of("tool_result", "tool_use_id"));
+    });
+}

@@ -1,0 +1,156 @@
+//! What was said so far, in Anthropic's words.
+
+use std::sync::Arc;
+
+use attache_domain::{Content, Exchange, Said, Utterance};
+use serde_json::{Value, json};
+
+use super::models::family;
+use crate::history::{GO_ON, NO_RESULT, Settled, Spoken, Turn, turns};
+use crate::media::{Shown, shown};
+use crate::names::ToolNames;
+
+/// Who reads it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reader<'a> {
+    pub(super) route: &'a str,
+    pub(super) family: &'a str,
+    pub(super) names: &'a ToolNames,
+}
+
+pub(super) struct Messages {
+    /// One after the other, the user first and last, with every call answered.
+    pub(super) list: Vec<Value>,
+    /// The turn that goes on has an answer with calls that does not begin with a thought of this family.
+    pub(super) thoughtless: bool,
+}
+
+/// `None` when nothing is said.
+pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: Reader<'_>) -> Option<Messages> {
+    let mut messages = Messages { list: Vec::new(), thoughtless: false };
+    for turn in turns(exchanges) {
+        match turn {
+            Turn::User(content) => messages.push("user", content.iter().filter_map(block).collect()),
+            Turn::Model(spoken) => {
+                let blocks: Vec<Value> = spoken
+                    .iter()
+                    .filter_map(|spoken| spoken_block(spoken.said, &spoken.id, reader))
+                    .collect();
+                let called = spoken.iter().any(is_current_call);
+                let thought = blocks.first().is_some_and(is_thought);
+                messages.thoughtless |= called && !thought;
+                messages.push("assistant", blocks);
+            }
+            Turn::Results(settled) => messages.push("user", results(&settled)),
+        }
+    }
+    if messages.list.is_empty() {
+        return None;
+    }
+    // An answer at the end would be taken for the beginning of the next.
+    if messages.list.last().is_some_and(|last| last["role"] == "assistant") {
+        messages.push("user", vec![json!({"type": "text", "text": GO_ON})]);
+    }
+    Some(messages)
+}
+
+impl Messages {
+    fn push(&mut self, role: &str, mut blocks: Vec<Value>) {
+        if blocks.is_empty() {
+            return;
+        }
+        let same = |last: &&mut Value| last["role"] == role;
+        if let Some(Value::Array(known)) = self.list.last_mut().filter(same).map(|last| &mut last["content"])
+        {
+            known.append(&mut blocks);
+            return;
+        }
+        if self.list.is_empty() && role == "assistant" {
+            self.list.push(json!({"role": "user", "content": [{"type": "text", "text": GO_ON}]}));
+        }
+        self.list.push(json!({"role": role, "content": blocks}));
+    }
+}
+
+fn is_current_call(spoken: &Spoken<'_>) -> bool {
+    spoken.current && matches!(spoken.said.what, Utterance::Call(_))
+}
+
+fn is_thought(block: &Value) -> bool {
+    block["type"] == "thinking" || block["type"] == "redacted_thinking"
+}
+
+/// A piece of an answer as it came. Thoughts go back whole and signed, or not at all.
+pub(super) fn spoken_block(said: &Said, id: &str, reader: Reader<'_>) -> Option<Value> {
+    let own = said
+        .opaque
+        .as_ref()
+        .filter(|opaque| opaque.provider == reader.route && family(&opaque.model) == reader.family);
+    let data = |key: &str| own.and_then(|opaque| opaque.data.get(key));
+    match &said.what {
+        Utterance::Text(text) if text.trim().is_empty() => None,
+        Utterance::Text(text) => Some(json!({"type": "text", "text": text})),
+        Utterance::Thought(text) => {
+            let signature = data("signature")?;
+            Some(json!({"type": "thinking", "thinking": text, "signature": signature}))
+        }
+        Utterance::Hidden => data("block").cloned(),
+        Utterance::Call(call) => Some(json!({
+            "type": "tool_use",
+            "id": id,
+            "name": reader.names.spell(&call.name),
+            "input": call.input,
+        })),
+    }
+}
+
+/// All results, and behind them what may not be inside one.
+fn results(settled: &[Settled<'_>]) -> Vec<Value> {
+    let (mut blocks, mut beside) = (Vec::new(), Vec::new());
+    for Settled { id, result, .. } in settled {
+        let failed = result.is_none_or(|result| result.failed);
+        let output = result.map_or(&[][..], |result| &result.output);
+        let mut inside: Vec<Value> = output.iter().filter_map(block).collect();
+        if failed {
+            // What went wrong is told in words only.
+            let (texts, media): (Vec<_>, Vec<_>) =
+                inside.into_iter().partition(|block| block["type"] == "text");
+            inside = texts;
+            beside.extend(media);
+        }
+        if result.is_none() {
+            inside.push(json!({"type": "text", "text": NO_RESULT}));
+        }
+        let mut block = json!({"type": "tool_result", "tool_use_id": id});
+        if !inside.is_empty() {
+            block["content"] = Value::Array(inside);
+        }
+        if failed {
+            block["is_error"] = json!(true);
+        }
+        blocks.push(block);
+    }
+    blocks.append(&mut beside);
+    blocks
+}
+
+fn block(content: &Content) -> Option<Value> {
+    Some(match shown(content)? {
+        Shown::Text(text) => json!({"type": "text", "text": text}),
+        Shown::Image { media_type, bytes } => {
+            json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": bytes}})
+        }
+        Shown::Pdf { bytes, name } => {
+            let source = json!({"type": "base64", "media_type": "application/pdf", "data": bytes});
+            let mut block = json!({"type": "document", "source": source});
+            if let Some(name) = name.filter(|name| !name.trim().is_empty()) {
+                block["title"] = json!(name);
+            }
+            block
+        }
+    })
+}
+
+#[cfg(test)]
+#[path = "messages_tests.rs"]
+mod tests;

@@ -1,0 +1,113 @@
+//! The body of a request.
+//!
+//! What comes first changes last: tools, instructions, then the conversation. A mark at the end of each lets
+//! Anthropic keep what it has read before.
+
+use std::collections::BTreeSet;
+
+use attache_domain::{Exchange, Utterance};
+use attache_model::{LanguageError, Prompt, ToolDeclaration};
+use serde_json::{Map, Value, json};
+
+use super::messages::{Reader, messages};
+use super::models::Generation;
+use super::{Shared, Version};
+use crate::asking::{Circumstances, NUDGE};
+use crate::names::ToolNames;
+
+/// The body of a request, spelled.
+pub(super) fn body(
+    shared: &Shared,
+    prompt: &Prompt,
+    circumstances: &Circumstances,
+) -> Result<String, LanguageError> {
+    let names = ToolNames::of(prompt);
+    let reader = Reader { route: &shared.endpoint.route, family: shared.model.family(), names: &names };
+    let mut messages = messages(&prompt.exchanges, reader)
+        .ok_or_else(|| LanguageError::Request { what: "the prompt says nothing; give it a text".into() })?;
+    if let Some(last) = messages.list.last_mut().and_then(|last| last["content"].as_array_mut()?.last_mut()) {
+        last["cache_control"] = json!({"type": "ephemeral"});
+    }
+    if let Some(so_far) = &circumstances.continuation {
+        messages.list.push(json!({"role": "assistant", "content": so_far}));
+    }
+    let room = prompt.most_output_tokens.unwrap_or(shared.model.most_output);
+    let thoughts = shared.model.thoughts(prompt.thinking, room).filter(|thoughts| {
+        // A turn that another model began has no thoughts that this one would accept.
+        !(thoughts.on && messages.thoughtless && shared.model.generation == Generation::Budget)
+    });
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            body.insert(key.into(), value);
+        }
+    };
+    set("model", Some(json!(shared.model.id)));
+    set("max_tokens", Some(json!(room)));
+    set("stream", Some(json!(true)));
+    let past = if prompt.tools.is_empty() { past_tools(prompt) } else { Vec::new() };
+    let offered = if past.is_empty() { &prompt.tools[..] } else { &past };
+    set("tools", tools(offered, &names));
+    // Known, because they were used, but not to be used again.
+    set("tool_choice", (!past.is_empty()).then(|| json!({"type": "none"})));
+    set("system", system(prompt, circumstances.nudged));
+    set("messages", Some(Value::Array(messages.list)));
+    let thinks = thoughts.as_ref().is_some_and(|thoughts| thoughts.on);
+    if is_tunable(shared) && !thinks {
+        set("temperature", prompt.temperature.map(Value::from));
+        // Later models take only one of the two.
+        set("top_p", prompt.top_p.filter(|_| prompt.temperature.is_none()).map(Value::from));
+    }
+    if let Some(thoughts) = thoughts {
+        set("thinking", Some(thoughts.thinking));
+        set("output_config", thoughts.effort.map(|effort| json!({"effort": effort})));
+    }
+    Ok(Value::Object(body).to_string())
+}
+
+fn is_tunable(shared: &Shared) -> bool {
+    shared.version == Version::June2023 && shared.model.generation != Generation::Adaptive
+}
+
+/// The tools that were called so far: Anthropic takes no calls in a history without the tools they are of.
+fn past_tools(prompt: &Prompt) -> Vec<ToolDeclaration> {
+    let mut names = BTreeSet::new();
+    for exchange in &prompt.exchanges {
+        let Exchange::Model(said) = &**exchange else { continue };
+        names.extend(said.iter().filter_map(|said| match &said.what {
+            Utterance::Call(call) => Some(call.name.as_str()),
+            Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => None,
+        }));
+    }
+    let past = |name: &str| ToolDeclaration {
+        name: name.to_owned(),
+        description: "No longer available.".into(),
+        parameters: json!({}),
+    };
+    names.into_iter().map(past).collect()
+}
+
+fn tools(tools: &[ToolDeclaration], names: &ToolNames) -> Option<Value> {
+    let mut declared: Vec<Value> = tools.iter().map(|tool| declaration(tool, names)).collect();
+    declared.last_mut()?["cache_control"] = json!({"type": "ephemeral"});
+    Some(Value::Array(declared))
+}
+
+fn declaration(tool: &ToolDeclaration, names: &ToolNames) -> Value {
+    let mut schema = tool.parameters.as_object().cloned().unwrap_or_default();
+    schema.remove("$schema");
+    schema.entry("type").or_insert_with(|| json!("object"));
+    json!({"name": names.spell(&tool.name), "description": tool.description, "input_schema": schema})
+}
+
+/// The instructions, and the nudge where one is needed.
+fn system(prompt: &Prompt, nudged: bool) -> Option<Value> {
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let own = prompt.instructions.as_deref().filter(|text| !text.trim().is_empty());
+    let mut blocks: Vec<Value> = own.map(text).into_iter().collect();
+    if let Some(block) = blocks.first_mut() {
+        block["cache_control"] = json!({"type": "ephemeral"});
+    }
+    blocks.extend(nudged.then(|| text(NUDGE)));
+    (!blocks.is_empty()).then_some(Value::Array(blocks))
+}

@@ -1,0 +1,55 @@
+//! Which Gemini models stand in for which.
+
+use std::sync::Arc;
+
+use attache_model::{FallbackModel, LanguageModel};
+use attache_net::Client;
+
+use super::{BadOptions, GeminiModel, GeminiOptions};
+
+/// Those without `preview` come last: an account may not have the others at all.
+const CHAINS: &[(&str, &[&str])] = &[
+    ("auto", &["auto", "flash", "gemini-2.5-pro", "gemini-2.5-flash"]),
+    ("pro", &["pro", "flash", "gemini-2.5-pro", "gemini-2.5-flash"]),
+    ("flash", &["flash", "gemini-2.5-flash"]),
+    ("flash-lite", &["flash-lite", "flash", "pro", "gemini-2.5-flash"]),
+];
+
+/// The models that are asked for `name`, one after the other. Whoever names a model exactly wants that one.
+pub fn chain_of(name: &str) -> Vec<&str> {
+    let known = CHAINS.iter().find(|(alias, _)| *alias == name);
+    known.map_or_else(|| vec![name], |(_, chain)| chain.to_vec())
+}
+
+/// The model that `options` name, with those that stand in for it.
+pub fn with_fallback(options: &GeminiOptions, client: &Client) -> Result<Arc<dyn LanguageModel>, BadOptions> {
+    let model = |name: &str| {
+        let options = GeminiOptions { model: name.to_owned(), ..options.clone() };
+        let model = GeminiModel::new(options, client.clone())?;
+        Ok(Arc::new(model) as Arc<dyn LanguageModel>)
+    };
+    let chain = chain_of(&options.model);
+    let (first, others) = chain.split_first().unwrap_or((&"", &[]));
+    let first = model(first)?;
+    if others.is_empty() {
+        return Ok(first);
+    }
+    let others = others.iter().map(|name| model(name)).collect::<Result<Vec<_>, BadOptions>>()?;
+    Ok(Arc::new(FallbackModel::new(first, others)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_alias_has_others_behind_it_and_a_model_has_none() {
+        assert_eq!(chain_of("pro")[..2], ["pro", "flash"]);
+        assert_eq!(chain_of("auto")[..2], ["auto", "flash"]);
+        assert_eq!(chain_of("flash-lite")[..3], ["flash-lite", "flash", "pro"]);
+        assert_eq!(chain_of("gemini-2.5-pro"), ["gemini-2.5-pro"]);
+        for (alias, chain) in CHAINS {
+            assert_eq!(chain.first(), Some(alias), "a chain begins with what was asked for");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Asks a Gemini model to search the web.
+//!
+//! A request of its own: models refuse their own search beside the tools of others.
+
+use std::fmt::Write;
+
+use attache_model::LanguageError;
+use attache_net::Client;
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::endpoint::Endpoint;
+use super::error;
+use super::models::Model;
+use super::{BadOptions, GeminiOptions, Renew};
+use crate::fault::{Again, Fault};
+use crate::retry::{RetryOptions, Setback, Tries};
+
+/// Searches by way of one model.
+#[derive(Debug)]
+pub struct GeminiSearch {
+    model: Model,
+    endpoint: Endpoint,
+    retry: RetryOptions,
+    client: Client,
+}
+
+/// What a search came to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Searched {
+    pub text: String,
+    pub sources: Vec<SearchSource>,
+    pub supports: Vec<SearchSupport>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchSource {
+    pub title: String,
+    pub url: String,
+}
+
+/// Which sources stand behind a piece of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchSupport {
+    /// Where the piece ends, in bytes of the text.
+    pub end: usize,
+    /// Their places among the sources, from 0.
+    pub sources: Vec<usize>,
+}
+
+/// An answer to a search is a page of text; this is far more.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+const MOST_ERROR_BYTES: usize = 64 * 1024;
+/// Somebody waits for the result in the middle of a turn.
+const MOST_ATTEMPTS: u32 = 3;
+
+impl GeminiSearch {
+    /// `options` are those of the model that talks, perhaps with a smaller one named: `flash` is enough.
+    pub fn new(options: GeminiOptions, client: Client) -> Result<Self, BadOptions> {
+        let model = Model::named(&options.model);
+        let mut retry = options.retry.clone();
+        retry.attempts = retry.attempts.min(MOST_ATTEMPTS);
+        let endpoint = Endpoint::whole(options, &model)?;
+        Ok(Self { model, endpoint, retry, client })
+    }
+
+    pub async fn search(&self, query: &str) -> Result<Searched, LanguageError> {
+        let body = json!({
+            "contents": [{ "role": "user", "parts": [{ "text": query }] }],
+            "tools": [{ "googleSearch": {} }],
+        });
+        let body = Bytes::from(body.to_string());
+        let (mut tries, mut renew) = (Tries::new(self.retry.clone()), Renew::IfNeeded);
+        loop {
+            let fault = match self.ask(body.clone(), renew).await {
+                Ok(searched) => return searched,
+                Err(fault) => fault,
+            };
+            let pause = match fault.again {
+                Some(Again::After(wanted)) => tries.after(Setback::NotAnswered { wanted }),
+                Some(Again::NoCapacity) => tries.after(Setback::NoCapacity),
+                Some(Again::Renewed) if renew == Renew::IfNeeded && self.endpoint.renews() => {
+                    renew = Renew::Now;
+                    continue;
+                }
+                Some(Again::Renewed | Again::NobodyThere) | None => None,
+            };
+            let Some(pause) = pause else { return Err(fault.end) };
+            tracing::debug!(why = fault.why, ?pause, "a search is tried again");
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// One request. What is wrong with an answer that came is final; what kept one from coming may pass.
+    async fn ask(&self, body: Bytes, renew: Renew) -> Result<Result<Searched, LanguageError>, Fault> {
+        let request = match self.endpoint.request(body, renew).await {
+            Ok(request) => request,
+            Err(error) => return Ok(Err(error)),
+        };
+        let network = |error| Fault::of_network(&error, &self.endpoint.place());
+        let answer = self.client.send(request).await.map_err(network)?;
+        let status = answer.status();
+        if status != 200 {
+            let retry_after = answer.header("retry-after").map(str::to_owned);
+            let body = answer.beginning(MOST_ERROR_BYTES).await;
+            let body = self.endpoint.redacted(&String::from_utf8_lossy(&body));
+            return Err(error::of_status(status, retry_after.as_deref(), body.as_bytes(), &self.model.name));
+        }
+        let body = answer.read(MOST_BYTES).await.map_err(network)?;
+        Ok(read(&body))
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Reply {
+    candidates: Option<Vec<Candidate>>,
+    prompt_feedback: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Candidate {
+    content: Option<Content>,
+    finish_reason: Option<String>,
+    grounding_metadata: Option<Grounding>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Content {
+    parts: Option<Vec<Part>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Part {
+    text: Option<String>,
+    thought: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Grounding {
+    grounding_chunks: Option<Vec<Chunk>>,
+    grounding_supports: Option<Vec<Support>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Chunk {
+    web: Option<Web>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Web {
+    uri: Option<String>,
+    title: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Support {
+    segment: Option<Segment>,
+    grounding_chunk_indices: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Segment {
+    part_index: Option<usize>,
+    end_index: Option<usize>,
+}
+
+fn read(body: &[u8]) -> Result<Searched, LanguageError> {
+    let unusable = |what: String| LanguageError::Unusable { what };
+    let reply: Reply = serde_json::from_slice(body)
+        .map_err(|error| unusable(format!("the answer to a search is not what was expected: {error}")))?;
+    let Some(candidate) = reply.candidates.unwrap_or_default().into_iter().next() else {
+        let why = reply.prompt_feedback.map_or_else(String::new, |feedback| format!(": {feedback}"));
+        return Err(unusable(format!("the search was not answered{why}")));
+    };
+    let mut text = String::new();
+    // Where each part begins in the whole text.
+    let mut starts = Vec::new();
+    for part in candidate.content.unwrap_or_default().parts.unwrap_or_default() {
+        starts.push(text.len());
+        if part.thought != Some(true) {
+            text.push_str(&part.text.unwrap_or_default());
+        }
+    }
+    if let Some(reason) = candidate.finish_reason.filter(|reason| reason != "STOP" && reason != "MAX_TOKENS")
+    {
+        if text.is_empty() {
+            return Err(unusable(format!("the search was not answered: {reason}")));
+        }
+        let _ = write!(text, "\n(The answer broke off: {reason}.)");
+    }
+    let grounding = candidate.grounding_metadata.unwrap_or_default();
+    let source = |chunk: Chunk| {
+        let Web { uri, title } = chunk.web.unwrap_or_default();
+        SearchSource { title: title.unwrap_or_default(), url: uri.unwrap_or_default() }
+    };
+    let support = |support: Support| {
+        let segment = support.segment.unwrap_or_default();
+        let start = starts.get(segment.part_index.unwrap_or(0)).copied()?;
+        let end = start.saturating_add(segment.end_index.unwrap_or(0)).min(text.len());
+        Some(SearchSupport { end, sources: support.grounding_chunk_indices.unwrap_or_default() })
+    };
+    let sources = grounding.grounding_chunks.unwrap_or_default().into_iter().map(source).collect();
+    let supports = grounding.grounding_supports.unwrap_or_default().into_iter().filter_map(support).collect();
+    Ok(Searched { text, sources, supports })
+}

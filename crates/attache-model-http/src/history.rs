@@ -1,0 +1,237 @@
+//! What was said so far, put in an order that providers take.
+//!
+//! They refuse a history whose calls and results do not pair up, or whose ids they do not like. Whoever builds a
+//! prompt sees to pairs; what still does not fit, say after a crash or from another provider, is repaired here,
+//! because a refused history would be refused for ever.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use attache_domain::{CallId, Content, Exchange, Said, ToolCall, ToolResult, Utterance};
+
+pub(crate) const NO_RESULT: &str =
+    "This call was interrupted and has no result. Whether it had any effect is unknown.";
+
+/// Said for the user where a model has to be spoken to and nobody said anything.
+pub(crate) const GO_ON: &str = "Please go on.";
+
+/// One contribution. Results come right after the answer with their calls.
+#[derive(Debug)]
+pub(crate) enum Turn<'a> {
+    User(&'a [Content]),
+    Model(Vec<Spoken<'a>>),
+    Results(Vec<Settled<'a>>),
+}
+
+/// A piece of an answer.
+#[derive(Debug)]
+pub(crate) struct Spoken<'a> {
+    pub(crate) said: &'a Said,
+    /// For a call, its id as it can be sent.
+    pub(crate) id: String,
+    /// It belongs to the turn that is still going on.
+    pub(crate) current: bool,
+}
+
+/// A call with what came of it.
+#[derive(Debug)]
+pub(crate) struct Settled<'a> {
+    pub(crate) id: String,
+    pub(crate) call: &'a ToolCall,
+    pub(crate) result: Option<&'a ToolResult>,
+}
+
+pub(crate) fn turns(exchanges: &[Arc<Exchange>]) -> Vec<Turn<'_>> {
+    let latest = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
+    let mut teller = Teller { turns: Vec::new(), pending: Vec::new(), ids: Ids::default() };
+    for (index, exchange) in exchanges.iter().enumerate() {
+        match &**exchange {
+            Exchange::User(content) => {
+                teller.settle(&[]);
+                teller.turns.push(Turn::User(content));
+            }
+            Exchange::Model(said) => {
+                teller.settle(&[]);
+                teller.model(said, index > latest);
+            }
+            Exchange::Results(results) => teller.settle(results),
+        }
+    }
+    teller.settle(&[]);
+    teller.turns
+}
+
+struct Teller<'a> {
+    turns: Vec<Turn<'a>>,
+    /// The calls of the last answer.
+    pending: Vec<(String, &'a ToolCall)>,
+    ids: Ids,
+}
+
+impl<'a> Teller<'a> {
+    fn model(&mut self, said: &'a [Said], current: bool) {
+        let mut spoken = Vec::new();
+        for said in said {
+            let mut id = String::new();
+            if let Utterance::Call(call) = &said.what {
+                id = self.ids.spell(&call.id);
+                self.pending.push((id.clone(), call));
+            }
+            spoken.push(Spoken { said, id, current });
+        }
+        self.turns.push(Turn::Model(spoken));
+    }
+
+    /// Answers every pending call, by what is in `results` or by nothing.
+    fn settle(&mut self, results: &'a [ToolResult]) {
+        let pending = std::mem::take(&mut self.pending);
+        let settled: Vec<_> = pending
+            .into_iter()
+            .map(|(id, call)| {
+                let result = results.iter().find(|result| result.call == call.id);
+                Settled { id, call, result }
+            })
+            .collect();
+        if !settled.is_empty() {
+            self.turns.push(Turn::Results(settled));
+        }
+    }
+}
+
+/// The ids of one history, each used once. The same history gets the same ids, so that caches of it hold.
+#[derive(Default)]
+struct Ids {
+    used: HashSet<String>,
+    count: usize,
+}
+
+/// OpenAI takes no longer ones.
+const LONGEST_ID: usize = 40;
+
+impl Ids {
+    fn spell(&mut self, id: &CallId) -> String {
+        let fits = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+        let valid = !id.0.is_empty() && id.0.len() <= LONGEST_ID && id.0.chars().all(fits);
+        if valid && self.used.insert(id.0.clone()) {
+            return id.0.clone();
+        }
+        loop {
+            self.count += 1;
+            let made_up = format!("call_{}", self.count);
+            if self.used.insert(made_up.clone()) {
+                return made_up;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Map;
+
+    use super::*;
+
+    fn calls(ids: &[&str]) -> Exchange {
+        let said = |id: &&str| {
+            let call = ToolCall { id: CallId((*id).into()), name: "a".into(), input: Map::new() };
+            Said { what: Utterance::Call(call), opaque: None }
+        };
+        Exchange::Model(ids.iter().map(said).collect())
+    }
+
+    fn results(ids: &[&str]) -> Exchange {
+        let result = |id: &&str| ToolResult {
+            call: CallId((*id).into()),
+            name: "a".into(),
+            output: vec![],
+            failed: false,
+        };
+        Exchange::Results(ids.iter().map(result).collect())
+    }
+
+    fn user() -> Exchange {
+        Exchange::User(vec![Content::Text("q".into())])
+    }
+
+    /// `u` for the user, `m(ids)` for an answer, `r(ids)` for results, where a missing one has a `!`.
+    #[track_caller]
+    fn check(exchanges: Vec<Exchange>, expected: &str) {
+        let exchanges: Vec<_> = exchanges.into_iter().map(Arc::new).collect();
+        let turns = turns(&exchanges);
+        let shown = turns.iter().map(|turn| match turn {
+            Turn::User(_) => "u".to_owned(),
+            Turn::Model(spoken) => {
+                let ids: Vec<_> = spoken.iter().map(|spoken| spoken.id.as_str()).collect();
+                format!("m({})", ids.join(" "))
+            }
+            Turn::Results(settled) => {
+                let mark = |settled: &Settled<'_>| match settled.result {
+                    Some(_) => settled.id.clone(),
+                    None => format!("{}!", settled.id),
+                };
+                format!("r({})", settled.iter().map(mark).collect::<Vec<_>>().join(" "))
+            }
+        });
+        assert_eq!(shown.collect::<Vec<_>>().join(" "), expected);
+    }
+
+    #[test]
+    fn every_call_has_one_result_in_order() {
+        check(vec![user(), calls(&["x", "y"]), results(&["y", "x"])], "u m(x y) r(x y)");
+        check(vec![user(), calls(&["x", "y"]), results(&["y"]), user()], "u m(x y) r(x! y) u");
+        check(vec![user(), calls(&["x"])], "u m(x) r(x!)");
+        check(vec![user(), calls(&["x"]), calls(&["y"]), results(&["y"])], "u m(x) r(x!) m(y) r(y)");
+        check(vec![user(), results(&["stray"])], "u");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_history_comes_out_in_order(
+            history in proptest::collection::vec((0..3, proptest::collection::vec("[ab]{0,2}|.{0,50}", 0..4)), 0..8),
+        ) {
+            let exchange = |(kind, ids): &(i32, Vec<String>)| {
+                let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+                Arc::new(match kind {
+                    0 => user(),
+                    1 => calls(&ids),
+                    _ => results(&ids),
+                })
+            };
+            let exchanges: Vec<_> = history.iter().map(exchange).collect();
+            let (mut seen, mut open): (HashSet<String>, Vec<String>) = Default::default();
+            for turn in turns(&exchanges) {
+                match turn {
+                    Turn::User(_) => prop_assert!(open.is_empty()),
+                    Turn::Model(spoken) => {
+                        prop_assert!(open.is_empty());
+                        open = spoken.into_iter().map(|spoken| spoken.id).collect();
+                        for id in &open {
+                            prop_assert!(seen.insert(id.clone()), "{} comes twice", id);
+                            prop_assert!(!id.is_empty() && id.len() <= LONGEST_ID && id.is_ascii());
+                        }
+                    }
+                    Turn::Results(settled) => {
+                        let ids: Vec<String> = settled.into_iter().map(|settled| settled.id).collect();
+                        prop_assert_eq!(ids, std::mem::take(&mut open));
+                    }
+                }
+            }
+            prop_assert!(open.is_empty());
+        }
+    }
+
+    #[test]
+    fn ids_are_made_valid_and_unique() {
+        let long = "x".repeat(41);
+        check(
+            vec![user(), calls(&["a b", &long]), results(&[&long])],
+            "u m(call_1 call_2) r(call_1! call_2)",
+        );
+        let twice = vec![user(), calls(&["x"]), results(&["x"]), calls(&["x"]), results(&["x"])];
+        check(twice, "u m(x) r(x) m(call_1) r(call_1)");
+        check(vec![user(), calls(&["", "call_1"])], "u m(call_1 call_2) r(call_1! call_2!)");
+    }
+}

@@ -1,0 +1,221 @@
+//! OpenAI's chat completions, and whatever speaks like them: Ollama, vLLM, llama.cpp and many a gateway.
+//!
+//! Those differ in what they leave out, so nothing is needed that can be done without.
+
+mod answer;
+mod calls;
+mod messages;
+mod models;
+mod request;
+
+use std::future::ready;
+use std::sync::Arc;
+
+use attache_model::{LanguageError, LanguageModel, LanguageStream, Prompt};
+use attache_net::{BaseUrl, Client, Request, Secret};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, StreamExt};
+use serde_json::Value;
+
+use crate::asking::{self, Circumstances, Head, Provider};
+use crate::endpoint::{BadOptions, Endpoint, Key, Plan, checked_model};
+use crate::fault::Fault;
+use crate::retry::RetryOptions;
+use crate::token::Renew;
+use crate::trouble::Trouble;
+use answer::OpenAiAssembly;
+use models::Model;
+
+const OFFICIAL: &str = "https://api.openai.com/v1";
+
+/// How a model is reached.
+#[derive(Debug, Clone)]
+pub struct OpenAiOptions {
+    /// As the server calls it.
+    pub model: String,
+    /// With the version in its path, such as `http://localhost:11434/v1`; OpenAI's when there is none.
+    pub base_url: Option<BaseUrl>,
+    /// OpenAI wants one; a server of one's own may do without.
+    pub key: Option<Secret>,
+    pub organization: Option<String>,
+    pub project: Option<String>,
+    /// Sent with every request. Treated as secret, because gateways put their own keys there.
+    pub headers: Vec<(String, Secret)>,
+    /// How many tokens a prompt may have, where the table of known models is wrong or silent.
+    pub window: Option<u64>,
+    /// How a limit for the answer is spelled; `None` goes by the server.
+    pub output_limit: Option<OutputLimit>,
+    /// Asks for what an answer cost. Only a server that refuses the question needs `false`.
+    pub include_usage: bool,
+    /// Sends what the model let be seen of its reasoning back to it, within one turn, as some vendors require.
+    pub return_reasoning: bool,
+    pub retry: RetryOptions,
+}
+
+/// The field with the limit for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputLimit {
+    /// OpenAI's own: `max_completion_tokens`.
+    MaxCompletionTokens,
+    /// What others know: `max_tokens`.
+    MaxTokens,
+}
+
+impl OpenAiOptions {
+    /// OpenAI itself.
+    pub fn official(model: impl Into<String>, key: Secret) -> Self {
+        Self { key: Some(key), ..Self::new(model, None) }
+    }
+
+    pub fn new(model: impl Into<String>, base_url: Option<BaseUrl>) -> Self {
+        Self {
+            model: model.into(),
+            base_url,
+            key: None,
+            organization: None,
+            project: None,
+            headers: Vec::new(),
+            window: None,
+            output_limit: None,
+            include_usage: true,
+            return_reasoning: false,
+            retry: RetryOptions::default(),
+        }
+    }
+}
+
+/// A model behind OpenAI's API, or one like it, ready to be asked.
+///
+/// ```
+/// use attache_domain::{Content, Exchange};
+/// use attache_model::{LanguageModel, Piece, Prompt, Streamed};
+/// use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
+/// use attache_net::{BaseUrl, Client, ClientOptions};
+/// use attache_testkit::model_server::{ModelServer, openai};
+/// use futures_util::StreamExt;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let server = ModelServer::playing([openai::answer([openai::chunk().text("Hello.").finish("stop")])]);
+/// let options = OpenAiOptions::new("qwen3", Some(BaseUrl::parse(&server.url())?));
+/// let model = OpenAiModel::new(options, Client::new(&ClientOptions::default())?)?;
+/// let said = Exchange::User(vec![Content::Text("Hi".into())]);
+/// let mut answer = model.stream(Prompt { exchanges: vec![said.into()], ..Prompt::default() });
+/// let first = answer.next().await.expect("something")?;
+/// assert_eq!(first, Streamed::Piece(Piece::Text("Hello.".into())));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct OpenAiModel {
+    shared: Arc<Shared>,
+}
+
+/// What every answer of one model needs.
+#[derive(Debug)]
+struct Shared {
+    model: Model,
+    endpoint: Endpoint,
+    output_limit: OutputLimit,
+    include_usage: bool,
+    return_reasoning: bool,
+    retry: RetryOptions,
+    client: Client,
+}
+
+impl OpenAiModel {
+    pub fn new(options: OpenAiOptions, client: Client) -> Result<Self, BadOptions> {
+        let mut model = Model::named(&checked_model(&options.model)?);
+        model.window = options.window.unwrap_or(model.window);
+        let mut endpoint = Endpoint::new(Plan {
+            provider: "openai",
+            official: OFFICIAL,
+            base_url: options.base_url,
+            path: "chat/completions",
+            headers: options.headers,
+        })?;
+        match options.key {
+            Some(secret) => endpoint.set_key(Key { header: "authorization", prefix: "Bearer ", secret }),
+            None if endpoint.is_official() => {
+                let what = "OpenAI wants a key; give one, or the base URL of a server that wants none".into();
+                return Err(BadOptions { what });
+            }
+            None => {}
+        }
+        let notes = [("openai-organization", options.organization), ("openai-project", options.project)];
+        endpoint.notes.extend(notes.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        let by_server = match endpoint.is_official() {
+            true => OutputLimit::MaxCompletionTokens,
+            false => OutputLimit::MaxTokens,
+        };
+        let shared = Shared {
+            model,
+            endpoint,
+            output_limit: options.output_limit.unwrap_or(by_server),
+            include_usage: options.include_usage,
+            return_reasoning: options.return_reasoning,
+            retry: options.retry,
+            client,
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+}
+
+impl LanguageModel for OpenAiModel {
+    fn name(&self) -> &str {
+        &self.shared.model.id
+    }
+
+    fn window(&self) -> u64 {
+        self.shared.model.window
+    }
+
+    fn stream(&self, prompt: Prompt) -> LanguageStream {
+        asking::answer(Arc::clone(&self.shared), prompt).boxed()
+    }
+}
+
+impl Provider for Shared {
+    type Assembly = OpenAiAssembly;
+
+    fn client(&self) -> &Client {
+        &self.client
+    }
+
+    fn retry(&self) -> &RetryOptions {
+        &self.retry
+    }
+
+    fn place(&self) -> String {
+        self.endpoint.place()
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        self.endpoint.redacted(text)
+    }
+
+    fn renews(&self) -> bool {
+        false
+    }
+
+    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<String, LanguageError> {
+        request::body(self, prompt, circumstances)
+    }
+
+    fn request(&self, body: Bytes, _: Renew) -> BoxFuture<'_, Result<Request, LanguageError>> {
+        ready(self.endpoint.request(body)).boxed()
+    }
+
+    fn assembly(&self, prompt: &Prompt) -> OpenAiAssembly {
+        OpenAiAssembly::new(self, prompt)
+    }
+
+    fn fault_of_answer(&self, head: &Head, body: &str) -> Fault {
+        Trouble::of_answer(head, body).fault(&self.model.id)
+    }
+
+    fn fault_within(&self, error: &Value) -> Fault {
+        Trouble::of_event(error).fault(&self.model.id)
+    }
+}

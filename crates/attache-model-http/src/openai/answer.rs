@@ -1,0 +1,185 @@
+//! Puts an answer together from its chunks, and says whether it is one.
+
+use attache_domain::{Said, Usage, Utterance};
+use attache_model::{Piece, Prompt, Stop};
+use serde_json::{Value, json};
+
+use super::Shared;
+use super::calls::Calls;
+use crate::asking::{Assembly, StreamEnd, Verdict};
+use crate::names::ToolNames;
+use crate::saying::{self, Saying};
+use crate::sse::SseEvent;
+
+/// An answer as far as it has come.
+#[derive(Debug)]
+pub(super) struct OpenAiAssembly {
+    saying: Saying,
+    names: ToolNames,
+    calls: Calls,
+    /// What some gateways want to see again of a model's reasoning, piece by piece.
+    details: Vec<Value>,
+    /// A call came that nobody can make sense of.
+    malformed: bool,
+    refusal: String,
+    finish: Option<String>,
+    over: bool,
+    usage: Usage,
+}
+
+impl OpenAiAssembly {
+    pub(super) fn new(shared: &Shared, prompt: &Prompt) -> Self {
+        Self {
+            saying: Saying::new(&shared.endpoint.route, &shared.model.id, prompt),
+            names: ToolNames::of(prompt),
+            calls: Calls::default(),
+            details: Vec::new(),
+            malformed: false,
+            refusal: String::new(),
+            finish: None,
+            over: false,
+            usage: Usage::default(),
+        }
+    }
+
+    fn chunk(&mut self, chunk: &Value, tell: &mut dyn FnMut(Piece)) {
+        if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
+            self.usage = usage_of(usage);
+        }
+        let Some(choice) = chunk.pointer("/choices/0") else { return };
+        // A server that does not stream calls it a message.
+        let said = ["delta", "message"].iter().find_map(|key| choice.get(key)).unwrap_or(&Value::Null);
+        for field in ["reasoning_content", "reasoning"] {
+            if let Some(text) = said.get(field).and_then(Value::as_str) {
+                self.saying.thought(text, json!({"field": field}), tell);
+                // Some send the same thought under both names.
+                break;
+            }
+        }
+        let details = said.get("reasoning_details").and_then(Value::as_array);
+        self.details.extend(details.into_iter().flatten().cloned());
+        self.content(said.get("content").unwrap_or(&Value::Null), tell);
+        self.refusal.push_str(said.get("refusal").and_then(Value::as_str).unwrap_or_default());
+        for piece in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            if let Some(name) = self.calls.take(piece) {
+                tell(Piece::CallBegun { name: self.names.meant(name) });
+            }
+        }
+        let reason = choice.get("finish_reason").and_then(Value::as_str);
+        if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
+            self.finish = Some(reason.to_owned());
+            self.finish_parts(tell);
+        }
+    }
+
+    /// Text, or a list of parts.
+    fn content(&mut self, content: &Value, tell: &mut dyn FnMut(Piece)) {
+        match content {
+            Value::String(text) => self.saying.text(text, tell),
+            Value::Array(parts) => {
+                for part in parts {
+                    let text = part.get("text").and_then(Value::as_str).unwrap_or_default();
+                    self.saying.text(text, tell);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish_parts(&mut self, tell: &mut dyn FnMut(Piece)) {
+        let details = std::mem::take(&mut self.details);
+        if !details.is_empty() {
+            self.saying.push(Utterance::Hidden, Some(json!({"reasoning_details": details})));
+        }
+        for call in std::mem::take(&mut self.calls).finish() {
+            let Some(call) = call else {
+                self.malformed = true;
+                continue;
+            };
+            let data = call.extra.map(|extra| json!({"extra_content": extra}));
+            self.saying.call(Some(&call.id), self.names.meant(call.name), call.input, data, tell);
+        }
+    }
+}
+
+impl Assembly for OpenAiAssembly {
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(Piece)) -> Result<(), Value> {
+        let data = event.data.trim();
+        if data == "[DONE]" {
+            self.over = true;
+            self.finish_parts(tell);
+            return Ok(());
+        }
+        let Ok(value) = serde_json::from_str::<Value>(data) else {
+            // One broken event is no reason to lose the others; a lost end shows by itself.
+            tracing::debug!(bytes = data.len(), "an event of the model cannot be read");
+            return Ok(());
+        };
+        let error = value.get("error").filter(|error| !error.is_null());
+        let is_error = event.name.as_deref() == Some("error") || value["object"] == "error";
+        match error.or(is_error.then_some(&value)) {
+            Some(error) => Err(error.clone()),
+            None => {
+                self.chunk(&value, tell);
+                Ok(())
+            }
+        }
+    }
+
+    fn has_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+
+    fn verdict(&self, _: StreamEnd, after_results: bool) -> Verdict {
+        let invalid = |why: String| Verdict::Invalid { why, silent: false };
+        if !self.refusal.trim().is_empty() {
+            return Verdict::Whole(Stop::Refused { why: self.refusal.trim().to_owned() });
+        }
+        match self.finish.as_deref() {
+            None if !self.over => invalid("the answer broke off before its end".into()),
+            Some("length") => Verdict::Whole(Stop::Length),
+            Some("content_filter") => {
+                let why = "the answer was stopped (content_filter)".into();
+                Verdict::Whole(Stop::Refused { why })
+            }
+            Some("error") => invalid("the provider stopped the answer because of an error".into()),
+            _ if self.malformed || !self.calls.is_empty() => {
+                invalid("the model made a call that cannot be read".into())
+            }
+            _ => self.saying.verdict(after_results),
+        }
+    }
+
+    /// Nothing here is ever continued.
+    fn carry_on(&mut self) {}
+
+    fn extent(&self) -> usize {
+        saying::extent(&self.saying.said)
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    fn into_said(self, stop: &Stop) -> Vec<Said> {
+        saying::settled(self.saying.said, stop)
+    }
+}
+
+fn usage_of(usage: &Value) -> Usage {
+    let number = |path: &str| usage.pointer(path).and_then(Value::as_u64).unwrap_or(0);
+    Usage {
+        input: number("/prompt_tokens"),
+        cached: number("/prompt_tokens_details/cached_tokens"),
+        output: number("/completion_tokens"),
+        thoughts: number("/completion_tokens_details/reasoning_tokens"),
+    }
+}
+
+#[cfg(test)]
+#[path = "answer_tests.rs"]
+mod tests;

@@ -1,0 +1,169 @@
+//! What was said so far, in OpenAI's words.
+
+use attache_domain::{Content, Said, Utterance};
+use attache_model::Prompt;
+use serde_json::{Map, Value, json};
+
+use crate::asking::NUDGE;
+use crate::history::{GO_ON, NO_RESULT, Settled, Spoken, Turn, turns};
+use crate::media::{Shown, shown};
+use crate::names::ToolNames;
+
+/// Who reads it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reader<'a> {
+    pub(super) route: &'a str,
+    pub(super) model: &'a str,
+    pub(super) return_reasoning: bool,
+    pub(super) names: &'a ToolNames,
+}
+
+/// One after the other, with every call answered. `None` when nothing is said.
+pub(super) fn messages(prompt: &Prompt, nudged: bool, reader: Reader<'_>) -> Option<Vec<Value>> {
+    let mut writer = Writer { reader, messages: Vec::new(), user: Vec::new() };
+    for turn in turns(&prompt.exchanges) {
+        match turn {
+            Turn::User(content) => writer.user.extend(content.iter().filter_map(part)),
+            Turn::Model(spoken) => writer.model(&spoken),
+            Turn::Results(settled) => writer.results(&settled),
+        }
+    }
+    writer.end_user();
+    if writer.messages.is_empty() {
+        return None;
+    }
+    let own = prompt.instructions.as_deref().filter(|text| !text.is_empty());
+    let instructions: Vec<&str> = own.into_iter().chain(nudged.then_some(NUDGE)).collect();
+    if !instructions.is_empty() {
+        writer.messages.insert(0, json!({"role": "system", "content": instructions.join("\n\n")}));
+    }
+    Some(writer.messages)
+}
+
+struct Writer<'a> {
+    reader: Reader<'a>,
+    messages: Vec<Value>,
+    /// What the user is saying: neighbours are one message, because many templates insist on turns.
+    user: Vec<Value>,
+}
+
+impl Writer<'_> {
+    fn end_user(&mut self) {
+        let parts = std::mem::take(&mut self.user);
+        if !parts.is_empty() {
+            self.messages.push(json!({"role": "user", "content": content(parts)}));
+        }
+    }
+
+    fn model(&mut self, spoken: &[Spoken<'_>]) {
+        let texts = spoken.iter().filter_map(|spoken| match &spoken.said.what {
+            Utterance::Text(text) => Some(text.as_str()),
+            Utterance::Thought(_) | Utterance::Call(_) | Utterance::Hidden => None,
+        });
+        let text: String = texts.collect();
+        let calls: Vec<Value> = spoken.iter().filter_map(|spoken| self.call(spoken)).collect();
+        if text.trim().is_empty() && calls.is_empty() {
+            return;
+        }
+        self.end_user();
+        if self.messages.is_empty() {
+            self.messages.push(json!({"role": "user", "content": GO_ON}));
+        }
+        let mut message = Map::new();
+        message.insert("role".into(), json!("assistant"));
+        message.insert("content".into(), if text.is_empty() { Value::Null } else { json!(text) });
+        if let Some((field, thought)) = self.reasoning(spoken) {
+            message.insert(field, json!(thought));
+        }
+        let details = spoken.iter().filter_map(|spoken| self.own(spoken.said)?.get("reasoning_details"));
+        let details: Vec<Value> = details.filter_map(Value::as_array).flatten().cloned().collect();
+        if !details.is_empty() {
+            message.insert("reasoning_details".into(), Value::Array(details));
+        }
+        if !calls.is_empty() {
+            message.insert("tool_calls".into(), Value::Array(calls));
+        }
+        self.messages.push(Value::Object(message));
+    }
+
+    fn call(&self, spoken: &Spoken<'_>) -> Option<Value> {
+        let Utterance::Call(call) = &spoken.said.what else { return None };
+        let arguments = Value::Object(call.input.clone()).to_string();
+        let function = json!({"name": self.reader.names.spell(&call.name), "arguments": arguments});
+        let mut value = json!({"id": spoken.id, "type": "function", "function": function});
+        if let Some(extra) = self.own(spoken.said).and_then(|data| data.get("extra_content")) {
+            value["extra_content"] = extra.clone();
+        }
+        Some(value)
+    }
+
+    /// Thoughts of the current turn, under the name they came by.
+    fn reasoning(&self, spoken: &[Spoken<'_>]) -> Option<(String, String)> {
+        let mut thoughts = spoken.iter().filter(|spoken| spoken.current).filter_map(|spoken| {
+            let Utterance::Thought(text) = &spoken.said.what else { return None };
+            Some((self.own(spoken.said)?.get("field")?.as_str()?, text.as_str()))
+        });
+        let (field, mut thought) = thoughts.next().map(|(field, text)| (field, text.to_owned()))?;
+        thoughts.for_each(|(_, text)| thought.push_str(text));
+        self.reader.return_reasoning.then(|| (field.to_owned(), thought))
+    }
+
+    /// What this very model wanted to see again.
+    fn own<'a>(&self, said: &'a Said) -> Option<&'a Value> {
+        let opaque = said.opaque.as_ref()?;
+        let own = opaque.provider == self.reader.route && opaque.model == self.reader.model;
+        own.then_some(&opaque.data)
+    }
+
+    /// Only text may be in a result; the rest follows as if the user showed it.
+    fn results(&mut self, settled: &[Settled<'_>]) {
+        let mut beside = Vec::new();
+        for Settled { id, call, result } in settled {
+            let output = result.map_or(&[][..], |result| &result.output);
+            let parts: Vec<Value> = output.iter().filter_map(part).collect();
+            let (texts, media): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part["type"] == "text");
+            let told = match result {
+                None => NO_RESULT.to_owned(),
+                Some(_) if texts.is_empty() && media.is_empty() => "The call has no output.".to_owned(),
+                Some(_) if texts.is_empty() => "The output follows.".to_owned(),
+                Some(_) => joined(&texts),
+            };
+            self.messages.push(json!({"role": "tool", "tool_call_id": id, "content": told}));
+            if !media.is_empty() {
+                let label = format!("The output of {} ({id}):", call.name);
+                beside.push(json!({"type": "text", "text": label}));
+                beside.extend(media);
+            }
+        }
+        self.user.append(&mut beside);
+    }
+}
+
+fn part(content: &Content) -> Option<Value> {
+    Some(match shown(content)? {
+        Shown::Text(text) => json!({"type": "text", "text": text}),
+        Shown::Image { media_type, bytes } => {
+            json!({"type": "image_url", "image_url": {"url": format!("data:{media_type};base64,{bytes}")}})
+        }
+        Shown::Pdf { bytes, name } => json!({"type": "file", "file": {
+            "filename": name.unwrap_or("document.pdf"),
+            "file_data": format!("data:application/pdf;base64,{bytes}"),
+        }}),
+    })
+}
+
+/// Plain text as plain text: not every server knows parts.
+fn content(parts: Vec<Value>) -> Value {
+    match parts.iter().all(|part| part["type"] == "text") {
+        true => Value::String(joined(&parts)),
+        false => Value::Array(parts),
+    }
+}
+
+fn joined(texts: &[Value]) -> String {
+    texts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+#[path = "messages_tests.rs"]
+mod tests;

@@ -1,0 +1,65 @@
+//! The body of a request.
+
+use attache_model::{LanguageError, Prompt, ToolDeclaration};
+use serde_json::{Map, Value, json};
+
+use super::messages::{Reader, messages};
+use super::{OutputLimit, Shared};
+use crate::asking::Circumstances;
+use crate::names::ToolNames;
+
+/// The body of a request, spelled.
+pub(super) fn body(
+    shared: &Shared,
+    prompt: &Prompt,
+    circumstances: &Circumstances,
+) -> Result<String, LanguageError> {
+    let names = ToolNames::of(prompt);
+    let reader = Reader {
+        route: &shared.endpoint.route,
+        model: &shared.model.id,
+        return_reasoning: shared.return_reasoning,
+        names: &names,
+    };
+    let messages = messages(prompt, circumstances.nudged, reader)
+        .ok_or_else(|| LanguageError::Request { what: "the prompt says nothing; give it a text".into() })?;
+    let mut body = Map::new();
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            body.insert(key.into(), value);
+        }
+    };
+    set("model", Some(json!(shared.model.id)));
+    set("messages", Some(Value::Array(messages)));
+    set("stream", Some(json!(true)));
+    set("stream_options", shared.include_usage.then(|| json!({"include_usage": true})));
+    let tools: Vec<Value> = prompt.tools.iter().map(|tool| declaration(tool, &names)).collect();
+    set("tools", (!tools.is_empty()).then_some(Value::Array(tools)));
+    let tunable = shared.model.is_tunable();
+    set("temperature", prompt.temperature.filter(|_| tunable).map(Value::from));
+    set("top_p", prompt.top_p.filter(|_| tunable).map(Value::from));
+    let limit = match shared.output_limit {
+        OutputLimit::MaxCompletionTokens => "max_completion_tokens",
+        OutputLimit::MaxTokens => "max_tokens",
+    };
+    set(limit, prompt.most_output_tokens.map(Value::from));
+    set("reasoning_effort", shared.model.effort(prompt.thinking).map(Value::from));
+    Ok(Value::Object(body).to_string())
+}
+
+fn declaration(tool: &ToolDeclaration, names: &ToolNames) -> Value {
+    json!({"type": "function", "function": {
+        "name": names.spell(&tool.name),
+        "description": tool.description,
+        "parameters": parameters(&tool.parameters),
+    }})
+}
+
+/// An object with properties, even if there are none: OpenAI wants to see them.
+fn parameters(schema: &Value) -> Value {
+    let mut schema = schema.as_object().cloned().unwrap_or_default();
+    schema.remove("$schema");
+    schema.entry("type").or_insert_with(|| json!("object"));
+    schema.entry("properties").or_insert_with(|| json!({}));
+    Value::Object(schema)
+}

@@ -1,0 +1,7 @@
+//! Anthropic.
+
+mod answers;
+mod failures;
+mod requests;
+mod retries;
+pub(crate) mod world;

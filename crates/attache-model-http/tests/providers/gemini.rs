@@ -1,0 +1,9 @@
+//! Gemini.
+
+mod answers;
+mod credentials;
+mod failures;
+mod fallback;
+mod requests;
+mod retries;
+pub(crate) mod world;

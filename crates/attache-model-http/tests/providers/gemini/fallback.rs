@@ -1,0 +1,45 @@
+//! Models that stand in for others.
+
+use attache_model::{Piece, Stop, Streamed};
+use attache_model_http::gemini::with_fallback;
+use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::gemini::{self, chunk};
+use futures_util::StreamExt;
+use serde_json::json;
+
+use super::world::{hello, options};
+
+fn server() -> ModelServer {
+    ModelServer::answering(|received| match received.target.contains("gemini-3-") {
+        true => gemini::error(404, "NOT_FOUND", "no access to previews", json!([])),
+        false => gemini::answer([chunk().text("Fine.").finish("STOP")]),
+    })
+}
+
+#[tokio::test]
+async fn an_alias_goes_along_its_chain_until_somebody_answers() {
+    let server = server();
+    let model = with_fallback(&options(&server, "pro"), &crate::world::client()).unwrap();
+    assert_eq!(model.name(), "pro");
+    let told: Vec<_> = model.stream(hello()).map(Result::unwrap).collect().await;
+    let switched = told.iter().filter_map(|told| match told {
+        Streamed::Piece(Piece::Switched { model, why }) => {
+            assert!(why.contains("no access to previews"), "{why}");
+            Some(model.as_str())
+        }
+        _ => None,
+    });
+    assert_eq!(switched.collect::<Vec<_>>(), ["flash", "gemini-2.5-pro"]);
+    assert!(matches!(told.last(), Some(Streamed::End { stop: Stop::Done, .. })), "{told:?}");
+    // The next prompt does not have to find out again.
+    let told: Vec<_> = model.stream(hello()).map(Result::unwrap).collect().await;
+    assert_eq!((told.len(), server.received().len()), (2, 4));
+}
+
+#[tokio::test]
+async fn a_model_that_was_named_exactly_is_the_only_one() {
+    let server = server();
+    let model = with_fallback(&options(&server, "gemini-3-pro-preview"), &crate::world::client()).unwrap();
+    let told: Vec<_> = model.stream(hello()).collect().await;
+    assert!(told.len() == 1 && told[0].is_err(), "{told:?}");
+}

@@ -1,0 +1,174 @@
+//! Google's tokens, from a token endpoint that plays along.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use attache_model::{LanguageModel, Streamed};
+use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
+use attache_model_http::google::{GoogleCredentials, GoogleTokens};
+use attache_model_http::retry::RetryOptions;
+use attache_model_http::{Renew, TokenSource};
+use attache_net::BaseUrl;
+use attache_testkit::model_server::{ModelServer, Planned, Received, gemini};
+use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
+use aws_lc_rs::rsa::KeySize;
+use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RsaKeyPair, UnparsedPublicKey};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+
+use crate::world::{Still, client};
+
+fn token(name: &str, seconds: u64) -> Planned {
+    let body = json!({"access_token": name, "expires_in": seconds, "token_type": "Bearer"});
+    Planned::text(200, "application/json", &body.to_string())
+}
+
+fn person(server: &ModelServer) -> GoogleCredentials {
+    let file = json!({"type": "authorized_user", "client_id": "id", "client_secret": "s3cret+/",
+        "refresh_token": "1//r3fresh", "token_uri": format!("{}/token", server.url()), "quota_project_id": "payer"});
+    GoogleCredentials::from_json(&file.to_string()).expect("credentials")
+}
+
+fn source(credentials: GoogleCredentials) -> Arc<TokenSource> {
+    let retry = RetryOptions { attempts: 3, first_pause: Duration::from_millis(1), ..crate::world::retry() };
+    GoogleTokens::new(credentials, client()).with_retry(retry).into_source()
+}
+
+async fn ask(source: &Arc<TokenSource>, renew: Renew) -> Result<String, String> {
+    source(renew).await.map(|token| token.expose().to_owned())
+}
+
+fn field(received: &Received, name: &str) -> String {
+    let url =
+        attache_net::Url::parse(&format!("http://x/?{}", String::from_utf8_lossy(&received.body))).unwrap();
+    url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_is_kept_until_shortly_before_it_ends() {
+    let _still = Still::new();
+    let server = ModelServer::playing([token("one", 3600), token("two", 3600), token("three", 3600)]);
+    let credentials = person(&server);
+    assert_eq!(credentials.quota_project(), Some("payer"));
+    let source = source(credentials);
+    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "one");
+    tokio::time::advance(Duration::from_secs(3_290)).await;
+    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "one");
+    tokio::time::advance(Duration::from_secs(11)).await;
+    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "two");
+    assert_eq!(ask(&source, Renew::Now).await.unwrap(), "three");
+    let received = &server.received()[0];
+    assert_eq!((received.method.as_str(), received.target.as_str()), ("POST", "/token"));
+    assert_eq!(received.header("content-type"), Some("application/x-www-form-urlencoded"));
+    assert_eq!(field(received, "grant_type"), "refresh_token");
+    assert_eq!(field(received, "client_secret"), "s3cret+/");
+    assert_eq!(field(received, "refresh_token"), "1//r3fresh");
+}
+
+#[tokio::test]
+async fn many_who_want_a_token_at_once_get_the_same() {
+    let server = ModelServer::playing([token("one", 3600), token("two", 3600)]);
+    let source = source(person(&server));
+    let asked = (0..8).map(|_| ask(&source, Renew::IfNeeded));
+    let tokens = futures_util::future::join_all(asked).await;
+    assert!(tokens.iter().all(|token| token.as_deref() == Ok("one")), "{tokens:?}");
+    assert_eq!(server.received().len(), 1);
+}
+
+#[tokio::test]
+async fn a_service_account_signs_for_itself() {
+    let server = ModelServer::playing([token("one", 3600)]);
+    let key = RsaKeyPair::generate(KeySize::Rsa2048).unwrap();
+    let der = AsDer::<Pkcs8V1Der<'_>>::as_der(&key).unwrap();
+    let text = STANDARD.encode(der.as_ref());
+    let lines: Vec<_> = text.as_bytes().chunks(64).map(|line| String::from_utf8_lossy(line)).collect();
+    let pem = format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n"));
+    let token_uri = format!("{}/token", server.url());
+    let file = json!({"type": "service_account", "project_id": "p", "client_email": "robot@p.example",
+        "private_key_id": "k1", "private_key": pem, "token_uri": token_uri});
+    let credentials = GoogleCredentials::from_json(&file.to_string()).unwrap();
+    assert_eq!(credentials.project(), Some("p"));
+    let clock = Arc::new(|| UNIX_EPOCH + Duration::from_secs(1_000_000));
+    let source = GoogleTokens::new(credentials, client()).with_clock(clock).into_source();
+    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "one");
+    let received = &server.received()[0];
+    assert_eq!(field(received, "grant_type"), "urn:ietf:params:oauth:grant-type:jwt-bearer");
+    let assertion = field(received, "assertion");
+    let (message, signature) = assertion.rsplit_once('.').unwrap();
+    let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
+    let public = UnparsedPublicKey::new(&RSA_PKCS1_2048_8192_SHA256, key.public_key().as_ref());
+    public.verify(message.as_bytes(), &signature).expect("a signature that fits");
+    let (header, claims) = message.split_once('.').unwrap();
+    let json = |text: &str| serde_json::from_slice::<Value>(&URL_SAFE_NO_PAD.decode(text).unwrap()).unwrap();
+    assert_eq!(json(header), json!({"alg": "RS256", "typ": "JWT", "kid": "k1"}));
+    let scope = "https://www.googleapis.com/auth/cloud-platform";
+    let expected = json!({"iss": "robot@p.example", "scope": scope, "aud": token_uri, "iat": 1_000_000, "exp": 1_003_600});
+    assert_eq!(json(claims), expected);
+}
+
+#[tokio::test]
+async fn the_metadata_server_is_believed_when_it_says_who_it_is() {
+    let good = token("one", 3600).header("metadata-flavor", "Google");
+    let server = ModelServer::playing([good, token("two", 3600)]);
+    let source = source(GoogleCredentials::metadata(&server.url()).unwrap());
+    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "one");
+    let received = &server.received()[0];
+    let path = "/computeMetadata/v1/instance/service-accounts/default/token?scopes=";
+    assert!(received.target.starts_with(path), "{received:?}");
+    assert_eq!(received.header("metadata-flavor"), Some("Google"));
+    let error = ask(&source, Renew::Now).await.unwrap_err();
+    assert!(error.contains("not Google's metadata server"), "{error}");
+}
+
+#[tokio::test]
+async fn trouble_that_may_pass_is_tried_again_and_refusals_are_told() {
+    let busy = || Planned::text(503, "text/plain", "busy");
+    let server = ModelServer::playing([busy(), busy(), token("one", 3600)]);
+    assert_eq!(ask(&source(person(&server)), Renew::IfNeeded).await.unwrap(), "one");
+    let server = ModelServer::playing([busy(), busy(), busy(), token("one", 3600)]);
+    let error = ask(&source(person(&server)), Renew::IfNeeded).await.unwrap_err();
+    assert_eq!(error, "no token from Google: it answers 503");
+    let body = json!({"error": "invalid_grant", "error_description": "1//r3fresh was revoked"});
+    let server = ModelServer::playing([Planned::text(400, "application/json", &body.to_string())]);
+    let error = ask(&source(person(&server)), Renew::IfNeeded).await.unwrap_err();
+    assert_eq!(error, "no token from Google: invalid_grant, … was revoked (400)");
+    let server = ModelServer::playing([Planned::text(200, "application/json", "{}")]);
+    let error = ask(&source(person(&server)), Renew::IfNeeded).await.unwrap_err();
+    assert!(error.contains("no token"), "{error}");
+}
+
+#[tokio::test]
+async fn a_key_that_is_none_is_told_without_being_shown() {
+    for private_key in ["s3cret", "-----BEGIN PRIVATE KEY-----\nczNjcmV0\n-----END PRIVATE KEY-----"] {
+        let file = json!({"type": "service_account", "client_email": "a@b", "private_key": private_key});
+        let credentials = GoogleCredentials::from_json(&file.to_string()).unwrap();
+        let error = ask(&source(credentials), Renew::IfNeeded).await.unwrap_err();
+        assert!(error.contains("private key") && !error.contains("czNjcmV0"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_on_vertex_asks_for_a_new_token_when_its_own_is_refused() {
+    let count = AtomicUsize::new(0);
+    let server = ModelServer::answering(move |received| match received.target.as_str() {
+        "/token" => token(&format!("token-{}", count.fetch_add(1, Ordering::SeqCst)), 3600),
+        _ if received.header("authorization") == Some("Bearer token-1") => {
+            gemini::answer([gemini::chunk().text("Fine.").finish("STOP")])
+        }
+        _ => gemini::error(401, "UNAUTHENTICATED", "expired", json!([])),
+    });
+    let base_url = Some(BaseUrl::parse(&server.url()).unwrap());
+    let backend = Backend::Vertex { base_url, project: "p".into(), location: "global".into() };
+    let credential = Credential::Bearer(source(person(&server)));
+    let options =
+        GeminiOptions { retry: crate::world::retry(), ..GeminiOptions::new("flash", credential, backend) };
+    let model = GeminiModel::new(options, client()).unwrap();
+    let told: Vec<_> = model.stream(crate::world::hello()).collect().await;
+    assert!(matches!(told.last(), Some(Ok(Streamed::End { .. }))), "{told:?}");
+    let asked: Vec<_> = server.received().iter().map(|received| received.target == "/token").collect();
+    assert_eq!(asked, [true, false, true, false]);
+    assert!(!format!("{model:?} {told:?}").contains("token-"), "no token is shown");
+}

@@ -1,0 +1,111 @@
+//! The model behind the agent's figures: a process that answers like Gemini, at once and by a plan.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use super::server::Server;
+
+/// The name attache is told to use; its window is Gemini's usual one.
+pub(super) const NAME: &str = "gemini-2.5-flash";
+
+pub(super) struct Model {
+    pub(super) server: Server,
+}
+
+/// How answers look. What is left out is zero, and the model's own habit then counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Plan<'a> {
+    /// Pieces of an answer in words.
+    pub(super) chunks: usize,
+    pub(super) interval_ms: usize,
+    pub(super) tool: &'a str,
+    /// Calls in an answer that has some.
+    pub(super) calls: usize,
+    /// So many answers with calls, then one in words, and so on.
+    pub(super) call_rounds: usize,
+    /// What every result must hold.
+    pub(super) expect: &'a str,
+    /// How the model counts a prompt's length.
+    pub(super) tokens_per_byte: f64,
+}
+
+/// What was asked since the last plan.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Seen {
+    pub(super) rounds: f64,
+    pub(super) summaries: f64,
+    pub(super) largest_tokens: f64,
+}
+
+impl Model {
+    pub(super) fn plan(&self, plan: Plan<'_>) -> Result<(), String> {
+        self.server.get(&plan.path()).map(drop)
+    }
+
+    /// Fails if a tool gave something else than was expected: a fast error is no figure.
+    pub(super) fn seen(&self) -> Result<Seen, String> {
+        let answer = self.server.get("/seen")?;
+        let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
+        seen_in(body)
+    }
+}
+
+impl Plan<'_> {
+    fn path(&self) -> String {
+        let mut path = String::from("/plan?");
+        let numbers = [
+            ("chunks", self.chunks),
+            ("interval_ms", self.interval_ms),
+            ("calls", self.calls),
+            ("call_rounds", self.call_rounds),
+        ];
+        // Writing to a string cannot fail.
+        for (key, value) in numbers.into_iter().filter(|(_, value)| *value > 0) {
+            let _ = write!(path, "{key}={value}&");
+        }
+        for (key, value) in [("tool", self.tool), ("expect", self.expect)] {
+            if !value.is_empty() {
+                let _ = write!(path, "{key}={value}&");
+            }
+        }
+        if self.tokens_per_byte > 0.0 {
+            let _ = write!(path, "tokens_per_byte={}", self.tokens_per_byte);
+        }
+        path
+    }
+}
+
+fn seen_in(body: &str) -> Result<Seen, String> {
+    let seen: Value =
+        serde_json::from_str(body).map_err(|error| format!("the model said `{body}`: {error}"))?;
+    let number = |key: &str| seen[key].as_f64().unwrap_or_default();
+    if number("unexpected") > 0.0 {
+        return Err(format!("tools gave something unexpected: {}", seen["first_unexpected"]));
+    }
+    Ok(Seen {
+        rounds: number("rounds"),
+        summaries: number("summaries"),
+        largest_tokens: number("largest_tokens"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_spelled_without_what_it_leaves_out() {
+        let plan = Plan { chunks: 3, tool: "read_file", tokens_per_byte: 0.5, ..Plan::default() };
+        assert_eq!(plan.path(), "/plan?chunks=3&tool=read_file&tokens_per_byte=0.5");
+    }
+
+    #[test]
+    fn an_unexpected_result_is_no_figure() {
+        let good = r#"{"rounds":7,"summaries":2,"unexpected":0,"largest_tokens":90}"#;
+        assert_eq!(seen_in(good).unwrap(), Seen { rounds: 7.0, summaries: 2.0, largest_tokens: 90.0 });
+        let bad = r#"{"rounds":7,"unexpected":1,"first_unexpected":"no such file"}"#;
+        assert!(seen_in(bad).unwrap_err().contains("no such file"));
+        assert!(seen_in("").is_err());
+    }
+}
