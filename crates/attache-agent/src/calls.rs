@@ -1,4 +1,4 @@
-//! The calls of an answer: proposed, asked about, run, cancelled.
+//! The calls of an answer: proposed, run, cancelled.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use futures_util::stream::FuturesUnordered;
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
+use crate::asking::SKIP;
 use crate::live::Live;
 use crate::performance::{Performance, Turn};
 use crate::reason::Reason;
@@ -52,29 +53,6 @@ impl Performance<'_> {
         };
         let alone = waits || !tool.spec().parallel;
         Ok(ProposedCall { call: record.call.id.clone(), proposal: Arc::new(proposal), alone, choices, why })
-    }
-
-    /// Nothing goes on: the questions are put, and the turn rests until somebody answers.
-    pub(crate) async fn ask_person(&self) -> Result<Turn, Stopped> {
-        let view = self.latest.view();
-        let mut text = String::from("I need your answer before I go on:\n");
-        for asked in &view.progress.work.calls {
-            let Some(record) = find(&view.calls, &asked.id).filter(|_| !asked.choices.is_empty()) else {
-                continue;
-            };
-            let shown =
-                record.proposal.as_ref().map(|proposal| describe(&proposal.shown)).unwrap_or_default();
-            let choices = asked.choices.join(", ");
-            let lost = if asked.choices.iter().any(|choice| choice == SKIP) { LOST } else { "" };
-            text.push_str(&format!(
-                "\n{} ({}): {shown}\n{lost}Answer with: {choices}\n",
-                record.call.name, asked.id.0
-            ));
-        }
-        let round = view.progress.work.rounds;
-        let message = self.voice.text(&format!("ask-{round}-{}", view.progress.head), text).into();
-        self.journal.record(Fact::PersonAsked { message }).await?;
-        Ok(Turn::Rests)
     }
 
     /// Somebody refused: none of these will run. When nothing of the answer was carried out, the person speaks next.
@@ -214,7 +192,7 @@ fn touched(proposal: &Proposal) -> Vec<PathBuf> {
     paths.collect()
 }
 
-fn find<'a>(calls: &'a [CallRecord], id: &CallId) -> Option<&'a CallRecord> {
+pub(crate) fn find<'a>(calls: &'a [CallRecord], id: &CallId) -> Option<&'a CallRecord> {
     calls.iter().find(|record| record.call.id == *id)
 }
 
@@ -240,12 +218,6 @@ fn came_to(id: &CallId, result: Result<ToolOutput, ToolError>) -> Fact {
 fn failed(id: &CallId, error: &ToolError) -> Fact {
     finished(id, CallOutcome::Failed { kind: error.kind.name() }, &error.message)
 }
-
-/// The answer that goes on without a call.
-const SKIP: &str = "skip";
-
-const LOST: &str = "The server stopped while this was running, and it is not known whether it took effect. \
-                    proceed_once does it again, skip goes on without it.\n";
 
 fn lost(id: &CallId) -> Fact {
     let choices = ["proceed_once", SKIP, "cancel"].map(str::to_owned).to_vec();
@@ -284,16 +256,4 @@ fn finished(id: &CallId, outcome: CallOutcome, text: &str) -> Fact {
         summary: text.into(),
         diff: None,
     }))
-}
-
-/// What a person reads who has nothing but text.
-fn describe(shown: &Shown) -> String {
-    match shown {
-        Shown::Edit { path, diff, .. } => format!("change {}\n{diff}", path.display()),
-        Shown::Exec { command, directory, .. } => format!("run in {}:\n{command}", directory.display()),
-        Shown::Mcp { server, tool, .. } => format!("use {tool} of the server {server}"),
-        Shown::Info { prompt, urls } => format!("{prompt} {}", urls.join(" ")),
-        Shown::Questions { questions } => questions.to_string(),
-        Shown::Plain { summary } => summary.clone(),
-    }
 }

@@ -94,7 +94,8 @@ impl Default for CardFile {
         let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         Self {
             name: "attache".into(),
-            description: "An agent that answers in text, asks back and can be followed while it works."
+            description: "A coding agent: it reads, edits and runs code in a workspace, asks before it acts, and can be \
+                          followed while it works."
                 .into(),
             version: env!("CARGO_PKG_VERSION").into(),
             documentation_url: None,
@@ -110,13 +111,21 @@ impl Default for CardFile {
                 "application/octet-stream",
                 "image/*",
             ]),
-            default_output_modes: texts(&["text/plain", "application/json", "application/octet-stream"]),
+            default_output_modes: texts(&[
+                "text/plain",
+                "text/x-diff",
+                "application/json",
+                "application/octet-stream",
+                "image/*",
+            ]),
             skills: vec![SkillFile {
-                id: "conversation".into(),
-                name: "Conversation".into(),
-                description: "Answers plain requests in text; ask it for help to see which.".into(),
-                tags: texts(&["conversation", "text"]),
-                examples: texts(&["help", "count to 3"]),
+                id: "coding".into(),
+                name: "Coding".into(),
+                description: "Reads, searches, edits and runs code in its workspace; changes and commands wait for \
+                              approval. Ask it for help to see what it understands without a language model."
+                    .into(),
+                tags: texts(&["code", "files", "shell"]),
+                examples: texts(&["help", "list files", "find *.toml", "run `git status`"]),
                 input_modes: Vec::new(),
                 output_modes: Vec::new(),
                 security: Vec::new(),

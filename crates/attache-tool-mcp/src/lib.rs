@@ -1,1 +1,46 @@
 //! The tools of MCP servers, as tools of ours.
+//!
+//! [`McpServers`] connects to all servers at once; one that cannot be reached is told of and harms no other. What a
+//! server says is somebody else's word: it is bounded where it comes in, its texts are marked as untrusted, and
+//! what it claims about its own tools decides nothing unless the server is trusted.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, ServerState, Transport};
+//!
+//! let transport = Transport::Stdio { command: "not-there".into(), args: vec![], env: vec![], directory: None };
+//! let context = ConnectContext::new("/", vec![]);
+//! let servers = McpServers::connect(vec![ServerOptions::new("notes", transport)], context).await;
+//! let ServerState::Failed { why } = &servers.statuses()[0].state else { panic!("there is no such program") };
+//! assert!(why.contains("`not-there` cannot be started"));
+//! assert!(servers.tools().is_empty());
+//! servers.close().await;
+//! # }
+//! ```
+//!
+//! Not here: which servers there are (settings), who may call which tool (rules), and signing in with OAuth.
+//! Only `connection` knows the protocol library.
+
+mod options;
+mod servers;
+mod status;
+
+mod connection;
+mod failure;
+mod server;
+
+mod input;
+mod mcp_tool;
+mod naming;
+mod offer;
+mod outcome;
+mod resources;
+mod selection;
+mod shorten;
+mod untrusted;
+mod visible;
+
+pub use options::{ConnectContext, DEFAULT_TIMEOUT, ServerOptions, Transport};
+pub use servers::McpServers;
+pub use status::{ServerState, ServerStatus};

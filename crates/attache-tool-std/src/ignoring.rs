@@ -1,7 +1,7 @@
 //! Which files of a project are left alone: those its `.gitignore` files, `.git/info/exclude` and the
 //! `.geminiignore` at its root name.
 //!
-//! A rule of `.geminiignore` beats one of git, and a deeper `.gitignore` beats a higher one. When the root lies inside a
+//! A rule of a file that settings name beats one of `.geminiignore`, which beats one of git, and a deeper `.gitignore` beats a higher one. When the root lies inside a
 //! repository, the rules from there down count too, unless they hide the root itself: whoever works in an ignored
 //! folder wants to see it. Not here: walking (`walk`).
 
@@ -11,6 +11,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use attache_tool::Workspace;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
@@ -64,7 +65,8 @@ impl FileFiltering {
 #[derive(Debug)]
 pub(crate) struct Ignoring {
     root: PathBuf,
-    gemini: Option<Gitignore>,
+    /// The strongest first.
+    own: Vec<Gitignore>,
     /// Where git's rules begin: the top of the repository, or the root. None when they do not count.
     top: Option<PathBuf>,
     exclude: Option<Gitignore>,
@@ -79,10 +81,16 @@ struct Level {
 }
 
 impl Ignoring {
-    pub(crate) fn new(root: &Path, respected: Respected) -> Self {
+    /// `root` is one of the workspace's folders. What the workspace does not respect, a call cannot.
+    pub(crate) fn new(workspace: &Workspace, root: &Path, respected: Respected) -> Self {
+        let sources = &workspace.ignore;
+        let respected =
+            Respected { git: respected.git && sources.git, gemini: respected.gemini && sources.gemini };
+        let custom = sources.custom.iter().rev().filter_map(|path| rules(root, path));
+        let gemini = respected.gemini.then(|| rules(root, &root.join(".geminiignore"))).flatten();
         let mut ignoring = Self {
             root: root.to_owned(),
-            gemini: respected.gemini.then(|| rules(root, &root.join(".geminiignore"))).flatten(),
+            own: custom.chain(gemini).collect(),
             top: None,
             exclude: None,
             folders: RwLock::default(),
@@ -113,11 +121,14 @@ impl Ignoring {
 
     /// Like [`hides`](Self::hides), for a path whose folders are known not to be hidden.
     pub(crate) fn hides_itself(&self, path: &Path, is_folder: bool) -> bool {
-        match self.gemini.as_ref().map_or(Match::None, |rules| rules.matched(path, is_folder)) {
-            Match::Ignore(_) => true,
-            Match::Whitelist(_) => false,
-            Match::None => self.git_hides(path, is_folder),
+        for rules in &self.own {
+            match rules.matched(path, is_folder) {
+                Match::Ignore(_) => return true,
+                Match::Whitelist(_) => return false,
+                Match::None => {}
+            }
         }
+        self.git_hides(path, is_folder)
     }
 
     fn begin_at(&mut self, top: &Path) {
@@ -197,7 +208,13 @@ mod tests {
         #[track_caller]
         fn check(&self, root: &str, respected: Respected, hidden: &[&str], seen: &[&str]) {
             let root = self.0.path().join(root);
-            let ignoring = Ignoring::new(&root, respected);
+            let workspace = Workspace {
+                roots: vec![root.clone()],
+                scratch: root.clone(),
+                environment: Vec::new(),
+                ignore: Default::default(),
+            };
+            let ignoring = Ignoring::new(&workspace, &root, respected);
             let hides = |name: &str| ignoring.hides(&root.join(name), name.ends_with('/'));
             for name in hidden {
                 assert!(hides(name), "{name} should be hidden");

@@ -103,7 +103,8 @@ fn name_patterns(patterns: &[String]) -> Result<GlobSet, ToolError> {
 
 fn list(workspace: &Workspace, path: &Path, input: &Input) -> Result<ToolOutput, ToolError> {
     let unwanted = name_patterns(&input.ignore)?;
-    let ignoring = Ignoring::new(root_of(workspace, path), input.file_filtering_options.respected());
+    let ignoring =
+        Ignoring::new(workspace, root_of(workspace, path), input.file_filtering_options.respected());
     let folder = locate_resolved(workspace, path)?.open_directory()?;
     if ignoring.hides(path, true) {
         return Err(ignored(workspace, path));

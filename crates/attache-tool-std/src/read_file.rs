@@ -101,7 +101,7 @@ impl Tool for ReadFile {
 }
 
 fn look(workspace: &Workspace, reads: &Reads, path: &Path, input: &Input) -> Result<ToolOutput, ToolError> {
-    if Ignoring::new(root_of(workspace, path), Respected::ALL).hides(path, false) {
+    if Ignoring::new(workspace, root_of(workspace, path), Respected::ALL).hides(path, false) {
         return Err(ignored(workspace, path));
     }
     let bytes = read_bytes(&locate_resolved(workspace, path)?)?;

@@ -77,7 +77,9 @@ impl Tool for ShareFile {
 }
 
 fn share(workspace: &Workspace, path: &Path, description: Option<String>) -> Result<ToolOutput, ToolError> {
-    if Ignoring::new(root_of(workspace, path), Respected { git: false, gemini: true }).hides(path, false) {
+    if Ignoring::new(workspace, root_of(workspace, path), Respected { git: false, gemini: true })
+        .hides(path, false)
+    {
         return Err(ignored(workspace, path));
     }
     let bytes = read_bytes(&locate_resolved(workspace, path)?)?;

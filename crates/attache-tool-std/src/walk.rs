@@ -68,7 +68,7 @@ impl<'walk> Walk<'walk> {
         // It was resolved when it was proposed, and must not have become a link since.
         locate_resolved(workspace, start)?.resolve()?;
         let root = root_of(workspace, start);
-        let ignoring = Ignoring::new(root, respected);
+        let ignoring = Ignoring::new(workspace, root, respected);
         if ignoring.hides(start, start.is_dir()) {
             return Err(ignored(workspace, start));
         }

@@ -17,4 +17,4 @@ pub use attache_domain::{Effect, Proposal, Shown};
 pub use error::{ErrorKind, ToolError};
 pub use registry::Registry;
 pub use spec::{ToolKind, ToolOrigin, ToolSpec};
-pub use tool::{HandedFile, LiveOutput, Tool, ToolContext, ToolInput, ToolOutput, Workspace};
+pub use tool::{HandedFile, IgnoreSources, LiveOutput, Tool, ToolContext, ToolInput, ToolOutput, Workspace};

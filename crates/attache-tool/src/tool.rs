@@ -41,6 +41,24 @@ pub struct Workspace {
     pub scratch: PathBuf,
     /// The environment of programs that are started: nothing else is passed on.
     pub environment: Vec<(String, String)>,
+    /// Which files of the project are left alone.
+    pub ignore: IgnoreSources,
+}
+
+/// Whose rules say which files are left alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IgnoreSources {
+    pub git: bool,
+    /// Those of `.geminiignore`.
+    pub gemini: bool,
+    /// Further files of rules, which beat the others; absolute.
+    pub custom: Vec<PathBuf>,
+}
+
+impl Default for IgnoreSources {
+    fn default() -> Self {
+        Self { git: true, gemini: true, custom: Vec::new() }
+    }
 }
 
 /// Takes what a call has to say while it runs.

@@ -19,7 +19,7 @@ use attache_config::{
 use attache_domain::{Content, ContextId, Scope};
 use attache_net::{AddressRules, Client};
 use attache_tool::policy::{Mode, Rule};
-use attache_tool::{Registry, Workspace};
+use attache_tool::{IgnoreSources, Registry, Workspace};
 use attache_tool_std::{GoogleWebSearch, WebFetch, WebFetchOptions};
 use sha2::{Digest, Sha256};
 
@@ -155,6 +155,11 @@ impl Furnishing {
             roots: std::iter::once(&root).chain(&settings.context.include_directories).cloned().collect(),
             scratch: scratch.clone(),
             environment: self.operator.child_environment.clone(),
+            ignore: IgnoreSources {
+                git: settings.context.respect_git_ignore,
+                gemini: settings.context.respect_gemini_ignore,
+                custom: settings.context.custom_ignore_file_paths.clone(),
+            },
         };
         let referee = PolicyReferee::new(PolicyOptions {
             policy: policy::load(&rules).map_err(refused)?,

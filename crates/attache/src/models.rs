@@ -1,6 +1,8 @@
 //! Models become minds, by the names people choose them by.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,7 +19,7 @@ use attache_model_http::gemini::{Backend, Credential, GeminiOptions, GeminiSearc
 use attache_model_http::google::{GoogleCredentials, GoogleTokens};
 use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
 use attache_model_http::retry::RetryOptions;
-use attache_net::{BaseUrl, Client, ClientOptions, Secret};
+use attache_net::{BaseUrl, Client, ClientOptions, Proxy, Secret};
 
 use crate::report::hinted;
 
@@ -76,41 +78,43 @@ impl Models {
     }
 
     fn gemini_options(&self, choice: &ModelChoice) -> anyhow::Result<GeminiOptions> {
-        let (model, credential, backend) = match choice {
+        let options = match choice {
             ModelChoice::Gemini(GeminiSettings { model, key, base_url }) => {
                 let base_url = base_of("GOOGLE_GEMINI_BASE_URL", base_url.as_deref())?;
-                (model, api_key(key.expose()), Backend::Developer { base_url })
+                GeminiOptions::new(model.clone(), api_key(key.expose()), Backend::Developer { base_url })
             }
-            ModelChoice::Vertex(chosen) => {
-                let (credential, backend) = self.vertex(chosen)?;
-                (&chosen.model, credential, backend)
-            }
+            ModelChoice::Vertex(chosen) => self.vertex_options(chosen)?,
             _ => anyhow::bail!("{} is no Gemini model", choice.name()),
         };
-        let options = GeminiOptions::new(model.clone(), credential, backend);
         Ok(GeminiOptions { retry: self.retry.clone(), ..options })
     }
 
-    fn vertex(&self, chosen: &VertexSettings) -> anyhow::Result<(Credential, Backend)> {
+    fn vertex_options(&self, chosen: &VertexSettings) -> anyhow::Result<GeminiOptions> {
         let base_url = base_of("GOOGLE_VERTEX_BASE_URL", chosen.base_url.as_deref())?;
-        let (project, location, credentials) = match &chosen.access {
+        let (project, location, file) = match &chosen.access {
             VertexAccess::Express(key) => {
-                return Ok((api_key(key.expose()), Backend::VertexExpress { base_url }));
+                let backend = Backend::VertexExpress { base_url };
+                return Ok(GeminiOptions::new(chosen.model.clone(), api_key(key.expose()), backend));
             }
             VertexAccess::Project { project, location, credentials } => (project, location, credentials),
         };
-        let credentials = match credentials {
-            Some(path) => {
-                let text = std::fs::read_to_string(path)
-                    .with_context(|| format!("cannot read the credentials {}", path.display()))?;
-                GoogleCredentials::from_json(&text)
+        let (credentials, client) = match file {
+            Some(path) => (GoogleCredentials::from_json(&credentials_in(path)?), self.client.clone()),
+            None => {
+                // The machine's own server is never behind a proxy.
+                let options = ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() };
+                let client = Client::new(&options).context("cannot make the outbound client")?;
+                (GoogleCredentials::metadata(METADATA_SERVER), client)
             }
-            None => GoogleCredentials::metadata(METADATA_SERVER),
         };
         let credentials = credentials.context("GOOGLE_APPLICATION_CREDENTIALS cannot be used")?;
-        let source = GoogleTokens::new(credentials, self.client.clone()).into_source();
+        let billed = credentials
+            .quota_project()
+            .map(|project| ("x-goog-user-project".to_owned(), Secret::new(project)));
+        let source = GoogleTokens::new(credentials, client).into_source();
         let backend = Backend::Vertex { base_url, project: project.clone(), location: location.clone() };
-        Ok((Credential::Bearer(source), backend))
+        let options = GeminiOptions::new(chosen.model.clone(), Credential::Bearer(source), backend);
+        Ok(GeminiOptions { headers: billed.into_iter().collect(), ..options })
     }
 
     fn openai(&self, chosen: &OpenAiSettings) -> anyhow::Result<OpenAiModel> {
@@ -132,6 +136,16 @@ impl Models {
         };
         AnthropicModel::new(options, self.client.clone()).context("the Anthropic model cannot be used")
     }
+}
+
+/// Such files are small; what is not is something else.
+fn credentials_in(path: &Path) -> anyhow::Result<String> {
+    const MOST_BYTES: u64 = 64 * 1024;
+    let unreadable = || format!("cannot read the credentials {}", path.display());
+    let mut text = String::new();
+    let file = File::open(path).with_context(unreadable)?;
+    file.take(MOST_BYTES).read_to_string(&mut text).with_context(unreadable)?;
+    Ok(text)
 }
 
 fn api_key(key: &str) -> Credential {

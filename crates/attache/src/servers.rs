@@ -1,9 +1,12 @@
 //! MCP servers, shared by the conversations of one caller that want the same ones.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use attache_config::{Hidden, HttpKind, McpServerSettings, McpTransport};
 use attache_domain::Scope;
-use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions};
+use attache_net::Secret;
+use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, Transport};
 
 /// Servers that a conversation wants, and how they are reached.
 pub(crate) struct Wanted {
@@ -47,5 +50,36 @@ impl SharedServers {
         let servers_now = Arc::downgrade(&started);
         connected.push(Connected { scope: scope.clone(), options: servers, context, servers: servers_now });
         started
+    }
+}
+
+/// A server of the settings, as it is connected to.
+pub(crate) fn options(name: &str, server: &McpServerSettings) -> ServerOptions {
+    let secrets = |values: &BTreeMap<String, Hidden>| {
+        values.iter().map(|(name, value)| (name.clone(), Secret::new(value.expose()))).collect()
+    };
+    let transport = match &server.transport {
+        McpTransport::Stdio { command, arguments, environment, folder } => Transport::Stdio {
+            command: command.clone(),
+            args: arguments.clone(),
+            env: secrets(environment),
+            directory: folder.clone(),
+        },
+        McpTransport::Http { url, headers, kind } => {
+            let (url, headers) = (url.clone(), secrets(headers));
+            match kind {
+                HttpKind::Unknown => Transport::Detect { url, headers },
+                HttpKind::Streamable => Transport::Http { url, headers },
+                HttpKind::Events => Transport::Sse { url, headers },
+            }
+        }
+    };
+    ServerOptions {
+        timeout: server.timeout,
+        trust: server.trust,
+        include: server.include_tools.clone(),
+        exclude: server.exclude_tools.clone(),
+        description: server.description.clone(),
+        ..ServerOptions::new(name, transport)
     }
 }

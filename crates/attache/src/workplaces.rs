@@ -66,12 +66,16 @@ impl Workplaces for Furnisher {
         wishes: &Wishes,
     ) -> Result<Arc<Workplace>, Refusal> {
         let conversation = (scope.clone(), context.clone());
-        if let Some((granted, place)) = self.opened().places.get(&conversation)
-            && granted == wishes
-        {
-            return Ok(place.clone());
-        }
-        let place = Arc::new(self.furnish(&conversation, wishes).await?);
+        let known = self.opened().places.get(&conversation).cloned();
+        let place = match known {
+            Some((granted, place)) if granted == *wishes => return Ok(place),
+            // Another model goes on with everything that is there: files it knows, programs that run, agreements.
+            Some((granted, place)) if differs_in_model(&granted, wishes) => {
+                Workplace { mind: self.mind(wishes)?, ..place.as_ref().clone() }
+            }
+            _ => self.furnish(&conversation, wishes).await?,
+        };
+        let place = Arc::new(place);
         self.opened().keep(conversation, (wishes.clone(), place.clone()));
         Ok(place)
     }
@@ -96,4 +100,8 @@ fn troubles(servers: &McpServers) -> Vec<String> {
         Some(format!("The MCP server {} cannot be used: {why}.", status.name))
     });
     failed.collect()
+}
+
+fn differs_in_model(granted: &Wishes, wishes: &Wishes) -> bool {
+    Wishes { model: wishes.model.clone(), ..granted.clone() } == *wishes
 }

@@ -162,8 +162,12 @@ async fn start(
     {
         tools.add(Arc::new(Noting::new(name, repeatable, parallel, notes.clone())));
     }
-    let workspace =
-        Workspace { roots: vec!["work".into()], scratch: "scratch".into(), environment: Vec::new() };
+    let workspace = Workspace {
+        roots: vec!["work".into()],
+        scratch: "scratch".into(),
+        environment: Vec::new(),
+        ignore: Default::default(),
+    };
     let place = Workplace {
         mind: setup.built_in.clone().map_or_else(|| Mind::Language(model.clone()), Mind::BuiltIn),
         toolbox: Arc::new(tools),

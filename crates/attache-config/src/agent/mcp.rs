@@ -139,22 +139,31 @@ fn transport(fields: &Fields<'_>) -> Result<Option<McpTransport>, Wrong> {
 }
 
 impl McpServerSettings {
-    /// A server that a client names for its task, as JSON. It is reached over HTTP and never trusted: a client from afar
-    /// starts no programs here by naming them.
-    pub fn wished(name: &str, settings: &Value) -> Result<Self, ConfigError> {
+    /// A server as somebody says it, in JSON.
+    pub fn of_json(name: &str, settings: &Value, origin: &Origin) -> Result<Self, ConfigError> {
         let wrong = |key: String, message: String| ConfigError::BadSetting {
-            place: Origin::Client.to_string(),
+            place: origin.to_string(),
             key: Some(key),
             message,
         };
         let path = || format!("mcpServers.{}", shown(name));
         let node = Node::from_json(&settings.to_string()).map_err(|error| wrong(path(), error.message))?;
-        let server = read(name, &node, Origin::Client, &mut Vec::new());
-        let server = server.map_err(|(_, key, message)| wrong(key, message))?;
+        let server = read(name, &node, origin.clone(), &mut Vec::new());
+        server.map_err(|(_, key, message)| wrong(key, message))
+    }
+
+    /// A server that a client names for its task, as JSON. It is reached over HTTP and never trusted: a client from afar
+    /// starts no programs here by naming them.
+    pub fn wished(name: &str, settings: &Value) -> Result<Self, ConfigError> {
+        let server = Self::of_json(name, settings, &Origin::Client)?;
+        let wrong = |message: String| ConfigError::BadSetting {
+            place: Origin::Client.to_string(),
+            key: Some(format!("mcpServers.{}", shown(name))),
+            message,
+        };
         match server.transport {
             McpTransport::Http { .. } => Ok(Self { trust: false, ..server }),
             McpTransport::Stdio { .. } => Err(wrong(
-                path(),
                 "must be reached by a url or an httpUrl; commands are for the server's own settings".into(),
             )),
         }

@@ -87,7 +87,9 @@ impl Gathered<'_> {
             }
         };
         let is_folder = path.is_dir();
-        if Ignoring::new(root_of(self.workspace, &path), Respected::ALL).hides(&path, is_folder) {
+        if Ignoring::new(self.workspace, root_of(self.workspace, &path), Respected::ALL)
+            .hides(&path, is_folder)
+        {
             let note = format!("@{} was left out: the project ignores it", mention.path);
             self.expanded.notes.push(note);
         } else if is_folder {

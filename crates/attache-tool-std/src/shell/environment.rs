@@ -52,6 +52,7 @@ mod tests {
             roots: vec![],
             scratch: "/".into(),
             environment: allowed.map(|name| (name.into(), "theirs".into())).into(),
+            ignore: Default::default(),
         };
         let made = environment(&workspace, true, "id");
         let last =

@@ -67,8 +67,12 @@ mod tests {
         symlink(&outside, root.join("out")).unwrap();
         symlink("plain", root.join("in")).unwrap();
         symlink("plain/file", root.join("link")).unwrap();
-        let workspace =
-            Workspace { roots: vec![root.clone()], scratch: real.join("scratch"), environment: Vec::new() };
+        let workspace = Workspace {
+            roots: vec![root.clone()],
+            scratch: real.join("scratch"),
+            environment: Vec::new(),
+            ignore: Default::default(),
+        };
         let opener = Opener::new(&workspace, &root).unwrap();
 
         let mut text = String::new();

@@ -22,6 +22,7 @@ fn world() -> World {
         roots: vec![place.join("root"), place.join("second")],
         scratch: place.join("scratch"),
         environment: Vec::new(),
+        ignore: Default::default(),
     };
     World { folder, workspace }
 }
@@ -49,6 +50,7 @@ fn check(path: &str, expected: Result<&str, ErrorKind>) {
         roots: vec!["/project/one".into(), "/project/two".into()],
         scratch: "/tmp/scratch".into(),
         environment: Vec::new(),
+        ignore: Default::default(),
     };
     let found = locate(&workspace, path).map(|place| place.path()).map_err(|error| error.kind);
     assert_eq!(found, expected.map(PathBuf::from), "{path:?}");

@@ -35,6 +35,7 @@ impl World {
             roots: vec![place.join("root")],
             scratch: place.join("scratch"),
             environment: Vec::new(),
+            ignore: Default::default(),
         };
         let context = ToolContext {
             workspace: Arc::new(workspace),

@@ -30,6 +30,7 @@ impl World {
             roots: vec![real.join("project")],
             scratch: real.join("scratch"),
             environment: Vec::new(),
+            ignore: Default::default(),
         };
         for name in ["project", "scratch", "outside"] {
             fs::create_dir(real.join(name)).unwrap();

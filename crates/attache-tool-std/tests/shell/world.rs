@@ -53,7 +53,12 @@ impl World {
         let environment = vec![("PATH".into(), path), ("WORLD".into(), root.display().to_string())];
         let live = Arc::new(Heard(watch::channel(Vec::new()).0));
         let context = ToolContext {
-            workspace: Arc::new(Workspace { roots: vec![root], scratch, environment }),
+            workspace: Arc::new(Workspace {
+                roots: vec![root],
+                scratch,
+                environment,
+                ignore: Default::default(),
+            }),
             cancel: CancellationToken::new(),
             live: live.clone(),
         };

@@ -90,6 +90,7 @@ pub(super) fn context() -> ToolContext {
         roots: vec![PathBuf::from("/nowhere")],
         scratch: PathBuf::from("/nowhere"),
         environment: vec![],
+        ignore: Default::default(),
     };
     ToolContext { workspace: Arc::new(workspace), cancel: CancellationToken::new(), live: Arc::new(Silence) }
 }

@@ -1,19 +1,16 @@
 //! What a client may have of what it wishes.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use attache_agent::{Refusal, Wishes};
-use attache_config::{
-    ConfigError, Hidden, HttpKind, McpServerSettings, McpTransport, Settings, WorkspaceSettings,
-};
-use attache_net::{AddressRules, Secret};
+use attache_config::{ConfigError, McpServerSettings, Settings, WorkspaceSettings};
+use attache_net::AddressRules;
 use attache_tool::policy::Mode;
-use attache_tool_mcp::{ConnectContext, ServerOptions, Transport};
+use attache_tool_mcp::{ConnectContext, ServerOptions};
 use serde_json::Value;
 
 use super::{addresses, mode_of};
-use crate::servers::Wanted;
+use crate::servers::{Wanted, options};
 
 const MOST_SERVERS: usize = 16;
 
@@ -97,35 +94,4 @@ fn client_addresses(operator: &Settings) -> Result<AddressRules, Refusal> {
 
 fn refusal(field: &'static str) -> impl Fn(ConfigError) -> Refusal {
     move |error| Refusal { field, what: error.to_string() }
-}
-
-/// As the crate of servers wants it.
-fn options(name: &str, server: &McpServerSettings) -> ServerOptions {
-    let secrets = |values: &BTreeMap<String, Hidden>| {
-        values.iter().map(|(name, value)| (name.clone(), Secret::new(value.expose()))).collect()
-    };
-    let transport = match &server.transport {
-        McpTransport::Stdio { command, arguments, environment, folder } => Transport::Stdio {
-            command: command.clone(),
-            args: arguments.clone(),
-            env: secrets(environment),
-            directory: folder.clone(),
-        },
-        McpTransport::Http { url, headers, kind } => {
-            let (url, headers) = (url.clone(), secrets(headers));
-            match kind {
-                HttpKind::Unknown => Transport::Detect { url, headers },
-                HttpKind::Streamable => Transport::Http { url, headers },
-                HttpKind::Events => Transport::Sse { url, headers },
-            }
-        }
-    };
-    ServerOptions {
-        timeout: server.timeout,
-        trust: server.trust,
-        include: server.include_tools.clone(),
-        exclude: server.exclude_tools.clone(),
-        description: server.description.clone(),
-        ..ServerOptions::new(name, transport)
-    }
 }

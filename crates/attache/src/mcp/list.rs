@@ -1,14 +1,13 @@
 //! `attache mcp list`: connects to every server and shows what came of it.
 
-use std::collections::BTreeMap;
-
 use anyhow::Context;
-use attache_config::Flags;
+use attache_config::{AgentFlags, ChosenBy, Flags, Sources, Trust, WorkspaceSettings, look_up_trust};
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, ServerState, ServerStatus, Transport};
 use serde_json::{Value, json};
 
 use super::arguments::{ListArguments, Scope};
-use super::{Places, entry, say};
+use super::{Places, say};
+use crate::servers::options;
 
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -17,24 +16,48 @@ pub(super) fn run(
     arguments: &ListArguments,
     environment: Environment<'_>,
 ) -> anyhow::Result<()> {
-    let configured = configured(places, environment)?;
-    let settings = attache_config::load(Flags::default(), environment, &places.current_dir)?;
-    let context = ConnectContext::new(&places.current_dir, settings.child_environment);
-    let good = configured.iter().filter_map(|server| server.options.as_ref().ok().cloned()).collect();
+    let operator = attache_config::load(Flags::default(), environment, &places.current_dir)?;
+    let folder = places.current_dir.canonicalize().context("cannot find the current folder")?;
+    let flags = AgentFlags::default();
+    let trust = look_up_trust(&folder, ChosenBy::Operator, &flags, environment, &operator)?;
+    let settings = WorkspaceSettings::load(&Sources {
+        workspace: &folder,
+        home: places.home.as_deref(),
+        flags: &flags,
+        environment,
+        operator: &operator,
+        trusted: trust.is_trusted(),
+    })?;
+    let project = folder.join(".gemini");
+    let configured: Vec<Configured> = settings
+        .mcp_servers
+        .iter()
+        .map(|(name, server)| {
+            let of_project = server.origin.file().is_some_and(|file| file.starts_with(&project));
+            let scope = if of_project && !places.is_home() { Scope::Project } else { Scope::User };
+            Configured { scope, options: options(name, server) }
+        })
+        .collect();
+    let context = ConnectContext::new(&folder, operator.child_environment.clone());
+    let wanted = configured.iter().map(|server| server.options.clone()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let statuses = runtime.block_on(statuses(good, context));
+    let statuses = runtime.block_on(statuses(wanted, context));
     let lines: Vec<Line> = configured.into_iter().map(|server| Line::of(server, &statuses)).collect();
     if arguments.json {
         let all: Vec<Value> = lines.iter().map(Line::json).collect();
         return say(&serde_json::to_string_pretty(&all)?);
     }
+    let mut text = lines.iter().map(Line::text).collect::<Vec<_>>().join("\n");
     if lines.is_empty() {
-        return say("No MCP servers are configured. `attache mcp add` adds one.");
+        text = "No MCP servers are configured. `attache mcp add` adds one.".into();
     }
-    say(&lines.iter().map(Line::text).collect::<Vec<_>>().join("\n"))
+    if let Trust::Untrusted { why } = trust {
+        text.push_str(&format!("\nThis folder is not trusted, so its own servers do not count: {why}."));
+    }
+    say(&text)
 }
 
 /// Connects, looks, and ends what was started, also when it is interrupted.
@@ -50,26 +73,8 @@ async fn statuses(options: Vec<ServerOptions>, context: ConnectContext) -> Vec<S
 }
 
 struct Configured {
-    name: String,
     scope: Scope,
-    options: anyhow::Result<ServerOptions>,
-}
-
-/// Those of both files; the project's replace the user's of the same name.
-fn configured(places: &Places, environment: Environment<'_>) -> anyhow::Result<Vec<Configured>> {
-    let mut all = BTreeMap::new();
-    let user = places.home.is_some().then_some(Scope::User);
-    let project = (!places.is_home()).then_some(Scope::Project);
-    for scope in user.into_iter().chain(project) {
-        let file = places.file(scope)?;
-        let document = file.read()?;
-        let servers = document.servers().with_context(|| format!("cannot use {}", file.path().display()))?;
-        for (name, entry) in servers.into_iter().flatten() {
-            let options = entry::to_options(name, entry, environment);
-            all.insert(name.clone(), Configured { name: name.clone(), scope, options });
-        }
-    }
-    Ok(all.into_values().collect())
+    options: ServerOptions,
 }
 
 /// One server, for people or programs.
@@ -85,18 +90,17 @@ struct Line {
 
 impl Line {
     fn of(server: Configured, statuses: &[ServerStatus]) -> Self {
-        let Configured { name, scope, options } = server;
+        let Configured { scope, options } = server;
         let scope = match scope {
             Scope::User => "user",
             Scope::Project => "project",
         };
-        let place = options.as_ref().map(|options| place(&options.transport)).unwrap_or_default();
+        let (name, place) = (options.name, place(&options.transport));
         let status = statuses.iter().find(|status| status.name == name).cloned();
-        let (state, why) = match (status.as_ref().map(|status| &status.state), &options) {
-            (_, Err(error)) => ("failed", Some(format!("its settings are wrong: {error}"))),
-            (Some(ServerState::Connected), _) => ("connected", None),
-            (Some(ServerState::Failed { why }), _) => ("failed", Some(why.clone())),
-            (Some(ServerState::Connecting) | None, _) => ("connecting", None),
+        let (state, why) = match status.as_ref().map(|status| &status.state) {
+            Some(ServerState::Connected) => ("connected", None),
+            Some(ServerState::Failed { why }) => ("failed", Some(why.clone())),
+            Some(ServerState::Connecting) | None => ("connecting", None),
         };
         let (tools, notes) = status.map(|status| (status.tools, status.notes)).unwrap_or_default();
         Self { name, scope, place, state, why, tools, notes }

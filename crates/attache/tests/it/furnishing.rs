@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::{ModelServer, anthropic, gemini, openai};
 use attache_testkit::{Client, Launch, ServerProcess};
 use serde_json::{Value, json};
 
@@ -258,4 +258,67 @@ async fn a_file_that_is_asked_for_is_handed_over_as_an_artifact() {
     let part = &file["parts"][0];
     assert_eq!((&part["filename"], &part["mediaType"]), (&json!("hello.txt"), &json!("text/plain")));
     assert_eq!(part["raw"], "SGVsbG8sIHdvcmxkLgpTZWNvbmQgbGluZS4K");
+}
+
+#[tokio::test]
+async fn a_conversation_goes_from_provider_to_provider_with_its_tools() {
+    let signed = gemini::chunk().call("read_file", json!({"file_path": "hello.txt"})).signed("c2lnbmF0dXJl");
+    let google = ModelServer::playing([gemini::answer([signed.finish("STOP")]), says("From Google.")]);
+    let read = openai::chunk().call(0, "call_1", "read_file", "{\"file_path\": \"hello.txt\"}");
+    let others = ModelServer::playing([
+        openai::answer([read.finish("tool_calls")]),
+        openai::answer([openai::chunk().text("From OpenAI.").finish("stop"), openai::usage(5, 2)]),
+        anthropic::message()
+            .thinking(["Hm."], "c2lnbmVk")
+            .call("toolu_1", "read_file", ["{\"file_path\":", " \"hello.txt\"}"])
+            .usage(7, 3)
+            .stop("tool_use"),
+        anthropic::message().text(["From Anthropic."]).usage(8, 4).stop("end_turn"),
+    ]);
+    let launch = launch_with(&google)
+        .variable("OPENAI_BASE_URL", &format!("{}/v1", others.url()))
+        .variable("ANTHROPIC_API_KEY", "key-for-claude")
+        .variable("ANTHROPIC_BASE_URL", &others.url());
+    let server = launch.start().await;
+    let client = server.client();
+    let task = wish(&client, "m1", None, json!({})).await["result"]["task"].clone();
+    assert_eq!(answer_text(&task), "From Google.");
+    let context = task["contextId"].as_str().unwrap().to_owned();
+    let answer = wish(&client, "m2", Some(&context), json!({"model": "openai:gpt-5"})).await;
+    assert_eq!(answer_text(&answer["result"]["task"]), "From OpenAI.", "{answer:#}");
+    let answer = wish(&client, "m3", Some(&context), json!({"model": "anthropic:claude-sonnet-4-5"})).await;
+    assert_eq!(answer_text(&answer["result"]["task"]), "From Anthropic.", "{answer:#}");
+    let bodies: Vec<String> = others.received().iter().map(|request| request.json().to_string()).collect();
+    assert!(
+        bodies.iter().all(|body| !body.contains("c2lnbmF0dXJl")),
+        "one provider's signature is nothing to another"
+    );
+    assert!(bodies[3].contains("c2lnbmVk"), "its own comes back");
+    assert!(bodies.iter().all(|body| body.contains("From Google.")), "all know what was said before");
+    assert_eq!(others.received()[2].header("x-api-key"), Some("key-for-claude"));
+}
+
+#[tokio::test]
+async fn ignored_files_stay_unseen_whoever_ignores_them() {
+    let model = ModelServer::playing([calls("glob", json!({"pattern": "**/*"})), says("Ok.")]);
+    let launch = launch_with(&model);
+    write(&launch, "work/.geminiignore", "by-gemini\n");
+    write(&launch, "work/.gitignore", "by-git\n");
+    write(&launch, "work/more-rules", "by-settings\n!by-git\n");
+    write(
+        &launch,
+        "work/.gemini/settings.json",
+        "{\"context\": {\"fileFiltering\": {\"customIgnoreFilePaths\": [\"more-rules\"]}}}",
+    );
+    for name in ["by-gemini", "by-git", "by-settings", "by-nobody"] {
+        write(&launch, &format!("work/{name}"), "");
+    }
+    let server = launch.start().await;
+    send(&server.client(), "m1", "Look!").await;
+    let seen = last_output(&model);
+    for (name, expected) in
+        [("by-gemini", false), ("by-settings", false), ("by-git", true), ("by-nobody", true)]
+    {
+        assert_eq!(seen.contains(name), expected, "{name}: {seen}");
+    }
 }

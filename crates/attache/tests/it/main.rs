@@ -13,6 +13,7 @@ mod errors;
 mod furnishing;
 mod headless;
 mod list;
+mod mcp;
 mod mcp_command;
 mod operations;
 mod pairs;

@@ -237,10 +237,27 @@ fn a_list_connects_and_shows_what_came_of_it() {
 }
 
 #[test]
-fn a_wrong_entry_is_shown_among_the_others() {
+fn a_wrong_entry_is_told_with_its_place() {
     let world = World::new();
     fs::create_dir(world.project().join(".gemini")).unwrap();
-    fs::write(world.project_file(), r#"{ "mcpServers": { "odd": { "args": [] } } }"#).unwrap();
+    fs::write(world.project_file(), "{ \"mcpServers\": {\n \"odd\": { \"args\": [] } } }").unwrap();
+    world.fails(&["list"], "settings.json:2");
+    world.fails(&["list"], "needs a command, a url or an httpUrl");
+}
+
+#[test]
+fn nothing_of_a_folder_that_is_not_trusted_is_started() {
+    let world = World::new();
+    world.succeeds(&["add", "mine", "sh", "-c", "touch started; cat"]);
+    let folder = world.project().canonicalize().unwrap();
+    let home = world.user_file().parent().unwrap().to_owned();
+    fs::create_dir_all(&home).unwrap();
+    fs::write(
+        home.join("trustedFolders.json"),
+        json!({folder.to_str().unwrap(): "DO_NOT_TRUST"}).to_string(),
+    )
+    .unwrap();
     let text = world.succeeds(&["list"]);
-    assert!(text.contains("odd: failed") && text.contains("neither `command` nor `url`"), "{text}");
+    assert!(text.contains("not trusted") && !text.contains("mine:"), "{text}");
+    assert!(!world.project().join("started").exists());
 }

@@ -1,0 +1,191 @@
+//! One connection to one server. Here, and nowhere else, the protocol library is known.
+
+mod ending;
+mod events;
+mod hide;
+mod host;
+mod legacy_sse;
+mod open;
+mod process;
+mod stdio;
+mod streamable;
+mod watched;
+mod web;
+
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use attache_tool::LiveOutput;
+use rmcp::model::{ClientRequest, CustomRequest};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use rmcp::{RoleClient, model};
+use serde_json::Value;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::failure::{CallError, ConnectError};
+use crate::shorten::cut;
+use crate::{ConnectContext, ServerOptions};
+use ending::Ending;
+use host::{Host, News};
+use process::Process;
+use web::WebFailure;
+
+/// Bytes of one message; a server that sends a larger one is not listened to any longer.
+const LARGEST_MESSAGE: usize = 16 * 1024 * 1024;
+const LONGEST_ERROR: usize = 4_000;
+/// For telling a server that a call is of no interest any more.
+const SAY_STOP: Duration = Duration::from_secs(1);
+/// For the library to put a connection away.
+const PUT_AWAY: Duration = Duration::from_millis(200);
+
+pub(crate) struct Connection {
+    peer: Peer<RoleClient>,
+    service: Mutex<Option<RunningService<RoleClient, Host>>>,
+    stop: CancellationToken,
+    news: Arc<News>,
+    ending: Ending,
+    process: Option<Process>,
+}
+
+/// How long a request may take, and who hears of it meanwhile.
+#[derive(Clone)]
+pub(crate) struct Terms<'a> {
+    pub(crate) timeout: Duration,
+    pub(crate) cancel: &'a CancellationToken,
+    pub(crate) live: Option<Arc<dyn LiveOutput>>,
+}
+
+impl Connection {
+    /// Connects and shakes hands, within the time of the context.
+    pub(crate) async fn open(
+        options: &ServerOptions,
+        context: &ConnectContext,
+    ) -> Result<Self, ConnectError> {
+        open::open(options, context).await
+    }
+
+    /// Sends a request and waits for its answer, whatever it is.
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        params: Value,
+        terms: Terms<'_>,
+    ) -> Result<Value, CallError> {
+        let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
+        let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        let mut handle = sent.map_err(|error| self.failure(error))?;
+        let _listening = terms.live.map(|live| self.news.listen(handle.progress_token.clone(), live));
+        let stopped = tokio::select! {
+            biased;
+            answer = &mut handle.rx => return match answer {
+                Ok(Ok(result)) => serde_json::to_value(result).map_err(|error| CallError::Lost(error.to_string())),
+                Ok(Err(error)) => Err(self.failure(error)),
+                Err(_) => Err(CallError::Lost(self.ending.why())),
+            },
+            () = terms.cancel.cancelled() => CallError::Cancelled,
+            () = self.ending.over() => return Err(CallError::Lost(self.ending.why())),
+            () = sleep(terms.timeout) => CallError::TimedOut { after: terms.timeout },
+        };
+        say_stop(handle, &stopped).await;
+        Err(stopped)
+    }
+
+    /// What the server says about its use.
+    pub(crate) fn instructions(&self) -> Option<String> {
+        self.peer.peer_info()?.instructions.clone()
+    }
+
+    /// Whether the server said that it has such things.
+    pub(crate) fn has_resources(&self) -> bool {
+        self.peer.peer_info().is_some_and(|info| info.capabilities.resources.is_some())
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.ending.is_over() || self.peer.is_transport_closed()
+    }
+
+    /// Returns when the connection is over, with the reason.
+    pub(crate) async fn over(&self) -> String {
+        self.ending.over().await;
+        let words = self.process.as_ref().map(Process::last_words).filter(|words| !words.is_empty());
+        words.map_or_else(|| self.ending.why(), |words| format!("{}; it wrote: {words}", self.ending.why()))
+    }
+
+    /// Returns once what the server lists has changed since the last time this returned.
+    pub(crate) async fn lists_changed(&self) {
+        self.news.lists_changed().await;
+    }
+
+    /// Ends the connection and with it a program that was started, in less than a second.
+    pub(crate) async fn close(&self) {
+        self.ending.end("it was closed");
+        self.stop.cancel();
+        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let put_away = async {
+            if let Some(mut service) = service {
+                let _ = service.close_with_timeout(PUT_AWAY).await;
+            }
+        };
+        let stop_process = async {
+            if let Some(process) = &self.process {
+                process.stop().await;
+            }
+        };
+        tokio::join!(put_away, stop_process);
+    }
+
+    /// The same without waiting for anything.
+    pub(crate) fn close_now(&self) {
+        self.ending.end("it was closed");
+        self.stop.cancel();
+        if let Some(process) = &self.process {
+            process.kill();
+        }
+    }
+
+    fn failure(&self, error: ServiceError) -> CallError {
+        match error {
+            ServiceError::McpError(model::ErrorData { code, message, .. }) => {
+                CallError::Refused { code: code.0, message: cut(&message, LONGEST_ERROR) }
+            }
+            ServiceError::TransportSend(error) => {
+                let failure = web_failure(&*error.error);
+                let why = failure.map_or_else(|| error.error.to_string(), WebFailure::to_string);
+                let why = cut(&why, LONGEST_ERROR);
+                if !failure.is_some_and(WebFailure::may_pass) {
+                    self.ending.end(&why);
+                }
+                if failure.is_some_and(WebFailure::never_arrived) {
+                    return CallError::Unsent(why);
+                }
+                CallError::Lost(why)
+            }
+            other => {
+                CallError::Lost(if self.ending.is_over() { self.ending.why() } else { other.to_string() })
+            }
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.close_now();
+    }
+}
+
+/// What went wrong on the web, if that is where it did.
+fn web_failure<'a>(error: &'a (dyn Error + Send + Sync + 'static)) -> Option<&'a WebFailure> {
+    match error.downcast_ref::<StreamableHttpError<WebFailure>>() {
+        Some(StreamableHttpError::Client(failure)) => Some(failure),
+        Some(_) => None,
+        None => error.downcast_ref(),
+    }
+}
+
+async fn say_stop(handle: RequestHandle<RoleClient>, why: &CallError) {
+    // A server that does not listen is not waited for.
+    let _ = timeout(SAY_STOP, handle.cancel(Some(why.to_string()))).await;
+}

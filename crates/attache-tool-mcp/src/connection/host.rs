@@ -1,0 +1,153 @@
+//! Our side of the protocol: what a server may ask of us, and what it tells.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use attache_net::Url;
+use attache_tool::LiveOutput;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion, RootsCapabilities,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{ClientHandler, ErrorData, RoleClient};
+use tokio::sync::Notify;
+
+use crate::ConnectContext;
+use crate::shorten::cut;
+use crate::visible::on_one_line;
+
+const LONGEST_MESSAGE: usize = 500;
+/// Between two lines of progress; those in between are left out.
+const SHOW_EVERY: Duration = Duration::from_millis(100);
+/// Lines of progress of one call.
+const MOST_LINES: usize = 1_000;
+
+/// Tells a server the workspace if it asks. Asking a model or a person is not offered, so it is refused.
+pub(super) struct Host {
+    config: ClientConfig,
+    root: Option<Url>,
+    news: Arc<News>,
+}
+
+impl Host {
+    pub(super) fn new(context: &ConnectContext, news: Arc<News>) -> Self {
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.roots = Some(RootsCapabilities::default());
+        let client = Implementation::new("attache", env!("CARGO_PKG_VERSION"));
+        let config = ClientConfig::new(capabilities, client)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
+        Self { config, root: Url::from_file_path(&context.directory).ok(), news }
+    }
+}
+
+impl ClientHandler for Host {
+    fn get_info(&self) -> ClientConfig {
+        self.config.clone()
+    }
+
+    #[expect(deprecated, reason = "roots are on their way out, and most servers of today know nothing newer")]
+    async fn list_roots(
+        &self,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        let root = |url: &Url| rmcp::model::Root::new(url.as_str()).with_name("workspace");
+        Ok(rmcp::model::ListRootsResult::new(self.root.iter().map(root).collect()))
+    }
+
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        self.news.progress(progress);
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.news.lists_changed.notify_one();
+    }
+
+    async fn on_resource_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.news.lists_changed.notify_one();
+    }
+}
+
+/// What a server tells without being asked.
+#[derive(Default)]
+pub(super) struct News {
+    listeners: Mutex<HashMap<ProgressToken, Listener>>,
+    lists_changed: Notify,
+}
+
+struct Listener {
+    live: Arc<dyn LiveOutput>,
+    last: Option<Instant>,
+    lines: usize,
+}
+
+impl News {
+    /// `live` hears of the progress of one call until what is returned is dropped.
+    pub(super) fn listen(self: &Arc<Self>, token: ProgressToken, live: Arc<dyn LiveOutput>) -> Listening {
+        let listener = Listener { live, last: None, lines: 0 };
+        self.listeners.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), listener);
+        Listening { news: self.clone(), token }
+    }
+
+    pub(super) async fn lists_changed(&self) {
+        self.lists_changed.notified().await;
+    }
+
+    fn progress(&self, progress: ProgressNotificationParam) {
+        let live = {
+            let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(listener) = listeners.get_mut(&progress.progress_token) else { return };
+            let now = Instant::now();
+            let soon = listener.last.is_some_and(|last| now.duration_since(last) < SHOW_EVERY);
+            if soon || listener.lines >= MOST_LINES {
+                return;
+            }
+            listener.last = Some(now);
+            listener.lines += 1;
+            listener.live.clone()
+        };
+        live.show(&line(progress.progress, progress.total, progress.message.as_deref()));
+    }
+}
+
+pub(super) struct Listening {
+    news: Arc<News>,
+    token: ProgressToken,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.news.listeners.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
+    }
+}
+
+/// One line for people: `40%: half of it`.
+fn line(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
+    let far = match total.filter(|total| *total > 0.0) {
+        Some(total) => format!("{:.0}%", (progress / total * 100.0).clamp(0.0, 100.0)),
+        None => progress.to_string(),
+    };
+    let message = message.map(on_one_line).filter(|text| !text.is_empty());
+    match message {
+        Some(message) => format!("{far}: {}\n", cut(&message, LONGEST_MESSAGE)),
+        None => format!("{far}\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_a_line() {
+        assert_eq!(line(2.0, Some(5.0), Some("half\nof it")), "40%: half of it\n");
+        assert_eq!(line(9.0, Some(5.0), None), "100%\n");
+        assert_eq!(line(3.0, None, Some(" ")), "3\n");
+        assert_eq!(line(3.0, Some(0.0), None), "3\n");
+    }
+}

@@ -1,0 +1,233 @@
+//! From options to a connection that has shaken hands.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use attache_net::Secret;
+use rmcp::RoleClient;
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, RunningService, serve_client_with_lifecycle_and_ct,
+};
+use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::ending::Ending;
+use super::host::{Host, News};
+use super::legacy_sse::LegacySse;
+use super::process::{Process, Program};
+use super::stdio::Lines;
+use super::watched::Watched;
+use super::web::Web;
+use super::{Connection, LONGEST_ERROR, streamable};
+use crate::failure::ConnectError;
+use crate::shorten::cut;
+use crate::{ConnectContext, ServerOptions, Transport};
+
+/// A program that has just ended may have its last words still on their way.
+const LAST_WORDS: Duration = Duration::from_millis(50);
+
+pub(super) async fn open(
+    options: &ServerOptions,
+    context: &ConnectContext,
+) -> Result<Connection, ConnectError> {
+    let attempt = Attempt::new(context);
+    match &options.transport {
+        Transport::Stdio { command, args, env, directory } => {
+            let program = Program { command, args, env, directory: directory.as_deref() };
+            attempt.stdio(&program).await
+        }
+        Transport::Http { url, headers } => attempt.http(url, headers).await,
+        Transport::Sse { url, headers } => attempt.sse(url, headers).await,
+        Transport::Detect { url, headers } => match attempt.http(url, headers).await {
+            Err(refused) if is_another_way(&refused) => match attempt.sse(url, headers).await {
+                // The newer way is what the server was asked first, so its refusal is what people should read.
+                Err(ConnectError::Refused { .. } | ConnectError::Unreachable(_)) => Err(refused),
+                decided => decided,
+            },
+            decided => decided,
+        },
+    }
+}
+
+/// A refusal that a server of the older kind would give.
+fn is_another_way(error: &ConnectError) -> bool {
+    matches!(error, ConnectError::Refused { status, .. } if (400..500).contains(status) && ![407, 429].contains(status))
+}
+
+struct Attempt<'a> {
+    context: &'a ConnectContext,
+    until: Instant,
+}
+
+/// What a handshake was refused with, when another handshake may be understood.
+enum Refusal {
+    OfThisHandshake(ConnectError),
+    OfAny(ConnectError),
+}
+
+type Service = RunningService<RoleClient, Host>;
+
+impl<'a> Attempt<'a> {
+    fn new(context: &'a ConnectContext) -> Self {
+        Self { context, until: Instant::now() + context.connect_timeout }
+    }
+
+    async fn stdio(&self, program: &Program<'_>) -> Result<Connection, ConnectError> {
+        match self.stdio_with(program, older()).await {
+            Err(Refusal::OfThisHandshake(_)) => {
+                self.stdio_with(program, newer()).await.map_err(Refusal::error)
+            }
+            decided => decided.map_err(Refusal::error),
+        }
+    }
+
+    async fn stdio_with(
+        &self,
+        program: &Program<'_>,
+        mode: ClientLifecycleMode,
+    ) -> Result<Connection, Refusal> {
+        let (process, stdin, stdout) = Process::start(program, self.context).map_err(Refusal::OfAny)?;
+        let parts = Parts::default();
+        let transport = Lines::new(stdout, stdin, parts.ending.clone());
+        match self.shake_hands(transport, &parts, mode).await {
+            Ok(service) => Ok(parts.connection(service, Some(process))),
+            Err(failed) => {
+                let until = Instant::now() + LAST_WORDS;
+                parts.stop.cancel();
+                tokio::join!(process.stop(), sleep_until(until));
+                Err(failed.with(&process.last_words()))
+            }
+        }
+    }
+
+    async fn http(&self, url: &str, headers: &[(String, Secret)]) -> Result<Connection, ConnectError> {
+        let web = Web::new(url, headers, self.context)?;
+        let attempt = async |mode| {
+            let parts = Parts::default();
+            let service = self.shake_hands(streamable::transport(web.clone()), &parts, mode).await;
+            match (service, web.failure()) {
+                (Ok(service), _) => Ok(parts.connection(service, None)),
+                // The library says only that nothing came of it; what the server said is known here.
+                (Err(_), Some(failure)) => Err(Refusal::OfAny(failure.into())),
+                (Err(refusal), None) => Err(refusal),
+            }
+        };
+        match attempt(older()).await {
+            Err(Refusal::OfThisHandshake(_)) => attempt(newer()).await.map_err(Refusal::error),
+            decided => decided.map_err(Refusal::error),
+        }
+    }
+
+    async fn sse(&self, url: &str, headers: &[(String, Secret)]) -> Result<Connection, ConnectError> {
+        let web = Web::new(url, headers, self.context)?;
+        let parts = Parts::default();
+        let opening = timeout_at(self.until, LegacySse::open(web.clone(), parts.ending.clone())).await;
+        let transport = opening.map_err(|_| self.silent())??;
+        // Servers of this kind are older than the newer handshake.
+        match (self.shake_hands(transport, &parts, older()).await, web.failure()) {
+            (Ok(service), _) => Ok(parts.connection(service, None)),
+            (Err(_), Some(failure)) => Err(failure.into()),
+            (Err(refusal), None) => Err(refusal.error()),
+        }
+    }
+
+    async fn shake_hands<T>(
+        &self,
+        transport: T,
+        parts: &Parts,
+        mode: ClientLifecycleMode,
+    ) -> Result<Service, Refusal>
+    where
+        T: rmcp::transport::Transport<RoleClient> + 'static,
+    {
+        let host = Host::new(self.context, parts.news.clone());
+        let transport = Watched::new(transport, parts.ending.clone());
+        let shaking = serve_client_with_lifecycle_and_ct(host, transport, mode, parts.stop.clone());
+        match timeout_at(self.until, shaking).await {
+            Ok(Ok(service)) => Ok(service),
+            Ok(Err(error)) => Err(refusal(error)),
+            Err(_) => Err(Refusal::OfAny(self.silent())),
+        }
+    }
+
+    fn silent(&self) -> ConnectError {
+        ConnectError::Silent { after: self.context.connect_timeout }
+    }
+}
+
+fn older() -> ClientLifecycleMode {
+    ClientLifecycleMode::Initialize
+}
+
+/// For servers that know nothing else; asked second, because most servers know only the older one.
+fn newer() -> ClientLifecycleMode {
+    ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] }
+}
+
+fn refusal(error: ClientInitializeError) -> Refusal {
+    match error {
+        ClientInitializeError::JsonRpcError(data) => {
+            let said = cut(&data.message, LONGEST_ERROR);
+            Refusal::OfThisHandshake(ConnectError::NotUnderstood(format!("it refuses to begin: {said}")))
+        }
+        ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {
+            Refusal::OfAny(ConnectError::Unreachable("it ended before it had answered".into()))
+        }
+        ClientInitializeError::NoCompatibleProtocolVersion { .. } => Refusal::OfAny(
+            ConnectError::NotUnderstood("it knows no version of the protocol that we know".into()),
+        ),
+        _ => {
+            Refusal::OfAny(ConnectError::NotUnderstood("it answered something else than it was asked".into()))
+        }
+    }
+}
+
+impl Refusal {
+    fn error(self) -> ConnectError {
+        match self {
+            Self::OfThisHandshake(error) | Self::OfAny(error) => error,
+        }
+    }
+
+    /// The same with what a program wrote about it.
+    fn with(self, words: &str) -> Self {
+        if words.is_empty() {
+            return self;
+        }
+        let wrote = |what: String| format!("{what}; it wrote: {words}");
+        match self {
+            Self::OfAny(ConnectError::Unreachable(what)) => {
+                Self::OfAny(ConnectError::Unreachable(wrote(what)))
+            }
+            Self::OfAny(ConnectError::NotUnderstood(what)) => {
+                Self::OfAny(ConnectError::NotUnderstood(wrote(what)))
+            }
+            Self::OfAny(silent @ ConnectError::Silent { .. }) => {
+                Self::OfAny(ConnectError::Unreachable(wrote(silent.to_string())))
+            }
+            other => other,
+        }
+    }
+}
+
+/// What a connection and its transport share.
+#[derive(Default)]
+struct Parts {
+    news: Arc<News>,
+    ending: Ending,
+    stop: CancellationToken,
+}
+
+impl Parts {
+    fn connection(self, service: Service, process: Option<Process>) -> Connection {
+        Connection {
+            peer: service.peer().clone(),
+            service: Mutex::new(Some(service)),
+            stop: self.stop,
+            news: self.news,
+            ending: self.ending,
+            process,
+        }
+    }
+}

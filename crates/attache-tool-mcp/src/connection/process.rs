@@ -1,0 +1,164 @@
+//! A program that was started for us, with all that it starts in turn.
+
+use std::io;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use attache_net::Secret;
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
+};
+use tokio::io::AsyncReadExt;
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::hide::hide;
+use crate::ConnectContext;
+use crate::failure::ConnectError;
+use crate::visible::in_lines;
+
+/// How long a program has to end by itself once nothing more is said to it, and again once it is asked to.
+const GRACE: Duration = Duration::from_millis(300);
+/// How often is looked whether it has.
+const LOOK: Duration = Duration::from_millis(10);
+/// How long those that a program has started may take to end once they have been made to.
+const LAST_OF_GROUP: Duration = Duration::from_millis(200);
+/// What is kept of what a program writes to its standard error: the end.
+const LAST_WORDS: usize = 2_000;
+
+pub(super) struct Process {
+    /// Gone when it has ended and been waited for; only until then is its number surely its own.
+    child: Mutex<Option<Child>>,
+    group: Pid,
+    complaints: Arc<Mutex<Vec<u8>>>,
+    secrets: Vec<Secret>,
+    _listening: JoinSet<()>,
+}
+
+/// What is to be started.
+pub(super) struct Program<'a> {
+    pub(super) command: &'a str,
+    pub(super) args: &'a [String],
+    pub(super) env: &'a [(String, Secret)],
+    pub(super) directory: Option<&'a Path>,
+}
+
+impl Process {
+    pub(super) fn start(
+        program: &Program<'_>,
+        context: &ConnectContext,
+    ) -> Result<(Self, ChildStdin, ChildStdout), ConnectError> {
+        let failed = |why: String| ConnectError::Start { program: program.command.to_owned(), why };
+        if program.command.trim().is_empty() {
+            return Err(ConnectError::Settings("`command` is empty; name the program to start".into()));
+        }
+        let directory = context.directory.join(program.directory.unwrap_or(Path::new("")));
+        let mut command = Command::new(program.command);
+        command
+            .args(program.args)
+            .env_clear()
+            .envs(context.environment.iter().map(|(name, value)| (name, value)))
+            .envs(program.env.iter().map(|(name, value)| (name, value.expose())))
+            .current_dir(&directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A group of its own, to be ended as a whole.
+            .process_group(0)
+            .kill_on_drop(true);
+        let mut child = command.spawn().map_err(|error| failed(why(&error, &directory)))?;
+        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let parts = (group, child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(group), Some(stdin), Some(stdout), Some(stderr)) = parts else {
+            return Err(failed("it ended at once".into()));
+        };
+        let complaints = Arc::new(Mutex::new(Vec::new()));
+        let mut listening = JoinSet::new();
+        listening.spawn(listen(stderr, complaints.clone()));
+        let secrets = program.env.iter().map(|(_, value)| value.clone()).collect();
+        let process =
+            Self { child: Mutex::new(Some(child)), group, complaints, secrets, _listening: listening };
+        Ok((process, stdin, stdout))
+    }
+
+    /// The last that the program wrote to its standard error, without the secrets it was given.
+    pub(super) fn last_words(&self) -> String {
+        let bytes = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let text = hide(&String::from_utf8_lossy(&bytes), &self.secrets);
+        in_lines(text.trim())
+    }
+
+    /// Waits a moment for the program to end by itself, then ends it and all of its group.
+    pub(super) async fn stop(&self) {
+        self.wait_a_moment().await;
+        self.signal(Signal::TERM);
+        self.wait_a_moment().await;
+        self.signal(Signal::KILL);
+        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(mut child) = child {
+            let _ = timeout(GRACE, child.wait()).await;
+        }
+        // Those that it started end a moment later; one that nobody waits for keeps its place in the group.
+        let until = Instant::now() + LAST_OF_GROUP;
+        while test_kill_process_group(self.group).is_ok() && Instant::now() < until {
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Ends it and all of its group at once.
+    pub(super) fn kill(&self) {
+        self.signal(Signal::KILL);
+        // Dropping it has it waited for by the runtime.
+        self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    async fn wait_a_moment(&self) {
+        let until = Instant::now() + GRACE;
+        while !self.has_ended() && Instant::now() < until {
+            sleep(LOOK).await;
+        }
+    }
+
+    /// Looks without waiting for it: until somebody does, its number is not given to another.
+    fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        !matches!(waitid(WaitId::Pid(self.group), options), Ok(None))
+    }
+
+    fn signal(&self, signal: Signal) {
+        if self.child.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            // Fails only if nobody is left.
+            let _ = kill_process_group(self.group, signal);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn why(error: &io::Error, directory: &Path) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound if !directory.is_dir() => {
+            format!("there is no folder {}", directory.display())
+        }
+        io::ErrorKind::NotFound => "there is no such program; install it, or give its whole path".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// Reads to the end, so that the program never waits, and keeps the last of it.
+async fn listen(mut stderr: ChildStderr, complaints: Arc<Mutex<Vec<u8>>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
+        let mut kept = complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&buffer[..count]);
+        let excess = kept.len().saturating_sub(LAST_WORDS);
+        kept.drain(..excess);
+    }
+}

@@ -1,0 +1,131 @@
+//! Messages as lines, over the standard input and output of a program.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+
+use rmcp::RoleClient;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::Mutex;
+
+use super::LARGEST_MESSAGE;
+use super::ending::Ending;
+
+pub(super) struct Lines<R, W> {
+    from: BufReader<R>,
+    /// The beginning of a line whose end has not come: receiving may be given up and taken up again at any time.
+    begun: Vec<u8>,
+    to: Arc<Mutex<Option<W>>>,
+    ending: Ending,
+    largest: usize,
+}
+
+impl<R: AsyncRead + Unpin, W> Lines<R, W> {
+    pub(super) fn new(from: R, to: W, ending: Ending) -> Self {
+        let to = Arc::new(Mutex::new(Some(to)));
+        Self { from: BufReader::new(from), begun: Vec::new(), to, ending, largest: LARGEST_MESSAGE }
+    }
+
+    /// The next line without its end; none when there will be no more.
+    async fn line(&mut self) -> Option<Vec<u8>> {
+        loop {
+            let available = match self.from.fill_buf().await {
+                Ok([]) => return None,
+                Ok(available) => available,
+                Err(error) => {
+                    self.ending.because(&format!("it cannot be read from: {error}"));
+                    return None;
+                }
+            };
+            let newline = memchr::memchr(b'\n', available);
+            let part = &available[..newline.unwrap_or(available.len())];
+            if self.begun.len() + part.len() > self.largest {
+                let why = format!("the server sent a message larger than {} bytes", self.largest);
+                self.ending.because(&why);
+                return None;
+            }
+            self.begun.extend_from_slice(part);
+            let used = part.len() + usize::from(newline.is_some());
+            self.from.consume(used);
+            if newline.is_some() {
+                return Some(std::mem::take(&mut self.begun));
+            }
+        }
+    }
+}
+
+impl<R, W> Transport<RoleClient> for Lines<R, W>
+where
+    R: AsyncRead + Unpin + Send,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let to = self.to.clone();
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut to = to.lock().await;
+            let to = to.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+            to.write_all(&line).await?;
+            to.flush().await
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let line = self.line().await?;
+            match serde_json::from_slice(&line) {
+                Ok(message) => return Some(message),
+                // Many programs greet or log on their standard output; that harms nobody. Not shown: it may be anything.
+                Err(_) => {
+                    tracing::debug!(bytes = line.len(), "an MCP server wrote a line that is no message")
+                }
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        // Whoever is still writing to a program that does not read is not waited for: its end is near.
+        if let Ok(mut to) = self.to.try_lock() {
+            to.take();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn receive(bytes: &[u8], largest: usize) -> (usize, Ending) {
+        let ending = Ending::default();
+        let mut lines = Lines::new(bytes, tokio::io::sink(), ending.clone());
+        lines.largest = largest;
+        let mut count = 0;
+        while lines.receive().await.is_some() {
+            count += 1;
+        }
+        (count, ending)
+    }
+
+    #[tokio::test]
+    async fn what_is_no_message_is_passed_over() {
+        let message = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+        let text = format!("Welcome!\n\n{message}\r\n{{\"half\n\x00\x7f\n{message}\nunfinished");
+        assert_eq!(receive(text.as_bytes(), 1_000).await.0, 2);
+    }
+
+    #[tokio::test]
+    async fn a_line_without_end_is_not_kept() {
+        let (count, ending) = receive(&vec![b'x'; 5_000], 1_000).await;
+        assert_eq!(count, 0);
+        assert_eq!(ending.why(), "the server sent a message larger than 1000 bytes");
+    }
+}

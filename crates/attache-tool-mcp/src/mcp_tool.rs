@@ -1,0 +1,84 @@
+//! A server's tool, as one of ours.
+
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use attache_domain::{Effect, Proposal, Shown};
+use attache_tool::{Tool, ToolContext, ToolError, ToolInput, ToolOutput, ToolSpec};
+use serde_json::json;
+
+use crate::connection::Terms;
+use crate::failure::{CallError, ConnectError};
+use crate::input;
+use crate::outcome::{self, Source};
+use crate::server::{AskError, Server};
+use crate::shorten::cut;
+use crate::untrusted::wrap;
+
+const LONGEST_ERROR: usize = 4_000;
+
+pub(crate) struct McpTool {
+    spec: ToolSpec,
+    /// What the server calls it.
+    tool: String,
+    server: Weak<Server>,
+}
+
+impl McpTool {
+    pub(crate) fn new(spec: ToolSpec, server: Weak<Server>) -> Self {
+        let tool = spec.origin.as_ref().map_or_else(|| spec.name.clone(), |origin| origin.tool.clone());
+        Self { spec, tool, server }
+    }
+
+    fn server(&self) -> Result<Arc<Server>, ToolError> {
+        let source = Source { server: "that offered it", tool: &self.tool };
+        let server = self.server.upgrade().filter(|server| !server.is_closed());
+        server.ok_or_else(|| outcome::failure(source, &ConnectError::Closed.to_string()))
+    }
+}
+
+#[async_trait]
+impl Tool for McpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
+        let server = self.server()?.options.name.clone();
+        input::check(&self.spec.parameters, input)?;
+        Ok(Proposal {
+            input: input.clone(),
+            effects: vec![Effect::UseServer { server: server.clone(), tool: self.tool.clone() }],
+            shown: Shown::Mcp { server, tool: self.tool.clone(), title: self.spec.title.clone() },
+        })
+    }
+
+    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let server = self.server()?;
+        let source = Source { server: &server.options.name, tool: &self.tool };
+        let params = json!({ "name": self.tool, "arguments": proposal.input });
+        let terms = Terms {
+            timeout: server.options.timeout,
+            cancel: &context.cancel,
+            live: Some(context.live.clone()),
+        };
+        let answer = server.ask("tools/call", params, terms).await;
+        let result = answer.map_err(|error| outcome::failure(source, &words(&error)))?;
+        outcome::of_call(result, source, &context.workspace.scratch).await
+    }
+}
+
+/// An error for the model; what the server said of it is marked as somebody else's word.
+pub(crate) fn words(error: &AskError) -> String {
+    match error {
+        AskError::Call(CallError::Refused { code, message }) => {
+            format!("error {code}: {}", wrap(&cut(message, LONGEST_ERROR)))
+        }
+        AskError::Call(CallError::Lost(why)) => format!(
+            "the connection was lost during the call ({}), so nobody knows whether it was carried out; the next call \
+             connects again",
+            cut(why, LONGEST_ERROR)
+        ),
+        other => other.to_string(),
+    }
+}

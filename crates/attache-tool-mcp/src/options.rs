@@ -1,0 +1,143 @@
+//! What a server is reached by, and what it may do.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use attache_net::{AddressRules, Proxy, Secret, Url};
+
+/// How long a call may take unless the server's options say otherwise.
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// One server of the settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerOptions {
+    pub name: String,
+    pub transport: Transport,
+    /// For one call.
+    pub timeout: Duration,
+    /// What the server claims about its tools is believed.
+    pub trust: bool,
+    /// Only these tools, if any are named.
+    pub include: Option<Vec<String>>,
+    /// None of these, even if they are included.
+    pub exclude: Vec<String>,
+    pub description: Option<String>,
+}
+
+impl ServerOptions {
+    pub fn new(name: impl Into<String>, transport: Transport) -> Self {
+        Self {
+            name: name.into(),
+            transport,
+            timeout: DEFAULT_TIMEOUT,
+            trust: false,
+            include: None,
+            exclude: Vec::new(),
+            description: None,
+        }
+    }
+}
+
+/// How to speak with a server.
+#[derive(Clone, PartialEq)]
+pub enum Transport {
+    /// A program that is started and spoken with over its standard input and output.
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        /// Added to what every program may see.
+        env: Vec<(String, Secret)>,
+        /// Relative to the folder of the [`ConnectContext`], and that folder when there is none.
+        directory: Option<PathBuf>,
+    },
+    /// Streamable HTTP.
+    Http { url: String, headers: Vec<(String, Secret)> },
+    /// The older HTTP with one stream of server-sent events.
+    Sse { url: String, headers: Vec<(String, Secret)> },
+    /// Streamable HTTP, and the older way if the server refuses it.
+    Detect { url: String, headers: Vec<(String, Secret)> },
+}
+
+impl fmt::Debug for Transport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, url, headers) = match self {
+            Self::Stdio { command, args, env, directory } => {
+                let names: Vec<_> = env.iter().map(|(name, _)| name).collect();
+                return formatter
+                    .debug_struct("Stdio")
+                    .field("command", command)
+                    // An argument may be a key.
+                    .field("args", &args.len())
+                    .field("env", &names)
+                    .field("directory", directory)
+                    .finish();
+            }
+            Self::Http { url, headers } => ("Http", url, headers),
+            Self::Sse { url, headers } => ("Sse", url, headers),
+            Self::Detect { url, headers } => ("Detect", url, headers),
+        };
+        let names: Vec<_> = headers.iter().map(|(name, _)| name).collect();
+        formatter.debug_struct(kind).field("url", &without_secrets(url)).field("headers", &names).finish()
+    }
+}
+
+/// Scheme, host and path: what comes before and after may be a password or a key.
+fn without_secrets(url: &str) -> String {
+    let Ok(url) = Url::parse(url) else { return "(not a URL)".into() };
+    format!("{}{}", url.origin().ascii_serialization(), url.path())
+}
+
+/// What all servers have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConnectContext {
+    /// All that a started program sees of our environment.
+    pub environment: Vec<(String, String)>,
+    /// The workspace: where programs start, and what a server that asks is told to work in.
+    pub directory: PathBuf,
+    /// For starting a server, shaking hands and reading its first list of tools.
+    pub connect_timeout: Duration,
+    pub proxy: Proxy,
+    /// Where servers may be.
+    pub addresses: AddressRules,
+}
+
+impl ConnectContext {
+    pub fn new(directory: impl Into<PathBuf>, environment: Vec<(String, String)>) -> Self {
+        Self {
+            environment,
+            directory: directory.into(),
+            // A program may have to be fetched from a package registry first.
+            connect_timeout: Duration::from_secs(60),
+            proxy: Proxy::System,
+            addresses: AddressRules::any(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_show_no_secret() {
+        let secret = || Secret::new("s3cret");
+        let transports = [
+            Transport::Stdio {
+                command: "server".into(),
+                args: vec!["--key=s3cret".into()],
+                env: vec![("KEY".into(), secret())],
+                directory: None,
+            },
+            Transport::Http {
+                url: "https://me:s3cret@example.com/mcp?key=s3cret".into(),
+                headers: vec![("X-Key".into(), secret())],
+            },
+            Transport::Sse { url: "s3cret".into(), headers: vec![] },
+        ];
+        for transport in transports {
+            let shown = format!("{:?}", ServerOptions::new("a", transport));
+            assert!(!shown.contains("s3cret"), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What servers let read: one tool that lists it, and one that reads it.
+
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
+use attache_domain::{Content, Effect, Proposal, Shown};
+use attache_tool::{Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec};
+use serde_json::{Value, json};
+
+use crate::connection::Terms;
+use crate::mcp_tool::words;
+use crate::outcome::{self, Source};
+use crate::server::Server;
+use crate::shorten::{MOST_CHARACTERS, cut};
+use crate::untrusted::wrap;
+
+/// All servers, as long as somebody keeps them.
+pub(crate) type Servers = Weak<[Arc<Server>]>;
+
+const LIST: &str = "list_mcp_resources";
+const READ: &str = "read_mcp_resource";
+
+/// Lists what is known to be there.
+pub(crate) struct ListResources {
+    spec: ToolSpec,
+    servers: Servers,
+}
+
+impl ListResources {
+    pub(crate) fn new(servers: Servers) -> Self {
+        let parameters = json!({
+            "type": "object",
+            "properties": { "serverName": { "type": "string", "description": "Only those of this MCP server." } },
+        });
+        let description = "Lists the resources that MCP servers offer: documents, records and other data, each with \
+                           the URI that read_mcp_resource takes.";
+        Self { spec: spec(LIST, "List MCP resources", description, parameters), servers }
+    }
+}
+
+#[async_trait]
+impl Tool for ListResources {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
+        crate::input::check(&self.spec.parameters, input)?;
+        let servers = chosen(&self.servers, input)?;
+        let names: Vec<&str> = servers.iter().map(|server| server.options.name.as_str()).collect();
+        let summary = format!("List the resources of {}", names.join(", "));
+        // Nothing is asked of a server: what it lists was read when it was connected.
+        Ok(Proposal { input: input.clone(), effects: Vec::new(), shown: Shown::Plain { summary } })
+    }
+
+    async fn run(&self, proposal: Proposal, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let mut lines = Vec::new();
+        for server in chosen(&self.servers, &proposal.input)? {
+            for resource in server.resources() {
+                let about = [&resource.name, &resource.media_type, &resource.description];
+                let about: Vec<&str> =
+                    about.into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+                lines.push(format!("{}: {} ({})", server.options.name, resource.uri, about.join("; ")));
+            }
+        }
+        let summary = format!("{} resources", lines.len());
+        let text = if lines.is_empty() {
+            "There are none.".into()
+        } else {
+            wrap(&cut(&lines.join("\n"), MOST_CHARACTERS))
+        };
+        Ok(ToolOutput { content: vec![Content::Text(text)], summary, ..ToolOutput::default() })
+    }
+}
+
+/// Reads one of them.
+pub(crate) struct ReadResource {
+    spec: ToolSpec,
+    servers: Servers,
+}
+
+impl ReadResource {
+    pub(crate) fn new(servers: Servers) -> Self {
+        let parameters = json!({
+            "type": "object",
+            "properties": {
+                "uri": { "type": "string", "description": "The URI, as list_mcp_resources tells it." },
+                "serverName": { "type": "string", "description": "The MCP server that has it, if several might." },
+            },
+            "required": ["uri"],
+        });
+        let description = "Reads a resource of an MCP server.";
+        Self { spec: spec(READ, "Read MCP resource", description, parameters), servers }
+    }
+
+    fn find(&self, input: &ToolInput) -> Result<(Arc<Server>, String), ToolError> {
+        let uri = input.get("uri").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let mut servers = chosen(&self.servers, input)?;
+        if !input.contains_key("serverName") {
+            servers.retain(|server| server.resources().iter().any(|resource| resource.uri == uri));
+        }
+        match servers.pop() {
+            Some(server) => Ok((server, uri)),
+            None => Err(ToolError::bad_input(format!(
+                "no MCP server lists the resource {uri:?}; see {LIST}, or name the server in serverName"
+            ))),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for ReadResource {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
+        crate::input::check(&self.spec.parameters, input)?;
+        let (server, uri) = self.find(input)?;
+        let server = server.options.name.clone();
+        // Named from here on, so that the one that was looked at is the one that is asked.
+        let mut input = input.clone();
+        input.insert("serverName".into(), json!(server));
+        let summary = format!("Read {} of the MCP server {server}", cut(&uri, 200));
+        Ok(Proposal {
+            input,
+            effects: vec![Effect::UseServer { server, tool: READ.into() }],
+            shown: Shown::Plain { summary },
+        })
+    }
+
+    async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let (server, uri) = self.find(&proposal.input)?;
+        let source = Source { server: &server.options.name, tool: READ };
+        let terms = Terms { timeout: server.options.timeout, cancel: &context.cancel, live: None };
+        let answer = server.ask("resources/read", json!({ "uri": uri }), terms).await;
+        let result = answer.map_err(|error| outcome::failure(source, &words(&error)))?;
+        Ok(outcome::of_resource(result, source, &context.workspace.scratch).await)
+    }
+}
+
+fn spec(name: &str, title: &str, description: &str, parameters: Value) -> ToolSpec {
+    ToolSpec {
+        name: name.into(),
+        title: title.into(),
+        description: description.into(),
+        kind: ToolKind::Read,
+        parameters,
+        repeatable: true,
+        parallel: true,
+        origin: None,
+    }
+}
+
+/// The server that is named, or all.
+fn chosen(servers: &Servers, input: &ToolInput) -> Result<Vec<Arc<Server>>, ToolError> {
+    let servers = servers.upgrade().map(|servers| servers.to_vec()).unwrap_or_default();
+    let Some(name) = input.get("serverName").and_then(Value::as_str) else { return Ok(servers) };
+    let found: Vec<_> = servers.iter().filter(|server| server.options.name == name).cloned().collect();
+    if found.is_empty() {
+        let names: Vec<&str> = servers.iter().map(|server| server.options.name.as_str()).collect();
+        let known = names.join(", ");
+        return Err(ToolError::bad_input(format!("there is no MCP server {name:?}; there are: {known}")));
+    }
+    Ok(found)
+}

@@ -1,0 +1,239 @@
+//! One server: its connection, which is made anew when it is lost, and what it offers.
+
+mod attend;
+mod lists;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use attache_tool::Tool;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::connection::{Connection, Terms};
+use crate::failure::{CallError, ConnectError};
+use crate::mcp_tool::McpTool;
+use crate::offer::Offer;
+use crate::shorten::cut;
+use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus};
+use lists::Listed;
+
+/// A server that could not be reached is not tried again so soon: a model that calls in a loop would start it in one.
+const TRY_AGAIN_AFTER: Duration = Duration::from_secs(2);
+const LONGEST_INSTRUCTIONS: usize = 10_000;
+
+pub(crate) struct Server {
+    pub(crate) options: ServerOptions,
+    context: Arc<ConnectContext>,
+    current: watch::Sender<Option<Arc<Connection>>>,
+    /// Held while a connection is made, so that it is made once; the last failure and its time.
+    opening: tokio::sync::Mutex<Option<(Instant, ConnectError)>>,
+    closed: CancellationToken,
+    view: Mutex<View>,
+    /// Counts what is new in any view.
+    changes: Arc<watch::Sender<u64>>,
+}
+
+struct View {
+    state: ServerState,
+    tools: Vec<Arc<dyn Tool>>,
+    resources: Vec<Resource>,
+    notes: Vec<String>,
+    instructions: Option<String>,
+}
+
+/// One thing that a server lets read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Resource {
+    pub(crate) uri: String,
+    pub(crate) name: String,
+    pub(crate) media_type: String,
+    pub(crate) description: String,
+}
+
+impl Server {
+    pub(crate) fn new(
+        options: ServerOptions,
+        context: Arc<ConnectContext>,
+        changes: Arc<watch::Sender<u64>>,
+    ) -> Self {
+        let view = View {
+            state: ServerState::Connecting,
+            tools: Vec::new(),
+            resources: Vec::new(),
+            notes: Vec::new(),
+            instructions: None,
+        };
+        Self {
+            options,
+            context,
+            current: watch::Sender::new(None),
+            opening: tokio::sync::Mutex::default(),
+            closed: CancellationToken::new(),
+            view: Mutex::new(view),
+            changes,
+        }
+    }
+
+    /// The connection, made anew if it is lost.
+    pub(crate) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, ConnectError> {
+        if let Some(connection) = self.living() {
+            return Ok(connection);
+        }
+        let mut last_failure = self.opening.lock().await;
+        if self.closed.is_cancelled() {
+            return Err(ConnectError::Closed);
+        }
+        if let Some(connection) = self.living() {
+            return Ok(connection);
+        }
+        if let Some((at, error)) = &*last_failure
+            && at.elapsed() < TRY_AGAIN_AFTER
+        {
+            return Err(error.clone());
+        }
+        self.change(|view| view.state = ServerState::Connecting);
+        let given_up = GivenUp(self);
+        let opened = tokio::select! {
+            opened = self.open() => opened,
+            () = self.closed.cancelled() => Err(ConnectError::Closed),
+        };
+        std::mem::forget(given_up);
+        match opened {
+            Ok((connection, listed)) => {
+                *last_failure = None;
+                self.current.send_replace(Some(connection.clone()));
+                self.publish(&connection, listed);
+                if self.closed.is_cancelled() {
+                    connection.close_now();
+                }
+                Ok(connection)
+            }
+            Err(error) => {
+                *last_failure = Some((Instant::now(), error.clone()));
+                self.change(|view| view.state = ServerState::Failed { why: error.to_string() });
+                Err(error)
+            }
+        }
+    }
+
+    /// Asks the server, over a connection that is made anew if need be. What surely never reached it is sent again once.
+    pub(crate) async fn ask(
+        self: &Arc<Self>,
+        method: &str,
+        params: Value,
+        terms: Terms<'_>,
+    ) -> Result<Value, AskError> {
+        match self.ask_once(method, params.clone(), terms.clone()).await {
+            Err(AskError::Call(CallError::Unsent(_))) => self.ask_once(method, params, terms).await,
+            decided => decided,
+        }
+    }
+
+    async fn ask_once(
+        self: &Arc<Self>,
+        method: &str,
+        params: Value,
+        terms: Terms<'_>,
+    ) -> Result<Value, AskError> {
+        let connection = tokio::select! {
+            biased;
+            () = terms.cancel.cancelled() => return Err(AskError::Call(CallError::Cancelled)),
+            connection = self.connection() => connection.map_err(AskError::Connect)?,
+        };
+        connection.request(method, params, terms).await.map_err(AskError::Call)
+    }
+
+    pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.view().tools.clone()
+    }
+
+    pub(crate) fn resources(&self) -> Vec<Resource> {
+        self.view().resources.clone()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.is_cancelled()
+    }
+
+    pub(crate) fn is_connecting(&self) -> bool {
+        self.view().state == ServerState::Connecting
+    }
+
+    pub(crate) fn status(&self) -> ServerStatus {
+        let view = self.view();
+        ServerStatus {
+            name: self.options.name.clone(),
+            description: self.options.description.clone(),
+            state: view.state.clone(),
+            tools: view.tools.iter().map(|tool| tool.spec().name.clone()).collect(),
+            notes: view.notes.clone(),
+            instructions: view.instructions.clone(),
+        }
+    }
+
+    pub(crate) async fn close(&self) {
+        self.closed.cancel();
+        let connection = self.current.send_replace(None);
+        if let Some(connection) = connection {
+            connection.close().await;
+        }
+        self.change(|view| view.state = ServerState::Failed { why: ConnectError::Closed.to_string() });
+    }
+
+    pub(crate) fn close_now(&self) {
+        self.closed.cancel();
+        if let Some(connection) = self.current.send_replace(None) {
+            connection.close_now();
+        }
+    }
+
+    fn living(&self) -> Option<Arc<Connection>> {
+        self.current.borrow().clone().filter(|connection| !connection.is_over())
+    }
+
+    async fn open(self: &Arc<Self>) -> Result<(Arc<Connection>, Listed), ConnectError> {
+        let connection = Connection::open(&self.options, &self.context).await?;
+        let listed = lists::read(self, &connection).await?;
+        Ok((Arc::new(connection), listed))
+    }
+
+    fn publish(self: &Arc<Self>, connection: &Connection, listed: Listed) {
+        let Listed { offer: Offer { tools, notes, .. }, resources } = listed;
+        let tool = |spec| Arc::new(McpTool::new(spec, Arc::downgrade(self))) as Arc<dyn Tool>;
+        let tools = tools.into_iter().map(tool).collect();
+        let instructions = connection.instructions().map(|text| cut(&text, LONGEST_INSTRUCTIONS));
+        let state = ServerState::Connected;
+        self.change(|view| *view = View { state, tools, resources, notes, instructions });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut View)) {
+        change(&mut self.view());
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    fn view(&self) -> MutexGuard<'_, View> {
+        self.view.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whoever was connecting does not wait for it any longer, and nobody else does it.
+struct GivenUp<'a>(&'a Server);
+
+impl Drop for GivenUp<'_> {
+    fn drop(&mut self) {
+        let why = "connecting was given up".to_owned();
+        self.0.change(|view| view.state = ServerState::Failed { why });
+    }
+}
+
+/// Why nothing came of asking.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AskError {
+    #[error("the server cannot be used: {0}")]
+    Connect(ConnectError),
+    #[error("{0}")]
+    Call(CallError),
+}

@@ -1,0 +1,90 @@
+//! What a server lists: its tools, and what it lets read.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::{Resource, Server};
+use crate::connection::{Connection, Terms};
+use crate::failure::{CallError, ConnectError};
+use crate::offer::Offer;
+use crate::shorten::cut;
+
+/// Pages of one list.
+const MOST_PAGES: usize = 100;
+const MOST_RESOURCES: usize = 1_000;
+const LONGEST_TEXT: usize = 1_000;
+/// The code of "there is no such method": a server without tools need not know how to list them.
+const METHOD_NOT_FOUND: i32 = -32601;
+
+pub(super) struct Listed {
+    pub(super) offer: Offer,
+    pub(super) resources: Vec<Resource>,
+}
+
+pub(super) async fn read(server: &Server, connection: &Connection) -> Result<Listed, ConnectError> {
+    let mut offer = Offer::default();
+    let more = pages(server, connection, "tools", |entry| {
+        offer.add(&server.options, entry);
+        !offer.is_full()
+    });
+    match more.await {
+        Ok(more) => offer.finish(more),
+        Err(CallError::Refused { code: METHOD_NOT_FOUND, .. }) => {}
+        Err(CallError::Lost(why)) => return Err(ConnectError::Unreachable(why)),
+        Err(error) => {
+            return Err(ConnectError::NotUnderstood(format!("it does not tell its tools: {error}")));
+        }
+    }
+    let mut resources = Vec::new();
+    if connection.has_resources() {
+        let reading = pages(server, connection, "resources", |entry| {
+            resources.extend(resource(&entry));
+            resources.len() < MOST_RESOURCES
+        });
+        if let Err(error) = reading.await {
+            tracing::debug!(server = server.options.name, %error, "its resources are not known");
+        }
+    }
+    Ok(Listed { offer, resources })
+}
+
+/// Gives every entry of a list to `take` until it has enough; true when there was more.
+async fn pages(
+    server: &Server,
+    connection: &Connection,
+    what: &str,
+    mut take: impl FnMut(Value) -> bool,
+) -> Result<bool, CallError> {
+    let timeout = server.context.connect_timeout.min(server.options.timeout);
+    let mut seen = HashSet::new();
+    let mut cursor: Option<String> = None;
+    for _ in 0..MOST_PAGES {
+        let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
+        let terms = Terms { timeout, cancel: &server.closed, live: None };
+        let mut page = connection.request(&format!("{what}/list"), params, terms).await?;
+        let mut enough = false;
+        if let Some(Value::Array(entries)) = page.get_mut(what).map(Value::take) {
+            entries.into_iter().for_each(|entry| enough = !take(entry));
+        }
+        cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+        match &cursor {
+            None => return Ok(false),
+            // A server that names the same page twice would never come to an end.
+            Some(next) if enough || !seen.insert(next.clone()) => return Ok(true),
+            Some(_) => {}
+        }
+    }
+    Ok(true)
+}
+
+fn resource(entry: &Value) -> Option<Resource> {
+    let text = |key: &str| cut(entry.get(key).and_then(Value::as_str).unwrap_or_default(), LONGEST_TEXT);
+    let uri = entry.get("uri")?.as_str().filter(|uri| !uri.is_empty() && uri.len() <= LONGEST_TEXT)?;
+    Some(Resource {
+        uri: uri.to_owned(),
+        name: text("name"),
+        media_type: text("mimeType"),
+        description: text("description"),
+    })
+}

@@ -1,0 +1,98 @@
+//! All servers together.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use attache_tool::Tool;
+use futures_util::future::join_all;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::resources::{ListResources, ReadResource};
+use crate::server::Server;
+use crate::{ConnectContext, ServerOptions, ServerStatus};
+
+/// The servers of the settings. Dropping it ends all connections and every program that was started for them.
+pub struct McpServers {
+    servers: Arc<[Arc<Server>]>,
+    resource_tools: Vec<Arc<dyn Tool>>,
+    changes: Arc<watch::Sender<u64>>,
+    attending: Mutex<JoinSet<()>>,
+}
+
+impl McpServers {
+    /// Connects to all at once and waits until each is connected or has failed. What cannot be reached is told by
+    /// [`McpServers::statuses`].
+    pub async fn connect(options: Vec<ServerOptions>, context: ConnectContext) -> Self {
+        let servers = Self::start(options, context);
+        servers.settled().await;
+        servers
+    }
+
+    /// The same without waiting. Needs a runtime around it.
+    pub fn start(options: Vec<ServerOptions>, context: ConnectContext) -> Self {
+        let (context, changes) = (Arc::new(context), Arc::new(watch::Sender::new(0)));
+        let server = |options| Arc::new(Server::new(options, context.clone(), changes.clone()));
+        let servers: Arc<[Arc<Server>]> = options.into_iter().map(server).collect();
+        let mut attending = JoinSet::new();
+        for server in servers.iter() {
+            attending.spawn(server.clone().attend());
+        }
+        let known = Arc::downgrade(&servers);
+        let resource_tools: Vec<Arc<dyn Tool>> =
+            vec![Arc::new(ListResources::new(known.clone())), Arc::new(ReadResource::new(known))];
+        Self { servers, resource_tools, changes, attending: Mutex::new(attending) }
+    }
+
+    /// Returns when no server is being connected to for the first time.
+    pub async fn settled(&self) {
+        let mut changes = self.changes.subscribe();
+        while self.servers.iter().any(|server| server.is_connecting()) {
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// How it stands with each, in the order of the settings.
+    pub fn statuses(&self) -> Vec<ServerStatus> {
+        self.servers.iter().map(|server| server.status()).collect()
+    }
+
+    /// The tools as they are now. Of two with the same name the server that comes first in the settings has it.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let mut names = BTreeSet::new();
+        let mut tools: Vec<Arc<dyn Tool>> = self.servers.iter().flat_map(|server| server.tools()).collect();
+        tools.retain(|tool| {
+            let name = &tool.spec().name;
+            let new = names.insert(name.clone());
+            if !new {
+                tracing::debug!(name, "two MCP servers offer a tool of this name; the second is left out");
+            }
+            new
+        });
+        if self.servers.iter().any(|server| !server.resources().is_empty()) {
+            tools.extend(self.resource_tools.iter().cloned());
+        }
+        tools
+    }
+
+    /// Counts up whenever a status or a list of tools is new.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// Ends all connections and programs; tools that are still held say so when they are called.
+    pub async fn close(&self) {
+        join_all(self.servers.iter().map(|server| server.close())).await;
+        let mut attending =
+            std::mem::take(&mut *self.attending.lock().unwrap_or_else(PoisonError::into_inner));
+        attending.shutdown().await;
+    }
+}
+
+impl Drop for McpServers {
+    fn drop(&mut self) {
+        self.servers.iter().for_each(|server| server.close_now());
+    }
+}
