@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Fault, Message, ReplyShape, TaskView};
-use attache_session::{Agent, Journal, Stopped, TurnRequest};
+use attache_domain::{Fact, Fault, Message, Outcome, Progress, ReplyShape, TaskView};
+use attache_session::{Agent, Journal, Latest, Stopped, TurnRequest};
 
 use crate::built_in::Ended;
 use crate::performance::Performance;
+use crate::reason::Reason;
+use crate::voice::Voice;
 use crate::wishes::{Wishes, field};
 use crate::{Mind, Refusal, Workplaces, built_in};
 
@@ -37,21 +39,42 @@ impl Agent for CodingAgent {
     }
 
     async fn perform(&self, request: TurnRequest, journal: &Journal) -> Result<(), Stopped> {
-        let progress = &request.view.progress;
-        let alone = !progress.continues && progress.work.calls.is_empty();
-        let mind = self.workplaces.mind(&Wishes::of([request.view.as_ref()]));
+        let Progress { continues, turn, work, .. } = &request.view.progress;
+        // In a conversation that began with this turn nothing was said before.
+        let (fresh, idle) = (!continues && turn.number == 1, work.calls.is_empty());
         let latest = request.into_latest();
-        // Most turns of a model of ours use no tools: they need no workplace and nothing that was said before.
-        if let (true, Ok(Mind::BuiltIn(model))) = (alone, mind)
+        let earlier = if fresh { Ok(Vec::new()) } else { latest.earlier().await };
+        let earlier = match earlier {
+            Ok(views) => views,
+            Err(error) => {
+                tracing::error!(%error, "the conversation cannot be read");
+                let text = "I cannot read our earlier conversation now. Send any message to try again.";
+                return cannot_begin(&latest, journal, text.into()).await;
+            }
+        };
+        let wishes = Wishes::of(earlier.iter().chain([latest.view().as_ref()]));
+        // Most turns of a model of ours use no tools: they need no workplace.
+        if let (true, Ok(Mind::BuiltIn(model))) = (idle, self.workplaces.mind(&wishes))
             && let Ended::WithTurn(end) = built_in::round(model.as_ref(), &latest, journal).await?
         {
             return journal.record(end).await;
         }
-        match Performance::open(self.workplaces.as_ref(), latest, journal).await? {
-            Some(performance) => performance.run().await,
-            None => Ok(()),
+        let (scope, context) = (latest.view().progress.scope.clone(), latest.view().context.clone());
+        match self.workplaces.open(&scope, &context, &wishes).await {
+            Ok(place) => Performance::new(place, latest, journal, &earlier).run().await,
+            Err(refusal) => {
+                tracing::warn!(error = %refusal, "a conversation cannot be furnished");
+                let text = format!("I cannot work here: {refusal}. Send any message to try again.");
+                cannot_begin(&latest, journal, text).await
+            }
         }
     }
+}
+
+/// The turn ends before it began, and the person may try again.
+async fn cannot_begin(latest: &Latest, journal: &Journal, text: String) -> Result<(), Stopped> {
+    let message = Some(Voice::of(&latest.view()).reason(Reason::Unavailable, text).into());
+    journal.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message, usage: None }).await
 }
 
 fn fault(refusal: Refusal) -> Fault {

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallStep, ContextId, ContextReason, Exchange, Fact, GivenContext, Outcome, Scope, TaskState, TaskView,
-    TextPhase, Told,
+    CallStep, Content, ContextReason, Exchange, Fact, GivenContext, Outcome, TaskState, TaskView, TextPhase,
+    Told,
 };
 use attache_model::ToolDeclaration;
 use attache_session::{Journal, Latest, Stopped};
@@ -17,7 +17,7 @@ use crate::prompt::Earlier;
 use crate::reason::Reason;
 use crate::referee::Case;
 use crate::voice::Voice;
-use crate::{Mind, Wishes, Workplace, Workplaces, changes};
+use crate::{Mind, Workplace, changes};
 
 pub(crate) struct Performance<'a> {
     pub(crate) place: Arc<Workplace>,
@@ -47,42 +47,18 @@ pub(crate) enum Turn {
 }
 
 impl<'a> Performance<'a> {
-    /// Sets up everything a turn needs. None: it cannot begin, and the person has been told why.
-    pub(crate) async fn open(
-        workplaces: &dyn Workplaces,
+    /// `views` are the finished tasks of the conversation, oldest first.
+    pub(crate) fn new(
+        place: Arc<Workplace>,
         latest: Latest,
         journal: &'a Journal,
-    ) -> Result<Option<Self>, Stopped> {
-        let view = latest.view();
-        let (voice, scope, context) = (Voice::of(&view), view.progress.scope.clone(), view.context.clone());
-        drop(view);
-        let refuse = async |text: String| {
-            let message = Some(voice.reason(Reason::Unavailable, text).into());
-            journal.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message, usage: None }).await
-        };
-        let views = match latest.earlier().await {
-            Ok(views) => views,
-            Err(error) => {
-                tracing::error!(%error, "the conversation cannot be read");
-                let text = "I cannot read our earlier conversation now. Send any message to try again.";
-                refuse(text.into()).await?;
-                return Ok(None);
-            }
-        };
-        let wishes = Wishes::of(views.iter().chain([latest.view().as_ref()]));
-        let place = match open_place(workplaces, &scope, &context, &wishes).await {
-            Ok(place) => place,
-            Err(text) => {
-                refuse(text).await?;
-                return Ok(None);
-            }
-        };
-        let tools = Tools::of(&place);
-        let earlier = Earlier::of(&views);
+        views: &[TaskView],
+    ) -> Self {
+        let (voice, tools, earlier) = (Voice::of(&latest.view()), Tools::of(&place), Earlier::of(views));
         let performance = Self { place, journal, latest, voice, earlier, tools, summary_failed: false };
-        performance.recall(views.iter());
+        performance.recall(views);
         performance.recall([performance.latest.view().as_ref()]);
-        Ok(Some(performance))
+        performance
     }
 
     pub(crate) async fn run(mut self) -> Result<(), Stopped> {
@@ -167,11 +143,7 @@ impl<'a> Performance<'a> {
         }
     }
 
-    pub(crate) async fn give(
-        &self,
-        reason: ContextReason,
-        contents: Vec<attache_domain::Content>,
-    ) -> Result<(), Stopped> {
+    pub(crate) async fn give(&self, reason: ContextReason, contents: Vec<Content>) -> Result<(), Stopped> {
         self.journal.record(Fact::ContextGiven(Box::new(GivenContext { reason, contents }))).await
     }
 
@@ -225,18 +197,6 @@ impl<'a> Performance<'a> {
     pub(crate) fn exchanges(&self, view: &TaskView) -> Vec<Arc<Exchange>> {
         self.earlier.exchanges(&self.place.opening, view)
     }
-}
-
-async fn open_place(
-    workplaces: &dyn Workplaces,
-    scope: &Scope,
-    context: &ContextId,
-    wishes: &Wishes,
-) -> Result<Arc<Workplace>, String> {
-    workplaces.open(scope, context, wishes).await.map_err(|refusal| {
-        tracing::warn!(error = %refusal, "a conversation cannot be furnished");
-        format!("I cannot work here: {refusal}. Send any message to try again.")
-    })
 }
 
 impl Tools {

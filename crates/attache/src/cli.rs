@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use attache_config::{Flags, VARIABLES};
+use attache_config::{AgentFlags, Flags, VARIABLES};
 use clap::{Args, Parser, Subcommand};
 
 use crate::config_command::ConfigArguments;
@@ -46,12 +46,15 @@ pub(crate) struct ServeArguments {
     /// Where tasks are kept: memory: or sqlite:PATH [default: a file in your data folder]
     #[arg(long, value_name = "STORE")]
     store: Option<String>,
-    /// Which model answers: offline, script:FILE or a Gemini model [default: Gemini with a key, else offline]
+    /// Which model answers: offline, script:FILE, a Gemini model, openai:NAME or anthropic:NAME [default: one there is
+    /// a key for, else offline]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
     /// What the agent may do unasked: default, auto_edit, yolo or plan [default: default]
     #[arg(long, value_name = "MODE")]
     approval_mode: Option<String>,
+    #[command(flatten)]
+    pub(crate) agent: AgentArguments,
     /// Settings file; see docs/settings.md
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -64,6 +67,43 @@ pub(crate) struct ServeArguments {
     /// How to log: text or json [default: text]
     #[arg(long, value_name = "FORMAT")]
     log_format: Option<String>,
+}
+
+/// What counts for the agent wherever it works.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AgentArguments {
+    /// Tools that need no approval, e.g. read_file,'run_shell_command(git status)'
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
+    allowed_tools: Vec<String>,
+    /// Files or folders of rules, instead of your own
+    #[arg(long, value_name = "PATH", value_delimiter = ',')]
+    policy: Vec<PathBuf>,
+    /// Files or folders of rules that count before all others, besides the administrator's
+    #[arg(long, value_name = "PATH", value_delimiter = ',')]
+    admin_policy: Vec<PathBuf>,
+    /// MCP servers that may be used; all if none is named
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    allowed_mcp_server_names: Vec<String>,
+    /// Further folders the agent may work in
+    #[arg(long, value_name = "FOLDERS", value_delimiter = ',')]
+    include_directories: Vec<String>,
+    /// Trust the folder for this run: its own settings, rules and words count
+    #[arg(long)]
+    skip_trust: bool,
+}
+
+impl AgentArguments {
+    pub(crate) fn flags(&self, flags: &Flags) -> AgentFlags {
+        AgentFlags {
+            allowed_tools: self.allowed_tools.clone(),
+            allowed_mcp_server_names: self.allowed_mcp_server_names.clone(),
+            include_directories: self.include_directories.clone(),
+            policies: self.policy.clone(),
+            admin_policies: self.admin_policy.clone(),
+            skip_trust: self.skip_trust,
+            ..AgentFlags::from(flags)
+        }
+    }
 }
 
 impl From<ServeArguments> for Flags {

@@ -22,8 +22,9 @@ use crate::{logging, wiring};
 pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| std::env::var(name).ok();
+    let agent = arguments.agent.clone();
     let flags = Flags::from(arguments);
-    let agent_flags = AgentFlags::from(&flags);
+    let agent_flags = agent.flags(&flags);
     let settings = attache_config::load(flags, &environment, &current_dir)?;
     logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
     raise_file_limit();

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use attache_config::{AgentFlags, Flags};
 use clap::{Args, ValueEnum};
 
+use crate::cli::AgentArguments;
+
 #[derive(Debug, Args)]
 pub(crate) struct HeadlessArguments {
     /// What to do; the same as --prompt
@@ -25,24 +27,8 @@ pub(crate) struct HeadlessArguments {
     /// The same as --approval-mode yolo
     #[arg(short, long)]
     yolo: bool,
-    /// Tools that need no approval, e.g. read_file,'run_shell_command(git status)'
-    #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
-    allowed_tools: Vec<String>,
-    /// Files or folders of rules, instead of your own
-    #[arg(long, value_name = "PATH", value_delimiter = ',')]
-    policy: Vec<PathBuf>,
-    /// Files or folders of rules that count before all others, besides the administrator's
-    #[arg(long, value_name = "PATH", value_delimiter = ',')]
-    admin_policy: Vec<PathBuf>,
-    /// MCP servers that may be used; all if none is named
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    allowed_mcp_server_names: Vec<String>,
-    /// Further folders the agent may work in
-    #[arg(long, value_name = "FOLDERS", value_delimiter = ',')]
-    include_directories: Vec<String>,
-    /// Trust the folder for this run: its own settings, rules and words count
-    #[arg(long)]
-    skip_trust: bool,
+    #[command(flatten)]
+    agent: AgentArguments,
     /// Folder the agent works in [default: the current one]
     #[arg(long, value_name = "FOLDER")]
     workspace: Option<PathBuf>,
@@ -80,17 +66,7 @@ impl HeadlessArguments {
 
 impl From<&HeadlessArguments> for AgentFlags {
     fn from(arguments: &HeadlessArguments) -> Self {
-        Self {
-            model: arguments.model.clone(),
-            approval_mode: arguments.mode(),
-            allowed_tools: arguments.allowed_tools.clone(),
-            allowed_mcp_server_names: arguments.allowed_mcp_server_names.clone(),
-            include_directories: arguments.include_directories.clone(),
-            policies: arguments.policy.clone(),
-            admin_policies: arguments.admin_policy.clone(),
-            skip_trust: arguments.skip_trust,
-            ..Self::default()
-        }
+        arguments.agent.flags(&Flags::from(arguments))
     }
 }
 
