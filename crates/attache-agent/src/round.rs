@@ -145,7 +145,9 @@ impl Performance<'_> {
         tracing::warn!(%error, "the model gave no answer");
         let again = " Send any message to try again.";
         let (outcome, reason, advice) = match error {
-            LanguageError::Unavailable { .. } => (Outcome::InputRequired, Reason::Unavailable, again),
+            LanguageError::Unavailable { .. } | LanguageError::Unreachable { .. } => {
+                (Outcome::InputRequired, Reason::Unavailable, again)
+            }
             LanguageError::Unusable { .. } => (Outcome::InputRequired, Reason::Unusable, again),
             LanguageError::QuotaExhausted { .. } => {
                 let advice = " Send any message to try again when there is quota.";

@@ -38,7 +38,7 @@ impl Fault {
         match error {
             NetError::Connect { what } if is_refused(what) => {
                 let what = format!("{why}; nobody listens there: is the address right?");
-                let end = LanguageError::Unavailable { what };
+                let end = LanguageError::Unreachable { what };
                 Self { why, again: Some(Again::NobodyThere), end }
             }
             error if error.may_pass() => Self { why, again: Some(Again::After(None)), end },

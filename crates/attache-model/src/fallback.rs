@@ -147,6 +147,7 @@ fn rest(error: &LanguageError) -> Option<Duration> {
         LanguageError::Credential { .. }
         | LanguageError::Request { .. }
         | LanguageError::TooLong { .. }
+        | LanguageError::Unreachable { .. }
         | LanguageError::Unusable { .. } => None,
     }
 }

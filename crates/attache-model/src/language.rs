@@ -101,6 +101,9 @@ pub enum LanguageError {
     /// It did not pass within the tries there are.
     #[error("the model cannot be reached: {what}")]
     Unavailable { what: String },
+    /// Nobody is where the model should be; no other model is there either.
+    #[error("the model's server is not there: {what}")]
+    Unreachable { what: String },
     /// Answers came, but none that is whole and says something.
     #[error("the model gave no usable answer: {what}")]
     Unusable { what: String },

@@ -226,6 +226,6 @@ async fn a_server_that_is_not_there_is_tried_a_few_times_and_then_named() {
     world.server = attache_testkit::model_server::ModelServer::playing([fine()]);
     let told = world.ask(hello()).await;
     assert_eq!(told.pauses(), [5.0, 10.0]);
-    assert!(matches!(told.error(), LanguageError::Unavailable { what } if what.contains(&place)), "{told:?}");
+    assert!(matches!(told.error(), LanguageError::Unreachable { what } if what.contains(&place)), "{told:?}");
     assert!(told.error().to_string().contains("is the address right?"), "{told:?}");
 }

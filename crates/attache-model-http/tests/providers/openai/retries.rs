@@ -126,5 +126,5 @@ async fn a_server_that_is_not_there_is_tried_a_few_times_only() {
     world.server = attache_testkit::model_server::ModelServer::playing([fine()]);
     let told = world.ask(hello()).await;
     assert_eq!(told.pauses(), [5.0, 10.0]);
-    assert!(matches!(told.error(), LanguageError::Unavailable { .. }), "{told:?}");
+    assert!(matches!(told.error(), LanguageError::Unreachable { .. }), "{told:?}");
 }
