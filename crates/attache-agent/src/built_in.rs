@@ -1,7 +1,7 @@
 //! A turn, or a part of one, of a model of ours: its stream becomes facts.
 
 use attache_domain::{
-    Exchange, Fact, ModelAnswer, Outcome, Said, TaskView, ToolCall, ToolResult, Usage, Utterance,
+    AnswerEnd, Exchange, Fact, ModelAnswer, Outcome, Said, TaskView, ToolCall, ToolResult, Usage, Utterance,
 };
 use attache_model::{Finish, ModelChunk, ModelError, ModelProvider, ModelRequest, ModelStream, StreamItem};
 use attache_session::{Journal, Latest, Stopped};
@@ -75,7 +75,12 @@ fn answered(text: String, calls: Vec<ToolCall>) -> Fact {
     let text = (!text.is_empty()).then_some(Utterance::Text(text));
     let said = text.into_iter().chain(calls.into_iter().map(Utterance::Call));
     let said = said.map(|what| Said { what, opaque: None }).collect();
-    Fact::ModelAnswered(Box::new(ModelAnswer { model: "built-in".into(), said, usage: Usage::default() }))
+    Fact::ModelAnswered(Box::new(ModelAnswer {
+        model: "built-in".into(),
+        said,
+        usage: Usage::default(),
+        end: AnswerEnd::Done,
+    }))
 }
 
 /// A stream that can be asked, without waiting, whether it is about to finish.

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use attache_domain::{
-    Artifact, CallId, CallOutcome, CallRecord, CallStep, Content, Digest, Effect, Fact, FinishedCall,
-    Outcome, Part, PartContent, Proposal, ProposedCall, Shown, Verdict,
+    Artifact, CallId, CallOutcome, CallProgress, CallRecord, CallStep, Content, Digest, Effect, Fact,
+    FinishedCall, Part, PartContent, Proposal, ProposedCall, Shown,
 };
 use attache_session::Stopped;
 use attache_tool::{ErrorKind, HandedFile, ToolContext, ToolError, ToolOutput, shell};
@@ -17,21 +17,29 @@ use tokio_util::sync::CancellationToken;
 use crate::asking::SKIP;
 use crate::live::Live;
 use crate::performance::{Performance, Turn};
-use crate::reason::Reason;
-use crate::{Case, Mind, Ruling};
+use crate::{Case, Ruling};
 
 impl Performance<'_> {
     /// Finds out what each requested call would do and whether it may.
     pub(crate) async fn propose(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
         let calls = self.latest.view().calls.clone();
-        for step in steps {
-            let CallStep::Propose(id) = step else { continue };
-            let Some(record) = find(&calls, id) else { continue };
-            let fact = match self.ruled(record).await {
-                Ok(proposed) => Fact::CallProposed(Box::new(proposed)),
-                Err(error) => failed(id, &error),
-            };
-            self.journal.record(fact).await?;
+        let mut earlier = Earlier::default();
+        for record in &calls {
+            let id = &record.call.id;
+            if steps.contains(&CallStep::Propose(id.clone())) {
+                let ruled = self.ruled(record).await;
+                let fact = match (earlier.in_the_way_of(&ruled), ruled) {
+                    (Some(until), _) => Fact::CallDeferred { call: id.clone(), until },
+                    (None, Ok(proposed)) => {
+                        earlier.add(id, &proposed.proposal);
+                        Fact::CallProposed(Box::new(proposed))
+                    }
+                    (None, Err(error)) => failed(id, &error),
+                };
+                self.journal.record(fact).await?;
+            } else if let Some(proposal) = record.proposal.as_ref().filter(|_| record.result.is_none()) {
+                earlier.add(id, proposal);
+            }
         }
         Ok(Turn::GoesOn)
     }
@@ -55,29 +63,15 @@ impl Performance<'_> {
         Ok(ProposedCall { call: record.call.id.clone(), proposal: Arc::new(proposal), alone, choices, why })
     }
 
-    /// Somebody refused: none of these will run. When nothing of the answer was carried out, the person speaks next.
+    /// Somebody refused: none of these will run.
     pub(crate) async fn cancel(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
         for step in steps {
             let CallStep::Cancel(id) = step else { continue };
+            let is_lost = |call: &CallProgress| call.id == *id && call.lost;
+            let lost = self.journal.look(|progress| progress.work.calls.iter().any(is_lost));
             let text = "[Operation Cancelled] The user did not agree to this.";
-            self.journal.record(finished(id, CallOutcome::Canceled, text)).await?;
-        }
-        self.journal.flush().await?;
-        let view = self.latest.view();
-        let refused = |record: &CallRecord| {
-            record.answer.as_ref().is_some_and(|answer| answer.verdict == Verdict::Refuse)
-                || record.result.as_ref().is_some_and(|result| result.failed)
-        };
-        if view.calls.iter().all(refused) {
-            drop(view);
-            let text = "I did not do that. What shall I do instead?";
-            return match self.place.mind {
-                Mind::Language(_) => {
-                    self.end(Outcome::InputRequired, Some((Reason::Declined, text.into()))).await
-                }
-                // It says so itself.
-                Mind::BuiltIn(_) => Ok(Turn::GoesOn),
-            };
+            let fact = if lost { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };
+            self.journal.record(fact).await?;
         }
         Ok(Turn::GoesOn)
     }
@@ -181,6 +175,33 @@ impl Performance<'_> {
     pub(crate) fn tool_context(&self, live: Arc<Live>) -> ToolContext {
         // Cancelling drops the turn, and with it the call; a tool that must clean up does so when it is dropped.
         ToolContext { workspace: self.place.workspace.clone(), cancel: CancellationToken::new(), live }
+    }
+}
+
+/// What calls of the same answer would write, and have not yet.
+#[derive(Default)]
+struct Earlier {
+    writes: Vec<(CallId, PathBuf)>,
+}
+
+impl Earlier {
+    fn add(&mut self, id: &CallId, proposal: &Proposal) {
+        let writes = proposal.effects.iter().filter_map(|effect| match effect {
+            Effect::Write { path } => Some((id.clone(), path.clone())),
+            _ => None,
+        });
+        self.writes.extend(writes);
+    }
+
+    /// The call that has to be over before it can be told what a later one would do: it writes where that looks, or that
+    /// does not make sense as things are.
+    fn in_the_way_of(&self, ruled: &Result<ProposedCall, ToolError>) -> Option<CallId> {
+        let Ok(proposed) = ruled else { return self.writes.last().map(|(id, _)| id.clone()) };
+        let touched = touched(&proposed.proposal);
+        let meets = |written: &PathBuf| {
+            touched.iter().any(|path| path.starts_with(written) || written.starts_with(path))
+        };
+        self.writes.iter().rev().find(|(_, path)| meets(path)).map(|(id, _)| id.clone())
     }
 }
 

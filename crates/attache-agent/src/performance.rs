@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallStep, Content, ContextReason, Exchange, Fact, GivenContext, Outcome, TaskState, TaskView, TextPhase,
-    Told,
+    CallStep, Content, ContextReason, Exchange, Fact, GivenContext, Outcome, Settlement, TaskState, TaskView,
+    TextPhase, Told,
 };
 use attache_model::ToolDeclaration;
 use attache_session::{Journal, Latest, Stopped};
@@ -81,6 +81,23 @@ impl<'a> Performance<'a> {
             Some(CallStep::Propose(_)) => self.propose(&steps).await,
             Some(CallStep::Start(_) | CallStep::Await(_) | CallStep::Skip(_)) => self.run_calls(&steps).await,
             Some(CallStep::Cancel(_)) => self.cancel(&steps).await,
+            Some(CallStep::Settle(settlement)) => self.settle(settlement.clone()).await,
+        }
+    }
+
+    async fn settle(&mut self, settlement: Settlement) -> Result<Turn, Stopped> {
+        match (settlement, &self.place.mind) {
+            (Settlement::Spoken(end), _) => self.after_answer(end).await,
+            // It says itself what that means.
+            (Settlement::Declined, Mind::BuiltIn(_)) => self.think().await,
+            (Settlement::Declined, Mind::Language(_)) => {
+                let text = if self.latest.view().progress.work.calls.iter().any(|call| call.lost) {
+                    "I leave it at that. What shall I do now?"
+                } else {
+                    "I did not do that. What shall I do instead?"
+                };
+                self.end(Outcome::InputRequired, Some((Reason::Declined, text.into()))).await
+            }
         }
     }
 
@@ -107,7 +124,8 @@ impl<'a> Performance<'a> {
     /// taken back, and a task that was waiting works again.
     async fn take_up(&self) -> Result<(), Stopped> {
         let view = self.latest.view();
-        if view.status.state == TaskState::InputRequired {
+        // What begins now may not be durable yet.
+        if self.journal.look(|progress| progress.state) == TaskState::InputRequired {
             self.journal.record(Fact::WorkResumed).await?;
         }
         if matches!(self.place.mind, Mind::BuiltIn(_)) {

@@ -1,6 +1,6 @@
 //! One answer of the model becomes facts.
 
-use attache_domain::{Content, ContextReason, Fact, ModelAnswer, Outcome, Utterance};
+use attache_domain::{AnswerEnd, Content, ContextReason, Fact, ModelAnswer, Outcome, Said, Usage, Utterance};
 use attache_model::{LanguageError, LanguageModel, Piece, Prompt, Stop, Streamed};
 use attache_session::Stopped;
 use futures_util::StreamExt;
@@ -62,10 +62,9 @@ impl Performance<'_> {
                     }
                 }
                 Ok(Streamed::End { stop, usage, said }) => {
-                    let calls = said.iter().any(|said| matches!(said.what, Utterance::Call(_)));
-                    let answer = ModelAnswer { model: answering, said, usage };
+                    let answer = whole_answer(answering, stop, said, usage);
                     self.journal.record(Fact::ModelAnswered(Box::new(answer))).await?;
-                    return self.after_answer(stop, calls).await;
+                    return Ok(Turn::GoesOn);
                 }
                 Err(error) => {
                     self.withdraw().await?;
@@ -125,15 +124,15 @@ impl Performance<'_> {
         }
     }
 
-    async fn after_answer(&self, stop: Stop, calls: bool) -> Result<Turn, Stopped> {
-        match stop {
-            Stop::Done if calls => Ok(Turn::GoesOn),
-            Stop::Done => self.end(Outcome::Completed, None).await,
-            Stop::Length => {
+    /// The model has said what there is to say, and asks for nothing.
+    pub(crate) async fn after_answer(&self, end: AnswerEnd) -> Result<Turn, Stopped> {
+        match end {
+            AnswerEnd::Done => self.end(Outcome::Completed, None).await,
+            AnswerEnd::Length => {
                 let text = "The answer was cut off at the model's output limit. Say \"continue\" to go on.";
                 self.end(Outcome::InputRequired, Some((Reason::MaxTokens, text.into()))).await
             }
-            Stop::Refused { why } => {
+            AnswerEnd::Refused { why } => {
                 let text = format!("The model will not answer this: {why}.");
                 self.end(Outcome::Failed, Some((Reason::Refused, text))).await
             }
@@ -166,4 +165,17 @@ impl Performance<'_> {
         }
         self.end(outcome, Some((reason, format!("{text}.{advice}")))).await
     }
+}
+
+fn whole_answer(model: String, stop: Stop, mut said: Vec<Said>, usage: Usage) -> ModelAnswer {
+    let end = match stop {
+        Stop::Done => AnswerEnd::Done,
+        Stop::Length => AnswerEnd::Length,
+        Stop::Refused { why } => {
+            // Whoever will not answer wants nothing done.
+            said.retain(|said| !matches!(said.what, Utterance::Call(_)));
+            AnswerEnd::Refused { why }
+        }
+    };
+    ModelAnswer { model, said, usage, end }
 }

@@ -26,6 +26,20 @@ const WORDS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Progress {
+    /// The message is nothing but data that names a call and what to do with it: whether anybody asked or not, it is no
+    /// prompt.
+    pub fn is_plainly_an_answer(message: &Message) -> bool {
+        let names = |item: &Value| {
+            item["call"].is_string() && (item["choice"].is_string() || !item["answers"].is_null())
+        };
+        let is_answer = |content: &PartContent| match content {
+            PartContent::Data(Value::Array(items)) => !items.is_empty() && items.iter().all(names),
+            PartContent::Data(item) => names(item),
+            _ => false,
+        };
+        !message.parts.is_empty() && message.parts.iter().all(|part| is_answer(&part.content))
+    }
+
     /// What `message` answers about the calls that are open. Nothing is guessed: what does not fit is refused, with
     /// what would.
     pub fn answers_in(&self, message: &Message) -> Result<Vec<(CallId, Answer)>, Fault> {

@@ -146,6 +146,7 @@ impl Progress {
             | Fact::Noticed { .. } => phase == TurnPhase::Running,
             Fact::ModelAnswered(_)
             | Fact::CallProposed(_)
+            | Fact::CallDeferred { .. }
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallStarted { .. }
@@ -184,8 +185,8 @@ impl Progress {
         if self.turn.text == TextPhase::Speaking {
             facts.push(Fact::TextEnded);
         }
-        let goes_on =
-            matches!(outcome, Outcome::Completed | Outcome::InputRequired) && !self.queue.is_empty();
+        let answered = matches!(outcome, Outcome::Completed | Outcome::InputRequired | Outcome::Failed);
+        let goes_on = answered && !self.queue.is_empty();
         facts.push(if goes_on {
             Fact::PromptTaken { said: message }
         } else {

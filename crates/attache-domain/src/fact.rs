@@ -69,6 +69,8 @@ pub enum Fact {
     ContextReduced(Box<Reduction>),
     /// It is known what a call would do, and whether somebody has to agree.
     CallProposed(Box<ProposedCall>),
+    /// What a call would do depends on one before it in the same answer: it is looked at again when that is over.
+    CallDeferred { call: CallId, until: CallId },
     /// Somebody answered a question about a call.
     CallAnswered { call: CallId, answer: Box<Answer> },
     /// The call is being carried out from here on: whether it was is not known until it has finished.
@@ -135,6 +137,27 @@ pub struct ModelAnswer {
     pub model: String,
     pub said: Vec<Said>,
     pub usage: Usage,
+    #[serde(default, skip_serializing_if = "AnswerEnd::is_done")]
+    pub end: AnswerEnd,
+}
+
+/// Why a model said no more.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerEnd {
+    /// It has said what it wanted, calls included.
+    #[default]
+    Done,
+    /// It was not allowed to say more.
+    Length,
+    /// It, or its provider, will not answer this.
+    Refused { why: String },
+}
+
+impl AnswerEnd {
+    fn is_done(&self) -> bool {
+        *self == Self::Done
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -37,8 +37,8 @@ pub use circles::Circles;
 pub use conversation::{CallId, Content, Exchange, Opaque, Said, ToolCall, ToolResult, Usage, Utterance};
 pub use decide::{Facts, Intent, Opening};
 pub use fact::{
-    Answer, CallOutcome, ContextReason, Ending, Event, Fact, FinishedCall, GivenContext, ModelAnswer, Opened,
-    Outcome, ProposedCall, Reduction, ReplyShape, Verdict,
+    Answer, AnswerEnd, CallOutcome, ContextReason, Ending, Event, Fact, FinishedCall, GivenContext,
+    ModelAnswer, Opened, Outcome, ProposedCall, Reduction, ReplyShape, Verdict,
 };
 pub use fault::{Fault, Violation};
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, Scope, Seq, TaskId, TaskKey};
@@ -54,7 +54,7 @@ pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use update::{Update, closes, is_shown, update_of};
 pub use view::{CallRecord, Change, Grant, PlacedExchange, TaskView, Told, Untold};
-pub use work::{CallPhase, CallProgress, CallStep, Work};
+pub use work::{CallPhase, CallProgress, CallStep, Settlement, Work};
 
 /// A moment, always UTC. Stored and shown with millisecond precision.
 pub use jiff::Timestamp;

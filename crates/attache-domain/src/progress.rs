@@ -112,6 +112,7 @@ impl Turn {
             | Fact::ContextReduced(_)
             | Fact::CallLost { .. }
             | Fact::CallProposed(_)
+            | Fact::CallDeferred { .. }
             | Fact::CallAnswered { .. }
             | Fact::CallStarted { .. }
             | Fact::CallShowed { .. }
@@ -219,6 +220,7 @@ impl Progress {
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallProposed(_)
+            | Fact::CallDeferred { .. }
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
             | Fact::CallShowed { .. }

@@ -48,6 +48,7 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallProposed(_)
+            | Fact::CallDeferred { .. }
             | Fact::CallAnswered { .. }
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
@@ -80,6 +81,7 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
         | Fact::ContextGiven(_)
         | Fact::ContextReduced(_)
         | Fact::CallProposed(_)
+        | Fact::CallDeferred { .. }
         | Fact::CallAnswered { .. }
         | Fact::CallStarted { .. }
         | Fact::CallLost { .. }

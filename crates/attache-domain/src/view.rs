@@ -167,6 +167,7 @@ impl TaskView {
             | Fact::ThoughtShared { .. }
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
+            | Fact::CallDeferred { .. }
             | Fact::CallShowed { .. }
             | Fact::Noticed { .. }
             | Fact::CancelRequested => {}
@@ -251,7 +252,13 @@ impl TaskView {
 
     fn take_answer(&mut self, call: &CallId, answer: &Answer) {
         let Some(record) = self.call_mut(call) else { return };
-        record.answer = Some(answer.clone());
+        // A call that was lost is answered about twice; what was put into it the first time stays.
+        let mut kept = answer.clone();
+        if let Some(before) = record.answer.take() {
+            kept.new_content = kept.new_content.or(before.new_content);
+            kept.answers = kept.answers.or(before.answers);
+        }
+        record.answer = Some(kept);
         let Some(proposal) = record.proposal.clone().filter(|_| answer.lasts()) else { return };
         let grant = Grant { tool: record.call.name.clone(), proposal, answer: answer.clone() };
         if self.granted.len() < MOST_GRANTS && !self.granted.contains(&grant) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CallId, Circles, ContextReason, Fact, Said, Utterance, Verdict};
+use crate::{AnswerEnd, CallId, CallOutcome, Circles, ContextReason, Fact, Said, Utterance, Verdict};
 
 /// Small: what the calls say and would do is in the view.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -14,6 +14,15 @@ pub struct Work {
     /// What the model has asked for lately, to notice when it goes in circles.
     #[serde(default, skip_serializing_if = "Circles::is_empty")]
     pub circles: Circles,
+    /// The latest answer asks for nothing: how it ended is how the turn ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spoken: Option<AnswerEnd>,
+    /// Somebody refused a call of the latest answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    refused: bool,
+    /// A call of the latest answer was carried out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    succeeded: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +33,12 @@ pub struct CallProgress {
     pub alone: bool,
     /// The answers that are waited for.
     pub choices: Vec<String>,
+    /// What it would do depends on this call, which comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<CallId>,
+    /// It was being carried out when everything stopped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +74,17 @@ pub enum CallStep {
     AskPerson,
     /// Every call is over: the model goes on with what came of them.
     CallModel,
+    /// The turn is over.
+    Settle(Settlement),
+}
+
+/// How a turn comes to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settlement {
+    /// The model has said what there is to say.
+    Spoken(AnswerEnd),
+    /// Somebody refused, and nothing was carried out: the person speaks next.
+    Declined,
 }
 
 impl Work {
@@ -72,10 +98,21 @@ impl Work {
             steps = self.runs();
         }
         if steps.is_empty() {
-            let open = self.calls.iter().any(|call| call.phase != CallPhase::Finished);
-            steps.push(if open { CallStep::AskPerson } else { CallStep::CallModel });
+            steps.push(self.rest());
         }
         steps
+    }
+
+    /// What to do when no call can go on by itself.
+    fn rest(&self) -> CallStep {
+        if self.calls.iter().any(|call| call.phase != CallPhase::Finished) {
+            return CallStep::AskPerson;
+        }
+        match &self.spoken {
+            Some(end) => CallStep::Settle(Settlement::Spoken(end.clone())),
+            None if self.refused && !self.succeeded => CallStep::Settle(Settlement::Declined),
+            None => CallStep::CallModel,
+        }
     }
 
     /// Everything that is open waits for somebody.
@@ -97,7 +134,8 @@ impl Work {
     }
 
     fn proposals(&self) -> Vec<CallStep> {
-        let requested = self.calls.iter().filter(|call| call.phase == CallPhase::Requested);
+        let requested =
+            self.calls.iter().filter(|call| call.phase == CallPhase::Requested && call.until.is_none());
         requested.map(|call| CallStep::Propose(call.id.clone())).collect()
     }
 
@@ -124,6 +162,11 @@ impl Work {
         match fact {
             Fact::ModelAnswered(_) => self.calls.iter().all(|call| call.phase == CallPhase::Finished),
             Fact::CallProposed(proposed) => is(&proposed.call, &[CallPhase::Requested]),
+            Fact::CallDeferred { call, until } => {
+                let before = self.calls.iter().take_while(|known| known.id != *call);
+                let open = |known: &CallProgress| known.id == *until && known.phase != CallPhase::Finished;
+                is(call, &[CallPhase::Requested]) && before.into_iter().any(open)
+            }
             Fact::CallStarted { call, .. } => is(call, &[CallPhase::Allowed]),
             Fact::CallLost { call, .. } => is(call, &[CallPhase::Started]),
             Fact::ContextGiven(_) | Fact::ContextReduced(_) => {
@@ -144,7 +187,9 @@ impl Work {
             Fact::ModelAnswered(answer) => {
                 self.rounds += 1;
                 self.circles.note(&answer.said);
+                (self.refused, self.succeeded) = (false, false);
                 self.calls = answer.said.iter().filter_map(requested).collect();
+                self.spoken = self.calls.is_empty().then(|| answer.end.clone());
             }
             Fact::CallProposed(proposed) => {
                 let phase = if proposed.choices.is_empty() { CallPhase::Allowed } else { CallPhase::Asked };
@@ -154,6 +199,8 @@ impl Work {
                         phase,
                         alone: proposed.alone,
                         choices: proposed.choices.clone(),
+                        until: None,
+                        lost: false,
                     };
                 }
             }
@@ -163,6 +210,7 @@ impl Work {
                     Verdict::Refuse => CallPhase::Refused,
                     Verdict::Skip => CallPhase::Skipped,
                 };
+                self.refused |= phase == CallPhase::Refused;
                 self.enter(call, phase);
             }
             Fact::CallStarted { call, .. } => self.enter(call, CallPhase::Started),
@@ -170,10 +218,27 @@ impl Work {
                 self.enter(call, CallPhase::Asked);
                 if let Some(call) = self.find_mut(call) {
                     call.choices.clone_from(choices);
+                    call.lost = true;
                 }
             }
-            Fact::ContextGiven(given) if given.reason == ContextReason::Loop => self.circles.told(),
-            Fact::CallFinished(finished) => self.enter(&finished.call, CallPhase::Finished),
+            Fact::CallDeferred { call, until } => {
+                if let Some(call) = self.find_mut(call) {
+                    call.until = Some(until.clone());
+                }
+            }
+            Fact::ContextGiven(given) => {
+                self.spoken = None;
+                if given.reason == ContextReason::Loop {
+                    self.circles.told();
+                }
+            }
+            Fact::CallFinished(finished) => {
+                self.succeeded |= finished.outcome == CallOutcome::Succeeded;
+                self.enter(&finished.call, CallPhase::Finished);
+                for call in &mut self.calls {
+                    call.until.take_if(|until| *until == finished.call);
+                }
+            }
             _ => {}
         }
     }
@@ -192,5 +257,12 @@ impl Work {
 
 fn requested(said: &Said) -> Option<CallProgress> {
     let Utterance::Call(call) = &said.what else { return None };
-    Some(CallProgress { id: call.id.clone(), phase: CallPhase::Requested, alone: false, choices: Vec::new() })
+    Some(CallProgress {
+        id: call.id.clone(),
+        phase: CallPhase::Requested,
+        alone: false,
+        choices: Vec::new(),
+        until: None,
+        lost: false,
+    })
 }

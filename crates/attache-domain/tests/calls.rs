@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, CallId, CallOutcome, CallStep, Content, Digest, Event, Exchange, Fact, Fault, FinishedCall,
-    Intent, Message, MessageId, ModelAnswer, Opening, Outcome, Proposal, ProposedCall, Reduction, ReplyShape,
-    Role, Said, Scope, Seq, Shown, Step, TaskState, TaskView, Timestamp, Told, ToolCall, Usage, Utterance,
-    Verdict,
+    Answer, AnswerEnd, CallId, CallOutcome, CallStep, Content, Digest, Event, Exchange, Fact, Fault,
+    FinishedCall, Intent, Message, MessageId, ModelAnswer, Opening, Outcome, Proposal, ProposedCall,
+    Reduction, ReplyShape, Role, Said, Scope, Seq, Settlement, Shown, Step, TaskState, TaskView, Timestamp,
+    Told, ToolCall, Usage, Utterance, Verdict,
 };
 use serde_json::Map;
 
@@ -65,6 +65,8 @@ impl Task {
                 "no" => self.answer(call, "cancel", Verdict::Refuse),
                 "start" => self.record(Fact::CallStarted { call: id(call), digest: Digest("0".into()) }),
                 "finish" => self.record(finished(call)),
+                "finish-canceled" => self.record(canceled(call)),
+                "defer" => self.record(Fact::CallDeferred { call: id(call), until: id("a") }),
                 "lose" => self.record(Fact::CallLost {
                     call: id(call),
                     choices: ["proceed_once", "skip", "cancel"].map(str::to_owned).to_vec(),
@@ -82,6 +84,8 @@ impl Task {
             CallStep::Await(call) => format!("await {}", call.0),
             CallStep::AskPerson => "ask a person".into(),
             CallStep::CallModel => "call the model".into(),
+            CallStep::Settle(Settlement::Spoken(end)) => format!("settle {end:?}"),
+            CallStep::Settle(Settlement::Declined) => "settle declined".into(),
         };
         self.0.progress.work.steps().into_iter().map(spell).collect::<Vec<_>>().join(", ")
     }
@@ -101,6 +105,7 @@ fn answer(calls: &[&str]) -> Fact {
         model: "m".into(),
         said: calls.iter().map(call).collect(),
         usage,
+        end: AnswerEnd::Done,
     }))
 }
 
@@ -125,6 +130,12 @@ fn finished(call: &str) -> Fact {
     }))
 }
 
+fn canceled(call: &str) -> Fact {
+    let Fact::CallFinished(mut finished) = finished(call) else { panic!("a finished call") };
+    finished.outcome = CallOutcome::Canceled;
+    Fact::CallFinished(finished)
+}
+
 fn asked() -> Fact {
     Fact::PersonAsked {
         message: Arc::new(Message::from_agent(MessageId::from("q"), "c".into(), None, "May I?")),
@@ -138,7 +149,7 @@ fn check(calls: &[&str], line: &str, expected: &str) {
 
 #[test]
 fn what_to_do_follows_from_how_far_each_call_is() {
-    check(&[], "", "call the model");
+    check(&[], "", "settle Done");
     check(&["a", "b"], "", "propose a, propose b");
     check(&["a", "b"], "allow a", "propose b");
     check(&["a", "b"], "allow a, allow b", "start a, start b");
@@ -182,6 +193,20 @@ fn a_call_that_was_lost_is_asked_about_and_may_be_done_again_or_left() {
     check(&["a", "b"], &format!("{lost}, skip a"), "skip a");
     check(&["a", "b"], &format!("{lost}, skip a, finish a"), "call the model");
     check(&["a", "b"], &format!("{lost}, no a"), "cancel a");
+}
+
+#[test]
+fn when_somebody_refuses_and_nothing_was_done_the_person_speaks_next() {
+    check(&["a", "b"], "ask a, ask b, no a, finish-canceled a, finish-canceled b", "settle declined");
+    check(&["a", "b"], "allow-alone a, start a, ask b, finish a, no b, finish-canceled b", "call the model");
+}
+
+#[test]
+fn a_call_that_depends_on_another_is_looked_at_again_when_that_is_over() {
+    check(&["a", "b"], "ask-alone a, defer b", "ask a person");
+    check(&["a", "b"], "ask-alone a, defer b, yes a, start a", "await a");
+    check(&["a", "b"], "ask-alone a, defer b, yes a, start a, finish a", "propose b");
+    check(&["a", "b"], "ask-alone a, defer b, no a", "cancel a, cancel b");
 }
 
 #[test]

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use attache_domain::{ContextId, Scope};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 type Key = (Scope, ContextId);
@@ -16,10 +18,18 @@ pub(crate) struct Contexts {
 /// Held during a turn.
 pub(crate) struct Place(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
+/// Somebody in line.
+pub(crate) type Waiting = BoxFuture<'static, Option<Place>>;
+
 impl Contexts {
-    pub(crate) async fn enter(&self, scope: &Scope, context: &ContextId) -> Option<Place> {
+    /// The place in line is taken now, not when the waiting begins.
+    pub(crate) fn line_up(&self, scope: &Scope, context: &ContextId) -> Waiting {
         let line = self.line((scope.clone(), context.clone()));
-        line.acquire_owned().await.ok().map(Place)
+        let mut waiting = async move { line.acquire_owned().await.ok().map(Place) }.boxed();
+        match (&mut waiting).now_or_never() {
+            Some(place) => ready(place).boxed(),
+            None => waiting,
+        }
     }
 
     fn line(&self, key: Key) -> Arc<Semaphore> {
@@ -39,8 +49,6 @@ impl Contexts {
 
 #[cfg(test)]
 mod tests {
-    use futures_util::FutureExt;
-
     use super::*;
 
     fn context(name: &str) -> (Scope, ContextId) {
@@ -51,11 +59,13 @@ mod tests {
     fn one_at_a_time_for_each_conversation() {
         let contexts = Contexts::default();
         let ((scope, a), (_, b)) = (context("a"), context("b"));
-        let first = contexts.enter(&scope, &a).now_or_never().unwrap();
-        let mut second = Box::pin(contexts.enter(&scope, &a));
+        let first = contexts.line_up(&scope, &a).now_or_never().unwrap();
+        let mut second = contexts.line_up(&scope, &a);
+        let third = contexts.line_up(&scope, &a);
         assert!(second.as_mut().now_or_never().is_none());
-        assert!(contexts.enter(&scope, &b).now_or_never().is_some());
+        assert!(contexts.line_up(&scope, &b).now_or_never().is_some());
         drop(first);
+        assert!(third.now_or_never().is_none(), "whoever looks first, it is not its turn");
         assert!(second.now_or_never().is_some());
     }
 
@@ -64,7 +74,7 @@ mod tests {
         let contexts = Contexts::default();
         for number in 0..10_000 {
             let (scope, context) = context(&number.to_string());
-            contexts.enter(&scope, &context).now_or_never().unwrap();
+            contexts.line_up(&scope, &context).now_or_never().unwrap();
         }
         assert!(contexts.lines.lock().unwrap().capacity() < 100);
     }

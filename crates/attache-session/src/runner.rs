@@ -14,7 +14,7 @@ use futures_util::FutureExt;
 use futures_util::future::poll_fn;
 use tokio_util::sync::CancellationToken;
 
-use crate::contexts::{Contexts, Place};
+use crate::contexts::{Contexts, Place, Waiting};
 use crate::hot::{Batch, HotTask, RecordError};
 use crate::{Agent, Counters, Journal, TurnRequest};
 
@@ -32,7 +32,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 impl Runner {
     /// Returns when the task is at rest, or when the server stops.
-    pub(crate) async fn run(&self) {
+    ///
+    /// `waiting` is the place in line that was taken when there was work.
+    pub(crate) async fn run(&self, mut waiting: Option<Waiting>) {
         self.counters.runner_started();
         while let Some(step) = self.hot.next_or_rest() {
             if self.stop.is_cancelled() {
@@ -47,7 +49,7 @@ impl Runner {
                 Step::StartTurn { turn } => Some(turn),
                 Step::ContinueTurn { .. } => None,
             };
-            match self.enter().await {
+            match self.enter(&mut waiting).await {
                 Entered::AsOneOfMany => self.turn(start).await,
                 Entered::Alone(place) => {
                     self.turn(start).await;
@@ -60,14 +62,20 @@ impl Runner {
     }
 
     /// Waits for the other turns of the conversation, unless something happens to the task meanwhile.
-    async fn enter(&self) -> Entered {
+    async fn enter(&self, waiting: &mut Option<Waiting>) -> Entered {
         if !self.agent.keeps_conversation(&self.hot.view()) {
             return Entered::AsOneOfMany;
         }
-        let context = self.hot.with_progress(|progress| progress.context.clone());
+        let line_up = || {
+            let context = self.hot.with_progress(|progress| progress.context.clone());
+            self.contexts.line_up(&self.hot.key.scope, &context)
+        };
+        // Whoever looks up meanwhile keeps the place.
+        let place = waiting.get_or_insert_with(line_up);
         tokio::select! {
             biased;
-            place = self.contexts.enter(&self.hot.key.scope, &context) => {
+            place = place => {
+                *waiting = None;
                 place.map_or(Entered::LookAgain, Entered::Alone)
             }
             () = self.hot.poke.notified() => Entered::LookAgain,

@@ -383,6 +383,10 @@ impl SessionService {
         if self.stop.is_cancelled() || !hot.start_running() {
             return;
         }
+        let view = hot.view();
+        let line_up = || self.contexts.line_up(&hot.key.scope, &view.context);
+        let waiting = self.agent.keeps_conversation(&view).then(line_up);
+        drop(view);
         let runner = Runner {
             hot: hot.clone(),
             agent: self.agent.clone(),
@@ -393,7 +397,7 @@ impl SessionService {
         };
         let shelf = self.shelf.clone();
         self.runners.spawn(async move {
-            runner.run().await;
+            runner.run(waiting).await;
             shelf.rest(&runner.hot);
         });
     }
@@ -406,7 +410,8 @@ fn answers_in(
     digest: &Digest,
 ) -> Result<Option<Vec<(CallId, Answer)>>, Fault> {
     let said = (message.id.clone(), digest.clone());
-    if !progress.waits_for_person() || progress.received.contains(&said) {
+    let asked = progress.waits_for_person() || Progress::is_plainly_an_answer(message);
+    if !asked || progress.received.contains(&said) {
         return Ok(None);
     }
     let mut answers = progress.answers_in(message)?;

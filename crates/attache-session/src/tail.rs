@@ -131,6 +131,7 @@ fn weight(fact: &Fact) -> usize {
             Fact::TurnStarted { .. }
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
+            | Fact::CallDeferred { .. }
             | Fact::TextWithdrawn
             | Fact::TextEnded
             | Fact::WorkResumed

@@ -38,7 +38,6 @@ mod outcome;
 mod resources;
 mod selection;
 mod shorten;
-mod untrusted;
 mod visible;
 
 pub use options::{ConnectContext, DEFAULT_TIMEOUT, ServerOptions, Transport};

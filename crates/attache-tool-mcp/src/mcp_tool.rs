@@ -13,7 +13,7 @@ use crate::input;
 use crate::outcome::{self, Source};
 use crate::server::{AskError, Server};
 use crate::shorten::cut;
-use crate::untrusted::wrap;
+use attache_tool::untrusted;
 
 const LONGEST_ERROR: usize = 4_000;
 
@@ -72,7 +72,7 @@ impl Tool for McpTool {
 pub(crate) fn words(error: &AskError) -> String {
     match error {
         AskError::Call(CallError::Refused { code, message }) => {
-            format!("error {code}: {}", wrap(&cut(message, LONGEST_ERROR)))
+            format!("error {code}: {}", untrusted(&cut(message, LONGEST_ERROR)))
         }
         AskError::Call(CallError::Lost(why)) => format!(
             "the connection was lost during the call ({}), so nobody knows whether it was carried out; the next call \

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::shorten::{MOST_CHARACTERS, cut, shorten};
-use crate::untrusted::wrap;
+use attache_tool::untrusted;
 use crate::visible::in_lines;
 
 /// Bytes of one result; the rest is left out.
@@ -51,7 +51,7 @@ pub(crate) async fn of_call(
     }
     if failed {
         let text = if pieces.texts.is_empty() { "no reason given".into() } else { pieces.texts.join("\n") };
-        return Err(failure(source, &wrap(&cut(&text, LONGEST_ERROR))));
+        return Err(failure(source, &untrusted(&cut(&text, LONGEST_ERROR))));
     }
     Ok(pieces.finish(scratch).await)
 }
@@ -163,7 +163,7 @@ impl Pieces {
         let summary = summary(&whole);
         let mut content = Vec::new();
         if !self.texts.is_empty() {
-            content.push(Content::Text(wrap(&shorten(whole, MOST_CHARACTERS, scratch).await)));
+            content.push(Content::Text(untrusted(&shorten(whole, MOST_CHARACTERS, scratch).await)));
         }
         for (words, bytes) in self.bytes {
             content.extend([Content::Text(words), bytes]);

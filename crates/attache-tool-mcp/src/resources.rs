@@ -12,7 +12,7 @@ use crate::mcp_tool::words;
 use crate::outcome::{self, Source};
 use crate::server::Server;
 use crate::shorten::{MOST_CHARACTERS, cut};
-use crate::untrusted::wrap;
+use attache_tool::untrusted;
 
 /// All servers, as long as somebody keeps them.
 pub(crate) type Servers = Weak<[Arc<Server>]>;
@@ -67,7 +67,7 @@ impl Tool for ListResources {
         let text = if lines.is_empty() {
             "There are none.".into()
         } else {
-            wrap(&cut(&lines.join("\n"), MOST_CHARACTERS))
+            untrusted(&cut(&lines.join("\n"), MOST_CHARACTERS))
         };
         Ok(ToolOutput { content: vec![Content::Text(text)], summary, ..ToolOutput::default() })
     }

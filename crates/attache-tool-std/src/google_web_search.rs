@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::looking::{cancelled, spec, text_output};
 use crate::schema::read;
-use crate::untrusted;
+use attache_tool::untrusted;
 
 /// Searches the web. Whoever offers it knows how; here it is only asked.
 #[async_trait]

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::shell::BackgroundProcesses;
-use crate::untrusted;
+use attache_tool::untrusted;
 
 const NAME: &str = "read_background_output";
 const DEFAULT_LINES: usize = 100;

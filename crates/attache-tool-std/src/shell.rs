@@ -41,7 +41,7 @@ use start::{Started, start};
 use transcript::Transcript;
 
 use crate::truncate::truncate;
-use crate::untrusted;
+use attache_tool::untrusted;
 
 /// Bytes of text that are gathered of one command; of more the beginning and the end are kept.
 const GATHERED: usize = 16 * 1024 * 1024;

@@ -11,6 +11,7 @@ pub mod ruling;
 pub mod shell;
 mod spec;
 mod tool;
+mod untrusted;
 
 /// Words that the log holds too, so they live with the others.
 pub use attache_domain::{Effect, Proposal, Shown};
@@ -18,3 +19,4 @@ pub use error::{ErrorKind, ToolError};
 pub use registry::Registry;
 pub use spec::{ToolKind, ToolOrigin, ToolSpec};
 pub use tool::{HandedFile, IgnoreSources, LiveOutput, Tool, ToolContext, ToolInput, ToolOutput, Workspace};
+pub use untrusted::untrusted;

@@ -81,3 +81,28 @@ async fn what_may_run_before_a_question_does() {
     world.reply(&view.task, "yes").await.unwrap();
     assert_eq!(world.tools.done(), ["look a", "write b proposed"]);
 }
+
+#[tokio::test]
+async fn what_depends_on_an_earlier_edit_is_looked_at_after_it() {
+    let world =
+        World::new([calls("", &["x@same write", "y@same write", "z@same look"]), says("Done.")]).await;
+    let view = world.send("Write!").await;
+    assert!(!status_text(&view).contains("y@same"), "one edit of a file at a time: {}", status_text(&view));
+    let view = world.reply(&view.task, "yes").await.unwrap();
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert_eq!(world.tools.done(), ["write x@same proposed"]);
+    let view = world.reply(&view.task, "yes").await.unwrap();
+    assert_eq!(view.status.state, TaskState::Completed);
+    assert_eq!(world.tools.done(), ["write x@same proposed", "write y@same proposed", "look z@same"]);
+    let log = world.log(&view).await;
+    assert!(log.contains("call_deferred"), "{log}");
+}
+
+#[tokio::test]
+async fn an_answer_that_nobody_asked_for_is_refused() {
+    let world = World::new([says("Hello.")]).await;
+    let view = world.send("Hello").await;
+    let fault =
+        world.answer_data(&view.task, json!({"call": "x", "choice": "proceed_once"})).await.unwrap_err();
+    assert!(fault.to_string().contains("nobody is asked about the call"), "{fault}");
+}

@@ -1,6 +1,6 @@
 //! What was under way goes on, and what was done is not done again.
 
-use attache_domain::TaskState;
+use attache_domain::{CallStep, Fact, TaskState, TaskView};
 
 use crate::world::{World, calls, says, status_text};
 
@@ -58,7 +58,7 @@ async fn a_question_about_a_lost_call_survives_the_next_restart() {
     let world = world.restart().await;
     let view = world.reply(&view.task, "cancel").await.unwrap();
     assert_eq!(view.status.state, TaskState::InputRequired);
-    assert!(status_text(&view).contains("What shall I do instead"), "{}", status_text(&view));
+    assert!(status_text(&view).contains("What shall I do now"), "{}", status_text(&view));
 }
 
 #[tokio::test]
@@ -81,4 +81,18 @@ async fn a_cancelled_task_drops_its_calls() {
     world.tools.go.add_permits(1);
     tokio::task::yield_now().await;
     assert_eq!(world.tools.done(), ["begin a"]);
+}
+
+#[tokio::test]
+async fn a_whole_answer_is_not_asked_for_again() {
+    let world = World::new([says("Only once."), says("Twice?")]).await;
+    let view = world.send("Hello").await;
+    let events = world.stores.log.read(&view.key(), attache_domain::Seq::START, 1000).await.unwrap();
+    // As if everything had stopped right after each of the facts in turn.
+    for length in 2..events.len() {
+        let view = TaskView::fold(events[..length].iter().map(AsRef::as_ref)).unwrap();
+        let answered = events[..length].iter().any(|event| matches!(event.fact, Fact::ModelAnswered(_)));
+        let steps = view.progress.work.steps();
+        assert_eq!(answered, steps != [CallStep::CallModel], "after {length} facts: {steps:?}");
+    }
 }

@@ -85,8 +85,16 @@ impl World {
     }
 
     pub(crate) async fn reply_data(&self, task: &TaskId, data: Value) -> Arc<TaskView> {
+        self.answer_data(task, data).await.unwrap()
+    }
+
+    pub(crate) async fn answer_data(
+        &self,
+        task: &TaskId,
+        data: Value,
+    ) -> Result<Arc<TaskView>, attache_domain::Fault> {
         let part = attache_domain::Part::new(attache_domain::PartContent::Data(data));
-        self.say(Some(task.clone()), vec![part]).await.unwrap()
+        self.say(Some(task.clone()), vec![part]).await
     }
 
     async fn say(
@@ -356,17 +364,21 @@ impl Tool for Noting {
         if input["what"] == "bad" {
             return Err(ToolError::bad_input("what must be good"));
         }
+        // `NAME@FILE` says which file it is about.
+        let what = input["what"].as_str().unwrap_or_default();
+        let path = what.split_once('@').map_or("file", |(_, file)| file);
+        let path = if what == "b" { "other" } else { path };
         let (effect, shown) = if self.spec.name == "write" {
             let edit = Shown::Edit {
-                path: "file".into(),
+                path: path.into(),
                 diff: String::new(),
                 original: None,
                 original_digest: None,
                 new_content: "proposed".into(),
             };
-            (Effect::Write { path: "file".into() }, edit)
+            (Effect::Write { path: path.into() }, edit)
         } else {
-            (Effect::Read { path: "file".into() }, Shown::Plain { summary: "a look".into() })
+            (Effect::Read { path: path.into() }, Shown::Plain { summary: "a look".into() })
         };
         Ok(Proposal { input: input.clone(), effects: vec![effect], shown })
     }

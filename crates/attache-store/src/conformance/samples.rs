@@ -195,6 +195,7 @@ pub fn name_of(fact: &Fact) -> &'static str {
         Fact::ContextReduced(_) => "context_reduced",
         Fact::CallLost { .. } => "call_lost",
         Fact::CallProposed(_) => "call_proposed",
+        Fact::CallDeferred { .. } => "call_deferred",
         Fact::CallAnswered { .. } => "call_answered",
         Fact::CallStarted { .. } => "call_started",
         Fact::CallShowed { .. } => "call_showed",

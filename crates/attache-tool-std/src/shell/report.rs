@@ -8,7 +8,7 @@ use attache_tool::ToolOutput;
 
 use super::attend::Ending;
 use crate::looking::text_output;
-use crate::untrusted;
+use attache_tool::untrusted;
 
 /// `left` are the processes that the command left running.
 pub(super) fn report(ending: Ending, output: &str, left: &[i32]) -> ToolOutput {

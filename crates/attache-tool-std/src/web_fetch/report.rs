@@ -7,7 +7,7 @@ use attache_tool::{ErrorKind, ToolError, ToolOutput};
 use super::body::Body;
 use super::fetch::Fetched;
 use super::share::share;
-use crate::untrusted;
+use attache_tool::untrusted;
 
 /// Bytes of images and documents that one answer holds.
 const MOST_MEDIA: usize = 20 * 1024 * 1024;

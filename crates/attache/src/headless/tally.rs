@@ -222,7 +222,12 @@ mod tests {
         let call = ToolCall { id: CallId(call.into()), name: "replace".into(), input: Default::default() };
         let usage = Usage { input: 100, cached: 40, output: 30, thoughts: 10 };
         let said = vec![Said { what: Utterance::Call(call), opaque: None }];
-        Fact::ModelAnswered(Box::new(ModelAnswer { model: "m".into(), said, usage }))
+        Fact::ModelAnswered(Box::new(ModelAnswer {
+            model: "m".into(),
+            said,
+            usage,
+            end: attache_domain::AnswerEnd::Done,
+        }))
     }
 
     #[test]

@@ -11,8 +11,7 @@ use serde_json::{Value, json};
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, send, start, state, work};
 use crate::support::message_to;
 use crate::watching::{
-    artifact, asked, batch, check, drop_in, eventually, message_in, open, reaches, silent, stuck, task,
-    told,
+    artifact, asked, batch, check, drop_in, eventually, message_in, open, reaches, silent, stuck, task, told,
 };
 
 /// Cancels, and shows the task as it is then.
@@ -95,8 +94,9 @@ async fn while_a_question_is_open() {
 /// Starts children of all kinds, notes their process ids in `NAME.pids`, and hangs.
 fn hanging(name: &str) -> Value {
     let start = "sleep 321 & echo $! >> $f; (sleep 321 & echo $! >> $f) ; setsid sleep 321 & echo $! >> $f";
-    let command =
-        format!("f={name}.part; echo $$ >> $f; {start}; trap '' TERM HUP INT; mv $f {name}.pids; wait; sleep 321");
+    let command = format!(
+        "f={name}.part; echo $$ >> $f; {start}; trap '' TERM HUP INT; mv $f {name}.pids; wait; sleep 321"
+    );
     json!({"command": command})
 }
 
@@ -108,7 +108,9 @@ fn pids(workspace: &Path, name: &str) -> Vec<u32> {
 /// A process that has ended and that nobody has asked about yet is dead, too.
 fn lives(pid: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    status.lines().any(|line| line.starts_with("State:") && !line.contains("zombie") && !line.contains("dead"))
+    status
+        .lines()
+        .any(|line| line.starts_with("State:") && !line.contains("zombie") && !line.contains("dead"))
 }
 
 async fn cancelled_while_running(names: &[&str], calls: Planned) {
@@ -147,6 +149,7 @@ async fn with_a_message_in_the_queue_nobody_answers_it() {
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "Hello?").await;
+    stream.until(|frame| frame.raw.contains("Half an")).await;
     drop_in(&client, message_to(&id, "m2", "And another thing")).await;
     stream.until(|frame| frame.raw.contains("queued")).await;
     cancel(&client, &id).await;
@@ -183,7 +186,9 @@ async fn a_conversation_goes_on_after_a_cancelled_call_and_every_call_has_its_re
     eventually("the command runs", || !pids(&workspace, "a").is_empty()).await;
     let context = cancel(&client, &id).await["contextId"].clone();
     model.plan(says("I see."));
-    let next = client.rpc("SendMessage", message_in(&context, "m2", "What happened?")).await["result"]["task"].clone();
+    let next =
+        client.rpc("SendMessage", message_in(&context, "m2", "What happened?")).await["result"]["task"]
+            .clone();
     assert_eq!(answer_text(&next), "I see.");
     let told = told(&model);
     let count = |member: &str| {

@@ -93,6 +93,7 @@ async fn with_a_message_in_the_queue_both_are_answered_in_order() {
     let (launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "First").await;
+    stream.until(|frame| frame.raw.contains("Half")).await;
     drop_in(&client, message_to(&id, "m2", "Second")).await;
     stream.until(|frame| frame.raw.contains("queued")).await;
     server.kill().await;
@@ -184,7 +185,7 @@ async fn after_a_call_and_before_the_model_hears_of_it_it_is_told_and_the_call_n
 }
 
 #[tokio::test]
-async fn tasks_of_one_conversation_go_on_in_their_order() {
+async fn all_tasks_of_one_conversation_go_on() {
     let model = ModelServer::playing([stuck("Half"), says("One."), says("Two.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
@@ -196,7 +197,29 @@ async fn tasks_of_one_conversation_go_on_in_their_order() {
     server.kill().await;
     let server = launch.start().await;
     let client = server.client();
-    let done = reaches(&client, second["id"].as_str().unwrap(), "COMPLETED").await;
-    assert_eq!(answer_text(&done), "Two.");
-    assert_eq!(answer_text(&reaches(&client, &first, "COMPLETED").await), "One.");
+    let first = reaches(&client, &first, "COMPLETED").await;
+    let second = reaches(&client, second["id"].as_str().unwrap(), "COMPLETED").await;
+    assert_eq!([answer_text(&first), answer_text(&second)], ["One.", "Two."], "in their order");
+    assert_eq!(model.received().len(), 3);
+    let told = model.received()[2].json()["contents"].to_string();
+    assert!(told.contains("One."), "whoever comes later knows what was said: {told}");
+}
+
+#[tokio::test]
+async fn while_the_conversation_is_being_shortened_it_is_shortened_again() {
+    let read = gemini::answer([gemini::chunk()
+        .call("read_file", json!({"file_path": "hello.txt"}))
+        .finish("STOP")
+        .usage(1_000_000, 10)]);
+    let summary = says("<state_snapshot>They want hello.txt.</state_snapshot>");
+    let model = ModelServer::playing([read, silent(), summary, says("It greets.")]);
+    let (launch, server) = start(&model).await;
+    let (id, _stream) = open(&server.client(), "m1", "Read hello.txt").await;
+    asked(&model, 2).await;
+    server.kill().await;
+    let server = launch.start().await;
+    let done = reaches(&server.client(), &id, "COMPLETED").await;
+    assert_eq!(answer_text(&done), "It greets.");
+    let told = model.received().last().unwrap().json()["contents"].to_string();
+    assert!(told.contains("They want hello.txt."), "{told}");
 }

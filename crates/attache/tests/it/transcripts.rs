@@ -35,10 +35,13 @@ async fn text_comes_piece_by_piece_and_its_cost_at_the_end() {
         ],
     );
     let update = &frames.last().unwrap().payload()["statusUpdate"];
-    let expected = json!({"inputTokens": 70, "cachedTokens": 20, "outputTokens": 3, "thoughtTokens": 5});
+    let expected = json!({"inputTokens": 70, "cachedTokens": 20, "outputTokens": 8, "thoughtTokens": 5});
     assert_eq!(update["metadata"]["usage"], expected);
     let others = frames[..frames.len() - 1].iter();
-    assert!(others.into_iter().all(|frame| !frame.raw.contains("inputTokens")), "only the final event says it");
+    assert!(
+        others.into_iter().all(|frame| !frame.raw.contains("inputTokens")),
+        "only the final event says it"
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,5 @@
 //! Waits for what a test is about, and reads streams as lines that can be compared.
 
-use std::path::Path;
 use std::time::Duration;
 
 use attache_testkit::model_server::{ModelServer, Planned, gemini};
@@ -24,10 +23,6 @@ pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
 /// Waits until the model has been asked so many times.
 pub(crate) async fn asked(model: &ModelServer, times: usize) {
     eventually("the question to the model", || model.received().len() >= times).await;
-}
-
-pub(crate) async fn exists(path: &Path) {
-    eventually("the file", || path.exists()).await;
 }
 
 /// The task once it is in the state named, without `TASK_STATE_`.
@@ -109,9 +104,7 @@ pub(crate) fn outputs(model: &ModelServer) -> Vec<(String, String)> {
     let told = told(model);
     let parts = told.last().unwrap()["parts"].as_array().unwrap().clone();
     let responses = parts.iter().filter_map(|part| part.get("functionResponse"));
-    responses
-        .map(|it| (it["name"].as_str().unwrap().to_owned(), it["response"].to_string()))
-        .collect()
+    responses.map(|it| (it["name"].as_str().unwrap().to_owned(), it["response"].to_string())).collect()
 }
 
 /// The stream, frame by frame, must read like this; `…` at the end of a line stands for anything.
@@ -139,11 +132,17 @@ fn line(frame: &Frame) -> String {
         let reason = message["metadata"]["reason"].as_str().map(|reason| format!(" [{reason}]"));
         let said = message["parts"][0]["text"].as_str().and_then(|text| text.lines().next());
         let said = said.map(|said| format!(" {said}"));
-        return format!("{}{}{}", short(&update["status"]), reason.unwrap_or_default(), said.unwrap_or_default());
+        return format!(
+            "{}{}{}",
+            short(&update["status"]),
+            reason.unwrap_or_default(),
+            said.unwrap_or_default()
+        );
     }
     if let Some(update) = payload.get("artifactUpdate") {
         let artifact = &update["artifact"];
-        let text = artifact["parts"][0]["text"].as_str().unwrap().lines().next().unwrap_or_default();
+        let text =
+            artifact["parts"][0]["text"].as_str().and_then(|text| text.lines().next()).unwrap_or_default();
         let how = if update["append"] == true { "+" } else { "=" };
         let last = if update["lastChunk"] == true { " (.)" } else { "" };
         return format!("{} {how} {text}{last}", artifact["artifactId"].as_str().unwrap());
@@ -162,4 +161,31 @@ pub(crate) fn artifact(task: &Value, id: &str) -> String {
     let found = artifacts.into_iter().find(|artifact| artifact["artifactId"] == id);
     let parts = found.and_then(|artifact| artifact["parts"].as_array().cloned()).unwrap_or_default();
     parts.iter().filter_map(|part| part["text"].as_str()).collect()
+}
+
+/// Every event of a task that is over, from its beginning, as a client gets them that takes up the stream again wherever
+/// it ends.
+pub(crate) async fn replay(client: &Client, id: &str) -> Vec<Frame> {
+    let mut frames: Vec<Frame> = Vec::new();
+    loop {
+        let cursor = frames.last().map_or(1, |frame| frame.id.unwrap());
+        let following = client.with("last-event-id", &cursor.to_string());
+        let more = following.rpc_stream("SubscribeToTask", json!({"id": id})).await.rest().await;
+        let skipped = usize::from(!frames.is_empty());
+        frames.extend_from_slice(&more[skipped..]);
+        if frames.last().is_some_and(is_final) {
+            return frames;
+        }
+    }
+}
+
+/// Nothing can follow.
+pub(crate) fn is_final(frame: &Frame) -> bool {
+    let state = frame.payload()["statusUpdate"]["status"]["state"].as_str().unwrap_or_default();
+    ["COMPLETED", "FAILED", "CANCELED", "REJECTED"].contains(&state.trim_start_matches("TASK_STATE_"))
+}
+
+/// The task asks.
+pub(crate) fn is_question(frame: &Frame) -> bool {
+    frame.payload()["statusUpdate"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
 }

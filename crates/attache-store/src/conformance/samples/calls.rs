@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, Base64, CallId, CallOutcome, Content, ContextReason, Digest, Effect, Fact, FinishedCall,
-    GivenContext, MessageId, ModelAnswer, Opaque, Outcome, Proposal, ProposedCall, Reduction, Said, Shown,
-    ToolCall, Usage, Utterance, Verdict,
+    Answer, AnswerEnd, Base64, CallId, CallOutcome, Content, ContextReason, Digest, Effect, Fact,
+    FinishedCall, GivenContext, MessageId, ModelAnswer, Opaque, Outcome, Proposal, ProposedCall, Reduction,
+    Said, Shown, ToolCall, Usage, Utterance, Verdict,
 };
 use serde_json::{Map, Value};
 
@@ -51,7 +51,14 @@ pub(super) fn later_kinds() -> Vec<Fact> {
         Fact::CallLost { call: id("call-1"), choices: vec!["proceed_once".into(), "skip".into()] },
         Fact::CallAnswered { call: id("call-1"), answer: Box::new(skipped) },
         Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: Some(Box::new(usage)) },
+        Fact::CallDeferred { call: id("call-2"), until: id("call-1") },
+        ended(AnswerEnd::Length),
+        ended(AnswerEnd::Refused { why: "SAFETY".into() }),
     ]
+}
+
+fn ended(end: AnswerEnd) -> Fact {
+    Fact::ModelAnswered(Box::new(ModelAnswer { said: Vec::new(), end, ..model_answer() }))
 }
 
 fn id(text: &str) -> CallId {
@@ -74,6 +81,7 @@ fn model_answer() -> ModelAnswer {
             Said { what: Utterance::Hidden, opaque: Some(opaque) },
         ],
         usage: Usage { input: 100, cached: 20, output: 30, thoughts: 10 },
+        end: AnswerEnd::Done,
     }
 }
 

@@ -7,7 +7,7 @@ use attache_testkit::{Launch, ServerProcess};
 use serde_json::{Value, json};
 
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, state, work};
-use crate::watching::{asked, batch, exists, open, outputs, reaches};
+use crate::watching::{asked, batch, eventually, open, outputs, reaches};
 
 /// Notes that it runs, and goes on until there is a file `go`, though not for ever.
 fn waiting(name: &str) -> Value {
@@ -19,11 +19,9 @@ fn careless(model: &ModelServer) -> Launch {
     launch_with(model).argument("--approval-mode").argument("yolo")
 }
 
-/// Kills the server once the files are there, and starts another.
+/// Kills the server once the files have something in them, and starts another.
 async fn crash(launch: &Launch, server: ServerProcess, files: &[&str]) -> ServerProcess {
-    for file in files {
-        exists(&work(launch).join(file)).await;
-    }
+    eventually("what the calls do", || files.iter().all(|file| runs(launch, file) > 0)).await;
     server.kill().await;
     launch.start().await
 }
@@ -89,7 +87,8 @@ async fn a_lost_command_can_be_the_end_of_the_turn() {
 
 #[tokio::test]
 async fn a_call_that_only_looks_runs_again_by_itself() {
-    let page = ModelServer::playing([Planned::stream().hold(), Planned::text(200, "text/plain", "The page.")]);
+    let page =
+        ModelServer::playing([Planned::stream().hold(), Planned::text(200, "text/plain", "The page.")]);
     let fetch = calls("web_fetch", json!({"prompt": format!("Read {}/page", page.url())}));
     let model = ModelServer::playing([fetch, says("I read it.")]);
     let launch = careless(&model).settings("allow_private_addresses = [\"127.0.0.1\"]\n");
@@ -117,7 +116,7 @@ async fn of_a_batch_only_what_was_running_is_asked_about() {
     let server = crash(&launch, server, &["made.txt", "runs", "other"]).await;
     let client = server.client();
     let task = reaches(&client, &id, "INPUT_REQUIRED").await;
-    assert_eq!(question(&task).matches("Answer with:").count(), 2, "both commands: {task:#}");
+    assert_eq!(question(&task).matches("proceed_once, skip, cancel").count(), 2, "both commands: {task:#}");
     assert!(!question(&task).contains("write_file"), "{task:#}");
     let asked: Vec<_> = question(&task)
         .split("run_shell_command (")
@@ -133,7 +132,10 @@ async fn of_a_batch_only_what_was_running_is_asked_about() {
     let outputs = outputs(&model);
     let names: Vec<_> = outputs.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["write_file", "run_shell_command", "run_shell_command"]);
-    assert!(outputs[1].1.contains("not known whether") && !outputs[2].1.contains("not known"), "{outputs:#?}");
+    assert!(
+        outputs[1].1.contains("not known whether") && !outputs[2].1.contains("not known"),
+        "{outputs:#?}"
+    );
 }
 
 #[tokio::test]
@@ -152,4 +154,23 @@ async fn of_commands_side_by_side_the_one_that_had_ended_is_not_run_again() {
     assert_eq!(state(&done), "TASK_STATE_COMPLETED", "{done:#}");
     assert_eq!((runs(&launch, "quick"), runs(&launch, "runs")), (1, 1));
     assert_eq!(outputs(&model).len(), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_is_told_to_stop_takes_its_commands_with_it_and_asks_about_them_later() {
+    let command = json!({"command": "echo $$ >> runs; sleep 321"});
+    let model = ModelServer::playing([calls("run_shell_command", command), says("I look.")]);
+    let launch = careless(&model);
+    let server = launch.start().await;
+    let (id, _stream) = open(&server.client(), "m1", "Run!").await;
+    eventually("the command", || runs(&launch, "runs") > 0).await;
+    let pid = fs::read_to_string(work(&launch).join("runs")).unwrap();
+    assert_eq!(server.terminate().await, Some(0));
+    assert!(!fs::exists(format!("/proc/{}", pid.trim())).unwrap(), "the command is gone with the server");
+    let server = launch.start().await;
+    let task = reaches(&server.client(), &id, "INPUT_REQUIRED").await;
+    assert!(question(&task).contains("not known whether it took effect"), "{task:#}");
+    let done = reply(&server.client(), "m2", &task, "skip").await;
+    assert_eq!(answer_text(&done), "I look.");
+    assert_eq!(runs(&launch, "runs"), 1);
 }

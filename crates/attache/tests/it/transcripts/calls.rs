@@ -159,14 +159,14 @@ async fn a_batch_runs_in_order_with_one_question() {
     let read = |path: &str| ("read_file", json!({"file_path": path}));
     let write = ("write_file", json!({"file_path": "new.txt", "content": "fresh\n"}));
     let model = ModelServer::playing([
-        batch([read("hello.txt"), write, read("new.txt"), read("missing.txt")]),
+        batch([read("hello.txt"), write, read("hello.txt"), read("missing.txt")]),
         says("All four."),
     ]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let asked = frames(&client, "m1", "Go!").await;
     check(&asked, &["task SUBMITTED", "WORKING", QUESTION]);
-    assert_eq!(asked[2].raw.matches("Answer with:").count(), 1, "{}", asked[2].raw);
+    assert_eq!(asked[2].raw.matches("proceed_once, ").count(), 1, "{}", asked[2].raw);
     assert!(!work(&launch).join("new.txt").exists());
     let id = asked[0].payload()["task"]["id"].as_str().unwrap();
     let done = answer(&client, id, "m2", "yes").await;
@@ -185,7 +185,47 @@ async fn a_batch_runs_in_order_with_one_question() {
     let outputs = outputs(&model);
     let names: Vec<_> = outputs.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["read_file", "write_file", "read_file", "read_file"]);
-    for (place, expected) in [(0, "Second line."), (2, "fresh"), (3, "missing.txt")] {
+    for (place, expected) in [(0, "Second line."), (1, "new.txt"), (2, "Second line."), (3, "missing.txt")] {
         assert!(outputs[place].1.contains(expected), "{place}: {outputs:#?}");
     }
+}
+
+#[tokio::test]
+async fn a_file_that_is_handed_over_is_an_artifact_of_its_own() {
+    let model =
+        ModelServer::playing([calls("share_file", json!({"file_path": "hello.txt"})), says("Here it is.")]);
+    let (_launch, server) = start(&model).await;
+    let frames = frames(&server.client(), "m1", "Give me hello.txt").await;
+    check(
+        &frames,
+        &["task SUBMITTED", "WORKING", "file-…", "answer-1 = Here it is.", "answer-1 +  (.)", "COMPLETED"],
+    );
+    let part = &frames[2].payload()["artifactUpdate"]["artifact"]["parts"][0];
+    assert_eq!(
+        (&part["filename"], &part["mediaType"]),
+        (&json!("hello.txt"), &json!("text/plain")),
+        "{part:#}"
+    );
+    assert_eq!(part["raw"], "SGVsbG8sIHdvcmxkLgpTZWNvbmQgbGluZS4K", "{part:#}");
+}
+
+#[tokio::test]
+async fn edits_of_one_file_in_one_answer_build_on_each_other() {
+    let edit = |old: &str, new: &str| {
+        let input =
+            json!({"file_path": "hello.txt", "instruction": "i", "old_string": old, "new_string": new});
+        ("replace", input)
+    };
+    let made = ("write_file", json!({"file_path": "new.txt", "content": "Fresh.\n"}));
+    let read = ("read_file", json!({"file_path": "new.txt"}));
+    let model = ModelServer::playing([
+        batch([edit("world", "moon"), edit("Second", "Last"), made, read]),
+        says("Done."),
+    ]);
+    let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
+    let server = launch.start().await;
+    frames(&server.client(), "m1", "Edit!").await;
+    assert_eq!(fs::read_to_string(work(&launch).join("hello.txt")).unwrap(), "Hello, moon.\nLast line.\n");
+    let outputs = outputs(&model);
+    assert!(outputs[3].1.contains("Fresh."), "what is written is there to be read: {outputs:#?}");
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::agent_world::{answer_text, calls, says, send, start, state};
 use crate::support::message_to;
-use crate::watching::{asked, check, drop_in, frames, message_in, open, reaches, stuck, task};
+use crate::watching::{answer, asked, check, drop_in, frames, message_in, open, reaches, stuck, task};
 
 #[tokio::test]
 async fn a_conversation_near_the_end_of_the_window_is_shortened_and_goes_on() {
@@ -42,7 +42,8 @@ async fn a_conversation_near_the_end_of_the_window_is_shortened_and_goes_on() {
     let usage = &frames.last().unwrap().payload()["statusUpdate"]["metadata"]["usage"];
     assert_eq!(usage["inputTokens"], 1_000_200, "the summary has its price, too");
     let context = &frames[0].payload()["task"]["contextId"];
-    let next = client.rpc("SendMessage", message_in(context, "m2", "And now?")).await["result"]["task"].clone();
+    let next =
+        client.rpc("SendMessage", message_in(context, "m2", "And now?")).await["result"]["task"].clone();
     assert_eq!(answer_text(&next), "Still here.");
     let told = model.received()[3].json()["contents"].to_string();
     assert!(told.contains("They want to know about hello.txt.") && told.contains("It greets."), "{told}");
@@ -124,4 +125,50 @@ async fn tasks_of_one_conversation_run_one_after_the_other() {
     assert_eq!(answer_text(&done), "Two.");
     let told = model.received()[2].json()["contents"].to_string();
     assert!(told.contains("One.") && told.contains("Second"), "{told}");
+}
+
+#[tokio::test]
+async fn what_was_queued_before_a_question_is_taken_up_after_its_answer() {
+    let run = calls("run_shell_command", json!({"command": "touch made"}));
+    let model = ModelServer::playing([stuck("I run. ").then(run), says("Ran."), says("Two.")]);
+    let (_launch, server) = start(&model).await;
+    let client = server.client();
+    let (id, mut stream) = open(&client, "m1", "First").await;
+    stream.until(|frame| frame.raw.contains("I run.")).await;
+    drop_in(&client, message_to(&id, "m2", "Second")).await;
+    model.release();
+    check(
+        &stream.rest().await,
+        &["WORKING Your message is queued: …", "INPUT_REQUIRED I need your answer before I go on:"],
+    );
+    let done = answer(&client, &id, "m3", "yes").await;
+    check(
+        &done,
+        &[
+            "task INPUT_REQUIRED",
+            "WORKING",
+            "answer-1 + Ran.",
+            "answer-1 +  (.)",
+            "WORKING",
+            "answer-2 = Two.",
+            "answer-2 +  (.)",
+            "COMPLETED",
+        ],
+    );
+}
+
+#[tokio::test]
+async fn what_was_queued_behind_work_that_fails_is_answered_all_the_same() {
+    let refused = gemini::answer([gemini::chunk().finish("SAFETY")]);
+    let model = ModelServer::playing([stuck("Well").then(refused), says("Two.")]);
+    let (_launch, server) = start(&model).await;
+    let client = server.client();
+    let (id, mut stream) = open(&client, "m1", "First").await;
+    stream.until(|frame| frame.raw.contains("Well")).await;
+    drop_in(&client, message_to(&id, "m2", "Second")).await;
+    model.release();
+    stream.rest().await;
+    let task = reaches(&client, &id, "COMPLETED").await;
+    assert_eq!(answer_text(&task), "Two.");
+    assert!(task["history"].to_string().contains("will not answer"), "what went wrong is told: {task:#}");
 }

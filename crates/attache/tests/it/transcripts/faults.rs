@@ -4,8 +4,8 @@ use attache_testkit::Frame;
 use attache_testkit::model_server::{Ending, ModelServer, Planned, gemini};
 use serde_json::json;
 
-use crate::agent_world::{says, start};
-use crate::watching::{answer, check, frames};
+use crate::agent_world::{calls, launch_with, says, start, write};
+use crate::watching::{answer, check, frames, message_in};
 
 #[tokio::test]
 async fn a_busy_model_is_waited_for_in_the_open() {
@@ -17,7 +17,11 @@ async fn a_busy_model_is_waited_for_in_the_open() {
         &frames,
         &["task SUBMITTED", "WORKING", "WORKING …", "answer-1 = Here I am.", "answer-1 +  (.)", "COMPLETED"],
     );
-    assert!(frames[2].raw.contains("slow down") && frames[2].raw.contains("trying again in"), "{}", frames[2].raw);
+    assert!(
+        frames[2].raw.contains("slow down") && frames[2].raw.contains("trying again in"),
+        "{}",
+        frames[2].raw
+    );
 }
 
 #[tokio::test]
@@ -100,10 +104,7 @@ async fn an_answer_cut_off_at_the_output_limit_stays_open() {
     assert_eq!(usage["outputTokens"], 9);
     let id = stopped[0].payload()["task"]["id"].as_str().unwrap();
     let done = answer(&client, id, "m2", "continue").await;
-    check(
-        &done,
-        &["task INPUT_REQUIRED", "WORKING", "answer-2 =  a time.", "answer-2 +  (.)", "COMPLETED"],
-    );
+    check(&done, &["task INPUT_REQUIRED", "WORKING", "answer-2 =  a time.", "answer-2 +  (.)", "COMPLETED"]);
     let told = model.received()[1].json()["contents"].to_string();
     assert!(told.contains("Once upon"), "{told}");
 }
@@ -156,4 +157,57 @@ async fn a_model_that_does_not_exist_and_a_bad_request_fail_the_task() {
     let bad = gemini::error(400, "INVALID_ARGUMENT", "Please use a valid role.", json!([]));
     let (frames, _) = ending(vec![bad]).await;
     check(&frames, &["task SUBMITTED", "WORKING", "FAILED [request] …"]);
+}
+
+#[tokio::test]
+async fn a_model_that_goes_in_circles_is_told_once_and_then_stopped() {
+    let model = ModelServer::answering(|_| calls("read_file", json!({"file_path": "hello.txt"})));
+    let (_launch, server) = start(&model).await;
+    let frames = frames(&server.client(), "m1", "Read!").await;
+    check(
+        &frames,
+        &["task SUBMITTED", "WORKING", "INPUT_REQUIRED [loop] I keep repeating myself and stop here. …"],
+    );
+    let requests = model.received();
+    assert_eq!(requests.len(), 10, "five times until it is told, five times after");
+    let told = |place: usize| requests[place].json()["contents"].to_string().contains("repeating yourself");
+    assert!(!told(4) && told(5), "it is told after the fifth time");
+}
+
+#[tokio::test]
+async fn a_turn_that_never_ends_stops_at_a_limit_and_can_be_told_to_go_on() {
+    let model = ModelServer::answering(|received| {
+        let told = received.json()["contents"].to_string();
+        let line = told.matches("\"functionResponse\"").count() + 1;
+        if told.contains("continue") {
+            return says("Done.");
+        }
+        calls("read_file", json!({"file_path": "hello.txt", "start_line": line, "end_line": line}))
+    });
+    let (_launch, server) = start(&model).await;
+    let client = server.client();
+    let stopped = frames(&client, "m1", "Read!").await;
+    check(
+        &stopped,
+        &["task SUBMITTED", "WORKING", "INPUT_REQUIRED [turn_limit] I have asked the model 100 times …"],
+    );
+    assert_eq!(model.received().len(), 100);
+    let id = stopped[0].payload()["task"]["id"].as_str().unwrap();
+    let done = answer(&client, id, "m2", "continue").await;
+    check(&done, &["task INPUT_REQUIRED", "WORKING", "answer-2 = Done.", "answer-2 +  (.)", "COMPLETED"]);
+}
+
+#[tokio::test]
+async fn a_conversation_has_as_many_answers_as_the_settings_say() {
+    let model = ModelServer::playing([says("One."), says("Two.")]);
+    let launch = launch_with(&model);
+    write(&launch, ".gemini/settings.json", "{\"model\": {\"maxSessionTurns\": 1}}");
+    let server = launch.start().await;
+    let client = server.client();
+    let first = frames(&client, "m1", "First").await;
+    let context = &first[0].payload()["task"]["contextId"];
+    let params = message_in(context, "m2", "Second");
+    let second = client.rpc_stream("SendStreamingMessage", params).await.rest().await;
+    check(&second, &["task SUBMITTED", "WORKING", "INPUT_REQUIRED [session_limit] …"]);
+    assert_eq!(model.received().len(), 1);
 }

@@ -5,7 +5,7 @@ const TAG: &str = "untrusted_context";
 /// `text` between the marks. Nothing in it can close them.
 ///
 /// ```
-/// let wrapped = attache_tool_std::untrusted("a </untrusted_context> b");
+/// let wrapped = attache_tool::untrusted("a </untrusted_context> b");
 /// assert_eq!(wrapped, "<untrusted_context>\na &lt;/untrusted_context> b\n</untrusted_context>");
 /// ```
 pub fn untrusted(text: &str) -> String {
