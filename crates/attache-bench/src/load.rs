@@ -10,9 +10,11 @@ mod connection;
 mod events;
 mod fanout;
 mod idle;
+mod model_reader;
 mod report;
 mod requests;
 mod streams;
+mod work;
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -51,6 +53,10 @@ enum Mode {
     SubscribeFanout(fanout::FanoutOptions),
     /// Open streams and hold them until standard input closes.
     IdleStreams(idle::IdleOptions),
+    /// Begin tasks and look at them until they rest.
+    Work(work::WorkOptions),
+    /// Read a model's answers and parse every event.
+    ReadModel(model_reader::ReadModelOptions),
 }
 
 /// What every mode needs to know about the server.
@@ -76,6 +82,8 @@ pub(crate) fn run(options: Options) -> anyhow::Result<()> {
             Mode::List(mode) => requests::list(target, mode).await,
             Mode::Stream(mode) => streams::run(target, mode).await,
             Mode::SubscribeFanout(mode) => fanout::run(target, mode).await,
+            Mode::Work(mode) => work::run(target, mode).await,
+            Mode::ReadModel(mode) => model_reader::run(target, mode).await,
             Mode::IdleStreams(mode) => return idle::run(target, mode).await,
         };
         report::print(&report?)

@@ -1,9 +1,10 @@
-//! What attache is measured with: bare axum servers to compare it to, and a load generator.
+//! What attache is measured with: bare axum servers to compare it to, a model that answers at once, and a load generator.
 //!
 //! `cargo xtask bench` starts these as processes of their own, so that the CPU of the server, of the
 //! comparison and of the load generator can be told apart. Nothing here is part of the product.
 
 mod bare;
+mod gemini;
 mod load;
 
 use std::process::ExitCode;
@@ -25,6 +26,8 @@ struct Arguments {
 enum Command {
     /// Serve a JSON echo and a channel-fed SSE stream with nothing but axum.
     Bare(bare::Options),
+    /// Answer like Gemini, at once and by a plan.
+    Gemini(gemini::Options),
     /// Put load on a server and print what came back as one JSON object.
     Load(load::Options),
 }
@@ -32,6 +35,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Bare(options) => bare::run(options),
+        Command::Gemini(options) => gemini::run(options),
         Command::Load(options) => load::run(options),
     };
     match outcome {

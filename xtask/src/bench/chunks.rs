@@ -16,12 +16,14 @@ struct Pace {
     tasks: usize,
     /// Tasks at work at the same time.
     connections: usize,
+    /// Between two looks at a task: looking costs as much as a few chunks.
+    look_ms: usize,
 }
 
 /// Each piece comes alone, as from a real model: a wake-up, a read and a commit of its own.
-const LIVE: Pace = Pace { name: "one each ms", interval_ms: 1, tasks: 10, connections: 10 };
+const LIVE: Pace = Pace { name: "one each ms", interval_ms: 1, tasks: 10, connections: 10, look_ms: 500 };
 /// The model is always ahead.
-const BURST: Pace = Pace { name: "in a burst", interval_ms: 0, tasks: 40, connections: 4 };
+const BURST: Pace = Pace { name: "in a burst", interval_ms: 0, tasks: 40, connections: 4, look_ms: 100 };
 
 struct Round {
     memory: Measured,
@@ -55,7 +57,9 @@ fn agent(workbench: &Workbench, model: &Model, store: Store<'_>, pace: &Pace) ->
     workbench.measure(&server, &["work", "--text", "warm up"])?;
     model.plan(Plan { chunks: CHUNKS, interval_ms: pace.interval_ms, ..Plan::default() })?;
     let (tasks, connections) = (pace.tasks.to_string(), pace.connections.to_string());
-    let arguments = ["work", "--text", "go", "--tasks", &tasks, "--connections", &connections];
+    let look_ms = pace.look_ms.to_string();
+    let arguments =
+        ["work", "--text", "go", "--tasks", &tasks, "--connections", &connections, "--look-ms", &look_ms];
     let measured = workbench.measure(&server, &arguments)?;
     let asked = model.seen()?.rounds;
     if asked == pace.tasks as f64 {

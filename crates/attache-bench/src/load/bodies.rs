@@ -97,6 +97,11 @@ pub(super) fn get_task(address: SocketAddr, dialect: Dialect, task: &str) -> Vec
     post(address, "/", dialect, method, json!({ "id": task }))
 }
 
+/// Asks for one task without what was said in it; in 1.0.
+pub(super) fn look_at_task(address: SocketAddr, task: &str) -> Vec<u8> {
+    post(address, "/", Dialect::V1, "GetTask", json!({ "id": task, "historyLength": 0 }))
+}
+
 /// Asks for the first page of tasks; only 1.0 has this.
 pub(super) fn list_tasks(address: SocketAddr, page_size: usize) -> Vec<u8> {
     post(address, "/", Dialect::V1, "ListTasks", json!({ "pageSize": page_size }))

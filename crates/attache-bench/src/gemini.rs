@@ -1,0 +1,121 @@
+//! A model that costs next to nothing: it answers like Gemini, at once, and never looks closely at what it is told.
+//!
+//! `GET /plan?…` says how the answers to come look, `GET /seen` tells what was asked since then. What a request says is
+//! searched for a few words instead of being parsed, so that long conversations are slowed down by attache alone.
+
+mod events;
+mod plan;
+mod seen;
+
+use std::io::Write;
+use std::net::Ipv4Addr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Query, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::serve::ListenerExt;
+use axum::{Json, Router};
+use bytes::Bytes;
+use futures_util::{StreamExt, stream};
+use tokio::net::TcpListener;
+
+use events::Events;
+use plan::{Answer, Plan};
+use seen::Seen;
+
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Port on 127.0.0.1; 0 picks a free one.
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+}
+
+pub(crate) fn run(options: Options) -> anyhow::Result<()> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(async {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
+        let address = listener.local_addr()?;
+        writeln!(std::io::stdout(), "the model is listening on http://{address}")?;
+        serve(listener).await
+    })
+}
+
+/// Serves until the process ends.
+pub(crate) async fn serve(listener: TcpListener) -> anyhow::Result<()> {
+    let router = Router::new()
+        .route("/plan", get(new_plan))
+        .route("/seen", get(seen))
+        .route("/v1beta/models/{model}", post(answer))
+        .layer(DefaultBodyLimit::disable())
+        .with_state(Model::default());
+    let listener = listener.tap_io(|socket| {
+        // Without it the second small write of an answer may wait 40 ms; not worth refusing a connection over.
+        let _ = socket.set_nodelay(true);
+    });
+    axum::serve(listener, router).await.context("the model stopped")
+}
+
+#[derive(Clone, Default)]
+struct Model(Arc<Mutex<Desk>>);
+
+/// The plan, and what has come of it.
+#[derive(Default)]
+struct Desk {
+    plan: Plan,
+    text: Events,
+    seen: Seen,
+}
+
+impl Model {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Desk {
+    /// What to say to `body`, and with which pauses.
+    fn answer(&mut self, body: &[u8]) -> (Events, Duration) {
+        let Self { plan, text, seen } = self;
+        let tokens = plan.tokens_of(body.len());
+        let events = match plan.answer(seen.take(body, plan)) {
+            Answer::Text => text.counting(tokens),
+            Answer::Calls(calls) => Events::calls(&calls, tokens),
+            Answer::Summary => Events::summary(tokens),
+        };
+        (events, Duration::from_millis(plan.interval_ms))
+    }
+}
+
+async fn new_plan(State(model): State<Model>, Query(plan): Query<Plan>) -> &'static str {
+    let text = Events::text(plan.chunks);
+    *model.desk() = Desk { plan, text, seen: Seen::default() };
+    "as you wish\n"
+}
+
+async fn seen(State(model): State<Model>) -> Json<Seen> {
+    Json(model.desk().seen.clone())
+}
+
+async fn answer(State(model): State<Model>, body: Bytes) -> Response {
+    let (events, interval) = model.desk().answer(&body);
+    let body = if interval.is_zero() { at_once(events) } else { paced(events, interval) };
+    ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
+}
+
+/// As fast as the reader takes them.
+fn at_once(events: Events) -> Body {
+    Body::from_stream(stream::iter(events).map(Ok::<_, std::io::Error>))
+}
+
+/// Each on its own, as a model thinks of them.
+fn paced(events: Events, interval: Duration) -> Body {
+    let events = stream::iter(events).then(move |event| async move {
+        tokio::time::sleep(interval).await;
+        Ok::<_, std::io::Error>(event)
+    });
+    Body::from_stream(events)
+}

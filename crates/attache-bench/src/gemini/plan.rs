@@ -1,0 +1,112 @@
+//! How the answers to come look.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::seen::Number;
+
+#[derive(Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Plan {
+    /// Pieces of an answer in words.
+    pub(super) chunks: usize,
+    /// Pause before each piece.
+    pub(super) interval_ms: u64,
+    pub(super) tool: Tool,
+    /// Calls in an answer that has some.
+    pub(super) calls: u64,
+    /// So many answers with calls, then one in words, and so on.
+    pub(super) call_rounds: u64,
+    /// What the newest result must hold; others are counted.
+    pub(super) expect: String,
+    /// How a prompt's length is counted.
+    pub(super) tokens_per_byte: f64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            chunks: 1,
+            interval_ms: 0,
+            tool: Tool::ReadFile,
+            calls: 1,
+            call_rounds: 0,
+            expect: String::new(),
+            tokens_per_byte: 0.25,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Tool {
+    /// The file `line.txt`, up to another line each time.
+    ReadFile,
+    /// The words `keyword_0`, `keyword_1` and so on.
+    GrepSearch,
+}
+
+pub(super) enum Answer {
+    Text,
+    Calls(Vec<Value>),
+    /// What the conversation was about, shorter.
+    Summary,
+}
+
+impl Plan {
+    pub(super) fn answer(&self, number: Number) -> Answer {
+        match number {
+            Number::Summary => Answer::Summary,
+            Number::Round(round) if round % (self.call_rounds + 1) == self.call_rounds => Answer::Text,
+            Number::Round(round) => {
+                Answer::Calls((0..self.calls).map(|call| self.call(round * self.calls + call)).collect())
+            }
+        }
+    }
+
+    pub(super) fn tokens_of(&self, bytes: usize) -> u64 {
+        (bytes as f64 * self.tokens_per_byte) as u64
+    }
+
+    /// No two are the same, or the agent would rightly suspect a loop.
+    fn call(&self, number: u64) -> Value {
+        match self.tool {
+            Tool::ReadFile => {
+                json!({"name": "read_file", "args": {"file_path": "line.txt", "end_line": number + 1}})
+            }
+            Tool::GrepSearch => {
+                json!({"name": "grep_search", "args": {"pattern": format!("keyword_{number}_")}})
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_the_rounds_with_calls_comes_one_in_words() {
+        let plan = Plan { call_rounds: 2, calls: 3, ..Plan::default() };
+        let calls = |round| match plan.answer(Number::Round(round)) {
+            Answer::Calls(calls) => calls.len(),
+            Answer::Text | Answer::Summary => 0,
+        };
+        assert_eq!([0, 1, 2, 3, 4, 5].map(calls), [3, 3, 0, 3, 3, 0]);
+        assert!(matches!(plan.answer(Number::Summary), Answer::Summary));
+    }
+
+    #[test]
+    fn no_two_calls_are_the_same() {
+        let plan = Plan { call_rounds: 9, calls: 2, ..Plan::default() };
+        let mut all = Vec::new();
+        for round in 0..5 {
+            if let Answer::Calls(calls) = plan.answer(Number::Round(round)) {
+                all.extend(calls.iter().map(Value::to_string));
+            }
+        }
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 10);
+    }
+}
