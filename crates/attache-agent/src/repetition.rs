@@ -3,24 +3,23 @@
 //! A stretch of text that comes back again and again, close together and with the same in between, is a loop. Code,
 //! tables and lists repeat themselves for good reasons: they are not looked at.
 
-use std::collections::HashMap;
-
 /// How long the stretches are that are compared, in bytes.
 const STRETCH: usize = 50;
-/// How far back is looked.
+/// How much of the text is kept at least.
 const MEMORY: usize = 5000;
 /// How often a stretch has to come back.
 const TIMES: usize = 10;
 /// How close together, on average.
 const CLOSE: usize = 5 * STRETCH;
+/// How far back the first of so many stretches may be.
+const REACH: usize = CLOSE * (TIMES - 1);
 
 #[derive(Default)]
 pub(crate) struct Repetition {
     /// The last text, and where it begins in everything that was said.
     text: Vec<u8>,
     start: usize,
-    /// Where stretches begin, by their hash.
-    places: HashMap<u64, Vec<usize>>,
+    places: Places,
     hash: u64,
     in_code: bool,
 }
@@ -41,7 +40,9 @@ impl Repetition {
     }
 
     fn forget(&mut self) {
-        *self = Self { in_code: self.in_code, ..Self::default() };
+        self.start += self.text.len();
+        self.text.clear();
+        self.hash = 0;
     }
 
     fn hear(&mut self, byte: u8) -> bool {
@@ -63,14 +64,11 @@ impl Repetition {
     /// The stretch at `begin` is known now.
     fn note(&mut self, begin: usize) -> bool {
         let place = self.start + begin;
-        let places = self.places.entry(self.hash).or_default();
-        places.push(place);
-        let Some(first) = places.len().checked_sub(TIMES).map(|skip| places[skip]) else { return false };
-        if place - first > CLOSE * (TIMES - 1) || first < self.start {
-            return false;
+        let oldest = self.start.max(place.saturating_sub(REACH));
+        match self.places.add(place, self.hash, oldest) {
+            Some(places) => self.is_loop(&places),
+            None => false,
         }
-        let places = places[places.len() - TIMES..].to_vec();
-        self.is_loop(&places)
     }
 
     /// Not a mere coincidence of hashes, nor a rule between different lines.
@@ -87,11 +85,46 @@ impl Repetition {
         let surplus = self.text.len() - MEMORY;
         self.text.drain(..surplus);
         self.start += surplus;
-        let start = self.start;
-        self.places.retain(|_, places| {
-            places.retain(|place| *place >= start);
-            !places.is_empty()
-        });
+    }
+}
+
+/// Where stretches begin, by their hash: every place leads to the one before it. Made once for an answer, because this
+/// is done for every byte of it; what is too far back is overwritten.
+#[derive(Default)]
+struct Places {
+    /// By hash: the newest place, and one more; zero when there is none.
+    newest: Vec<u32>,
+    /// By place: its hash, and the place before it, and one more, in the same list.
+    known: Vec<(u64, u32)>,
+}
+
+/// More than [`REACH`], and a power of two.
+const RING: usize = 4096;
+
+impl Places {
+    /// Adds a place, and tells the last so many with the same hash if there are as many, oldest first.
+    fn add(&mut self, place: usize, hash: u64, oldest: usize) -> Option<[usize; TIMES]> {
+        if self.newest.is_empty() {
+            self.newest = vec![0; RING];
+            self.known = vec![(0, 0); RING];
+        }
+        // What is alike in text is alike in the lower bits; a multiplication mixes them into the upper ones.
+        let list = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % RING;
+        let newest = &mut self.newest[list];
+        let mut before = std::mem::replace(newest, place as u32 + 1);
+        self.known[place % RING] = (hash, before);
+        let mut same = [place; TIMES];
+        let mut missing = TIMES - 1;
+        while missing > 0 {
+            let other = before.checked_sub(1).map(|place| place as usize).filter(|place| *place >= oldest)?;
+            let (its_hash, its_before) = self.known[other % RING];
+            if its_hash == hash {
+                missing -= 1;
+                same[missing] = other;
+            }
+            before = its_before;
+        }
+        Some(same)
     }
 }
 

@@ -131,6 +131,7 @@ struct Shared {
     model: Model,
     endpoint: Endpoint,
     stream_arguments: bool,
+    declared: request::Declared,
     retry: RetryOptions,
     client: Client,
 }
@@ -143,7 +144,16 @@ impl GeminiModel {
             options.stream_arguments && !matches!(options.backend, Backend::Developer { .. });
         let retry = options.retry.clone();
         let endpoint = Endpoint::new(options, &model)?;
-        Ok(Self { shared: Arc::new(Shared { model, endpoint, stream_arguments, retry, client }) })
+        Ok(Self {
+            shared: Arc::new(Shared {
+                model,
+                endpoint,
+                stream_arguments,
+                declared: request::Declared::default(),
+                retry,
+                client,
+            }),
+        })
     }
 
     /// The id that is sent, where the name is an alias.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::Url;
@@ -51,13 +51,20 @@ impl Default for ClientOptions {
 }
 
 /// Cheap to copy; copies share their connections.
+///
+/// What it takes to dial (the certificates of the system among it) is read at the first request that needs it: a
+/// program that asks nobody anything pays for none of it.
 #[derive(Clone)]
 pub struct Client {
-    inner: reqwest::Client,
-    /// For this machine, which no proxy needs to be asked about.
-    local: reqwest::Client,
-    idle_timeout: Duration,
-    addresses: AddressRules,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    options: ClientOptions,
+    /// By the proxy of the system.
+    proxied: OnceLock<reqwest::Client>,
+    /// For this machine, which no proxy needs to be asked about, and where none may be.
+    direct: OnceLock<reqwest::Client>,
 }
 
 /// Notices a dead connection long before the silence of a living one is too long.
@@ -65,18 +72,22 @@ const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 impl Client {
     pub fn new(options: &ClientOptions) -> Result<Self, NetError> {
-        let direct = || Self::builder(options).no_proxy().build().map_err(NetError::of);
-        let (inner, local) = match options.proxy {
-            Proxy::System if !options.addresses.restrict() => {
-                (Self::builder(options).build().map_err(NetError::of)?, direct()?)
-            }
-            Proxy::System | Proxy::Never => {
-                let inner = direct()?;
-                (inner.clone(), inner)
-            }
-        };
-        let (idle_timeout, addresses) = (options.idle_timeout, options.addresses.clone());
-        Ok(Self { inner, local, idle_timeout, addresses })
+        let shared = Shared { options: options.clone(), proxied: OnceLock::new(), direct: OnceLock::new() };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The way to `url`.
+    fn way_to(&self, url: &Url) -> Result<&reqwest::Client, NetError> {
+        let Shared { options, proxied, direct } = self.shared.as_ref();
+        let by_proxy = options.proxy == Proxy::System && !options.addresses.restrict() && !is_loopback(url);
+        let made = if by_proxy { proxied } else { direct };
+        if let Some(client) = made.get() {
+            return Ok(client);
+        }
+        let builder = Self::builder(options);
+        let builder = if by_proxy { builder } else { builder.no_proxy() };
+        let client = builder.build().map_err(NetError::of)?;
+        Ok(made.get_or_init(|| client))
     }
 
     fn builder(options: &ClientOptions) -> reqwest::ClientBuilder {
@@ -98,7 +109,7 @@ impl Client {
     pub fn check(&self, url: &Url) -> Result<(), NetError> {
         let host = url.host_str().unwrap_or_default();
         match bare(host).parse::<IpAddr>() {
-            Ok(address) => self.addresses.check(host, address),
+            Ok(address) => self.shared.options.addresses.check(host, address),
             Err(_) => Ok(()),
         }
     }
@@ -108,12 +119,12 @@ impl Client {
         // An address in a URL is dialled without asking the resolver.
         self.check(&request.url)?;
         let Request { method, url, headers, body } = request;
-        let client = if is_loopback(&url) { &self.local } else { &self.inner };
-        let sending = client.request(method, url).headers(headers).body(body).send();
-        match timeout(self.idle_timeout, sending).await {
-            Ok(Ok(response)) => Ok(Answer::new(response, self.idle_timeout)),
+        let idle_timeout = self.shared.options.idle_timeout;
+        let sending = self.way_to(&url)?.request(method, url).headers(headers).body(body).send();
+        match timeout(idle_timeout, sending).await {
+            Ok(Ok(response)) => Ok(Answer::new(response, idle_timeout)),
             Ok(Err(error)) => Err(NetError::of(error)),
-            Err(_) => Err(NetError::Silent { after: self.idle_timeout }),
+            Err(_) => Err(NetError::Silent { after: idle_timeout }),
         }
     }
 }
@@ -121,6 +132,7 @@ impl Client {
 impl fmt::Debug for Client {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not what is inside: a proxy may have a password.
-        formatter.debug_struct("Client").field("idle_timeout", &self.idle_timeout).finish_non_exhaustive()
+        let idle_timeout = &self.shared.options.idle_timeout;
+        formatter.debug_struct("Client").field("idle_timeout", idle_timeout).finish_non_exhaustive()
     }
 }

@@ -4,15 +4,19 @@
 //! still does not fit, say after a crash, is repaired here, because a refused history would be refused for ever.
 
 mod media;
+mod part;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use attache_domain::{CallId, Exchange, Said, ToolCall, ToolResult, Utterance};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::models::{Generation, Model, family};
 use crate::history::{GO_ON, NO_RESULT};
 use crate::saying::MADE_UP;
+pub(super) use part::Spelled;
+use part::{FunctionCall, FunctionResponse, Part, Response, What};
 
 /// Stands where a signature is wanted and none is known that fits.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -25,15 +29,15 @@ pub(super) struct Reader<'a> {
 }
 
 /// One after the other, beginning with the user, with every call answered.
-pub(super) fn contents(exchanges: &[Arc<Exchange>], reader: Reader<'_>) -> Vec<Value> {
+pub(super) fn contents<'a>(exchanges: &'a [Arc<Exchange>], reader: Reader<'a>) -> Vec<Spelled<'a>> {
     let turn = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
-    let mut writer = Writer { reader, contents: Vec::new(), pending: Vec::new() };
+    let mut writer = Writer { reader, contents: Vec::with_capacity(exchanges.len()), pending: Vec::new() };
     for (index, exchange) in exchanges.iter().enumerate() {
         match &**exchange {
             Exchange::User(content) => {
                 writer.settle(&[]);
-                let parts = content.iter().filter_map(media::part).collect();
-                writer.push("user", parts);
+                let parts = content.iter().filter_map(media::part).map(Part::from).collect();
+                writer.push(USER, parts);
             }
             Exchange::Model(said) => {
                 writer.settle(&[]);
@@ -46,29 +50,30 @@ pub(super) fn contents(exchanges: &[Arc<Exchange>], reader: Reader<'_>) -> Vec<V
     writer.contents
 }
 
+const USER: &str = "user";
+const MODEL: &str = "model";
+
 struct Writer<'a> {
     reader: Reader<'a>,
-    contents: Vec<Value>,
+    contents: Vec<Spelled<'a>>,
     /// The calls of the last answer.
     pending: Vec<&'a ToolCall>,
 }
 
 impl<'a> Writer<'a> {
-    fn push(&mut self, role: &str, mut parts: Vec<Value>) {
+    fn push(&mut self, role: &'static str, mut parts: Vec<Part<'a>>) {
         if parts.is_empty() {
             return;
         }
-        let same = |last: &&mut Value| last["role"] == role && !holds_results(last);
-        if let Some(Value::Array(known)) =
-            self.contents.last_mut().filter(same).map(|last| &mut last["parts"])
-        {
-            known.append(&mut parts);
+        let same = |last: &&mut Spelled<'a>| last.role == role && !last.holds_results();
+        if let Some(last) = self.contents.last_mut().filter(same) {
+            last.parts.append(&mut parts);
             return;
         }
-        if self.contents.is_empty() && role == "model" {
-            self.contents.push(json!({"role": "user", "parts": [{"text": GO_ON}]}));
+        if self.contents.is_empty() && role == MODEL {
+            self.contents.push(Spelled { role: USER, parts: vec![What::Text(GO_ON.into()).into()] });
         }
-        self.contents.push(json!({"role": role, "parts": parts}));
+        self.contents.push(Spelled { role, parts });
     }
 
     fn model(&mut self, said: &'a [Said], current: bool) {
@@ -80,84 +85,80 @@ impl<'a> Writer<'a> {
             }
             parts.extend(self.said(said, current && first_call));
         }
-        self.push("model", parts);
+        self.push(MODEL, parts);
     }
 
     /// `signed` says that Gemini insists on a signature here.
-    fn said(&self, said: &Said, signed: bool) -> Option<Value> {
+    fn said(&self, said: &'a Said, signed: bool) -> Option<Part<'a>> {
         let own = said.opaque.as_ref().filter(|opaque| {
             opaque.provider == self.reader.route && family(&opaque.model) == self.reader.model.family()
         });
-        let signature = own.and_then(|opaque| opaque.data.get("thoughtSignature")).cloned();
-        let mut part = match &said.what {
+        let signature = own.and_then(|opaque| opaque.data.get("thoughtSignature"));
+        let (what, thought) = match &said.what {
             Utterance::Text(text) if text.is_empty() && signature.is_none() => return None,
-            Utterance::Text(text) => json!({"text": text}),
+            Utterance::Text(text) => (What::Text(text.into()), false),
             // A thought is only worth sending for its signature.
             Utterance::Thought(_) if signature.is_none() => return None,
-            Utterance::Thought(text) => json!({"text": text, "thought": true}),
-            Utterance::Hidden => return own.and_then(|opaque| opaque.data.get("part")).cloned(),
-            Utterance::Call(call) => json!({"functionCall": identified(&call.id, json!({
-                "name": call.name,
-                "args": call.input,
-            }))}),
+            Utterance::Thought(text) => (What::Text(text.into()), true),
+            Utterance::Hidden => {
+                return own.and_then(|opaque| opaque.data.get("part")).map(|part| What::Own(part).into());
+            }
+            Utterance::Call(call) => {
+                let (name, args, id) = (call.name.as_str(), &call.input, sent_id(&call.id));
+                (What::FunctionCall(FunctionCall { name, args, id }), false)
+            }
         };
         let checked = matches!(self.reader.model.generation, Generation::Level);
-        let signature = signature.or_else(|| (signed && checked).then(|| json!(NO_SIGNATURE)));
-        if let Some(signature) = signature {
-            part["thoughtSignature"] = signature;
-        }
-        Some(part)
+        let missing = || (signed && checked).then(|| Cow::Owned(json!(NO_SIGNATURE)));
+        let thought_signature = signature.map(Cow::Borrowed).or_else(missing);
+        Some(Part { what, thought, thought_signature })
     }
 
     /// Answers every pending call, by what is in `results` or by saying that there is nothing.
-    fn settle(&mut self, results: &[ToolResult]) {
+    fn settle(&mut self, results: &'a [ToolResult]) {
         let mut parts = Vec::new();
         let mut beside = Vec::new();
         for call in std::mem::take(&mut self.pending) {
             match results.iter().find(|result| result.call == call.id) {
                 Some(result) => parts.push(self.result(call, result, &mut beside)),
-                None => parts.push(response(call, json!({"error": NO_RESULT}))),
+                None => parts.push(response(call, Response::Error(NO_RESULT.into()), Vec::new())),
             }
         }
         parts.append(&mut beside);
-        self.push("user", parts);
+        self.push(USER, parts);
     }
 
-    fn result(&self, call: &ToolCall, result: &ToolResult, beside: &mut Vec<Value>) -> Value {
-        let (mut text, mut media) = (Vec::new(), Vec::new());
+    fn result(&self, call: &'a ToolCall, result: &'a ToolResult, beside: &mut Vec<Part<'a>>) -> Part<'a> {
+        let (mut texts, mut media) = (Vec::new(), Vec::new());
         for content in &result.output {
             match media::part(content) {
-                Some(part) if part.get("text").is_some() => {
-                    text.extend(part["text"].as_str().map(str::to_owned))
-                }
-                part => media.extend(part),
+                Some(What::Text(text)) => texts.push(text),
+                part => media.extend(part.map(Part::from)),
             }
         }
-        let key = if result.failed { "error" } else { "output" };
-        let mut part = response(call, json!({key: text.join("\n")}));
+        let text = match texts.len() {
+            1 => texts.remove(0),
+            _ => Cow::Owned(texts.join("\n")),
+        };
+        let told = if result.failed { Response::Error(text) } else { Response::Output(text) };
         match self.reader.model.generation {
-            Generation::Level if !media.is_empty() => part["functionResponse"]["parts"] = json!(media),
-            _ => beside.append(&mut media),
+            Generation::Level => response(call, told, media),
+            _ => {
+                beside.append(&mut media);
+                response(call, told, Vec::new())
+            }
         }
-        part
     }
 }
 
-fn response(call: &ToolCall, response: Value) -> Value {
-    json!({"functionResponse": identified(&call.id, json!({"name": call.name, "response": response}))})
+fn response<'a>(call: &'a ToolCall, response: Response<'a>, parts: Vec<Part<'a>>) -> Part<'a> {
+    let (name, id) = (call.name.as_str(), sent_id(&call.id));
+    What::FunctionResponse(FunctionResponse { name, response, parts, id }).into()
 }
 
-fn identified(id: &CallId, mut value: Value) -> Value {
-    if !id.0.starts_with(MADE_UP) {
-        value["id"] = json!(id.0);
-    }
-    value
-}
-
-/// Nothing but results may be in the content that answers calls.
-fn holds_results(content: &Value) -> bool {
-    let parts = content["parts"].as_array();
-    parts.is_some_and(|parts| parts.iter().any(|part| part.get("functionResponse").is_some()))
+/// An id that we made up is none of Gemini's business.
+fn sent_id(id: &CallId) -> Option<&str> {
+    Some(id.0.as_str()).filter(|id| !id.starts_with(MADE_UP))
 }
 
 #[cfg(test)]

@@ -1,9 +1,15 @@
 //! Histories, whole and broken.
 
 use attache_domain::{Base64, Content, Opaque};
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use super::*;
+
+/// As it goes out.
+fn spelled(exchanges: &[Arc<Exchange>], model: &Model) -> Vec<Value> {
+    let contents = contents(exchanges, Reader { model, route: "gemini" });
+    contents.iter().map(|content| serde_json::to_value(content).unwrap()).collect()
+}
 
 fn text(text: &str) -> Vec<Content> {
     vec![Content::Text(text.into())]
@@ -38,7 +44,7 @@ fn said(what: Utterance, opaque: Option<Opaque>) -> Exchange {
 fn check(model: &str, exchanges: Vec<Exchange>, expected: Value) {
     let exchanges: Vec<_> = exchanges.into_iter().map(Arc::new).collect();
     let model = Model::named(model);
-    let found = contents(&exchanges, Reader { model: &model, route: "gemini" });
+    let found = spelled(&exchanges, &model);
     assert_eq!(json!(found), expected);
 }
 
@@ -111,7 +117,7 @@ fn signatures_go_back_to_their_own_family_only() {
     fn check_signature(model: &str, exchanges: Vec<Exchange>, expected: Option<&str>) {
         let exchanges: Vec<_> = exchanges.into_iter().map(Arc::new).collect();
         let model = Model::named(model);
-        let found = contents(&exchanges, Reader { model: &model, route: "gemini" });
+        let found = spelled(&exchanges, &model);
         let call = &found.iter().find(|content| content["role"] == "model").unwrap()["parts"][0];
         assert_eq!(call.get("thoughtSignature").and_then(Value::as_str), expected);
     }
@@ -129,7 +135,7 @@ fn signatures_go_back_to_their_own_family_only() {
 fn only_the_first_call_of_a_step_needs_a_signature() {
     let exchanges = [user("q"), calls(&[("1", "a"), ("2", "b")])].map(Arc::new);
     let model = Model::named("gemini-3-flash");
-    let found = contents(&exchanges, Reader { model: &model, route: "gemini" });
+    let found = spelled(&exchanges, &model);
     assert_eq!(found[1]["parts"][0]["thoughtSignature"], NO_SIGNATURE);
     assert_eq!(found[1]["parts"][1].get("thoughtSignature"), None);
 }
@@ -194,7 +200,7 @@ fn an_image_in_a_result_is_inside_or_beside_it() {
     let last = |model: &str| {
         let exchanges: Vec<_> = history().into_iter().map(Arc::new).collect();
         let model = Model::named(model);
-        contents(&exchanges, Reader { model: &model, route: "gemini" }).pop().unwrap()["parts"].clone()
+        spelled(&exchanges, &model).pop().unwrap()["parts"].clone()
     };
     let inline = json!({"inlineData": {"mimeType": "image/png", "data": "AAAA"}});
     assert_eq!(

@@ -1,10 +1,14 @@
 //! The body of a request.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use attache_model::{LanguageError, Prompt, ToolDeclaration};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::Shared;
-use super::contents::{Reader, contents};
+use super::contents::{Reader, Spelled, contents};
 use super::models::{Generation, Model};
 use super::schema;
 use crate::asking::{Circumstances, NUDGE};
@@ -24,31 +28,71 @@ pub(super) fn body(
     if contents.is_empty() {
         return refuse("the prompt says nothing; give it a text");
     }
-    let mut body = Map::new();
-    body.insert("contents".into(), Value::Array(contents));
-    if let Some(instructions) = instructions(prompt, circumstances) {
-        body.insert("systemInstruction".into(), instructions);
-    }
     if prompt.tools.len() > MOST_TOOLS {
         return refuse(&format!("{} tools are declared; Gemini takes {MOST_TOOLS}", prompt.tools.len()));
     }
-    if !prompt.tools.is_empty() {
-        let declarations = prompt.tools.iter().map(declaration).collect::<Result<Vec<_>, _>>()?;
-        body.insert("tools".into(), json!([{"functionDeclarations": declarations}]));
-        let mut calling = json!({"mode": "AUTO"});
-        if shared.stream_arguments {
-            calling["streamFunctionCallArguments"] = json!(true);
-        }
-        body.insert("toolConfig".into(), json!({"functionCallingConfig": calling}));
-    }
     let generation = generation(&shared.model, prompt);
-    if !generation.is_empty() {
-        body.insert("generationConfig".into(), Value::Object(generation));
+    let body = Body {
+        contents,
+        system_instruction: instructions(prompt, circumstances),
+        tools: shared.declared.of(&prompt.tools)?,
+        tool_config: (!prompt.tools.is_empty()).then(|| {
+            let mut calling = json!({"mode": "AUTO"});
+            if shared.stream_arguments {
+                calling["streamFunctionCallArguments"] = json!(true);
+            }
+            json!({"functionCallingConfig": calling})
+        }),
+        generation_config: (!generation.is_empty()).then_some(generation),
+        continuation_token: circumstances.continuation.as_ref(),
+    };
+    serde_json::to_string(&body).map_err(|error| LanguageError::Request { what: error.to_string() })
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    contents: Vec<Spelled<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_instruction: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Arc<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_config: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation_config: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    continuation_token: Option<&'a Value>,
+}
+
+/// The declarations as they were spelled last: the same tools are declared again and again.
+#[derive(Debug, Default)]
+pub(super) struct Declared {
+    last: Mutex<Option<Declaration>>,
+}
+
+#[derive(Debug)]
+struct Declaration {
+    tools: Arc<[ToolDeclaration]>,
+    spelled: Arc<RawValue>,
+}
+
+impl Declared {
+    fn of(&self, tools: &Arc<[ToolDeclaration]>) -> Result<Option<Arc<RawValue>>, LanguageError> {
+        if tools.is_empty() {
+            return Ok(None);
+        }
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.tools, tools)) {
+            return Ok(Some(known.spelled.clone()));
+        }
+        let declarations = tools.iter().map(declaration).collect::<Result<Vec<_>, _>>()?;
+        let spelled = to_raw_value(&json!([{"functionDeclarations": declarations}]))
+            .map_err(|error| LanguageError::Request { what: error.to_string() })?;
+        let spelled: Arc<RawValue> = spelled.into();
+        *last = Some(Declaration { tools: tools.clone(), spelled: spelled.clone() });
+        Ok(Some(spelled))
     }
-    if let Some(token) = &circumstances.continuation {
-        body.insert("continuationToken".into(), json!(token));
-    }
-    Ok(Value::Object(body).to_string())
 }
 
 /// The instructions, and the nudge where one is needed.

@@ -1,32 +1,28 @@
 //! Files and links, as Gemini takes them.
 
 use attache_domain::Content;
-use serde_json::{Value, json};
 
+use super::part::{FileData, InlineData, What};
 use crate::media::{essence, told};
 
 /// `None` for what says nothing.
-pub(super) fn part(content: &Content) -> Option<Value> {
+pub(super) fn part(content: &Content) -> Option<What<'_>> {
     match content {
         Content::Text(text) if text.is_empty() => None,
-        Content::Text(text) => Some(json!({"text": text})),
+        Content::Text(text) => Some(What::Text(text.into())),
         Content::Bytes { media_type, bytes, name } => Some(file(media_type, &bytes.0, name.as_deref())),
         Content::Link { media_type, url } if is_stored(url) => {
-            let mut file = json!({"fileUri": url});
-            if let Some(media_type) = media_type {
-                file["mimeType"] = json!(media_type);
-            }
-            Some(json!({"fileData": file}))
+            Some(What::FileData(FileData { file_uri: url, mime_type: media_type.as_deref() }))
         }
-        Content::Link { url, .. } => Some(json!({"text": url})),
+        Content::Link { url, .. } => Some(What::Text(url.into())),
     }
 }
 
-fn file(media_type: &str, bytes: &str, name: Option<&str>) -> Value {
+fn file<'a>(media_type: &'a str, bytes: &'a str, name: Option<&str>) -> What<'a> {
     let essence = essence(media_type);
     match is_seen(&essence) {
-        true => json!({"inlineData": {"mimeType": essence, "data": bytes}}),
-        false => json!({"text": told(&essence, bytes, name)}),
+        true => What::InlineData(InlineData { mime_type: essence.into(), data: bytes }),
+        false => What::Text(told(&essence, bytes, name).into()),
     }
 }
 
