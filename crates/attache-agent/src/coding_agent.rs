@@ -30,11 +30,18 @@ impl Agent for CodingAgent {
         matches!(mind, Ok(Mind::Language(_)))
     }
 
-    fn reply_shape(&self, message: &Message) -> Result<ReplyShape, Fault> {
-        let wishes = Wishes::in_message(message)?.unwrap_or_default();
-        match self.workplaces.mind(&wishes).map_err(fault)? {
-            Mind::Language(_) => Ok(ReplyShape::Task),
-            Mind::BuiltIn(model) => Ok(model.reply_shape(message)),
+    fn check(&self, message: &Message) -> Result<(), Fault> {
+        match Wishes::in_message(message)? {
+            Some(wishes) => self.workplaces.mind(&wishes).map(drop).map_err(fault),
+            None => Ok(()),
+        }
+    }
+
+    fn reply_shape(&self, message: &Message) -> ReplyShape {
+        let wishes = Wishes::in_message(message).ok().flatten().unwrap_or_default();
+        match self.workplaces.mind(&wishes) {
+            Ok(Mind::BuiltIn(model)) => model.reply_shape(message),
+            Ok(Mind::Language(_)) | Err(_) => ReplyShape::Task,
         }
     }
 
@@ -59,9 +66,22 @@ impl Agent for CodingAgent {
         {
             return journal.record(end).await;
         }
+        // Boxed, so that whoever needs none of it carries none of it.
+        Box::pin(self.work(latest, journal, &earlier, &wishes)).await
+    }
+}
+
+impl CodingAgent {
+    async fn work(
+        &self,
+        latest: Latest,
+        journal: &Journal,
+        earlier: &[TaskView],
+        wishes: &Wishes,
+    ) -> Result<(), Stopped> {
         let (scope, context) = (latest.view().progress.scope.clone(), latest.view().context.clone());
-        match self.workplaces.open(&scope, &context, &wishes).await {
-            Ok(place) => Performance::new(place, latest, journal, &earlier).run().await,
+        match self.workplaces.open(&scope, &context, wishes).await {
+            Ok(place) => Performance::new(place, latest, journal, earlier).run().await,
             Err(refusal) => {
                 tracing::warn!(error = %refusal, "a conversation cannot be furnished");
                 let text = format!("I cannot work here: {refusal}. Send any message to try again.");

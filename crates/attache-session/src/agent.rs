@@ -70,8 +70,13 @@ pub trait Agent: Send + Sync + 'static {
     /// The task belongs together with the others of its conversation: their turns are performed one at a time.
     fn keeps_conversation(&self, view: &TaskView) -> bool;
 
-    /// What the caller will get back for `message`, which opens a task; or why it cannot. Quick, and the same every time.
-    fn reply_shape(&self, message: &Message) -> Result<ReplyShape, Fault>;
+    /// May `message` be taken at all? What is refused here is never kept.
+    fn check(&self, _message: &Message) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    /// What the caller will get back for `message`, which opens a task. Quick, and the same every time.
+    fn reply_shape(&self, message: &Message) -> ReplyShape;
 
     /// Performs one turn, reporting everything to `journal`, the end of the turn included.
     ///

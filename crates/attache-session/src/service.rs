@@ -146,6 +146,7 @@ impl SessionService {
         }
         media::check_input(&send.message.parts, &self.options.input_modes)?;
         media::check_output(&send.configuration.accepted_output_modes, &self.options.output_modes)?;
+        self.agent.check(&send.message)?;
         let started = match send.message.task.clone() {
             Some(task) => self.receive(scope, task, send.message).await?,
             None => self.open(scope, send).await?,
@@ -268,7 +269,7 @@ impl SessionService {
             Some(context) => context.clone(),
             None => self.identity.context(scope, &send.message, &digest),
         };
-        let reply = self.agent.reply_shape(&send.message)?;
+        let reply = self.agent.reply_shape(&send.message);
         let opening = Opening {
             task,
             scope: scope.clone(),

@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::shorten::{MOST_CHARACTERS, cut, shorten};
-use attache_tool::untrusted;
 use crate::visible::in_lines;
+use attache_tool::untrusted;
 
 /// Bytes of one result; the rest is left out.
 const LARGEST: usize = 10 * 1024 * 1024;

@@ -47,8 +47,8 @@ impl Agent for Actor {
         false
     }
 
-    fn reply_shape(&self, _: &Message) -> Result<ReplyShape, Fault> {
-        Ok(ReplyShape::Task)
+    fn reply_shape(&self, _: &Message) -> ReplyShape {
+        ReplyShape::Task
     }
 
     async fn perform(&self, request: TurnRequest, journal: &Journal) -> Result<(), Stopped> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use attache_agent::{Refusal, Wishes};
-use attache_config::{ConfigError, McpServerSettings, Settings, WorkspaceSettings};
+use attache_config::{ConfigError, McpServerSettings, McpTransport, Settings, WorkspaceSettings};
 use attache_net::AddressRules;
 use attache_tool::policy::Mode;
 use attache_tool_mcp::{ConnectContext, ServerOptions};
@@ -73,10 +73,28 @@ fn brought(settings: &WorkspaceSettings, wishes: &Wishes) -> Result<Vec<ServerOp
         return Err(Refusal { field: "mcpServers", what });
     }
     let server = |(name, value): (&String, &Value)| {
-        settings.may_bring_server(name)?;
-        Ok(options(name, &McpServerSettings::wished(name, value)?))
+        let server = settings
+            .may_bring_server(name)
+            .and_then(|()| McpServerSettings::wished(name, value))
+            .map_err(refusal("mcpServers"))?;
+        refuse_secrets(name, &server)?;
+        Ok(options(name, &server))
     };
-    wishes.mcp_servers.iter().map(server).collect::<Result<_, ConfigError>>().map_err(refusal("mcpServers"))
+    wishes.mcp_servers.iter().map(server).collect()
+}
+
+/// What a message says is kept with its task and shown to whoever may read it: no place for a credential.
+fn refuse_secrets(name: &str, server: &McpServerSettings) -> Result<(), Refusal> {
+    match &server.transport {
+        McpTransport::Http { headers, .. } if !headers.is_empty() => {
+            let what = format!(
+                "{name}: headers would be kept with the task for everybody who can read it; name a server that needs none, \
+                 or let the operator put it into the settings"
+            );
+            Err(Refusal { field: "mcpServers", what })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A server that only this machine can reach may be asked to use what is on this machine; any other must not be sent

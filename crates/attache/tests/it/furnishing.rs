@@ -189,6 +189,10 @@ async fn wishes_that_cannot_be_granted_are_refused_at_the_door() {
         (json!({"approvalMode": "yolo"}), "more careful"),
         (json!({"approvalMode": "wild"}), "default, auto_edit, yolo or plan"),
         (json!({"mcpServers": {"x": {"command": "sh"}}}), "commands are for the server's own settings"),
+        (
+            json!({"mcpServers": {"x": {"url": "https://a.test", "headers": {"X": "s"}}}}),
+            "kept with the task",
+        ),
         (json!({"modle": "flash"}), "approvalMode"),
     ] {
         let answer = wish(&server.client(), "m1", None, wishes.clone()).await;
@@ -321,4 +325,21 @@ async fn ignored_files_stay_unseen_whoever_ignores_them() {
     {
         assert_eq!(seen.contains(name), expected, "{name}: {seen}");
     }
+}
+
+#[tokio::test]
+async fn a_later_message_with_wishes_that_cannot_be_granted_is_refused_and_not_kept() {
+    let model = ModelServer::playing([touch("made"), says("Ok.")]);
+    let (_launch, server) = start(&model).await;
+    let client = server.client();
+    let task = send(&client, "m1", "Go!").await;
+    let task = reply(&client, "m2", &task, "no").await;
+    let mut params = message("m3", "Go on!");
+    params["message"]["taskId"] = task["id"].clone();
+    let servers = json!({"x": {"url": "https://a.test", "headers": {"X": "hush-hush"}}});
+    params["message"]["metadata"] = json!({"attache": {"mcpServers": servers}});
+    let answer = client.rpc("SendMessage", params).await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    let kept = client.rpc("GetTask", json!({"id": task["id"]})).await.to_string();
+    assert!(!kept.contains("hush-hush"), "{kept}");
 }
