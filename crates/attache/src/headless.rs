@@ -7,6 +7,7 @@ mod act;
 mod arguments;
 mod conduct;
 mod failure;
+mod format;
 mod input;
 mod json;
 mod output;
@@ -23,6 +24,7 @@ use tokio::runtime::Runtime;
 use uuid::Uuid;
 
 pub(crate) use arguments::HeadlessArguments;
+use arguments::OutputFormat;
 
 use crate::logging;
 use conduct::{Conduct, Order};
@@ -32,7 +34,8 @@ use output::{Ending, Output, output};
 
 pub(crate) fn run(arguments: &HeadlessArguments) -> ExitCode {
     let session_id = Uuid::new_v4().to_string();
-    let mut output = output(arguments.output_format, &session_id);
+    let said = arguments.output_format.or_else(|| format::of_settings(arguments));
+    let mut output = output(said.unwrap_or(OutputFormat::Text), &session_id);
     match attempt(arguments, &session_id, output.as_mut()) {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(failure)) => ExitCode::from(failure.kind.code()),

@@ -14,9 +14,9 @@ pub(crate) struct HeadlessArguments {
     /// Do this in one go and print the answer; piped text is put before it
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) prompt: Option<String>,
-    /// What to print
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    pub(crate) output_format: OutputFormat,
+    /// What to print [default: as the settings say, else text]
+    #[arg(short, long, value_name = "FORMAT")]
+    pub(crate) output_format: Option<OutputFormat>,
     /// Which model answers: offline, script:FILE, a Gemini model, openai:NAME or anthropic:NAME [default: one there is
     /// a key for, else offline]
     #[arg(short, long, value_name = "MODEL")]

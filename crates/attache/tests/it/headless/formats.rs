@@ -141,3 +141,14 @@ async fn an_answer_that_starts_again_is_told_in_every_format() {
         assert_eq!(ended.code, Some(0), "{}", ended.err);
     }
 }
+
+#[tokio::test]
+async fn settings_say_what_is_printed_where_the_command_line_does_not() {
+    let mut run = Run::offline(&["-p", "count to 2"]);
+    let folder = run.launch.folder().join(".gemini");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("settings.json"), r#"{"output": {"format": "json"}}"#).unwrap();
+    let ended = run.end().await;
+    let printed: Value = serde_json::from_str(&ended.out).unwrap_or_else(|_| panic!("{}", ended.out));
+    assert_eq!(printed["response"], "1 2");
+}
