@@ -132,6 +132,7 @@ struct Shared {
     endpoint: Endpoint,
     stream_arguments: bool,
     declared: request::Declared,
+    kept: contents::Kept,
     retry: RetryOptions,
     client: Client,
 }
@@ -150,6 +151,7 @@ impl GeminiModel {
                 endpoint,
                 stream_arguments,
                 declared: request::Declared::default(),
+                kept: contents::Kept::default(),
                 retry,
                 client,
             }),

@@ -3,20 +3,24 @@
 //! Gemini refuses a history whose calls and results do not pair up. Whoever builds a prompt sees to that; what
 //! still does not fit, say after a crash, is repaired here, because a refused history would be refused for ever.
 
+mod kept;
 mod media;
 mod part;
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard};
 
 use attache_domain::{CallId, Exchange, Said, ToolCall, ToolResult, Utterance};
+use serde::Serialize;
 use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::models::{Generation, Model, family};
 use crate::history::{GO_ON, NO_RESULT};
 use crate::saying::MADE_UP;
-pub(super) use part::Spelled;
-use part::{FunctionCall, FunctionResponse, Part, Response, What};
+pub(super) use kept::Kept;
+use kept::Pairs;
+use part::{FunctionCall, FunctionResponse, Part, Response, Spelled, What};
 
 /// Stands where a signature is wanted and none is known that fits.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -29,10 +33,12 @@ pub(super) struct Reader<'a> {
 }
 
 /// One after the other, beginning with the user, with every call answered.
-pub(super) fn contents<'a>(exchanges: &'a [Arc<Exchange>], reader: Reader<'a>) -> Vec<Spelled<'a>> {
+pub(super) fn contents<'a>(exchanges: &'a [Arc<Exchange>], reader: Reader<'a>, kept: &Kept) -> Vec<Told<'a>> {
     let turn = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
-    let mut writer = Writer { reader, contents: Vec::with_capacity(exchanges.len()), pending: Vec::new() };
-    for (index, exchange) in exchanges.iter().enumerate() {
+    let contents = Vec::with_capacity(exchanges.len());
+    let mut writer = Writer { reader, contents, pending: Vec::new(), pairs: kept.pairs() };
+    let mut exchanges = exchanges.iter().enumerate().peekable();
+    while let Some((index, exchange)) = exchanges.next() {
         match &**exchange {
             Exchange::User(content) => {
                 writer.settle(&[]);
@@ -41,7 +47,11 @@ pub(super) fn contents<'a>(exchanges: &'a [Arc<Exchange>], reader: Reader<'a>) -
             }
             Exchange::Model(said) => {
                 writer.settle(&[]);
-                writer.model(said, index > turn);
+                let results = exchanges.next_if(|(_, next)| matches!(***next, Exchange::Results(_)));
+                match results {
+                    Some((_, results)) => writer.pair([exchange, results], index > turn),
+                    None => writer.model(said, index > turn),
+                }
             }
             Exchange::Results(results) => writer.settle(results),
         }
@@ -50,30 +60,65 @@ pub(super) fn contents<'a>(exchanges: &'a [Arc<Exchange>], reader: Reader<'a>) -
     writer.contents
 }
 
+/// A content, made now or kept from before.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Told<'a> {
+    Made(Spelled<'a>),
+    Kept(Arc<RawValue>),
+}
+
 const USER: &str = "user";
 const MODEL: &str = "model";
 
-struct Writer<'a> {
+struct Writer<'a, 'k> {
     reader: Reader<'a>,
-    contents: Vec<Spelled<'a>>,
+    contents: Vec<Told<'a>>,
     /// The calls of the last answer.
     pending: Vec<&'a ToolCall>,
+    pairs: MutexGuard<'k, Pairs>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> Writer<'a, '_> {
+    /// An answer with what came of its calls.
+    fn pair(&mut self, pair: [&'a Arc<Exchange>; 2], current: bool) {
+        let [Exchange::Model(said), Exchange::Results(results)] = pair.map(AsRef::as_ref) else { return };
+        // What the model says goes together with what it said just before, and never comes first.
+        let alone =
+            self.contents.last().is_some_and(|last| !matches!(last, Told::Made(last) if last.role == MODEL));
+        if let Some(kept) = self.pairs.find(pair, current).filter(|_| alone) {
+            self.contents.extend(kept.map(Told::Kept));
+            return;
+        }
+        let before = self.contents.len();
+        self.model(said, current);
+        self.settle(results);
+        if let (true, [answer, told]) = (alone, &mut self.contents[before..])
+            && let (Ok(spelled), Ok(settled)) = (to_raw_value(answer), to_raw_value(told))
+        {
+            let kept: [Arc<RawValue>; 2] = [spelled.into(), settled.into()];
+            [*answer, *told] = kept.clone().map(Told::Kept);
+            self.pairs.keep(pair, current, kept);
+        }
+    }
+
     fn push(&mut self, role: &'static str, mut parts: Vec<Part<'a>>) {
         if parts.is_empty() {
             return;
         }
-        let same = |last: &&mut Spelled<'a>| last.role == role && !last.holds_results();
-        if let Some(last) = self.contents.last_mut().filter(same) {
+        // What is kept ends with results, and those keep to themselves.
+        if let Some(Told::Made(last)) = self.contents.last_mut()
+            && last.role == role
+            && !last.holds_results()
+        {
             last.parts.append(&mut parts);
             return;
         }
         if self.contents.is_empty() && role == MODEL {
-            self.contents.push(Spelled { role: USER, parts: vec![What::Text(GO_ON.into()).into()] });
+            let parts = vec![What::Text(GO_ON.into()).into()];
+            self.contents.push(Told::Made(Spelled { role: USER, parts }));
         }
-        self.contents.push(Spelled { role, parts });
+        self.contents.push(Told::Made(Spelled { role, parts }));
     }
 
     fn model(&mut self, said: &'a [Said], current: bool) {

@@ -7,8 +7,23 @@ use super::*;
 
 /// As it goes out.
 fn spelled(exchanges: &[Arc<Exchange>], model: &Model) -> Vec<Value> {
-    let contents = contents(exchanges, Reader { model, route: "gemini" });
-    contents.iter().map(|content| serde_json::to_value(content).unwrap()).collect()
+    let kept = Kept::default();
+    let told = |exchanges| {
+        let contents = contents(exchanges, Reader { model, route: "gemini" }, &kept);
+        contents.iter().map(|content| to_value(content)).collect::<Vec<_>>()
+    };
+    // Told bit by bit, as a conversation grows, it is the same as told at once.
+    for length in 0..exchanges.len() {
+        told(&exchanges[..length]);
+    }
+    let again = told(exchanges);
+    let fresh = contents(exchanges, Reader { model, route: "gemini" }, &Kept::default());
+    assert_eq!(again, fresh.iter().map(to_value).collect::<Vec<_>>());
+    again
+}
+
+fn to_value(content: &Told<'_>) -> Value {
+    serde_json::from_str(&serde_json::to_string(content).unwrap()).unwrap()
 }
 
 fn text(text: &str) -> Vec<Content> {

@@ -8,7 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::Shared;
-use super::contents::{Reader, Spelled, contents};
+use super::contents::{Reader, Told, contents};
 use super::models::{Generation, Model};
 use super::schema;
 use crate::asking::{Circumstances, NUDGE};
@@ -24,7 +24,7 @@ pub(super) fn body(
 ) -> Result<String, LanguageError> {
     let refuse = |what: &str| Err(LanguageError::Request { what: what.into() });
     let reader = Reader { model: &shared.model, route: shared.endpoint.route };
-    let contents = contents(&prompt.exchanges, reader);
+    let contents = contents(&prompt.exchanges, reader, &shared.kept);
     if contents.is_empty() {
         return refuse("the prompt says nothing; give it a text");
     }
@@ -52,7 +52,7 @@ pub(super) fn body(
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
-    contents: Vec<Spelled<'a>>,
+    contents: Vec<Told<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_instruction: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
