@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use attache_domain::{
     Artifact, CallId, CallOutcome, CallProgress, CallRecord, CallStep, Content, Digest, Effect, Fact,
-    FinishedCall, Part, PartContent, Proposal, ProposedCall, Shown,
+    FinishedCall, Part, PartContent, Proposal, ProposedCall, Shown, Verdict,
 };
 use attache_session::Stopped;
+use attache_tool::diff::compare;
 use attache_tool::{ErrorKind, HandedFile, ToolContext, ToolError, ToolOutput, shell};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -15,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::SKIP;
+use crate::changes::shortened;
 use crate::live::Live;
 use crate::performance::{Performance, Turn};
 use crate::{Case, Ruling};
@@ -50,6 +52,7 @@ impl Performance<'_> {
         // Models may ask for order; that is between them and us.
         let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
         let mut proposal = tool.propose(&input, &self.tool_context(Arc::default())).await?;
+        self.put_in_others_words(record, &mut proposal);
         if let Shown::Exec { command, programs, .. } = &mut proposal.shown {
             *programs = shell::roots(&shell::parse(command));
         }
@@ -74,6 +77,17 @@ impl Performance<'_> {
             self.journal.record(fact).await?;
         }
         Ok(Turn::GoesOn)
+    }
+
+    /// Somebody wants an edit to hold something else, and to be asked about that.
+    fn put_in_others_words(&self, record: &CallRecord, proposal: &mut Proposal) {
+        let answer = record.answer.as_ref().filter(|answer| answer.verdict == Verdict::Modify);
+        if let Some(content) = answer.and_then(|answer| answer.new_content.as_ref())
+            && let Shown::Edit { path, diff, original, new_content, .. } = &mut proposal.shown
+        {
+            *diff = compare(&shortened(path, self.place.roots()), original.as_deref(), content).text;
+            new_content.clone_from(content);
+        }
     }
 
     /// Runs what may run together and waits for all of it.

@@ -28,7 +28,7 @@ fn diff(change: &Change, roots: &[PathBuf]) -> String {
     compare(&shortened(&change.path, roots), change.original.as_deref(), &change.content).text
 }
 
-fn shortened(path: &Path, roots: &[PathBuf]) -> String {
+pub(crate) fn shortened(path: &Path, roots: &[PathBuf]) -> String {
     let short = roots.iter().find_map(|root| path.strip_prefix(root).ok());
     short.unwrap_or(path).display().to_string()
 }

@@ -95,15 +95,13 @@ impl PolicyReferee {
         kept
     }
 
-    /// An edit is changed by answering with other content, so there is no editor to offer.
     fn offered(&self, case: Case<'_>) -> Vec<String> {
         if let Shown::Questions { .. } = case.proposal.shown {
             return vec!["answer".into(), Choice::Cancel.id().into()];
         }
         let offered = choices(&case.proposal.shown, self.options.keeper.is_some()).into_iter();
         let offered = offered.filter(|choice| match choice {
-            Choice::ModifyWithEditor => false,
-            Choice::ProceedOnce | Choice::Cancel => true,
+            Choice::ProceedOnce | Choice::ModifyWithEditor | Choice::Cancel => true,
             _ => !self.options.only_once,
         });
         offered.map(|choice| choice.id().to_owned()).collect()

@@ -15,6 +15,9 @@ const REFUSAL: &str = "cancel";
 /// The choice that says something instead of agreeing to something.
 const ANSWERING: &str = "answer";
 
+/// The choice that puts other content into an edit and has it asked about again.
+const MODIFYING: &str = "modify_with_editor";
+
 /// The choice that goes on without a call.
 const SKIPPING: &str = "skip";
 
@@ -128,6 +131,7 @@ fn answer(choice: &str) -> Answer {
     let verdict = match choice {
         REFUSAL => Verdict::Refuse,
         SKIPPING => Verdict::Skip,
+        MODIFYING => Verdict::Modify,
         _ => Verdict::Proceed,
     };
     Answer { choice: choice.to_owned(), verdict, new_content: None, answers: None, message: None }

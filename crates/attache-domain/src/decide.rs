@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::{
     Answer, CallId, CallPhase, ContextId, Digest, Ending, Fact, Fault, Message, MessageId, Metadata, Opened,
-    Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase, TurnPhase, Usage,
+    Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase, TurnPhase, Usage, Verdict,
 };
 
 /// One change wished for on one task.
@@ -110,6 +110,9 @@ impl Progress {
         if !asked.choices.contains(&answer.choice) {
             let (call, choices) = (call.0, asked.choices.clone());
             return Err(Fault::NotAChoice { call, given: answer.choice, choices });
+        }
+        if answer.verdict == Verdict::Modify && answer.new_content.is_none() {
+            return Err(Fault::invalid("newContent", "is needed: it is what the file should hold instead"));
         }
         Ok(smallvec![Fact::CallAnswered { call, answer: Box::new(answer) }])
     }

@@ -242,6 +242,8 @@ pub enum Verdict {
     Refuse,
     /// Go on without it.
     Skip,
+    /// Not yet: it is asked about again with other content.
+    Modify,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -209,6 +209,7 @@ impl Work {
                     Verdict::Proceed => CallPhase::Allowed,
                     Verdict::Refuse => CallPhase::Refused,
                     Verdict::Skip => CallPhase::Skipped,
+                    Verdict::Modify => CallPhase::Requested,
                 };
                 self.refused |= phase == CallPhase::Refused;
                 self.enter(call, phase);

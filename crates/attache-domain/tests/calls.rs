@@ -52,6 +52,17 @@ impl Task {
         self.push(Intent::Answer { call: id(call), answer })
     }
 
+    fn modify(&mut self, call: &str, content: Option<&str>) -> Result<(), Fault> {
+        let answer = Answer {
+            choice: "proceed_once".into(),
+            verdict: Verdict::Modify,
+            new_content: content.map(str::to_owned),
+            answers: None,
+            message: None,
+        };
+        self.push(Intent::Answer { call: id(call), answer })
+    }
+
     /// Carries out a line of `what call` words and says what is to be done then.
     fn play(&mut self, line: &str) -> String {
         for act in line.split(", ").filter(|act| !act.is_empty()) {
@@ -72,6 +83,7 @@ impl Task {
                     choices: ["proceed_once", "skip", "cancel"].map(str::to_owned).to_vec(),
                 }),
                 "skip" => self.answer(call, "skip", Verdict::Skip),
+                "modify" => self.modify(call, Some("other")),
                 other => panic!("{other}"),
             }
             .unwrap_or_else(|fault| panic!("{act}: {fault}"));
@@ -207,6 +219,16 @@ fn a_call_that_depends_on_another_is_looked_at_again_when_that_is_over() {
     check(&["a", "b"], "ask-alone a, defer b, yes a, start a", "await a");
     check(&["a", "b"], "ask-alone a, defer b, yes a, start a, finish a", "propose b");
     check(&["a", "b"], "ask-alone a, defer b, no a", "cancel a, cancel b");
+}
+
+#[test]
+fn a_call_that_is_modified_is_looked_at_again() {
+    check(&["a"], "ask a, modify a", "propose a");
+    check(&["a"], "ask a, modify a, ask a", "ask a person");
+    let mut task = Task::with_calls(&["a"]);
+    task.play("ask a");
+    let fault = task.modify("a", None).unwrap_err().to_string();
+    assert!(fault.contains("newContent is needed"), "{fault}");
 }
 
 #[test]

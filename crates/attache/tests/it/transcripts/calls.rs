@@ -229,3 +229,27 @@ async fn edits_of_one_file_in_one_answer_build_on_each_other() {
     let outputs = outputs(&model);
     assert!(outputs[3].1.contains("Fresh."), "what is written is there to be read: {outputs:#?}");
 }
+
+#[tokio::test]
+async fn an_edit_that_is_modified_is_asked_about_again() {
+    let edit = json!({"file_path": "hello.txt", "content": "Mine.\n"});
+    let model = ModelServer::playing([calls("write_file", edit), says("Done.")]);
+    let (launch, server) = start(&model).await;
+    let client = server.client();
+    let asked = frames(&client, "m1", "Write!").await;
+    let id = asked[0].payload()["task"]["id"].as_str().unwrap();
+    assert!(asked.last().unwrap().raw.contains("modify_with_editor"), "it is offered");
+    let mut params = message_to(id, "m2", "");
+    params["message"]["parts"] =
+        json!([{"data": {"choice": "modify_with_editor", "newContent": "Theirs.\n"}}]);
+    let again = client.rpc("SendMessage", params).await["result"]["task"].clone();
+    assert_eq!(again["status"]["state"], "TASK_STATE_INPUT_REQUIRED");
+    let question = again["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(question.contains("+Theirs.") && !question.contains("+Mine."), "{question}");
+    assert!(fs::read_to_string(work(&launch).join("hello.txt")).unwrap().contains("world"), "nothing yet");
+    answer(&client, id, "m3", "yes").await;
+    assert_eq!(fs::read_to_string(work(&launch).join("hello.txt")).unwrap(), "Theirs.\n");
+    let mut params = message_to(id, "m4", "");
+    params["message"]["parts"] = json!([{"data": {"call": "x", "choice": "modify_with_editor"}}]);
+    assert!(client.rpc("SendMessage", params).await["error"].is_object());
+}
