@@ -15,11 +15,11 @@ use super::world::World;
 /// However fast the exchanging is, so many rounds of edits are tried meanwhile.
 const LEAST_ROUNDS: usize = 100;
 
-/// How often to exchange. A run that takes its time sets the variable to 100000.
+/// How often to exchange; a hurried run sets the variable to less.
 fn swaps() -> usize {
-    #[expect(clippy::disallowed_methods, reason = "a test may be asked for a longer run")]
+    #[expect(clippy::disallowed_methods, reason = "a test may be asked for a shorter run")]
     let asked = std::env::var("ATTACHE_TEST_SWAPS");
-    asked.ok().map_or(3000, |swaps| swaps.parse().expect("ATTACHE_TEST_SWAPS is a number"))
+    asked.ok().map_or(100_000, |swaps| swaps.parse().expect("ATTACHE_TEST_SWAPS is a number"))
 }
 
 /// Puts a link in the place of what is there, and puts it back. Edits may come in between at every step.
