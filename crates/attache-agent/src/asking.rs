@@ -4,7 +4,6 @@ use attache_domain::{Fact, Shown};
 use attache_session::Stopped;
 use serde_json::Value;
 
-use crate::calls::find;
 use crate::performance::{Performance, Turn};
 
 /// The answer that goes on without a call.
@@ -19,7 +18,7 @@ impl Performance<'_> {
         let view = self.latest.view();
         let mut text = String::from("I need your answer before I go on:\n");
         for asked in &view.progress.work.calls {
-            let Some(record) = find(&view.calls, &asked.id).filter(|_| !asked.choices.is_empty()) else {
+            let Some(record) = view.cast.find(&asked.id).filter(|_| !asked.choices.is_empty()) else {
                 continue;
             };
             let shown =

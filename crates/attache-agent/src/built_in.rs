@@ -45,7 +45,7 @@ pub(crate) async fn round(
             Ok(StreamItem::Finish(Finish::Calls(calls))) => {
                 journal.flush().await?;
                 let text = latest.view().uncertain_text();
-                journal.record(answered(text, calls)).await?;
+                journal.record(answered(model.name(), text, calls)).await?;
                 return Ok(Ended::WithCalls);
             }
             Ok(StreamItem::Finish(finish)) => return Ok(Ended::WithTurn(end_of(finish, &voice))),
@@ -71,12 +71,12 @@ fn results_of_turn(view: &TaskView) -> Vec<Vec<ToolResult>> {
     results
 }
 
-fn answered(text: String, calls: Vec<ToolCall>) -> Fact {
+fn answered(model: &str, text: String, calls: Vec<ToolCall>) -> Fact {
     let text = (!text.is_empty()).then_some(Utterance::Text(text));
     let said = text.into_iter().chain(calls.into_iter().map(Utterance::Call));
     let said = said.map(|what| Said { what, opaque: None }).collect();
     Fact::ModelAnswered(Box::new(ModelAnswer {
-        model: "built-in".into(),
+        model: model.into(),
         said,
         usage: Usage::default(),
         end: AnswerEnd::Done,

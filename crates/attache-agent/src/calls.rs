@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use attache_domain::{
     Artifact, CallId, CallOutcome, CallProgress, CallRecord, CallStep, Content, Digest, Effect, Fact,
@@ -13,6 +14,7 @@ use attache_tool::{ErrorKind, HandedFile, ToolContext, ToolError, ToolOutput, sh
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::SKIP;
@@ -21,12 +23,16 @@ use crate::live::Live;
 use crate::performance::{Performance, Turn};
 use crate::{Case, Ruling};
 
+/// Every piece that is shown is a fact and goes to every reader with what was shown before it: a few a second are enough
+/// for people.
+const BETWEEN_SHOWN: Duration = Duration::from_millis(250);
+
 impl Performance<'_> {
     /// Finds out what each requested call would do and whether it may.
     pub(crate) async fn propose(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
-        let calls = self.latest.view().calls.clone();
+        let cast = self.latest.view().cast.clone();
         let mut earlier = Earlier::default();
-        for record in &calls {
+        for record in &cast.calls {
             let id = &record.call.id;
             if steps.contains(&CallStep::Propose(id.clone())) {
                 let ruled = self.ruled(record).await;
@@ -93,12 +99,12 @@ impl Performance<'_> {
     /// Runs what may run together and waits for all of it.
     pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
         // Not the view itself: while it is held, everything recorded copies the task.
-        let calls = self.latest.view().calls.clone();
+        let cast = self.latest.view().cast.clone();
         let mut running = FuturesUnordered::new();
         for step in steps {
             match step {
                 CallStep::Start(id) => {
-                    let Some(record) = find(&calls, id) else { continue };
+                    let Some(record) = cast.find(id) else { continue };
                     let Some(proposal) = self.approved(record) else { continue };
                     let digest = digest(&proposal);
                     self.journal.record(Fact::CallStarted { call: id.clone(), digest }).await?;
@@ -107,7 +113,7 @@ impl Performance<'_> {
                 // It had started when everything stopped. What changes nothing may run again by itself; about the rest
                 // somebody is asked who can look.
                 CallStep::Await(id) => {
-                    let Some(record) = find(&calls, id) else { continue };
+                    let Some(record) = cast.find(id) else { continue };
                     match self.approved(record).filter(|_| self.is_repeatable(record)) {
                         Some(proposal) => running.push(self.run_call(record, proposal)),
                         None => self.journal.record(lost(id)).await?,
@@ -135,11 +141,19 @@ impl Performance<'_> {
             tool.run(proposal, &context).await
         };
         let mut run = std::pin::pin!(run);
+        let mut quiet_until = Instant::now();
         let mut result = loop {
+            let shown = async {
+                tokio::time::sleep_until(quiet_until).await;
+                live.next().await
+            };
             tokio::select! {
                 biased;
                 result = &mut run => break result,
-                text = live.next() => self.show(id, text).await?,
+                text = shown => {
+                    quiet_until = Instant::now() + BETWEEN_SHOWN;
+                    self.show(id, text).await?;
+                }
             }
         };
         self.show(id, live.take()).await?;
@@ -225,10 +239,6 @@ fn touched(proposal: &Proposal) -> Vec<PathBuf> {
         _ => None,
     });
     paths.collect()
-}
-
-pub(crate) fn find<'a>(calls: &'a [CallRecord], id: &CallId) -> Option<&'a CallRecord> {
-    calls.iter().find(|record| record.call.id == *id)
 }
 
 fn digest(proposal: &Proposal) -> Digest {

@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Fact, Fault, Message, Outcome, Progress, ReplyShape, TaskView};
+use attache_domain::{Fact, Fault, Message, Outcome, Progress, ReplyShape, TaskView, Wishes};
 use attache_session::{Agent, Journal, Latest, Stopped, TurnRequest};
 
 use crate::built_in::Ended;
 use crate::performance::Performance;
 use crate::reason::Reason;
 use crate::voice::Voice;
-use crate::wishes::{Wishes, field};
 use crate::{Mind, Refusal, Workplaces, built_in};
 
 pub struct CodingAgent {
@@ -30,15 +29,19 @@ impl Agent for CodingAgent {
         matches!(mind, Ok(Mind::Language(_)))
     }
 
+    fn model(&self, view: &TaskView) -> Option<String> {
+        self.workplaces.mind(&Wishes::of([view])).ok().map(|mind| mind.name().to_owned())
+    }
+
     fn check(&self, message: &Message) -> Result<(), Fault> {
-        match Wishes::in_message(message)? {
-            Some(wishes) => self.workplaces.mind(&wishes).map(drop).map_err(fault),
+        match &message.wishes {
+            Some(wishes) => self.workplaces.mind(wishes).map(drop).map_err(|refusal| fault(wishes, refusal)),
             None => Ok(()),
         }
     }
 
     fn reply_shape(&self, message: &Message) -> ReplyShape {
-        let wishes = Wishes::in_message(message).ok().flatten().unwrap_or_default();
+        let wishes = message.wishes.as_deref().cloned().unwrap_or_default();
         match self.workplaces.mind(&wishes) {
             Ok(Mind::BuiltIn(model)) => model.reply_shape(message),
             Ok(Mind::Language(_)) | Err(_) => ReplyShape::Task,
@@ -97,6 +100,12 @@ async fn cannot_begin(latest: &Latest, journal: &Journal, text: String) -> Resul
     journal.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message, usage: None }).await
 }
 
-fn fault(refusal: Refusal) -> Fault {
-    Fault::invalid(field(refusal.field), refusal.what)
+/// Names the member as the client spelled it.
+fn fault(wishes: &Wishes, refusal: Refusal) -> Fault {
+    let member = match (wishes.said_in.as_str(), refusal.field) {
+        ("attache", field) => field,
+        (_, "workspace") => "workspacePath",
+        (_, field) => field,
+    };
+    Fault::invalid(format!("message.metadata.{}.{member}", wishes.said_in), refusal.what)
 }

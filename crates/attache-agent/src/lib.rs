@@ -22,7 +22,6 @@ mod repetition;
 mod round;
 mod tokens;
 mod voice;
-mod wishes;
 mod workplace;
 
 pub use coding_agent::CodingAgent;
@@ -30,5 +29,4 @@ pub use instructions::instructions;
 pub use mind::Mind;
 pub use policy_referee::{PolicyOptions, PolicyReferee, RuleKeeper};
 pub use referee::{Case, Referee, Ruling};
-pub use wishes::{WISHES, Wishes};
 pub use workplace::{Refusal, Surroundings, Toolbox, WorkLimits, Workplace, Workplaces};

@@ -13,11 +13,20 @@ pub enum Mind {
     BuiltIn(Arc<dyn ModelProvider>),
 }
 
+impl Mind {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Language(model) => model.name(),
+            Self::BuiltIn(model) => model.name(),
+        }
+    }
+}
+
 impl fmt::Debug for Mind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Language(model) => write!(formatter, "Language({})", model.name()),
-            Self::BuiltIn(_) => formatter.write_str("BuiltIn"),
+            Self::BuiltIn(model) => write!(formatter, "BuiltIn({})", model.name()),
         }
     }
 }

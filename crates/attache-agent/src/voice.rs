@@ -23,6 +23,8 @@ impl Voice {
             parts,
             context: Some(self.context.clone()),
             task: Some(self.task.clone()),
+            wishes: None,
+            command: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),
             metadata: None,

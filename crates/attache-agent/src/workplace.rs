@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Content, ContextId, Scope};
+use attache_domain::{Content, ContextId, Scope, Wishes};
 use attache_tool::{Registry, ToolContext, Workspace};
 
-use crate::{Mind, Referee, Wishes};
+use crate::{Mind, Referee};
 
 /// Everything a conversation works with. What one has read, started or been granted is nothing to the others.
 #[derive(Clone)]

@@ -7,7 +7,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Answer, CallId, CallPhase, CallProgress, Fault, Message, PartContent, Progress, Verdict};
+use crate::{Answer, CallId, CallPhase, CallProgress, Fault, Message, Part, PartContent, Progress, Verdict};
 
 /// The choice that stops a call.
 const REFUSAL: &str = "cancel";
@@ -29,18 +29,25 @@ const WORDS: &[(&[&str], &[&str])] = &[
 ];
 
 impl Progress {
-    /// The message is nothing but data that names a call and what to do with it: whether anybody asked or not, it is no
-    /// prompt.
-    pub fn is_plainly_an_answer(message: &Message) -> bool {
+    /// The parts of `message` that are data which names a call and what to do with it, and the rest of it if there is
+    /// any. `None`: there are no such parts. Whether anybody asked or not, they are no prompt.
+    pub fn answers_apart(message: &Message) -> Option<(Message, Option<Message>)> {
         let names = |item: &Value| {
             item["call"].is_string() && (item["choice"].is_string() || !item["answers"].is_null())
         };
-        let is_answer = |content: &PartContent| match content {
+        let is_answer = |part: &&Part| match &part.content {
             PartContent::Data(Value::Array(items)) => !items.is_empty() && items.iter().all(names),
             PartContent::Data(item) => names(item),
             _ => false,
         };
-        !message.parts.is_empty() && message.parts.iter().all(|part| is_answer(&part.content))
+        let (answers, rest): (Vec<_>, Vec<_>) = message.parts.iter().partition(is_answer);
+        if answers.is_empty() {
+            return None;
+        }
+        let with =
+            |parts: Vec<&Part>| Message { parts: parts.into_iter().cloned().collect(), ..message.clone() };
+        let rest = (!rest.is_empty()).then(|| with(rest));
+        Some((with(answers), rest))
     }
 
     /// What `message` answers about the calls that are open. Nothing is guessed: what does not fit is refused, with
@@ -57,10 +64,10 @@ impl Progress {
                 PartContent::Text(text) => read_text(text, &open, &mut answers)?,
                 PartContent::Data(Value::Array(items)) => {
                     for item in items {
-                        answers.push(read_data(item, &open)?);
+                        answers.push(read_data(self, item, &open)?);
                     }
                 }
-                PartContent::Data(item) => answers.push(read_data(item, &open)?),
+                PartContent::Data(item) => answers.push(read_data(self, item, &open)?),
                 PartContent::Raw(_) | PartContent::Url(_) => {}
             }
         }
@@ -97,15 +104,16 @@ fn read_text(text: &str, open: &[&CallProgress], answers: &mut Vec<(CallId, Answ
     Ok(())
 }
 
-fn read_data(item: &Value, open: &[&CallProgress]) -> Result<(CallId, Answer), Fault> {
+fn read_data(progress: &Progress, item: &Value, open: &[&CallProgress]) -> Result<(CallId, Answer), Fault> {
     let empty = Map::new();
     let members = item.as_object().unwrap_or(&empty);
     let text = |name: &str| members.get(name).and_then(Value::as_str);
     let asked = match (text("call"), open) {
-        (Some(call), _) => open.iter().find(|asked| asked.id.0 == call).copied().ok_or_else(|| {
-            let open = open.iter().map(|asked| asked.id.0.clone()).collect();
-            Fault::NothingToAnswer { call: call.to_owned(), open }
-        })?,
+        (Some(call), _) => open
+            .iter()
+            .find(|asked| asked.id.0 == call)
+            .copied()
+            .ok_or_else(|| progress.not_open(&CallId(call.to_owned())))?,
         (None, [only]) => only,
         (None, _) => return Err(Fault::invalid("call", "is needed: more than one call waits for an answer")),
     };
@@ -134,7 +142,7 @@ fn answer(choice: &str) -> Answer {
         MODIFYING => Verdict::Modify,
         _ => Verdict::Proceed,
     };
-    Answer { choice: choice.to_owned(), verdict, new_content: None, answers: None, message: None }
+    Answer { choice: choice.to_owned(), verdict, new_content: None, answers: None, message: None, by: None }
 }
 
 fn not_a_choice(asked: Option<&CallProgress>, given: &str) -> Fault {

@@ -6,16 +6,22 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::{
     Answer, CallId, CallPhase, ContextId, Digest, Ending, Fact, Fault, Message, MessageId, Metadata, Opened,
-    Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase, TurnPhase, Usage, Verdict,
+    Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase, TurnPhase, Usage, Verdict, Work,
 };
 
 /// One change wished for on one task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Intent {
     /// The caller says something to the task.
-    Receive { message: Message, digest: Digest },
-    /// Somebody answers a question about a call.
-    Answer { call: CallId, answer: Answer },
+    Receive {
+        message: Message,
+        digest: Digest,
+        /// Also when the task is over, if it is one that goes on.
+        reopens: bool,
+    },
+    /// Somebody answers questions about calls: all of these answers count, or none. What else is said is heard once the
+    /// turn is over.
+    Answer { answers: Vec<(CallId, Answer)>, prompt: Option<(Message, Digest)> },
     /// Somebody wants the task stopped.
     Cancel,
     /// The runner or the agent reports what happened.
@@ -35,6 +41,7 @@ pub struct Opening {
     pub digest: Digest,
     pub reply: ReplyShape,
     pub metadata: Option<Metadata>,
+    pub ending: Ending,
 }
 
 impl Opening {
@@ -49,7 +56,7 @@ impl Opening {
             context: self.context,
             message: Arc::new(message),
             digest: self.digest,
-            ending: Ending::Completes,
+            ending: self.ending,
             reply: self.reply,
             continues,
             metadata: self.metadata,
@@ -61,14 +68,14 @@ impl Progress {
     /// The facts to record for `intent`; empty when it is already so.
     pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
         match intent {
-            Intent::Receive { message, digest } => self.decide_receive(message, digest),
-            Intent::Answer { call, answer } => self.decide_answer(call, answer),
+            Intent::Receive { message, digest, reopens } => self.decide_receive(message, digest, reopens),
+            Intent::Answer { answers, prompt } => self.decide_answers(answers, prompt),
             Intent::Cancel => self.decide_cancel(),
             Intent::Record(fact) => self.decide_record(fact),
         }
     }
 
-    fn decide_receive(&self, mut message: Message, digest: Digest) -> Result<Facts, Fault> {
+    fn decide_receive(&self, mut message: Message, digest: Digest, reopens: bool) -> Result<Facts, Fault> {
         if self.received.iter().any(|(id, seen)| *id == message.id && *seen == digest) {
             return Ok(Facts::new());
         }
@@ -76,7 +83,9 @@ impl Progress {
             let (task, context) = (self.task.clone(), self.context.clone());
             return Err(Fault::ContextMismatch { task, context });
         }
-        self.refuse_if_finished()?;
+        if !(reopens && self.may_reopen()) {
+            self.refuse_if_finished()?;
+        }
         message.context = Some(self.context.clone());
         message.task = Some(self.task.clone());
         let message = Arc::new(message);
@@ -98,14 +107,44 @@ impl Progress {
         Some(Fact::Noticed { message: Arc::new(message) })
     }
 
+    fn decide_answers(
+        &self,
+        answers: Vec<(CallId, Answer)>,
+        prompt: Option<(Message, Digest)>,
+    ) -> Result<Facts, Fault> {
+        let mut ahead = self.work.clone();
+        let mut facts = match prompt {
+            Some((message, digest)) => self.decide_receive(message, digest, false)?,
+            None => Facts::new(),
+        };
+        for (call, answer) in answers {
+            let fact = self.decide_answer(&ahead, call, answer)?;
+            ahead.apply(&fact);
+            facts.push(fact);
+        }
+        // What is still open is asked again, so that whoever has answered hears that more is waited for.
+        if self.state == TaskState::InputRequired && ahead.waits_for_person() {
+            facts.push(Fact::PersonAsked { message: Arc::new(self.still_open(&ahead)) });
+        }
+        Ok(facts)
+    }
+
+    fn still_open(&self, work: &Work) -> Message {
+        let open = work.calls.iter().filter(|call| call.phase == CallPhase::Asked);
+        let open: Vec<_> = open
+            .map(|call| format!("\n{}: answer with one of: {}", call.id.0, call.choices.join(", ")))
+            .collect();
+        let text = format!("I still need your answer before I go on:\n{}", open.concat());
+        let id = MessageId::from(format!("ask-{}-{}-{}", work.rounds, self.head, self.task));
+        Message::from_agent(id, self.context.clone(), Some(self.task.clone()), text)
+    }
+
     /// An answer counts once, to a question that is open, and only with what was offered.
-    fn decide_answer(&self, call: CallId, answer: Answer) -> Result<Facts, Fault> {
+    fn decide_answer(&self, work: &Work, call: CallId, answer: Answer) -> Result<Fact, Fault> {
         self.refuse_if_finished()?;
-        let asked = self.work.find(&call).filter(|asked| asked.phase == CallPhase::Asked);
+        let asked = work.find(&call).filter(|asked| asked.phase == CallPhase::Asked);
         let Some(asked) = asked.filter(|_| !self.cancel_requested) else {
-            let open = self.work.calls.iter().filter(|asked| asked.phase == CallPhase::Asked);
-            let open: Vec<String> = open.map(|asked| asked.id.0.clone()).collect();
-            return Err(Fault::NothingToAnswer { call: call.0, open });
+            return Err(self.not_open(&call));
         };
         if !asked.choices.contains(&answer.choice) {
             let (call, choices) = (call.0, asked.choices.clone());
@@ -114,7 +153,7 @@ impl Progress {
         if answer.verdict == Verdict::Modify && answer.new_content.is_none() {
             return Err(Fault::invalid("newContent", "is needed: it is what the file should hold instead"));
         }
-        Ok(smallvec![Fact::CallAnswered { call, answer: Box::new(answer) }])
+        Ok(Fact::CallAnswered { call, answer: Box::new(answer) })
     }
 
     fn decide_cancel(&self) -> Result<Facts, Fault> {
@@ -135,7 +174,7 @@ impl Progress {
         self.refuse_if_finished()?;
         let phase = self.turn.phase;
         let fits = match &fact {
-            Fact::TurnStarted { turn } => phase == TurnPhase::Due && *turn == self.turn.number,
+            Fact::TurnStarted { turn, .. } => phase == TurnPhase::Due && *turn == self.turn.number,
             Fact::TaskCanceled => true,
             Fact::TextSaid { .. } => phase == TurnPhase::Running && self.turn.text != TextPhase::Whole,
             Fact::TextWithdrawn | Fact::TextReplaced { .. } | Fact::TextEnded => {
@@ -144,6 +183,7 @@ impl Progress {
             Fact::ThoughtShared { .. }
             | Fact::ArtifactAdded { .. }
             | Fact::CredentialAsked { .. }
+            | Fact::ModelChosen { .. }
             | Fact::WorkResumed
             | Fact::TurnEnded { .. }
             | Fact::Noticed { .. } => phase == TurnPhase::Running,
@@ -184,6 +224,11 @@ impl Progress {
         message: Option<Arc<Message>>,
         usage: Option<Box<Usage>>,
     ) -> Facts {
+        // Nobody calls a task done that stays open.
+        let outcome = match (self.ending, outcome) {
+            (Ending::StaysOpen, Outcome::Completed) => Outcome::InputRequired,
+            (_, outcome) => outcome,
+        };
         let mut facts = Facts::new();
         if self.turn.text == TextPhase::Speaking {
             facts.push(Fact::TextEnded);
@@ -196,6 +241,26 @@ impl Progress {
             Fact::TurnEnded { outcome, message, usage }
         });
         facts
+    }
+
+    /// It is over, and a message makes it go on.
+    fn may_reopen(&self) -> bool {
+        self.ending == Ending::Reopens && matches!(self.state, TaskState::Completed | TaskState::Failed)
+    }
+
+    /// Nothing about it changes any more, whatever anybody does.
+    pub fn is_final(&self) -> bool {
+        self.state.is_terminal() && !self.may_reopen()
+    }
+
+    /// Nobody is asked about `call`: perhaps because somebody was quicker.
+    pub(crate) fn not_open(&self, call: &CallId) -> Fault {
+        if let Some(said) = self.answered.iter().rev().find(|said| said.call == *call) {
+            let (choice, by) = (said.choice.clone(), said.by.clone());
+            return Fault::AlreadyAnswered { call: call.0.clone(), choice, by, at: said.at };
+        }
+        let open = self.work.calls.iter().filter(|asked| asked.phase == CallPhase::Asked);
+        Fault::NothingToAnswer { call: call.0.clone(), open: open.map(|asked| asked.id.0.clone()).collect() }
     }
 
     fn refuse_if_finished(&self) -> Result<(), Fault> {

@@ -38,7 +38,12 @@ pub enum Fact {
         said: Option<Arc<Message>>,
     },
     /// The agent began to work on what was last said to it.
-    TurnStarted { turn: u32 },
+    TurnStarted {
+        turn: u32,
+        /// Who is to answer, as far as that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+    },
     /// The agent let its reasoning be seen.
     ThoughtShared { text: String },
     /// The agent said the next piece of this turn's answer.
@@ -61,6 +66,8 @@ pub enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         last: bool,
     },
+    /// From here on the conversation goes on with this model, because somebody said so.
+    ModelChosen { model: String },
     /// A language model has given one whole answer. What it wants done comes next, or the turn ends.
     ModelAnswered(Box<ModelAnswer>),
     /// The agent told the model something by itself, as part of the conversation.
@@ -176,6 +183,8 @@ pub enum ContextReason {
     Loop,
     /// Somebody said what became of a call that was lost.
     Lost,
+    /// A command puts it to the model.
+    Command,
 }
 
 /// Counts items of [`TaskView::told`](crate::TaskView::told): what people, the agent and the model said, and what came
@@ -226,6 +235,9 @@ pub struct Answer {
     /// The message that said so, to recognise it when it is sent again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<(MessageId, Digest)>,
+    /// Who said so, for others who would have answered too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }
 
 impl Answer {
@@ -286,11 +298,16 @@ pub enum Outcome {
 }
 
 /// How a task ends, fixed when it opens so that readers of every dialect see one state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// A finished turn completes the task.
+    #[default]
     Completes,
+    /// The same, and a further message makes it go on.
+    Reopens,
+    /// A finished turn leaves the task waiting for the next message.
+    StaysOpen,
 }
 
 /// What the caller gets back, fixed when the task opens.

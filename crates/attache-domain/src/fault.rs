@@ -1,5 +1,7 @@
 //! A refusal the caller is told about: a closed list, given codes in `attache-wire` only.
 
+use jiff::Timestamp;
+
 use crate::{ContextId, TaskId, TaskState};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +38,8 @@ pub enum Fault {
     InvalidParams { violations: Vec<Violation> },
     #[error("nobody is asked about the call {call:?}{}", list("; open are: ", open))]
     NothingToAnswer { call: String, open: Vec<String> },
+    #[error("the call {call:?} was answered already, with {choice:?}, {}at {at}", by.as_deref().map(|by| format!("by {by}, ")).unwrap_or_default())]
+    AlreadyAnswered { call: String, choice: String, by: Option<String>, at: Timestamp },
     #[error("{given:?} is no answer to the call {call:?}{}", list("; it takes: ", choices))]
     NotAChoice { call: String, given: String, choices: Vec<String> },
     #[error("task {task} belongs to the context {context}, not to the one named")]

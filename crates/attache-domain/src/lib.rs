@@ -11,11 +11,14 @@
 mod answer;
 mod artifact;
 mod card;
+mod cast;
 mod circles;
+mod command;
 mod conversation;
 mod decide;
 mod fact;
 mod fault;
+mod happening;
 mod ids;
 mod message;
 mod next;
@@ -26,6 +29,7 @@ mod state;
 mod summary;
 mod update;
 mod view;
+mod wishes;
 mod work;
 
 pub use artifact::Artifact;
@@ -33,7 +37,9 @@ pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,
     Capabilities, OAuthFlow, SecurityRequirement, SecurityScheme, SecuritySchemeKind,
 };
+pub use cast::{CallRecord, Cast, MOST_LIVE_BYTES};
 pub use circles::Circles;
+pub use command::{COMMAND, CommandArgument, CommandCall, CommandSpec};
 pub use conversation::{CallId, Content, Exchange, Opaque, Said, ToolCall, ToolResult, Usage, Utterance};
 pub use decide::{Facts, Intent, Opening};
 pub use fact::{
@@ -41,19 +47,21 @@ pub use fact::{
     ModelAnswer, Opened, Outcome, ProposedCall, Reduction, ReplyShape, Verdict,
 };
 pub use fault::{Fault, Violation};
+pub use happening::{CallMove, Happening, StateReason, happening_of};
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, Scope, Seq, TaskId, TaskKey};
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use next::Step;
 pub use operation::{
-    Call, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListTasks, MAX_PAGE_SIZE, Operation, OperationKind,
+    Call, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListTasks, MAX_PAGE_SIZE, Manner, Operation, OperationKind,
     PushConfigCall, SendConfiguration, SendMessage, SubscribeTask,
 };
-pub use progress::{Progress, Stage, TextPhase, Turn, TurnPhase};
+pub use progress::{Answered, Progress, Stage, TextPhase, Turn, TurnPhase};
 pub use proposal::{Effect, Proposal, Shown};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use update::{Update, closes, is_shown, update_of};
-pub use view::{CallRecord, Change, Grant, PlacedExchange, TaskView, Told, Untold};
+pub use view::{Change, Grant, PlacedExchange, TaskView, Told, Untold};
+pub use wishes::Wishes;
 pub use work::{CallPhase, CallProgress, CallStep, Settlement, Work};
 
 /// A moment, always UTC. Stored and shown with millisecond precision.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ContextId, MessageId, TaskId};
+use crate::{CommandCall, ContextId, MessageId, TaskId, Wishes};
 
 /// Free-form data attached to an object; an extension keeps its data under its URI.
 pub type Metadata = serde_json::Map<String, Value>;
@@ -30,6 +30,12 @@ pub struct Message {
     pub extensions: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+    /// What it asks for besides what it says, in whichever words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wishes: Option<Box<Wishes>>,
+    /// It is a command to the agent itself, which its parts only repeat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<Box<CommandCall>>,
 }
 
 impl Message {
@@ -46,6 +52,8 @@ impl Message {
             parts: vec![Part::text(text)],
             context: Some(context),
             task,
+            wishes: None,
+            command: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),
             metadata: None,

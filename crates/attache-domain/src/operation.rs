@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{ContextId, Message, Metadata, Scope, Seq, TaskId, TaskState};
+use crate::{ContextId, Ending, Message, Metadata, Scope, Seq, TaskId, TaskState};
 
 /// One request: who asks, and for what.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +77,17 @@ pub struct SendMessage {
     pub message: Message,
     pub configuration: SendConfiguration,
     pub metadata: Option<Metadata>,
+    pub manner: Manner,
+}
+
+/// How the client that sends a message works.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Manner {
+    /// How a task ends that it opens. One whose tasks do not simply complete writes to them again when they are over.
+    /// None: it does not say, so it is taken for whoever opened the task that it writes to.
+    pub ending: Option<Ending>,
+    /// What the client calls itself, for others to be told who it was.
+    pub client: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ArtifactId, ContextId, Digest, Ending, Event, Fact, Message, MessageId, ReplyShape, Scope, Seq, TaskId,
-    TaskKey, TaskState, Work,
+    ArtifactId, CallId, ContextId, Digest, Ending, Event, Fact, Message, MessageId, ReplyShape, Scope, Seq,
+    TaskId, TaskKey, TaskState, Work,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,9 +36,26 @@ pub struct Progress {
     /// What the model wants done and how far that is.
     #[serde(default)]
     pub work: Work,
+    /// The latest answers about calls, for those who come too late.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub answered: VecDeque<Answered>,
     /// Every message ever accepted, to recognise one that is sent again.
     pub received: Vec<(MessageId, Digest)>,
 }
+
+/// Somebody's answer about a call, once it counted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    pub call: CallId,
+    pub choice: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
+    pub at: Timestamp,
+}
+
+/// How many of them a task remembers.
+const MOST_ANSWERED: usize = 64;
 
 /// One exchange: from something said to the agent to the agent's next stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +125,7 @@ impl Turn {
             | Fact::PromptQueued { .. }
             | Fact::CancelRequested
             | Fact::ModelAnswered(_)
+            | Fact::ModelChosen { .. }
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallLost { .. }
@@ -119,7 +137,7 @@ impl Turn {
             | Fact::CallFinished(_)
             | Fact::Noticed { .. } => {}
             Fact::MessageReceived { .. } | Fact::PromptTaken { .. } => *self = Self::due(self.number + 1),
-            Fact::TurnStarted { turn } => *self = Self { phase: TurnPhase::Running, ..Self::due(*turn) },
+            Fact::TurnStarted { turn, .. } => *self = Self { phase: TurnPhase::Running, ..Self::due(*turn) },
             Fact::TextSaid { last, .. } => {
                 self.emitted += 1;
                 self.text = if *last { TextPhase::Whole } else { TextPhase::Speaking };
@@ -159,6 +177,7 @@ impl Progress {
             queue: VecDeque::new(),
             cancel_requested: false,
             work: Work::default(),
+            answered: VecDeque::new(),
             received: vec![(opened.message.id.clone(), opened.digest.clone())],
         })
     }
@@ -188,6 +207,10 @@ impl Progress {
         self.work.apply(&event.fact);
         match &event.fact {
             Fact::MessageReceived { message, digest } => {
+                // A task that was over goes on.
+                if self.state.is_terminal() {
+                    self.enter(TaskState::Submitted, event.at);
+                }
                 self.received.push((message.id.clone(), digest.clone()));
             }
             Fact::PromptQueued { message, digest } => {
@@ -199,7 +222,12 @@ impl Progress {
             }
             Fact::TurnStarted { .. } | Fact::WorkResumed => self.enter(TaskState::Working, event.at),
             Fact::CredentialAsked { .. } => self.enter(TaskState::AuthRequired, event.at),
-            Fact::CallAnswered { answer, .. } => {
+            Fact::CallAnswered { call, answer } => {
+                if self.answered.len() >= MOST_ANSWERED {
+                    self.answered.pop_front();
+                }
+                let (call, choice, by) = (call.clone(), answer.choice.clone(), answer.by.clone());
+                self.answered.push_back(Answered { call, choice, by, at: event.at });
                 if let Some(said) = answer.message.as_ref().filter(|said| !self.received.contains(said)) {
                     self.received.push(said.clone());
                 }
@@ -216,6 +244,7 @@ impl Progress {
             | Fact::TextReplaced { .. }
             | Fact::TextEnded
             | Fact::ArtifactAdded { .. }
+            | Fact::ModelChosen { .. }
             | Fact::ModelAnswered(_)
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)

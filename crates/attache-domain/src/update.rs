@@ -45,6 +45,7 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
             | Fact::PromptTaken { .. }
             | Fact::ThoughtShared { .. }
             | Fact::ModelAnswered(_)
+            | Fact::ModelChosen { .. }
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallProposed(_)
@@ -78,6 +79,7 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
         | Fact::PromptTaken { .. }
         | Fact::ThoughtShared { .. }
         | Fact::ModelAnswered(_)
+        | Fact::ModelChosen { .. }
         | Fact::ContextGiven(_)
         | Fact::ContextReduced(_)
         | Fact::CallProposed(_)

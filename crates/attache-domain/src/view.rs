@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 pub use telling::{Told, Untold};
 
 use crate::{
-    Answer, Artifact, ArtifactId, CallId, CallOutcome, ContextId, Event, Exchange, Fact, Facts, Fault,
-    FinishedCall, Intent, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal, Role, Shown,
-    Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolCall, ToolResult, Usage, Utterance,
+    Answer, Artifact, ArtifactId, COMMAND, CallId, CallOutcome, Cast, ContextId, Event, Exchange, Fact,
+    Facts, Fault, FinishedCall, Intent, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal,
+    Role, Shown, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
 };
 
 /// A task as its events tell it: how far it is, and what it holds.
@@ -34,7 +34,7 @@ pub struct TaskView {
     pub exchanges: Vec<PlacedExchange>,
     /// The calls of the latest answer.
     #[serde(default)]
-    pub calls: Vec<CallRecord>,
+    pub cast: Arc<Cast>,
     /// The files this turn has changed: as they were before it, and as they are now.
     #[serde(default)]
     pub changes: Vec<Change>,
@@ -53,6 +53,18 @@ pub struct TaskView {
     /// Tokens of the whole task.
     #[serde(default)]
     pub usage: Usage,
+    /// Calls of the whole task that are over.
+    #[serde(default)]
+    pub finished_calls: u32,
+    /// What came of the tools that this turn's command has used, step by step. The model is told nothing of it.
+    #[serde(default)]
+    pub commanded: Vec<Vec<ToolResult>>,
+    /// The model that somebody chose in the middle of it.
+    #[serde(default)]
+    pub chosen_model: Option<String>,
+    /// The latest answer is a command's.
+    #[serde(default)]
+    commanding: bool,
     /// Where this turn's answer stands among the artifacts.
     answer: Option<usize>,
     /// How long it is.
@@ -77,17 +89,6 @@ pub struct Change {
     /// None when there was no such file.
     pub original: Option<String>,
     pub content: String,
-}
-
-/// A call of the latest answer with everything that is known about it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct CallRecord {
-    pub call: ToolCall,
-    pub proposal: Option<Arc<Proposal>>,
-    /// Who decides: the rule, for people.
-    pub why: String,
-    pub answer: Option<Answer>,
-    pub result: Option<ToolResult>,
 }
 
 /// How many bytes of text a turn has said.
@@ -123,13 +124,17 @@ impl TaskView {
             metadata: opened.metadata.clone(),
             replied: None,
             exchanges: Vec::new(),
-            calls: Vec::new(),
+            cast: Arc::default(),
             changes: Vec::new(),
             granted: Vec::new(),
             untold: Untold::default(),
             rounds: 0,
             latest_usage: Usage::default(),
             usage: Usage::default(),
+            finished_calls: 0,
+            commanded: Vec::new(),
+            chosen_model: None,
+            commanding: false,
             answer: None,
             said: SaidBytes::default(),
             artifact_places: HashMap::new(),
@@ -161,6 +166,9 @@ impl TaskView {
 
     /// Folds one recorded event in. What is in the log happened.
     pub fn apply(&mut self, event: &Event) {
+        if self.cast.is_moved_by(&event.fact) {
+            Arc::make_mut(&mut self.cast).apply(&event.fact);
+        }
         match &event.fact {
             Fact::TaskOpened(_)
             | Fact::PromptQueued { .. }
@@ -169,15 +177,11 @@ impl TaskView {
             | Fact::CallLost { .. }
             | Fact::CallDeferred { .. }
             | Fact::CallShowed { .. }
+            | Fact::CallProposed(_)
             | Fact::Noticed { .. }
             | Fact::CancelRequested => {}
             Fact::ModelAnswered(answer) => self.take_model_answer(answer),
-            Fact::CallProposed(proposed) => {
-                if let Some(record) = self.call_mut(&proposed.call) {
-                    record.proposal = Some(proposed.proposal.clone());
-                    record.why.clone_from(&proposed.why);
-                }
-            }
+            Fact::ModelChosen { model } => self.chosen_model = Some(model.clone()),
             Fact::CallAnswered { call, answer } => self.take_answer(call, answer),
             Fact::ContextGiven(given) => self.place(Exchange::User(given.contents.clone())),
             Fact::ContextReduced(reduction) => self.reduce(reduction),
@@ -187,6 +191,9 @@ impl TaskView {
             }
             Fact::MessageReceived { message, .. } => {
                 self.keep_status_message();
+                if self.status.state.is_terminal() {
+                    self.enter(TaskState::Submitted, None, event.at);
+                }
                 self.history.push(message.clone());
             }
             Fact::PromptTaken { said } => {
@@ -198,6 +205,7 @@ impl TaskView {
                 self.answer = None;
                 self.said = SaidBytes::default();
                 self.changes.clear();
+                self.commanded.clear();
                 self.enter(TaskState::Working, None, event.at);
             }
             Fact::TextSaid { text, .. } => self.add_answer_text(text),
@@ -236,30 +244,19 @@ impl TaskView {
     }
 
     fn take_model_answer(&mut self, answer: &ModelAnswer) {
-        self.rounds += 1;
         self.latest_usage = answer.usage;
         self.usage.add(&answer.usage);
         self.said.whole = self.said.bytes;
-        self.place(Exchange::Model(answer.said.clone()));
-        let calls = answer.said.iter().filter_map(|said| match &said.what {
-            Utterance::Call(call) => Some(call.clone()),
-            Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => None,
-        });
-        self.calls = calls
-            .map(|call| CallRecord { call, proposal: None, why: String::new(), answer: None, result: None })
-            .collect();
+        self.commanding = answer.model == COMMAND;
+        if !self.commanding {
+            self.rounds += 1;
+            self.place(Exchange::Model(answer.said.clone()));
+        }
     }
 
     fn take_answer(&mut self, call: &CallId, answer: &Answer) {
-        let Some(record) = self.call_mut(call) else { return };
-        // A call that was lost is answered about twice; what was put into it the first time stays.
-        let mut kept = answer.clone();
-        if let Some(before) = record.answer.take() {
-            kept.new_content = kept.new_content.or(before.new_content);
-            kept.answers = kept.answers.or(before.answers);
-        }
-        record.answer = Some(kept);
-        let Some(proposal) = record.proposal.clone().filter(|_| answer.lasts()) else { return };
+        let Some(record) = self.cast.find(call).filter(|_| answer.lasts()) else { return };
+        let Some(proposal) = record.proposal.clone() else { return };
         let grant = Grant { tool: record.call.name.clone(), proposal, answer: answer.clone() };
         if self.granted.len() < MOST_GRANTS && !self.granted.contains(&grant) {
             self.granted.push(grant);
@@ -268,23 +265,19 @@ impl TaskView {
 
     /// Once every call is over, what came of them is said to the model in one go.
     fn take_result(&mut self, finished: &FinishedCall) {
+        self.finished_calls += 1;
         self.take_change(finished);
-        let Some(record) = self.call_mut(&finished.call) else { return };
-        record.result = Some(ToolResult {
-            call: record.call.id.clone(),
-            name: record.call.name.clone(),
-            output: finished.output.clone(),
-            failed: finished.outcome != CallOutcome::Succeeded,
-        });
-        let results: Option<Vec<_>> = self.calls.iter().map(|record| record.result.clone()).collect();
-        if let Some(results) = results {
-            self.place(Exchange::Results(results));
+        let results: Option<Vec<_>> = self.cast.calls.iter().map(|record| record.result.clone()).collect();
+        match results.filter(|results| !results.is_empty()) {
+            Some(results) if self.commanding => self.commanded.push(results),
+            Some(results) => self.place(Exchange::Results(results)),
+            None => {}
         }
     }
 
     /// What was written is what was shown, or what the person put in its place.
     fn take_change(&mut self, finished: &FinishedCall) {
-        let record = self.calls.iter().find(|record| record.call.id == finished.call);
+        let record = self.cast.find(&finished.call);
         let Some(record) = record.filter(|_| finished.outcome == CallOutcome::Succeeded) else { return };
         let Some(Shown::Edit { path, original, new_content, .. }) =
             record.proposal.as_ref().map(|proposal| &proposal.shown)
@@ -304,10 +297,6 @@ impl TaskView {
     fn place(&mut self, exchange: Exchange) {
         let after = self.history.len();
         self.exchanges.push(PlacedExchange { after, exchange: Arc::new(exchange) });
-    }
-
-    fn call_mut(&mut self, id: &CallId) -> Option<&mut CallRecord> {
-        self.calls.iter_mut().find(|record| record.call.id == *id)
     }
 
     fn enter(&mut self, state: TaskState, message: Option<Arc<Message>>, at: Timestamp) {
@@ -337,6 +326,8 @@ impl TaskView {
             parts: vec![Part::text(text)],
             context: Some(self.context.clone()),
             task: Some(self.task.clone()),
+            wishes: None,
+            command: None,
             reference_tasks: Vec::new(),
             extensions: Vec::new(),
             metadata: None,
@@ -413,7 +404,10 @@ impl PartialEq for TaskView {
             && self.metadata == other.metadata
             && self.replied == other.replied
             && self.exchanges == other.exchanges
-            && self.calls == other.calls
+            && self.cast == other.cast
+            && self.finished_calls == other.finished_calls
+            && self.chosen_model == other.chosen_model
+            && self.commanded == other.commanded
             && self.changes == other.changes
             && self.granted == other.granted
             && self.untold == other.untold

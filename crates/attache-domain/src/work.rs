@@ -58,6 +58,29 @@ pub enum CallPhase {
     Finished,
 }
 
+impl CallPhase {
+    /// The call that `fact` moves, and where to.
+    pub(crate) fn after(fact: &Fact) -> Option<(&CallId, Self)> {
+        Some(match fact {
+            Fact::CallProposed(proposed) if proposed.choices.is_empty() => (&proposed.call, Self::Allowed),
+            Fact::CallProposed(proposed) => (&proposed.call, Self::Asked),
+            Fact::CallAnswered { call, answer } => (
+                call,
+                match answer.verdict {
+                    Verdict::Proceed => Self::Allowed,
+                    Verdict::Refuse => Self::Refused,
+                    Verdict::Skip => Self::Skipped,
+                    Verdict::Modify => Self::Requested,
+                },
+            ),
+            Fact::CallStarted { call, .. } => (call, Self::Started),
+            Fact::CallLost { call, .. } => (call, Self::Asked),
+            Fact::CallFinished(finished) => (&finished.call, Self::Finished),
+            _ => return None,
+        })
+    }
+}
+
 /// What to do with the calls of an answer now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallStep {
@@ -182,6 +205,9 @@ impl Work {
     }
 
     pub(crate) fn apply(&mut self, fact: &Fact) {
+        if let Some((call, phase)) = CallPhase::after(fact) {
+            self.enter(call, phase);
+        }
         match fact {
             Fact::TurnStarted { .. } => *self = Self::default(),
             Fact::ModelAnswered(answer) => {
@@ -192,11 +218,10 @@ impl Work {
                 self.spoken = self.calls.is_empty().then(|| answer.end.clone());
             }
             Fact::CallProposed(proposed) => {
-                let phase = if proposed.choices.is_empty() { CallPhase::Allowed } else { CallPhase::Asked };
                 if let Some(call) = self.find_mut(&proposed.call) {
                     *call = CallProgress {
                         id: proposed.call.clone(),
-                        phase,
+                        phase: call.phase,
                         alone: proposed.alone,
                         choices: proposed.choices.clone(),
                         until: None,
@@ -204,19 +229,8 @@ impl Work {
                     };
                 }
             }
-            Fact::CallAnswered { call, answer } => {
-                let phase = match answer.verdict {
-                    Verdict::Proceed => CallPhase::Allowed,
-                    Verdict::Refuse => CallPhase::Refused,
-                    Verdict::Skip => CallPhase::Skipped,
-                    Verdict::Modify => CallPhase::Requested,
-                };
-                self.refused |= phase == CallPhase::Refused;
-                self.enter(call, phase);
-            }
-            Fact::CallStarted { call, .. } => self.enter(call, CallPhase::Started),
+            Fact::CallAnswered { answer, .. } => self.refused |= answer.verdict == Verdict::Refuse,
             Fact::CallLost { call, choices } => {
-                self.enter(call, CallPhase::Asked);
                 if let Some(call) = self.find_mut(call) {
                     call.choices.clone_from(choices);
                     call.lost = true;
@@ -235,7 +249,6 @@ impl Work {
             }
             Fact::CallFinished(finished) => {
                 self.succeeded |= finished.outcome == CallOutcome::Succeeded;
-                self.enter(&finished.call, CallPhase::Finished);
                 for call in &mut self.calls {
                     call.until.take_if(|until| *until == finished.call);
                 }

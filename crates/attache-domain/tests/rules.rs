@@ -15,6 +15,8 @@ fn message(id: &str, text: &str) -> Message {
         parts: vec![Part::text(text)],
         context: None,
         task: None,
+        wishes: None,
+        command: None,
         reference_tasks: vec![],
         extensions: vec![],
         metadata: None,
@@ -45,6 +47,7 @@ impl Log {
             digest: digest("m0"),
             reply,
             metadata: None,
+            ending: attache_domain::Ending::Completes,
         };
         let event = Event { seq: Seq(1), at: at(1), fact: opening.decide() };
         Self { view: TaskView::open(&event).unwrap(), events: vec![event] }
@@ -67,12 +70,12 @@ impl Log {
     }
 
     fn say(&mut self, id: &str) -> Result<usize, Fault> {
-        self.push(Intent::Receive { message: message(id, id), digest: digest(id) })
+        self.push(Intent::Receive { message: message(id, id), digest: digest(id), reopens: false })
     }
 
     fn started() -> Self {
         let mut log = Self::open();
-        log.record(Fact::TurnStarted { turn: 1 }).unwrap();
+        log.record(Fact::TurnStarted { turn: 1, model: None }).unwrap();
         log
     }
 }
@@ -117,7 +120,7 @@ fn a_waiting_task_takes_a_message_and_works_again() {
     log.say("m1").unwrap();
     assert_eq!(log.view.next(), Some(Step::StartTurn { turn: 2 }));
     assert!(!log.view.progress.is_settled(), "though the state is still the old one");
-    log.record(Fact::TurnStarted { turn: 2 }).unwrap();
+    log.record(Fact::TurnStarted { turn: 2, model: None }).unwrap();
     assert_eq!(log.view.status.state, TaskState::Working);
     assert_eq!(texts(&log.view), ["hello", "which?", "m1"]);
 }
@@ -180,9 +183,9 @@ fn withdrawn_text_is_replaced_and_does_not_reach_the_history() {
 fn facts_that_do_not_fit_are_refused() {
     let mut log = Log::open();
     assert!(log.record(said("before the turn")).is_err());
-    assert!(log.record(Fact::TurnStarted { turn: 2 }).is_err(), "not that turn");
-    log.record(Fact::TurnStarted { turn: 1 }).unwrap();
-    assert!(log.record(Fact::TurnStarted { turn: 1 }).is_err(), "not twice");
+    assert!(log.record(Fact::TurnStarted { turn: 2, model: None }).is_err(), "not that turn");
+    log.record(Fact::TurnStarted { turn: 1, model: None }).unwrap();
+    assert!(log.record(Fact::TurnStarted { turn: 1, model: None }).is_err(), "not twice");
     assert!(log.record(Fact::TextEnded).is_err(), "nothing was said");
     assert!(log.record(Fact::Replied { message: message("r", "r").into() }).is_err(), "a task was promised");
     assert!(log.record(Fact::CancelRequested).is_err(), "agents do not ask, they report");
@@ -194,14 +197,15 @@ fn a_message_from_another_context_is_refused_by_name() {
     let mut log = Log::started();
     let mut stray = message("m1", "x");
     stray.context = Some("elsewhere".into());
-    let fault = log.push(Intent::Receive { message: stray, digest: digest("x") }).unwrap_err();
+    let fault =
+        log.push(Intent::Receive { message: stray, digest: digest("x"), reopens: false }).unwrap_err();
     assert_eq!(fault, Fault::ContextMismatch { task: "t".into(), context: "c".into() });
 }
 
 #[test]
 fn a_hidden_task_shows_its_reply_and_nothing_else() {
     let mut log = Log::open_for(ReplyShape::Message);
-    log.record(Fact::TurnStarted { turn: 1 }).unwrap();
+    log.record(Fact::TurnStarted { turn: 1, model: None }).unwrap();
     log.record(Fact::Replied { message: message("r", "r").into() }).unwrap();
     let mut before = Progress::open(&log.events[0]).unwrap();
     let mut shown = Vec::new();
@@ -237,7 +241,7 @@ fn any_intent() -> impl Strategy<Value = Intent> {
         Just(Outcome::Rejected),
     ];
     let record = prop_oneof![
-        4 => (1..4_u32).prop_map(|turn| Fact::TurnStarted { turn }),
+        4 => (1..4_u32).prop_map(|turn| Fact::TurnStarted { turn, model: None }),
         6 => (text, any::<bool>()).prop_map(|(text, last)| Fact::TextSaid { last: last && text.is_empty(), text }),
         1 => Just(Fact::TextWithdrawn),
         1 => Just(Fact::TextEnded),
@@ -258,6 +262,7 @@ fn any_intent() -> impl Strategy<Value = Intent> {
         3 => (0..6_u8).prop_map(|id| Intent::Receive {
             message: message(&format!("m{id}"), "again"),
             digest: digest(&id.to_string()),
+            reopens: id % 2 == 0,
         }),
         1 => Just(Intent::Cancel),
     ]

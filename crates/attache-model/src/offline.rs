@@ -32,13 +32,18 @@ use request::{Request, without_courtesies};
 /// use attache_model::offline::OfflineModel;
 ///
 /// # let message = Message { id: "m1".into(), role: Role::User, parts: vec![Part::text("what is 6 * 7?")],
-/// #     context: None, task: None, reference_tasks: vec![], extensions: vec![], metadata: None };
+/// #     context: None, task: None, reference_tasks: vec![], extensions: vec![], metadata: None,
+/// #     wishes: None, command: None };
 /// assert_eq!(OfflineModel.reply_shape(&message), ReplyShape::Task);
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OfflineModel;
 
 impl ModelProvider for OfflineModel {
+    fn name(&self) -> &str {
+        "offline"
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let Reply { pieces, finish } = reply_to(&request);
         // The answer is the same every time, so what is recorded already can simply be left out.

@@ -85,6 +85,9 @@ pub enum ModelError {
 }
 
 pub trait ModelProvider: Send + Sync + 'static {
+    /// As people know it.
+    fn name(&self) -> &str;
+
     /// Answers the last message of the request.
     fn stream(&self, request: ModelRequest) -> ModelStream;
 

@@ -62,6 +62,10 @@ impl ScriptModel {
 }
 
 impl ModelProvider for ScriptModel {
+    fn name(&self) -> &str {
+        "script"
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let cue = Cue::find(&self.script, &request);
         let performance = Performance::new(Arc::clone(&self.script), cue, request.results);

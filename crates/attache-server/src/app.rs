@@ -49,21 +49,6 @@ impl App {
     pub(crate) fn next_request_number(&self) -> u64 {
         self.requests.fetch_add(1, Ordering::Relaxed)
     }
-
-    /// Of the extensions a client asks for, those this agent has; refuses when a required one is not asked for.
-    pub(crate) fn activate(&self, requested: &[String]) -> Result<Vec<String>, Fault> {
-        let declared = &self.options.card.capabilities.extensions;
-        if let Some(missing) =
-            declared.iter().find(|extension| extension.required && !requested.contains(&extension.uri))
-        {
-            return Err(Fault::ExtensionRequired { uri: missing.uri.clone() });
-        }
-        Ok(requested
-            .iter()
-            .filter(|uri| declared.iter().any(|extension| extension.uri == **uri))
-            .cloned()
-            .collect())
-    }
 }
 
 /// Where a request came from and under which number it is known.

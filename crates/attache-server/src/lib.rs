@@ -3,6 +3,7 @@
 //! Maps bytes to operations and updates to bytes, and decides nothing: what may happen to a task is
 //! decided behind `attache-session`, how things are spelled in `attache-wire`. Holds nothing but connections.
 
+mod activation;
 mod app;
 mod auth;
 mod body;

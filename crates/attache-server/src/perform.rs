@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use attache_domain::{Call, Fault, Operation, OperationKind, Scope, Seq, TaskId, TaskView};
 use attache_session::{Reply, WhenFinished};
+use attache_wire::devtool::Profile;
 use attache_wire::encode::{self, ArtifactsShown, TaskShape};
-use attache_wire::{Decoded, Dialect, Version, extensions};
+use attache_wire::{Decoded, Dialect, Version};
 use http::request::Parts;
-use http::{HeaderName, HeaderValue};
 
+use crate::activation::Activation;
 use crate::app::{Admitted, App};
 use crate::framing::Framing;
 use crate::http::Response;
@@ -29,11 +30,9 @@ pub(crate) async fn perform(
     asked: Asked<'_>,
     decode: impl FnOnce() -> Result<Decoded, Fault>,
 ) -> Response {
-    let Asked { head, admitted, framing, dialect, kind } = asked;
-    let (result, activated) = match activate(app, head) {
-        Err(fault) => (Err(fault), Vec::new()),
-        Ok(activated) => (act(app, head, admitted, &framing, (dialect, kind), decode).await, activated),
-    };
+    let mut activation = Activation::of(app, asked.head);
+    let result = act(app, &asked, &mut activation, decode).await;
+    let Asked { admitted, framing, kind, .. } = asked;
     app.metrics.called(framing.binding(), framing.version(), kind, result.as_ref().err());
     let mut response = match result {
         Ok(response) => response,
@@ -42,36 +41,24 @@ pub(crate) async fn perform(
             framing.fault(&fault)
         }
     };
-    if !activated.is_empty()
-        && let Ok(value) = HeaderValue::from_str(&activated.join(", "))
-    {
-        let name = HeaderName::from_static(extensions::header_name(framing.version()));
-        response.headers_mut().insert(name, value);
-    }
+    activation.confirm(framing.version(), &mut response);
     response
-}
-
-/// Both header names are read on both versions: a client that means well is not punished for the other one.
-fn activate(app: &App, head: &Parts) -> Result<Vec<String>, Fault> {
-    if app.options.card.capabilities.extensions.is_empty() {
-        return Ok(Vec::new());
-    }
-    let names = [extensions::header_name(Version::V1_0), extensions::header_name(Version::V0_3)];
-    let values =
-        names.iter().flat_map(|name| head.headers.get_all(*name)).filter_map(|value| value.to_str().ok());
-    app.activate(&extensions::requested(values))
 }
 
 async fn act(
     app: &Arc<App>,
-    head: &Parts,
-    admitted: Admitted,
-    framing: &Framing,
-    (dialect, kind): (Dialect, OperationKind),
+    asked: &Asked<'_>,
+    activation: &mut Activation,
     decode: impl FnOnce() -> Result<Decoded, Fault>,
 ) -> Result<Response, Fault> {
+    let Asked { head, admitted, framing, dialect, kind } = asked;
+    let (dialect, kind) = (*dialect, *kind);
+    let decoded = decode();
+    // A message may show by what it says that its client knows the extension.
+    activation.sign(decoded.as_ref().ok().and_then(|decoded| decoded.profile));
+    activation.check(app)?;
     check_capability(app, kind)?;
-    let Decoded { operation, tenant } = decode()?;
+    let Decoded { operation, tenant, .. } = decoded?;
     check_tenant(app, head, framing, tenant.as_deref())?;
     let scope = Scope::new(tenant.unwrap_or_default(), admitted.caller.owner);
     let call = Call { scope, operation };
@@ -84,10 +71,11 @@ async fn act(
     framing.open(&mut out);
     match call.operation {
         Operation::Send(send) => {
-            let shape = shape(send.configuration.history_length);
-            match session.send(scope, send).await? {
+            let length = send.configuration.history_length;
+            match session.send(scope, activation.adopt(send)).await? {
                 Reply::Task(view) => {
                     done(&view.task);
+                    let shape = shape(length, activation.profile_for(&view));
                     encode::write_task_item(dialect, &view, shape, &mut out);
                 }
                 Reply::Message(message) => encode::write_message_item(dialect, &message, &mut out),
@@ -96,10 +84,11 @@ async fn act(
         Operation::Get(get) => {
             let seen = session.get(scope, &get).await?;
             done(&seen.view.task);
-            let shape = shape(get.history_length);
+            let profile = activation.profile_for(&seen.view);
+            let shape = shape(get.history_length, profile);
             let write = |view: &TaskView, out: &mut Vec<u8>| encode::write_task(dialect, view, shape, out);
             match get.history_length {
-                None => seen.write_whole(dialect.index(), &mut out, write),
+                None => seen.write_whole(profile.index(dialect), &mut out, write),
                 Some(_) => write(&seen.view, &mut out),
             }
         }
@@ -113,20 +102,29 @@ async fn act(
                 page_size: page.page_size,
                 total_size: page.total_size,
             };
-            encode::write_list(&page, TaskShape { history_length: list.history_length, artifacts }, &mut out);
+            let profile = activation.profile().unwrap_or(Profile::Plain);
+            let shape = TaskShape { history_length: list.history_length, artifacts, profile };
+            encode::write_list(&page, shape, &mut out);
         }
         Operation::Cancel(cancel) => {
             let view = session.cancel(scope, &cancel).await?;
             done(&view.task);
-            encode::write_task(dialect, &view, shape(None), &mut out);
+            let shape = shape(None, activation.profile_for(&view));
+            encode::write_task(dialect, &view, shape, &mut out);
         }
         Operation::Stream(send) => {
-            let shape = shape(send.configuration.history_length);
+            let length = send.configuration.history_length;
+            let continues = send.message.task.is_some();
+            let send = activation.adopt(send);
             let (subscription, bare) = session.stream(scope, send, last_event_id(head)?).await?;
             done(&subscription.view.task);
-            return Ok(
-                EventStream::new(app, framing.clone(), dialect, shape, subscription, bare).into_response()
-            );
+            let shape = shape(length, activation.profile_for(&subscription.view));
+            let mut stream = EventStream::new(app, framing.clone(), dialect, shape, subscription, bare);
+            // Both dialects of the extension go on where they were; 1.0 wants every stream to begin with the task.
+            if continues && shape.profile != Profile::Plain && framing.version() == Version::V0_3 {
+                stream.begin_with_events();
+            }
+            return Ok(stream.into_response());
         }
         Operation::Subscribe(mut subscribe) => {
             subscribe.after = last_event_id(head)?.or(subscribe.after);
@@ -136,7 +134,8 @@ async fn act(
             };
             let subscription = session.subscribe(scope, &subscribe, when_finished).await?;
             done(&subscription.view.task);
-            let stream = EventStream::new(app, framing.clone(), dialect, shape(None), subscription, false);
+            let shape = shape(None, activation.profile_for(&subscription.view));
+            let stream = EventStream::new(app, framing.clone(), dialect, shape, subscription, false);
             return Ok(stream.into_response());
         }
         Operation::PushConfig(_) => return Err(Fault::PushNotSupported),
@@ -159,8 +158,8 @@ fn check_tenant(app: &App, head: &Parts, framing: &Framing, tenant: Option<&str>
     })
 }
 
-fn shape(history_length: Option<usize>) -> TaskShape {
-    TaskShape { history_length, artifacts: ArtifactsShown::WhenAny }
+fn shape(history_length: Option<usize>, profile: Profile) -> TaskShape {
+    TaskShape { history_length, artifacts: ArtifactsShown::WhenAny, profile }
 }
 
 /// What the card does not offer is refused before its parameters are looked at.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
-use attache_domain::{ContextId, Fact, Fault, Seq, TaskId, TaskView, Update};
+use attache_domain::{ContextId, Fact, Fault, Seq, TaskId, TaskView};
 use attache_session::{Entry, Follower, Subscription};
 use attache_wire::Dialect;
+use attache_wire::devtool::{Occasion, Profile};
 use attache_wire::encode::{self, TaskShape};
 use bytes::Bytes;
 use futures_util::Stream;
@@ -89,6 +90,13 @@ impl EventStream {
             stopping: app.stop.clone(),
             waiting: None,
             _open: app.metrics.open_stream(),
+        }
+    }
+
+    /// Leaves the task itself out, unless there is nothing else to be seen.
+    pub(crate) fn begin_with_events(&mut self) {
+        if self.follower.is_some() {
+            self.first = None;
         }
     }
 
@@ -188,16 +196,40 @@ impl EventStream {
         if self.bare && entry.closes() && !is_reply {
             return self.write_fault(&no_reply(), out);
         }
-        if !entry.is_shown() {
+        let profile = self.shape.profile;
+        let is_shown = match profile {
+            Profile::Plain => entry.is_shown(),
+            Profile::Developer | Profile::Gemini => {
+                entry.happening().is_some_and(|happening| profile.shows(&happening))
+            }
+        };
+        if !is_shown {
             return;
         }
         out.reserve(USUAL_FRAME);
         self.open_frame(entry.event.seq, out);
-        entry.write_spelled(self.dialect.index(), others, out, |update, out| match update {
-            Update::Replied(message) => encode::write_message_item(self.dialect, message, out),
-            _ => encode::write_update(self.dialect, &self.task, &self.context, update, out),
-        });
+        let number = profile.index(self.dialect);
+        entry.write_spelled(number, others, out, |entry, out| self.spell(entry, out));
         self.close_frame(out);
+    }
+
+    fn spell(&self, entry: &Entry, out: &mut Vec<u8>) {
+        if self.shape.profile == Profile::Plain {
+            if let Some(update) = entry.update() {
+                encode::write_update(self.dialect, &self.task, &self.context, &update, out);
+            }
+        } else if let Some(happening) = entry.happening() {
+            let occasion = Occasion {
+                task: &self.task,
+                context: &self.context,
+                seq: entry.event.seq,
+                at: entry.event.at,
+                stage: entry.stage(),
+                cast: entry.cast(),
+                happening,
+            };
+            self.shape.profile.write(self.dialect, &occasion, out);
+        }
     }
 
     fn open_frame(&self, seq: Seq, out: &mut Vec<u8>) {

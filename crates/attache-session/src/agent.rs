@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Fault, Message, ReplyShape, TaskKey, TaskView};
+use attache_domain::{Ending, Fault, Message, ReplyShape, TaskKey, TaskView, TurnPhase};
 use attache_store::{ListQuery, StoreError, TaskIndex};
 
 use crate::hot::HotTask;
@@ -61,7 +61,11 @@ impl Latest {
         let others = listed.map(|place| place.task).filter(|task| *task != view.task);
         let keys: Vec<_> = others.map(|task| TaskKey { scope: query.scope.clone(), task }).collect();
         let views = replay::views(self.hot.log().as_ref(), &keys).await?;
-        Ok(views.into_iter().flatten().filter(|view| view.status.state.is_terminal()).collect())
+        let is_finished = |view: &TaskView| match view.progress.ending {
+            Ending::Completes | Ending::Reopens => view.status.state.is_terminal(),
+            Ending::StaysOpen => view.progress.turn.phase == TurnPhase::Over,
+        };
+        Ok(views.into_iter().flatten().filter(is_finished).collect())
     }
 }
 
@@ -69,6 +73,11 @@ impl Latest {
 pub trait Agent: Send + Sync + 'static {
     /// The task belongs together with the others of its conversation: their turns are performed one at a time.
     fn keeps_conversation(&self, view: &TaskView) -> bool;
+
+    /// The name of the model that will answer, as far as that is known.
+    fn model(&self, _view: &TaskView) -> Option<String> {
+        None
+    }
 
     /// May `message` be taken at all? What is refused here is never kept.
     fn check(&self, _message: &Message) -> Result<(), Fault> {

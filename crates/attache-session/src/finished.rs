@@ -27,7 +27,7 @@ impl Seen {
         out: &mut Vec<u8>,
         spell: impl FnOnce(&TaskView, &mut Vec<u8>),
     ) {
-        if self.view.status.state.is_terminal() {
+        if self.view.progress.is_final() {
             self.whole.write(dialect, out, |out| spell(&self.view, out));
         } else {
             spell(&self.view, out);
@@ -59,7 +59,7 @@ impl FinishedTasks {
 
     /// Keeps `seen` for the next who asks, if it is finished.
     pub(crate) fn keep(&self, seen: &Arc<Seen>) {
-        if !seen.view.status.state.is_terminal() {
+        if !seen.view.progress.is_final() {
             return;
         }
         let (key, weight) = (seen.view.key(), weight_of_view(&seen.view));
@@ -81,8 +81,8 @@ impl FinishedTasks {
 #[cfg(test)]
 mod tests {
     use attache_domain::{
-        ContextId, Digest, Event, Fact, Message, MessageId, Opening, Outcome, ReplyShape, Scope, Seq, TaskId,
-        Timestamp,
+        ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opening, Outcome, ReplyShape, Scope, Seq,
+        TaskId, Timestamp,
     };
 
     use super::*;
@@ -97,9 +97,10 @@ mod tests {
             digest: Digest("00".into()),
             reply: ReplyShape::Task,
             metadata: None,
+            ending: Ending::Completes,
         };
         let mut view = TaskView::open(&event(1, opening.decide())).unwrap();
-        view.apply(&event(2, Fact::TurnStarted { turn: 1 }));
+        view.apply(&event(2, Fact::TurnStarted { turn: 1, model: None }));
         if ended {
             view.apply(&event(
                 3,

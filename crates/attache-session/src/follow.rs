@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use attache_domain::{Event, Seq, Stage, TaskView};
+use attache_domain::{Cast, Event, Seq, Stage, TaskView};
 use attache_store::StoreError;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, poll_fn};
@@ -22,6 +22,7 @@ pub struct Follower {
     cursor: Seq,
     /// What the event after the cursor is shown by.
     stage: Stage,
+    cast: Arc<Cast>,
     /// Stored events on their way, for a reader who fell behind.
     reading: Option<BoxFuture<'static, Result<Vec<Arc<Event>>, StoreError>>>,
 }
@@ -30,7 +31,8 @@ impl Follower {
     /// Follows `hot` from where `view` shows it.
     pub(crate) fn new(hot: Arc<HotTask>, view: &TaskView) -> Self {
         let watcher = Watcher::new(hot);
-        Self { watcher, cursor: view.progress.head, stage: view.progress.stage(), reading: None }
+        let (stage, cast) = (view.progress.stage(), view.cast.clone());
+        Self { watcher, cursor: view.progress.head, stage, cast, reading: None }
     }
 
     /// The place of the last entry handed out.
@@ -90,9 +92,10 @@ impl Follower {
     }
 
     fn take(&mut self, events: Vec<Arc<Event>>, found: &mut Vec<Arc<Entry>>) {
-        let mut stage = self.stage;
+        let (mut stage, mut cast) = (self.stage, self.cast.clone());
         for event in events {
-            let entry = Entry::new(event, stage);
+            cast = cast.after(&event.fact);
+            let entry = Entry::new(event, stage, cast.clone());
             stage = entry.stage_after();
             found.push(Arc::new(entry));
         }
@@ -103,6 +106,7 @@ impl Follower {
         if let Some(last) = found.last() {
             self.cursor = last.event.seq;
             self.stage = last.stage_after();
+            self.cast.clone_from(last.cast());
         }
     }
 }

@@ -151,7 +151,7 @@ impl HotTask {
             let stage = view.progress.stage();
             Arc::make_mut(view).apply(event);
             self.counters.appended(&event.fact);
-            tail.push(Arc::new(Entry::new(event.clone(), stage)));
+            tail.push(Arc::new(Entry::new(event.clone(), stage, view.cast.clone())));
         }
         let view = view.clone();
         wakers.take(&mut woken);

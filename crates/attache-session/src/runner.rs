@@ -83,11 +83,15 @@ impl Runner {
         }
     }
 
+    fn begin(&self, turn: u32) -> Fact {
+        Fact::TurnStarted { turn, model: self.agent.model(&self.hot.view()) }
+    }
+
     /// Lets the agent perform the turn, and writes down what it reports while it works.
     async fn turn(&self, start: Option<u32>) {
         let journal = Journal::new(self.hot.progress());
         if let Some(turn) = start
-            && journal.record(Fact::TurnStarted { turn }).await.is_err()
+            && journal.record(self.begin(turn)).await.is_err()
         {
             return;
         }

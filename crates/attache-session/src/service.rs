@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Answer, CallId, CancelTask, Digest, Event, Fault, GetTask, Intent, ListTasks, Message, Opening, Progress,
-    ReplyShape, Scope, SendMessage, Seq, SubscribeTask, TaskId, TaskKey, TaskSummary, TaskView, TurnPhase,
+    Answer, CallId, CancelTask, Digest, Ending, Event, Fault, GetTask, Intent, ListTasks, Manner, Message,
+    MessageId, Opening, Progress, ReplyShape, Scope, SendMessage, Seq, SubscribeTask, TaskId, TaskKey,
+    TaskSummary, TaskView, TurnPhase,
 };
 use attache_store::{Append, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
@@ -148,7 +149,7 @@ impl SessionService {
         media::check_output(&send.configuration.accepted_output_modes, &self.options.output_modes)?;
         self.agent.check(&send.message)?;
         let started = match send.message.task.clone() {
-            Some(task) => self.receive(scope, task, send.message).await?,
+            Some(task) => self.receive(scope, task, send).await?,
             None => self.open(scope, send).await?,
         };
         self.run(&started.hot);
@@ -196,8 +197,9 @@ impl SessionService {
         if let Some(after) = after.filter(|after| *after > view.progress.head) {
             view = self.as_of(&started.hot, after).await?;
         }
-        // A message that came before, to a task that is at rest: there is nothing to wait for.
-        let at_rest = view.progress.turn.phase == TurnPhase::Over && !started.bare;
+        // A message that came before, or one that leaves other questions open: there is nothing to wait for.
+        let at_rest = !started.bare
+            && (view.progress.turn.phase == TurnPhase::Over || view.progress.waits_for_person());
         let follower = (!at_rest).then(|| Follower::new(started.hot, &view));
         Ok((Subscription { view, follower }, started.bare))
     }
@@ -278,6 +280,7 @@ impl SessionService {
             digest,
             reply,
             metadata: send.metadata,
+            ending: send.manner.ending.unwrap_or_default(),
         };
         let event = Arc::new(Event { seq: Seq::START.next(), at: now(), fact: opening.decide() });
         let Some(view) = TaskView::open(&event) else { return Err(Fault::Internal) };
@@ -301,18 +304,26 @@ impl SessionService {
         }
     }
 
-    async fn receive(&self, scope: &Scope, task: TaskId, message: Message) -> Result<Started, Fault> {
+    async fn receive(&self, scope: &Scope, task: TaskId, send: SendMessage) -> Result<Started, Fault> {
         let hot = self.visible(scope, &task).await?;
+        let SendMessage { message, manner, .. } = send;
         let digest = digest(&message);
-        let answers = hot.with_progress(|progress| answers_in(progress, &message, &digest))?;
-        let Some(answers) = answers else {
-            let view = hot.record(Intent::Receive { message, digest }).await.map_err(record_fault)?;
-            return Ok(Started { hot, view, bare: false });
+        let said = hot.with_progress(|progress| read(progress, &message, &digest))?;
+        let by = answerer(scope, &manner, &message.id);
+        let sign = |(call, answer): (CallId, Answer)| {
+            let message = Some((message.id.clone(), digest.clone()));
+            (call, Answer { message, by: Some(by.clone()), ..answer })
         };
-        let mut view = hot.view();
-        for (call, answer) in answers {
-            view = hot.record(Intent::Answer { call, answer }).await.map_err(record_fault)?;
-        }
+        let intent = match said {
+            Said::Prompt(message) => {
+                Intent::Receive { message, digest, reopens: manner.ending != Some(Ending::Completes) }
+            }
+            Said::Answers { answers, rest } => {
+                let prompt = rest.map(|rest| (rest, digest.clone()));
+                Intent::Answer { answers: answers.into_iter().map(sign).collect(), prompt }
+            }
+        };
+        let view = hot.record(intent).await.map_err(record_fault)?;
         Ok(Started { hot, view, bare: false })
     }
 
@@ -404,20 +415,29 @@ impl SessionService {
     }
 }
 
-/// What a message says to a task that waits for a person; none when the task does not, or knows the message already.
-fn answers_in(
-    progress: &Progress,
-    message: &Message,
-    digest: &Digest,
-) -> Result<Option<Vec<(CallId, Answer)>>, Fault> {
-    let said = (message.id.clone(), digest.clone());
-    let asked = progress.waits_for_person() || Progress::is_plainly_an_answer(message);
-    if !asked || progress.received.contains(&said) {
-        return Ok(None);
+/// What a message says to a task: answers about calls, something else, or both.
+enum Said {
+    Prompt(Message),
+    Answers { answers: Vec<(CallId, Answer)>, rest: Option<Message> },
+}
+
+/// A message that the task knows already is handed on as it is: whoever decides recognises it.
+fn read(progress: &Progress, message: &Message, digest: &Digest) -> Result<Said, Fault> {
+    let is_known = progress.received.iter().any(|(id, seen)| *id == message.id && seen == digest);
+    if !is_known && let Some((answering, rest)) = Progress::answers_apart(message) {
+        let answers = progress.answers_in(&answering)?;
+        return Ok(Said::Answers { answers, rest });
     }
-    let mut answers = progress.answers_in(message)?;
-    answers.iter_mut().for_each(|(_, answer)| answer.message = Some(said.clone()));
-    Ok(Some(answers))
+    if is_known || !progress.waits_for_person() || message.command.is_some() {
+        return Ok(Said::Prompt(message.clone()));
+    }
+    Ok(Said::Answers { answers: progress.answers_in(message)?, rest: None })
+}
+
+/// How others are told who answered.
+fn answerer(scope: &Scope, manner: &Manner, message: &MessageId) -> String {
+    let client = manner.client.as_deref().map(|client| format!(" ({client})")).unwrap_or_default();
+    format!("{}{client} in the message {message}", scope.owner)
 }
 
 fn record_fault(error: RecordError) -> Fault {

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use attache_domain::{
-    Change, Content, Event, Exchange, Fact, Part, PartContent, Proposal, Said, Seq, Shown, Stage, TaskView,
-    Update, Utterance, closes, is_shown, update_of,
+    CallRecord, Cast, Change, Content, Event, Exchange, Fact, Happening, Part, PartContent, Proposal, Said,
+    Seq, Shown, Stage, TaskView, Update, Utterance, closes, happening_of, is_shown, update_of,
 };
 use serde_json::{Map, Value};
 
@@ -16,12 +16,28 @@ pub struct Entry {
     pub event: Arc<Event>,
     /// What the event is shown by; its face itself is made only when somebody spells it.
     stage: Stage,
+    /// The calls after it, for those who are shown calls.
+    cast: Arc<Cast>,
     spelled: Spellings,
 }
 
 impl Entry {
-    pub(crate) fn new(event: Arc<Event>, stage: Stage) -> Self {
-        Self { event, stage, spelled: Spellings::default() }
+    /// `stage` is of before the event, `cast` of after it.
+    pub(crate) fn new(event: Arc<Event>, stage: Stage, cast: Arc<Cast>) -> Self {
+        Self { event, stage, cast, spelled: Spellings::default() }
+    }
+
+    /// The face of the event for those who are shown more than plain A2A has; `None` for what stays inside.
+    pub fn happening(&self) -> Option<Happening<'_>> {
+        happening_of(&self.stage, &self.cast, &self.event)
+    }
+
+    pub fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    pub fn cast(&self) -> &Arc<Cast> {
+        &self.cast
     }
 
     /// The visible face of the event; `None` for what stays inside.
@@ -34,20 +50,19 @@ impl Entry {
         is_shown(&self.stage, &self.event.fact)
     }
 
-    /// Writes the event's face in dialect number `dialect`. The spelling is kept for `others` who will want
-    /// the same; a reader alone need not pay for that.
+    /// Writes the event's face in dialect number `dialect`, as `spell` does. The spelling is kept for `others` who will
+    /// want the same; a reader alone need not pay for that.
     pub fn write_spelled(
         &self,
         dialect: usize,
         others: bool,
         out: &mut Vec<u8>,
-        spell: impl FnOnce(&Update<'_>, &mut Vec<u8>),
+        spell: impl FnOnce(&Self, &mut Vec<u8>),
     ) {
-        let Some(update) = self.update() else { return };
         if others {
-            self.spelled.write(dialect, out, |out| spell(&update, out));
+            self.spelled.write(dialect, out, |out| spell(self, out));
         } else {
-            spell(&update, out);
+            spell(self, out);
         }
     }
 
@@ -74,7 +89,7 @@ pub(crate) struct Tail {
 
 impl Tail {
     pub(crate) fn push(&mut self, entry: Arc<Entry>) {
-        let weight = weight(&entry.event.fact);
+        let weight = weight(&entry.event.fact) + weight_of_live(&entry);
         self.bytes += weight;
         self.entries.push_back((weight, entry));
         while self.entries.len() > MOST_ENTRIES || (self.bytes > MOST_BYTES && self.entries.len() > 1) {
@@ -100,6 +115,13 @@ impl Tail {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
+}
+
+/// What a call has shown is kept anew with each event that adds to it.
+fn weight_of_live(entry: &Entry) -> usize {
+    let Fact::CallShowed { call, .. } = &entry.event.fact else { return 0 };
+    let weigh = |record: &CallRecord| record.live.len() + weight_of_input(&record.call.input);
+    entry.cast.find(call).map_or(0, |record| weigh(record))
 }
 
 /// About how much memory a fact takes.
@@ -135,6 +157,7 @@ fn weight(fact: &Fact) -> usize {
             | Fact::TextWithdrawn
             | Fact::TextEnded
             | Fact::WorkResumed
+            | Fact::ModelChosen { .. }
             | Fact::CancelRequested
             | Fact::TaskCanceled => 0,
         }

@@ -121,7 +121,7 @@ async fn live(store: &SqliteStore, ids: Ids) {
     };
     let answer = message("Hello, world. I am well.", Some(context));
     let facts = [
-        Fact::TurnStarted { turn: 1 },
+        Fact::TurnStarted { turn: 1, model: None },
         Fact::TextSaid { text: "Hello, world. I am well.".into(), last: true },
         Fact::TurnEnded { outcome: Outcome::Completed, message: Some(answer.into()), usage: None },
     ];
@@ -176,6 +176,8 @@ fn message(text: &str, context: Option<ContextId>) -> Message {
         parts: vec![Part::text(text)],
         context,
         task: None,
+        wishes: None,
+        command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,

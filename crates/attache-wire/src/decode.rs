@@ -11,6 +11,7 @@ use attache_domain::{
 use serde_json::{Map, Value};
 
 use crate::Dialect;
+use crate::devtool::Profile;
 use reading::{Members, Place, Reading, kind_of};
 
 mod base64;
@@ -26,13 +27,15 @@ pub struct Decoded {
     pub operation: Operation,
     /// Only 1.0 knows tenants.
     pub tenant: Option<String>,
+    /// In whose words a message speaks, if it gives a sign of that.
+    pub profile: Option<Profile>,
 }
 
 /// Reads the parameters of one operation: JSON-RPC params, or the members of a REST request.
 pub fn decode(dialect: Dialect, kind: OperationKind, params: Option<Value>) -> Result<Decoded, Fault> {
     if let Some(call) = push_call(kind) {
         // Refused for now whatever the parameters are; the refusal must not depend on them.
-        return Ok(Decoded { operation: Operation::PushConfig(call), tenant: None });
+        return Ok(Decoded { operation: Operation::PushConfig(call), tenant: None, profile: None });
     }
     let params = match params {
         None | Some(Value::Null) => Map::new(),
@@ -48,8 +51,9 @@ pub fn decode(dialect: Dialect, kind: OperationKind, params: Option<Value>) -> R
         Dialect::V0_3Rpc | Dialect::V0_3Rest => None,
     };
     let operation = operation(&mut reading, kind, members);
+    let profile = reading.profile();
     let operation = reading.finish(operation)?;
-    Ok(Decoded { operation, tenant })
+    Ok(Decoded { operation, tenant, profile })
 }
 
 fn operation(reading: &mut Reading, kind: OperationKind, mut members: Members<'_>) -> Option<Operation> {

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use attache_domain::{ContextId, Message, TaskId, TaskView, Update};
 
 use crate::Dialect;
+use crate::devtool::Profile;
 
-mod event;
+pub(crate) mod event;
 mod message;
 pub(crate) mod part;
 mod task;
@@ -21,6 +22,8 @@ pub struct TaskShape {
     /// At most this many of the most recent messages; `None` is all of them.
     pub history_length: Option<usize>,
     pub artifacts: ArtifactsShown,
+    /// Who looks: some are shown the calls that wait for an answer.
+    pub profile: Profile,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +97,7 @@ pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
 }
 
 /// 0.3 on JSON-RPC tells objects apart by `kind`; the other dialects wrap them.
-fn write_item(dialect: Dialect, open: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn write_item(dialect: Dialect, open: &[u8], out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     if dialect == Dialect::V0_3Rpc {
         return write(out);
     }

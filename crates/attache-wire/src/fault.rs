@@ -78,6 +78,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         }
         Fault::InvalidParams { .. }
         | Fault::NothingToAnswer { .. }
+        | Fault::AlreadyAnswered { .. }
         | Fault::NotAChoice { .. }
         | Fault::ContextMismatch { .. }
         | Fault::BadPageToken
@@ -106,6 +107,15 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         Fault::VersionNotSupported { supported, .. } => {
             vec![("supportedVersions", supported.join(",").into())]
         }
+        Fault::NothingToAnswer { call, open } => vec![("call", call.into()), ("open", open.join(",").into())],
+        Fault::AlreadyAnswered { call, choice, by, at } => {
+            let by = by.as_deref().unwrap_or_default();
+            let at = at.to_string();
+            vec![("call", call.into()), ("choice", choice.into()), ("by", by.into()), ("at", at.into())]
+        }
+        Fault::NotAChoice { call, choices, .. } => {
+            vec![("call", call.into()), ("choices", choices.join(",").into())]
+        }
         Fault::MethodNotFound { method } => vec![("method", method.into())],
         Fault::RouteNotFound { path } => vec![("path", path.into())],
         Fault::VerbNotAllowed { path, method, allowed } => {
@@ -121,8 +131,6 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         | Fault::Unparsable { .. }
         | Fault::InvalidRequest { .. }
         | Fault::InvalidParams { .. }
-        | Fault::NothingToAnswer { .. }
-        | Fault::NotAChoice { .. }
         | Fault::ContextMismatch { .. }
         | Fault::BadPageToken
         | Fault::BadCursor { .. }

@@ -18,6 +18,7 @@
 
 pub mod card;
 mod decode;
+pub mod devtool;
 mod dialect;
 pub mod encode;
 pub mod extensions;

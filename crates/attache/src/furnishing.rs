@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use attache_agent::{
-    Mind, PolicyOptions, PolicyReferee, Refusal, RuleKeeper, Wishes, WorkLimits, Workplace, instructions,
+    Mind, PolicyOptions, PolicyReferee, Refusal, RuleKeeper, WorkLimits, Workplace, instructions,
 };
 use attache_config::context::{self, ContextFiles, ContextSources, TreeOptions, folder_tree};
 use attache_config::policy::{self, RuleSources};
@@ -16,7 +16,7 @@ use attache_config::{
     AgentFlags, ApprovalMode, ChosenBy, ConfigError, ModelChoice, Settings, Sources, Trust,
     WorkspaceSettings, look_up_trust,
 };
-use attache_domain::{Content, ContextId, Scope};
+use attache_domain::{Content, ContextId, Scope, Wishes};
 use attache_net::{AddressRules, Client};
 use attache_tool::policy::{Mode, Rule};
 use attache_tool::{IgnoreSources, Registry, Workspace};

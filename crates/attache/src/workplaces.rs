@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use attache_agent::{Mind, Refusal, Wishes, Workplace, Workplaces};
-use attache_domain::{ContextId, Scope};
+use attache_agent::{Mind, Refusal, Workplace, Workplaces};
+use attache_domain::{ContextId, Scope, Wishes};
 use attache_tool_mcp::{McpServers, ServerState};
 
 use crate::furnishing::{Furnishing, Prepared};

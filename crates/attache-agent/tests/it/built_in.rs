@@ -13,6 +13,10 @@ use crate::world::{Setup, World};
 struct Worker;
 
 impl ModelProvider for Worker {
+    fn name(&self) -> &str {
+        "worker"
+    }
+
     fn stream(&self, request: ModelRequest) -> ModelStream {
         let call = |id: &str, name: &str| ToolCall {
             id: CallId(id.into()),

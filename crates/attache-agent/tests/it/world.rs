@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use attache_agent::{Case, CodingAgent, Mind, Referee, Ruling, Surroundings, WorkLimits, Workplace};
 use attache_domain::{
-    Answer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Message, Proposal, Role, Said, Scope,
-    SendConfiguration, SendMessage, Shown, TaskId, TaskView, ToolCall, Usage, Utterance,
+    Answer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Manner, Message, Proposal, Role, Said,
+    Scope, SendConfiguration, SendMessage, Shown, TaskId, TaskView, ToolCall, Usage, Utterance,
 };
 use attache_model::{
     LanguageError, LanguageModel, LanguageStream, ModelProvider, Piece, Prompt, Stop, Streamed,
@@ -106,7 +106,12 @@ impl World {
         let mut message = Message::from_agent(format!("m{number}").into(), "c".into(), task, "");
         message.role = Role::User;
         message.parts = parts;
-        let send = SendMessage { message, configuration: SendConfiguration::default(), metadata: None };
+        let send = SendMessage {
+            message,
+            configuration: SendConfiguration::default(),
+            metadata: None,
+            manner: Manner::default(),
+        };
         match self.session.send(&scope(), send).await? {
             Reply::Task(view) => Ok(view),
             Reply::Message(_) => panic!("a task"),

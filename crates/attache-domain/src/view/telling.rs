@@ -40,7 +40,7 @@ impl TaskView {
                 }
                 let (_, message) = messages.next()?;
                 // What the agent said is in the exchanges, with everything the provider wants to see again.
-                if message.role == Role::User {
+                if is_told(message) {
                     return Some(Told::Message(message));
                 }
             }
@@ -60,7 +60,7 @@ impl TaskView {
         self.exchanges.drain(..exchanges);
         while users > 0 {
             let message = self.history.get(self.untold.messages);
-            users -= usize::from(message.is_none_or(|message| message.role == Role::User));
+            users -= usize::from(message.is_none_or(|message| is_told(message)));
             self.untold.messages += 1;
         }
         self.usage.add(&reduction.cost);
@@ -71,4 +71,9 @@ impl TaskView {
         }
         self.untold.masked = reduction.masked as usize;
     }
+}
+
+/// Commands are for the agent; what they tell the model they say themselves.
+fn is_told(message: &Message) -> bool {
+    message.role == Role::User && message.command.is_none()
 }

@@ -25,6 +25,8 @@ pub(crate) fn message(id: &str, role: Role, parts: Vec<Part>) -> Arc<Message> {
         parts,
         context: Some("context".into()),
         task: Some("task".into()),
+        wishes: None,
+        command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,

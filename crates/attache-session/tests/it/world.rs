@@ -88,11 +88,18 @@ pub(crate) fn message(id: &str, task: Option<TaskId>) -> SendMessage {
         parts: vec![Part::text(id)],
         context: None,
         task,
+        wishes: None,
+        command: None,
         reference_tasks: vec![],
         extensions: vec![],
         metadata: None,
     };
-    SendMessage { message, configuration: SendConfiguration::default(), metadata: None }
+    SendMessage {
+        message,
+        configuration: SendConfiguration::default(),
+        metadata: None,
+        manner: Manner::default(),
+    }
 }
 
 pub(crate) fn at_once(id: &str) -> SendMessage {

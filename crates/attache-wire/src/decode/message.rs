@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::part;
 use super::reading::{Members, Place, Reading, excerpt, kind_of};
+use crate::devtool::incoming;
 use crate::{Dialect, spelling};
 
 /// Reads the member `message` of a send request.
@@ -24,6 +25,7 @@ pub(super) fn read_member(reading: &mut Reading, parent: &mut Members<'_>) -> Op
 
 fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Message> {
     check_kind(reading, &mut members);
+    let here = members.place();
     let id = members.required_text(reading, "messageId");
     let context = members.nonempty_text(reading, "contextId");
     let task = members.nonempty_text(reading, "taskId");
@@ -32,16 +34,21 @@ fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Message> {
     let metadata = members.object(reading, "metadata");
     let extensions = members.texts(reading, "extensions");
     let reference_tasks = members.texts(reading, "referenceTaskIds");
-    Some(Message {
+    let mut message = Message {
         id: MessageId::from(id?),
         role: role?,
         parts: parts?,
         context: context.map(ContextId::from),
         task: task.map(TaskId::from),
+        wishes: None,
+        command: None,
         reference_tasks: reference_tasks.into_iter().map(TaskId::from).collect(),
         extensions,
         metadata,
-    })
+    };
+    let profile = incoming::read(reading, &mut message, here);
+    reading.recognise(profile);
+    Some(message)
 }
 
 /// 0.3 says what an object is. Its own examples leave that out, so only a wrong word is refused.

@@ -6,6 +6,7 @@ use attache_domain::{Fault, Violation};
 use serde_json::{Map, Value};
 
 use crate::Dialect;
+use crate::devtool::Profile;
 
 /// Where in the request a value stands: a chain on the stack, spelled out only when something is wrong.
 #[derive(Clone, Copy)]
@@ -40,6 +41,7 @@ impl fmt::Display for Place<'_> {
 pub(crate) struct Reading {
     dialect: Dialect,
     violations: Vec<Violation>,
+    profile: Option<Profile>,
 }
 
 /// More than this many things wrong are not listed: the answer stays small whatever the request was.
@@ -47,11 +49,20 @@ const MOST_VIOLATIONS: usize = 16;
 
 impl Reading {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        Self { dialect, violations: Vec::new() }
+        Self { dialect, violations: Vec::new(), profile: None }
     }
 
     pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
+    }
+
+    /// In whose words the request speaks, if it gives a sign of that.
+    pub(crate) fn profile(&self) -> Option<Profile> {
+        self.profile
+    }
+
+    pub(crate) fn recognise(&mut self, profile: Option<Profile>) {
+        self.profile = profile.or(self.profile);
     }
 
     /// What was read, unless anything was wrong with it.
@@ -139,6 +150,11 @@ impl<'p> Members<'p> {
     }
 
     /// The member, where `null` is as good as absent.
+    /// A member that nobody has taken.
+    pub(crate) fn first_name(&self) -> Option<&str> {
+        self.map.iter().find(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str())
+    }
+
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         self.map.remove(name).filter(|value| !value.is_null())
     }

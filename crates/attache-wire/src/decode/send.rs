@@ -1,6 +1,6 @@
 //! The parameters of send and stream.
 
-use attache_domain::{SendConfiguration, SendMessage};
+use attache_domain::{Manner, SendConfiguration, SendMessage};
 
 use super::reading::{Members, Reading};
 use super::{history_length, message};
@@ -10,7 +10,7 @@ pub(super) fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Se
     let message = message::read_member(reading, &mut members);
     let configuration = read_configuration(reading, &mut members);
     let metadata = members.object(reading, "metadata");
-    Some(SendMessage { message: message?, configuration, metadata })
+    Some(SendMessage { message: message?, configuration, metadata, manner: Manner::default() })
 }
 
 fn read_configuration(reading: &mut Reading, parent: &mut Members<'_>) -> SendConfiguration {

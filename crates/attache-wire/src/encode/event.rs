@@ -16,6 +16,24 @@ pub(super) fn write_status_update(
     usage: Option<&Usage>,
     out: &mut Vec<u8>,
 ) {
+    write_status_open(dialect, task, context, status, closes, out);
+    if let Some(usage) = usage {
+        out.extend_from_slice(b",\"metadata\":{");
+        write_usage(usage, out);
+        out.push(b'}');
+    }
+    out.push(b'}');
+}
+
+/// Everything but the metadata and the closing brace.
+pub(crate) fn write_status_open(
+    dialect: Dialect,
+    task: &TaskId,
+    context: &ContextId,
+    status: &TaskStatus,
+    closes: bool,
+    out: &mut Vec<u8>,
+) {
     let open: &[u8] = match dialect {
         Dialect::V0_3Rpc => b"{\"kind\":\"status-update\",\"taskId\":",
         Dialect::V1_0 | Dialect::V0_3Rest => b"{\"taskId\":",
@@ -28,17 +46,13 @@ pub(super) fn write_status_update(
         (Dialect::V0_3Rpc, false) => b",\"final\":false",
         (Dialect::V0_3Rpc | Dialect::V0_3Rest, true) => b",\"final\":true",
     });
-    if let Some(usage) = usage {
-        write_usage(usage, out);
-    }
-    out.push(b'}');
 }
 
-/// What the task has cost, in tokens.
-fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
+/// The member that says what the task has cost, in tokens.
+pub(crate) fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
     let Usage { input, cached, output, thoughts } = *usage;
     let members: [(&[u8], u64); 4] = [
-        (b",\"metadata\":{\"usage\":{\"inputTokens\":", input),
+        (b"\"usage\":{\"inputTokens\":", input),
         (b",\"cachedTokens\":", cached),
         (b",\"outputTokens\":", output),
         (b",\"thoughtTokens\":", thoughts),
@@ -47,10 +61,10 @@ fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
         out.extend_from_slice(name);
         out.extend_from_slice(tokens.to_string().as_bytes());
     }
-    out.extend_from_slice(b"}}");
+    out.push(b'}');
 }
 
-pub(super) fn write_artifact_update(
+pub(crate) fn write_artifact_update(
     dialect: Dialect,
     task: &TaskId,
     context: &ContextId,

@@ -1,9 +1,12 @@
 //! A task and its status.
 
-use attache_domain::{TaskStatus, TaskView};
+use std::sync::Arc;
+
+use attache_domain::{TaskState, TaskStatus, TaskView};
 
 use super::text::{write_array, write_metadata, write_text, write_time};
 use super::{ArtifactsShown, TaskShape, event, message};
+use crate::devtool::Profile;
 use crate::{Dialect, spelling};
 
 pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
@@ -15,11 +18,26 @@ pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &m
     out.extend_from_slice(b",\"contextId\":");
     write_text(view.context.as_str(), out);
     out.extend_from_slice(b",\"status\":");
-    write_status(dialect, &view.status, out);
+    match with_calls(view, shape.profile) {
+        Some(status) => write_status(dialect, &status, out),
+        None => write_status(dialect, &view.status, out),
+    }
     write_artifacts(dialect, view, shape.artifacts, out);
     write_history(dialect, view, shape.history_length, out);
     write_metadata(view.metadata.as_ref(), out);
     out.push(b'}');
+}
+
+/// The status of a task that waits for answers, with the calls they are about; none where there is nothing to add.
+fn with_calls(view: &TaskView, profile: Profile) -> Option<TaskStatus> {
+    if profile == Profile::Plain || view.status.state != TaskState::InputRequired {
+        return None;
+    }
+    let calls = profile.pending(&view.cast);
+    let mut status = view.status.clone();
+    let message = status.message.as_mut().filter(|_| !calls.is_empty())?;
+    Arc::make_mut(message).parts.extend(calls);
+    Some(status)
 }
 
 pub(super) fn write_status(dialect: Dialect, status: &TaskStatus, out: &mut Vec<u8>) {

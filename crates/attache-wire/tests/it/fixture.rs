@@ -29,6 +29,8 @@ pub(crate) fn user_text(text: &str) -> Message {
         parts: vec![Part::text(text)],
         context: None,
         task: None,
+        wishes: None,
+        command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,
@@ -57,6 +59,8 @@ pub(crate) fn full_message(dialect: Dialect) -> Message {
         ],
         context: Some(ContextId::from("c-1")),
         task: Some(TaskId::from("t-1")),
+        wishes: None,
+        command: None,
         reference_tasks: vec![TaskId::from("t-0")],
         extensions: vec!["https://example.com/ext".into()],
         metadata: Some(object(json!({ "https://example.com/ext": { "snake_key": true } }))),
@@ -92,6 +96,7 @@ pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
             wants_push: true,
         },
         metadata: Some(object(json!({ "origin": "golden" }))),
+        manner: Default::default(),
     }
 }
 

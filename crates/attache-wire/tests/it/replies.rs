@@ -7,6 +7,7 @@ use attache_domain::{
     ContextId, Message, MessageId, Part, TaskId, TaskState, TaskStatus, TaskView, Update, Usage,
 };
 use attache_wire::Dialect;
+use attache_wire::devtool::Profile;
 use attache_wire::encode::{
     ArtifactsShown, TaskPage, TaskShape, write_list, write_message_item, write_task, write_task_item,
     write_update,
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 use crate::fixture::{artifact, bare_view, full_view, time, user_text};
 use crate::golden;
 
-const WHOLE: TaskShape = TaskShape { history_length: None, artifacts: ArtifactsShown::WhenAny };
+const WHOLE: TaskShape = TaskShape { history_length: None, artifacts: ArtifactsShown::WhenAny, profile: Profile::Plain };
 
 fn folder(dialect: Dialect) -> &'static str {
     match dialect {
@@ -151,7 +152,7 @@ fn history_keeps_the_most_recent_messages_oldest_first() {
 #[test]
 fn l5_artifacts_are_shown_when_any_never_or_always() {
     let shown = |view: &TaskView, artifacts| {
-        task(Dialect::V1_0, view, TaskShape { history_length: None, artifacts }).get("artifacts").cloned()
+        task(Dialect::V1_0, view, TaskShape { artifacts, ..WHOLE }).get("artifacts").cloned()
     };
     assert_eq!(shown(&bare_view(), ArtifactsShown::WhenAny), None);
     assert_eq!(shown(&bare_view(), ArtifactsShown::Never), None);
@@ -172,7 +173,7 @@ fn l4_a_page_always_has_all_four_members() {
         total_size: 51,
     };
     let mut out = Vec::new();
-    let shape = TaskShape { history_length: Some(0), artifacts: ArtifactsShown::Always };
+    let shape = TaskShape { history_length: Some(0), artifacts: ArtifactsShown::Always, ..WHOLE };
     write_list(&page, shape, &mut out);
     golden::check(&out, &golden::value("v1_0/out/list.json"));
 

@@ -41,6 +41,7 @@ fn a_text_message_is_read_in_both_versions_on_json_rpc() {
         message: user_text("hello"),
         configuration: SendConfiguration::default(),
         metadata: None,
+        manner: Default::default(),
     };
     for name in ["v1_0/in/send_text.json", "v0_3_rpc/in/send_text.json"] {
         let decoded = rpc(name);

@@ -71,6 +71,8 @@ prop_compose! {
             parts,
             context: context.map(ContextId::from),
             task: task.map(TaskId::from),
+            wishes: None,
+            command: None,
             reference_tasks: references.into_iter().map(TaskId::from).collect(),
             extensions,
             metadata,

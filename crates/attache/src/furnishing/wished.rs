@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use attache_agent::{Refusal, Wishes};
+use attache_agent::Refusal;
 use attache_config::{ConfigError, McpServerSettings, McpTransport, Settings, WorkspaceSettings};
+use attache_domain::Wishes;
 use attache_net::AddressRules;
 use attache_tool::policy::Mode;
 use attache_tool_mcp::{ConnectContext, ServerOptions};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attache_config::{AgentFlags, Settings};
 use attache_domain::{
     CallOutcome, CancelTask, ContextId, Event, Fact, Message, MessageId, Outcome, Part, Role, Scope,
-    SendConfiguration, SendMessage, TaskView,
+    Manner, SendConfiguration, SendMessage, TaskView,
 };
 use attache_session::{Entry, Follower, SessionService};
 use attache_tool::ErrorKind;
@@ -232,11 +232,13 @@ fn send(session_id: &str, prompt: &str) -> SendMessage {
         parts: vec![Part::text(prompt)],
         context: Some(ContextId::from(session_id)),
         task: None,
+        wishes: None,
+        command: None,
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,
     };
-    SendMessage { message, configuration: SendConfiguration::default(), metadata: None }
+    SendMessage { message, configuration: SendConfiguration::default(), metadata: None, manner: Manner::default() }
 }
 
 /// Somebody wants it to stop.

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, AnswerEnd, Base64, CallId, CallOutcome, Content, ContextReason, Digest, Effect, Fact,
-    FinishedCall, GivenContext, MessageId, ModelAnswer, Opaque, Outcome, Proposal, ProposedCall, Reduction,
-    Said, Shown, ToolCall, Usage, Utterance, Verdict,
+    Answer, AnswerEnd, Base64, CallId, CallOutcome, CommandCall, Content, ContextReason, Digest, Effect,
+    Fact, FinishedCall, GivenContext, Message, MessageId, ModelAnswer, Opaque, Outcome, Proposal,
+    ProposedCall, Reduction, Said, Shown, ToolCall, Usage, Utterance, Verdict, Wishes,
 };
 use serde_json::{Map, Value};
+
+use super::short_message;
 
 /// In the order in which they happen.
 pub(super) fn every_kind() -> Vec<Fact> {
@@ -54,7 +56,34 @@ pub(super) fn later_kinds() -> Vec<Fact> {
         Fact::CallDeferred { call: id("call-2"), until: id("call-1") },
         ended(AnswerEnd::Length),
         ended(AnswerEnd::Refused { why: "SAFETY".into() }),
+        Fact::TurnStarted { turn: 2, model: Some("gemini-x".into()) },
+        Fact::ModelChosen { model: "gemini-y".into() },
+        given(ContextReason::Command),
+        Fact::CallAnswered {
+            call: id("call-1"),
+            answer: Box::new(Answer { by: Some("me".into()), ..changed() }),
+        },
+        Fact::MessageReceived { message: commanding().into(), digest: Digest("0f4a".into()) },
     ]
+}
+
+/// A message that says more than its parts do.
+fn commanding() -> Message {
+    let wishes = Wishes {
+        model: Some("gemini-y".into()),
+        workspace: Some("/work".into()),
+        approval_mode: Some("plan".into()),
+        mcp_servers: input(),
+        allowed_tools: vec!["read_file".into()],
+        auto_execute: true,
+        said_in: "attache".into(),
+    };
+    let command = CommandCall { path: vec!["memory".into(), "add".into()], arguments: "blue".into() };
+    Message {
+        wishes: Some(Box::new(wishes)),
+        command: Some(Box::new(command)),
+        ..short_message("message-12")
+    }
 }
 
 fn ended(end: AnswerEnd) -> Fact {
@@ -131,6 +160,7 @@ fn changed() -> Answer {
         new_content: Some("newer".into()),
         answers: Some(Value::from("blue")),
         message: Some((MessageId::from("message-11"), Digest("0e3f".into()))),
+        by: None,
     }
 }
 
@@ -141,6 +171,7 @@ fn refused() -> Answer {
         new_content: None,
         answers: None,
         message: None,
+        by: None,
     }
 }
 

@@ -1,0 +1,194 @@
+//! What it takes to show a call: the calls of the latest answer with everything that is known about them.
+//!
+//! Kept beside every event in memory, so it is shared and copied only when a call moves.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Answer, COMMAND, CallId, CallOutcome, CallPhase, Fact, FinishedCall, ModelAnswer, Proposal, ToolCall,
+    ToolResult, Utterance,
+};
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Cast {
+    /// Who answers, as far as that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<str>>,
+    /// Counts what is said in one breath: an answer of the model, or what it says after something was taken back.
+    #[serde(default)]
+    pub breath: u32,
+    /// The calls of the latest answer, in its order.
+    pub calls: Vec<Arc<CallRecord>>,
+}
+
+/// A call of the latest answer with everything that is known about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallRecord {
+    pub call: ToolCall,
+    pub phase: CallPhase,
+    pub proposal: Option<Arc<Proposal>>,
+    /// Who decides: the rule, for people.
+    pub why: String,
+    /// The answers that are waited for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// It was being carried out when everything stopped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
+    pub answer: Option<Answer>,
+    /// The end of what it has shown while it ran.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub live: String,
+    /// What the model is told about it.
+    pub result: Option<ToolResult>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<CallOutcome>,
+    /// What people are told about it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// What it has changed, as a unified diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// How much of what a call shows is kept to be shown again: the end of it.
+pub const MOST_LIVE_BYTES: usize = 16 << 10;
+
+impl Cast {
+    pub fn find(&self, id: &CallId) -> Option<&Arc<CallRecord>> {
+        self.calls.iter().find(|record| record.call.id == *id)
+    }
+
+    /// The calls about which somebody is asked.
+    pub fn asked(&self) -> impl Iterator<Item = &Arc<CallRecord>> {
+        self.calls.iter().filter(|record| record.phase == CallPhase::Asked)
+    }
+
+    /// Is it another after `fact`? Most facts say nothing about calls, and then nothing need be copied.
+    pub(crate) fn is_moved_by(&self, fact: &Fact) -> bool {
+        match fact {
+            Fact::TurnStarted { .. }
+            | Fact::ModelChosen { .. }
+            | Fact::TextWithdrawn
+            | Fact::TextReplaced { .. }
+            | Fact::ModelAnswered(_)
+            | Fact::CallProposed(_)
+            | Fact::CallAnswered { .. }
+            | Fact::CallStarted { .. }
+            | Fact::CallLost { .. }
+            | Fact::CallShowed { .. }
+            | Fact::CallFinished(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The cast after `fact`; the same one where it says nothing about calls.
+    pub fn after(self: &Arc<Self>, fact: &Fact) -> Arc<Self> {
+        let mut cast = self.clone();
+        if cast.is_moved_by(fact) {
+            Arc::make_mut(&mut cast).apply(fact);
+        }
+        cast
+    }
+
+    pub(crate) fn apply(&mut self, fact: &Fact) {
+        match fact {
+            Fact::TurnStarted { model, .. } => {
+                self.breath += 1;
+                if let Some(model) = model {
+                    self.model = Some(Arc::from(model.as_str()));
+                }
+            }
+            Fact::ModelChosen { model } => self.model = Some(Arc::from(model.as_str())),
+            Fact::TextWithdrawn | Fact::TextReplaced { .. } => self.breath += 1,
+            Fact::ModelAnswered(answer) => self.take_model_answer(answer),
+            Fact::CallProposed(proposed) => self.change(&proposed.call, |record| {
+                record.proposal = Some(proposed.proposal.clone());
+                record.why.clone_from(&proposed.why);
+                record.choices.clone_from(&proposed.choices);
+            }),
+            Fact::CallAnswered { call, answer } => self.change(call, |record| record.take_answer(answer)),
+            Fact::CallLost { call, choices } => self.change(call, |record| {
+                record.choices.clone_from(choices);
+                record.lost = true;
+            }),
+            Fact::CallShowed { call, text } => self.change(call, |record| record.show(text)),
+            Fact::CallFinished(finished) => self.change(&finished.call, |record| record.finish(finished)),
+            _ => {}
+        }
+        if let Some((call, phase)) = CallPhase::after(fact) {
+            self.change(call, |record| record.phase = phase);
+        }
+    }
+
+    fn take_model_answer(&mut self, answer: &ModelAnswer) {
+        self.breath += 1;
+        if answer.model != COMMAND && self.model.as_deref() != Some(answer.model.as_str()) {
+            self.model = Some(Arc::from(answer.model.as_str()));
+        }
+        let calls = answer.said.iter().filter_map(|said| match &said.what {
+            Utterance::Call(call) => Some(call.clone()),
+            Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => None,
+        });
+        self.calls = calls.map(|call| Arc::new(CallRecord::requested(call))).collect();
+    }
+
+    fn change(&mut self, id: &CallId, change: impl FnOnce(&mut CallRecord)) {
+        if let Some(record) = self.calls.iter_mut().find(|record| record.call.id == *id) {
+            change(Arc::make_mut(record));
+        }
+    }
+}
+
+impl CallRecord {
+    pub fn requested(call: ToolCall) -> Self {
+        Self {
+            call,
+            phase: CallPhase::Requested,
+            proposal: None,
+            why: String::new(),
+            choices: Vec::new(),
+            lost: false,
+            answer: None,
+            live: String::new(),
+            result: None,
+            outcome: None,
+            summary: String::new(),
+            diff: None,
+        }
+    }
+
+    fn take_answer(&mut self, answer: &Answer) {
+        // A call that was lost is answered about twice; what was put into it the first time stays.
+        let mut kept = answer.clone();
+        if let Some(before) = self.answer.take() {
+            kept.new_content = kept.new_content.or(before.new_content);
+            kept.answers = kept.answers.or(before.answers);
+        }
+        self.answer = Some(kept);
+        self.choices.clear();
+    }
+
+    fn show(&mut self, text: &str) {
+        self.live.push_str(text);
+        if self.live.len() > MOST_LIVE_BYTES {
+            let cut = self.live.ceil_char_boundary(self.live.len() - MOST_LIVE_BYTES);
+            self.live.drain(..cut);
+        }
+    }
+
+    fn finish(&mut self, finished: &FinishedCall) {
+        self.result = Some(ToolResult {
+            call: self.call.id.clone(),
+            name: self.call.name.clone(),
+            output: finished.output.clone(),
+            failed: finished.outcome != CallOutcome::Succeeded,
+        });
+        self.outcome = Some(finished.outcome.clone());
+        self.summary.clone_from(&finished.summary);
+        self.diff.clone_from(&finished.diff);
+        self.choices.clear();
+    }
+}

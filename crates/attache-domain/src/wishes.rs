@@ -1,0 +1,85 @@
+//! What the client of a conversation asks for: model, workspace, mode, servers.
+//!
+//! The latest word counts, for the task and for those that follow in its conversation. Asking is not getting: whoever
+//! furnishes the workplace decides.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Role, TaskView};
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Wishes {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_mode: Option<String>,
+    /// By name; each as in the settings of an MCP server.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub mcp_servers: Map<String, Value>,
+    /// Tools that may be used without asking.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_tools: Vec<String>,
+    /// Nobody wants to be asked about anything.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub auto_execute: bool,
+    /// The member of the message's metadata that says so, for whoever has to name it; of one message only.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub said_in: String,
+}
+
+impl Wishes {
+    /// What the people of these tasks asked for, the latest word last.
+    pub fn of<'a>(views: impl IntoIterator<Item = &'a TaskView>) -> Self {
+        let mut wishes = Self::default();
+        for view in views {
+            let said = view.history.iter().filter(|message| message.role == Role::User);
+            for latest in said.filter_map(|message| message.wishes.as_deref()) {
+                wishes.take(latest.clone());
+            }
+            if let Some(model) = &view.chosen_model {
+                wishes.model = Some(model.clone());
+            }
+        }
+        wishes
+    }
+
+    /// These, and what `before` says where these say nothing.
+    pub fn over(self, mut before: Self) -> Self {
+        before.said_in.clone_from(&self.said_in);
+        before.take(self);
+        before
+    }
+
+    fn take(&mut self, latest: Self) {
+        self.model = latest.model.or_else(|| self.model.take());
+        self.workspace = latest.workspace.or_else(|| self.workspace.take());
+        self.approval_mode = latest.approval_mode.or_else(|| self.approval_mode.take());
+        self.mcp_servers.extend(latest.mcp_servers);
+        for tool in latest.allowed_tools {
+            if !self.allowed_tools.contains(&tool) {
+                self.allowed_tools.push(tool);
+            }
+        }
+        self.auto_execute |= latest.auto_execute;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_word_counts_and_the_rest_stays() {
+        let mut wishes =
+            Wishes { model: Some("pro".into()), workspace: Some("/w".into()), ..Wishes::default() };
+        wishes.take(Wishes { model: Some("flash".into()), ..Wishes::default() });
+        assert_eq!(wishes.model.as_deref(), Some("flash"));
+        assert_eq!(wishes.workspace, Some("/w".into()));
+    }
+}

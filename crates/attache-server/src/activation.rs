@@ -1,0 +1,89 @@
+//! Which extensions a request activates, and with that in whose words it is answered.
+
+use attache_domain::{Fault, Manner, SendMessage, TaskView};
+use attache_wire::devtool::{self, Profile};
+use attache_wire::{Version, extensions};
+use http::request::Parts;
+use http::{HeaderValue, header};
+
+use crate::app::App;
+use crate::http::Response;
+
+/// How much of what a client calls itself is kept.
+const LONGEST_CLIENT: usize = 80;
+
+/// What a request says about extensions.
+#[derive(Debug)]
+pub(crate) struct Activation {
+    /// Activated by the header, as the client spelled them.
+    uris: Vec<String>,
+    /// The header is there, whatever it lists.
+    listed: bool,
+    /// What the message itself gives a sign of.
+    signed: Option<Profile>,
+    client: Option<String>,
+}
+
+impl Activation {
+    /// Both header names are read on both versions: a client that means well is not punished for the other one.
+    pub(crate) fn of(app: &App, head: &Parts) -> Self {
+        let client = head.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        let client = client.map(|client| client.chars().take(LONGEST_CLIENT).collect());
+        let declared = &app.options.card.capabilities.extensions;
+        let names = [extensions::header_name(Version::V1_0), extensions::header_name(Version::V0_3)];
+        let lines = || names.iter().flat_map(|name| head.headers.get_all(*name));
+        let mut uris = extensions::requested(lines().filter_map(|value| value.to_str().ok()));
+        uris.retain(|uri| declared.iter().any(|extension| covers(&extension.uri, uri)));
+        Self { uris, listed: lines().next().is_some(), signed: None, client }
+    }
+
+    pub(crate) fn sign(&mut self, profile: Option<Profile>) {
+        self.signed = profile;
+    }
+
+    /// Refuses when the card requires an extension that was not activated.
+    pub(crate) fn check(&self, app: &App) -> Result<(), Fault> {
+        let required = app.options.card.capabilities.extensions.iter().filter(|extension| extension.required);
+        let speaks = |uri: &str| self.signed.is_some_and(|it| it != Profile::Plain) && devtool::speaks(uri);
+        let is_there = |uri: &str| self.uris.iter().any(|given| covers(uri, given)) || speaks(uri);
+        match required.into_iter().find(|extension| !is_there(&extension.uri)) {
+            Some(missing) => Err(Fault::ExtensionRequired { uri: missing.uri.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// What the client has shown itself to be; none when it has not. Listing extensions without this one is a way to say
+    /// that it is not known.
+    pub(crate) fn profile(&self) -> Option<Profile> {
+        if self.uris.iter().any(|uri| devtool::speaks(uri)) {
+            return Some(Profile::Developer);
+        }
+        self.signed.or(self.listed.then_some(Profile::Plain))
+    }
+
+    /// The profile in which a task is shown: whoever does not say is taken for the one who opened it.
+    pub(crate) fn profile_for(&self, view: &TaskView) -> Profile {
+        self.profile().unwrap_or_else(|| Profile::of_ending(view.progress.ending))
+    }
+
+    pub(crate) fn adopt(&self, send: SendMessage) -> SendMessage {
+        let ending = self.profile().map(Profile::ending);
+        SendMessage { manner: Manner { ending, client: self.client.clone() }, ..send }
+    }
+
+    /// Tells the client which extensions it has.
+    pub(crate) fn confirm(&self, version: Version, response: &mut Response) {
+        let by_sign = self.signed == Some(Profile::Developer) && self.uris.is_empty();
+        let confirmed = if by_sign { devtool::URI.to_owned() } else { self.uris.join(", ") };
+        if let Ok(value) = HeaderValue::from_str(&confirmed)
+            && !confirmed.is_empty()
+        {
+            response.headers_mut().insert(extensions::header_name(version), value);
+        }
+    }
+}
+
+/// A client may ask for another version of an extension that is spoken all the same.
+fn covers(declared: &str, requested: &str) -> bool {
+    declared == requested || (devtool::speaks(declared) && devtool::speaks(requested))
+}

@@ -1,0 +1,104 @@
+//! The development-tool extension: thoughts, tool calls and approvals on the wire.
+//!
+//! There is one contract in an RFC and another in what Gemini CLI's server speaks. Both are spelled here from the same
+//! [`Happening`]s, each in a module of its own, and a stream speaks one of them from its first event to its last. What
+//! clients say in either is read in [`incoming`]; below this crate nobody knows that there are two.
+
+use attache_domain::{Cast, ContextId, Ending, Happening, Part, Seq, Stage, TaskId, Timestamp};
+
+use crate::Dialect;
+
+mod developer;
+mod envelope;
+pub mod five;
+mod gemini;
+pub(crate) mod incoming;
+mod thought;
+mod uri;
+mod words;
+
+pub use uri::{URI, speaks};
+
+/// How much a client wants to see, and in whose words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// A2A and nothing else.
+    Plain,
+    /// The RFC's.
+    Developer,
+    /// That of Gemini CLI's server.
+    Gemini,
+}
+
+/// One event of a task, and what it takes to spell it.
+#[derive(Debug, Clone)]
+pub struct Occasion<'a> {
+    pub task: &'a TaskId,
+    pub context: &'a ContextId,
+    pub seq: Seq,
+    pub at: Timestamp,
+    /// Before the event.
+    pub stage: &'a Stage,
+    /// After it.
+    pub cast: &'a Cast,
+    pub happening: Happening<'a>,
+}
+
+impl Profile {
+    pub const COUNT: usize = 3;
+
+    /// Place in a table with one entry for each dialect and profile; below `Dialect::COUNT * Profile::COUNT`.
+    pub fn index(self, dialect: Dialect) -> usize {
+        let place = match self {
+            Self::Plain => 0,
+            Self::Developer => 1,
+            Self::Gemini => 2,
+        };
+        place * Dialect::COUNT + dialect.index()
+    }
+
+    /// How a task ends that such a client opens.
+    pub fn ending(self) -> Ending {
+        match self {
+            Self::Plain => Ending::Completes,
+            Self::Developer => Ending::Reopens,
+            Self::Gemini => Ending::StaysOpen,
+        }
+    }
+
+    /// Whose task it is that ends like this: the profile of a client that does not say.
+    pub fn of_ending(ending: Ending) -> Self {
+        match ending {
+            Ending::Completes => Self::Plain,
+            Ending::Reopens => Self::Developer,
+            Ending::StaysOpen => Self::Gemini,
+        }
+    }
+
+    /// A client of this profile sees something of it.
+    pub fn shows(self, happening: &Happening<'_>) -> bool {
+        match self {
+            Self::Plain => false,
+            Self::Developer => developer::shows(happening),
+            Self::Gemini => gemini::shows(happening),
+        }
+    }
+
+    /// Writes one event of a stream. Only what the profile [`shows`](Self::shows) is written.
+    pub fn write(self, dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>) {
+        match self {
+            Self::Plain => {}
+            Self::Developer => developer::write(dialect, occasion, out),
+            Self::Gemini => gemini::write(dialect, occasion, out),
+        }
+    }
+
+    /// The calls that wait for somebody's answer, for the status of a task that somebody looks at.
+    pub(crate) fn pending(self, cast: &Cast) -> Vec<Part> {
+        match self {
+            Self::Plain => Vec::new(),
+            Self::Developer => developer::pending(cast),
+            Self::Gemini => gemini::pending(cast),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A tool call as the RFC spells it: all that is known about it, on every update.
+//!
+//! The names of members are those of the RFC. Their description for machines is in `docs/extension`, and tests hold
+//! both together.
+
+mod confirmation;
+mod file_diff;
+mod option;
+mod question;
+mod result;
+
+use std::borrow::Cow;
+
+use attache_domain::{CallOutcome, CallPhase, CallRecord};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use self::confirmation::ConfirmationRequest;
+use self::result::CallResult;
+use crate::devtool::words;
+
+pub(super) fn spell(record: &CallRecord) -> Value {
+    serde_json::to_value(ToolCall::of(record)).expect("names and values that JSON has")
+}
+
+#[derive(Debug, Serialize)]
+struct ToolCall<'a> {
+    tool_call_id: &'a str,
+    status: Status,
+    tool_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<Cow<'a, str>>,
+    /// As the tool understood it, once that is known.
+    input_parameters: &'a Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live_content: Option<&'a str>,
+    #[serde(flatten)]
+    result: Option<CallResult<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmation_request: Option<ConfirmationRequest<'a>>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+enum Status {
+    Pending,
+    Executing,
+    Succeeded,
+    Failed,
+    Cancelled,
+}
+
+impl<'a> ToolCall<'a> {
+    fn of(record: &'a CallRecord) -> Self {
+        let proposed = record.proposal.as_ref().map(|proposal| &proposal.input);
+        let is_over = record.outcome.is_some();
+        let is_asked = record.phase == CallPhase::Asked && !is_over;
+        Self {
+            tool_call_id: &record.call.id.0,
+            status: Status::of(record),
+            tool_name: &record.call.name,
+            description: words::description(record),
+            input_parameters: proposed.unwrap_or(&record.call.input),
+            live_content: Some(record.live.as_str()).filter(|live| !live.is_empty() && !is_over),
+            result: CallResult::of(record),
+            confirmation_request: is_asked.then(|| ConfirmationRequest::of(record)),
+        }
+    }
+}
+
+impl Status {
+    fn of(record: &CallRecord) -> Self {
+        match (&record.outcome, record.phase) {
+            (Some(CallOutcome::Succeeded), _) => Self::Succeeded,
+            (Some(CallOutcome::Failed { .. } | CallOutcome::Unknown), _) => Self::Failed,
+            (Some(CallOutcome::Canceled), _) => Self::Cancelled,
+            (None, CallPhase::Started) => Self::Executing,
+            (None, _) => Self::Pending,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What somebody is asked about a call.
+
+use std::borrow::Cow;
+
+use attache_domain::{CallRecord, Shown};
+use serde::Serialize;
+
+use super::file_diff::FileDiff;
+use super::option::ConfirmationOption;
+use super::question::{self, Question};
+use super::words;
+
+#[derive(Debug, Serialize)]
+pub(super) struct ConfirmationRequest<'a> {
+    options: Vec<ConfirmationOption<'a>>,
+    #[serde(flatten)]
+    details: Details<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Details<'a> {
+    #[serde(rename = "execute_details")]
+    Execute { command: &'a str, working_directory: Cow<'a, str> },
+    #[serde(rename = "file_edit_details")]
+    FileEdit(FileDiff<'a>),
+    #[serde(rename = "mcp_details")]
+    Mcp { server_name: &'a str, tool_name: &'a str },
+    #[serde(rename = "generic_details")]
+    Generic {
+        description: Cow<'a, str>,
+        /// Ours: what a tool wants to know from the person, one by one.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        questions: Vec<Question<'a>>,
+    },
+}
+
+impl<'a> ConfirmationRequest<'a> {
+    pub(super) fn of(record: &'a CallRecord) -> Self {
+        let options = record.choices.iter().map(|id| ConfirmationOption::of(id, record)).collect();
+        Self { options, details: Details::of(record) }
+    }
+}
+
+impl<'a> Details<'a> {
+    fn of(record: &'a CallRecord) -> Self {
+        let generic = |description: Cow<'a, str>| Self::Generic { description, questions: Vec::new() };
+        if let Some(diff) = FileDiff::of(record) {
+            return Self::FileEdit(diff);
+        }
+        match words::shown(record) {
+            Some(Shown::Exec { command, directory, .. }) => {
+                Self::Execute { command, working_directory: directory.to_string_lossy() }
+            }
+            Some(Shown::Mcp { server, tool, .. }) => Self::Mcp { server_name: server, tool_name: tool },
+            Some(Shown::Info { prompt, urls }) if urls.is_empty() => generic(prompt.into()),
+            Some(Shown::Info { prompt, urls }) => generic(format!("{prompt}\n{}", urls.join("\n")).into()),
+            Some(Shown::Questions { questions }) => Self::Generic {
+                description: words::questions(questions).into(),
+                questions: question::read(questions),
+            },
+            Some(Shown::Plain { summary }) if !summary.is_empty() => generic(summary.into()),
+            Some(Shown::Edit { .. } | Shown::Plain { .. }) | None => generic((&record.call.name).into()),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What an edit does to a file.
+
+use std::borrow::Cow;
+
+use attache_domain::{CallRecord, Shown};
+use serde::Serialize;
+
+use super::words;
+
+#[derive(Debug, Serialize)]
+pub(super) struct FileDiff<'a> {
+    file_name: Cow<'a, str>,
+    file_path: Cow<'a, str>,
+    /// None: there is no such file yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_content: Option<&'a str>,
+    new_content: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    formatted_diff: Option<&'a str>,
+}
+
+impl<'a> FileDiff<'a> {
+    /// None: the call is no edit. What a person put in the place of the proposal is what counts.
+    pub(super) fn of(record: &'a CallRecord) -> Option<Self> {
+        let Some(Shown::Edit { path, diff, original, new_content, .. }) = words::shown(record) else {
+            return None;
+        };
+        let changed = record.answer.as_ref().and_then(|answer| answer.new_content.as_deref());
+        let written = changed.unwrap_or(new_content);
+        // The diff of the proposal says nothing about other content.
+        let proposed = Some(diff.as_str()).filter(|_| written == new_content);
+        Some(Self {
+            file_name: path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default(),
+            file_path: path.to_string_lossy(),
+            old_content: original.as_deref(),
+            new_content: written,
+            formatted_diff: record.diff.as_deref().or(proposed).filter(|diff| !diff.is_empty()),
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! The answers somebody can give, and what each of them does.
+
+use std::borrow::Cow;
+
+use attache_domain::{CallRecord, Shown};
+use serde::Serialize;
+
+use super::words;
+
+/// How many programs a description names.
+const MOST_PROGRAMS: usize = 5;
+
+#[derive(Debug, Serialize)]
+pub(super) struct ConfirmationOption<'a> {
+    id: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<Cow<'static, str>>,
+}
+
+impl<'a> ConfirmationOption<'a> {
+    /// An answer that is not known here can still be given, by its id.
+    pub(super) fn of(id: &'a str, record: &CallRecord) -> Self {
+        match told(id, record) {
+            Some((name, description)) => Self { id, name, description: Some(description) },
+            None => Self { id, name: id, description: None },
+        }
+    }
+}
+
+/// Name and effect.
+fn told(id: &str, record: &CallRecord) -> Option<(&'static str, Cow<'static, str>)> {
+    let asks = matches!(words::shown(record), Some(Shown::Questions { .. }));
+    let (name, effect) = match id {
+        "proceed_once" if record.lost => ("Do it again", "Does this once more; nothing is undone before."),
+        "proceed_once" => ("Allow once", "Does this, and asks again the next time."),
+        "proceed_always" => return Some(always(record)),
+        "proceed_always_tool" | "proceed_always_server" => return Some(of_server(id, record)),
+        "proceed_always_and_save" => (
+            "Allow for good",
+            "Does this, and does not ask about the like any more, in later conversations too.",
+        ),
+        "modify_with_editor" => (
+            "Change first",
+            "Takes what file_details.new_content holds in place of the change, and asks about that.",
+        ),
+        "cancel" if asks => ("Dismiss", "Answers nothing; the agent stops here."),
+        "cancel" if record.lost => ("Stop", "Does not do this again, nor what waits behind it."),
+        "cancel" => ("Reject", "Does not do this, nor what waits behind it."),
+        "skip" => (
+            "Go on without it",
+            "Does not do this again; the agent goes on and knows that it may have happened.",
+        ),
+        "answer" => {
+            ("Answer", "Gives what answers holds, by the number of the question from 0 or as a list.")
+        }
+        _ => return None,
+    };
+    Some((name, effect.into()))
+}
+
+fn always(record: &CallRecord) -> (&'static str, Cow<'static, str>) {
+    match words::shown(record) {
+        Some(Shown::Edit { .. }) => (
+            "Allow all edits",
+            "Does this, and makes further edits of this conversation without asking.".into(),
+        ),
+        Some(Shown::Exec { programs, .. }) => {
+            let named = match programs.len() {
+                0 => "the same programs".to_owned(),
+                1..=MOST_PROGRAMS => programs.join(", "),
+                _ => format!("{} and others", programs[..MOST_PROGRAMS].join(", ")),
+            };
+            let effect = format!(
+                "Does this, and runs {named} without asking for the rest of this conversation; a program that starts \
+                 others, only with this very command."
+            );
+            ("Always allow these programs", effect.into())
+        }
+        _ => {
+            let tool = &record.call.name;
+            let effect =
+                format!("Does this, and lets {tool} do the like without asking in this conversation.");
+            ("Always allow", effect.into())
+        }
+    }
+}
+
+fn of_server(id: &str, record: &CallRecord) -> (&'static str, Cow<'static, str>) {
+    let (server, tool) = match words::shown(record) {
+        Some(Shown::Mcp { server, tool, .. }) => (server.as_str(), tool.as_str()),
+        _ => ("the server", record.call.name.as_str()),
+    };
+    let (name, what) = match id {
+        "proceed_always_server" => ("Always allow this server", format!("all tools of {server}")),
+        _ => ("Always allow this tool", format!("{tool} of {server}")),
+    };
+    (name, format!("Does this, and lets {what} be used without asking in this conversation.").into())
+}

@@ -1,0 +1,60 @@
+//! The event around a happening: A2A's own, the same for every profile.
+
+use attache_domain::{Message, MessageId, Part, Role, TaskState, TaskStatus, Usage};
+
+use super::Occasion;
+use crate::Dialect;
+use crate::encode::{event, write_item};
+
+/// A status update under way.
+pub(super) struct StatusEvent<'a> {
+    pub(super) state: TaskState,
+    pub(super) message: Option<Message>,
+    pub(super) closes: bool,
+    pub(super) usage: Option<&'a Usage>,
+}
+
+impl StatusEvent<'_> {
+    /// `metadata` writes the members of the event's metadata, without braces.
+    pub(super) fn write(
+        self,
+        dialect: Dialect,
+        occasion: &Occasion<'_>,
+        metadata: impl FnOnce(&mut Vec<u8>),
+        out: &mut Vec<u8>,
+    ) {
+        let status =
+            TaskStatus { state: self.state, message: self.message.map(std::sync::Arc::new), at: occasion.at };
+        write_item(dialect, b"{\"statusUpdate\":", out, |out| {
+            event::write_status_open(dialect, occasion.task, occasion.context, &status, self.closes, out);
+            out.extend_from_slice(b",\"metadata\":{");
+            metadata(out);
+            if let Some(usage) = self.usage {
+                out.push(b',');
+                event::write_usage(usage, out);
+            }
+            out.extend_from_slice(b"}}");
+        });
+    }
+}
+
+/// A message of the agent that this event carries.
+pub(super) fn message(occasion: &Occasion<'_>, id: &str, parts: Vec<Part>) -> Message {
+    Message {
+        id: MessageId::from(format!("{id}-{}", occasion.task)),
+        role: Role::Agent,
+        parts,
+        context: Some(occasion.context.clone()),
+        task: Some(occasion.task.clone()),
+        wishes: None,
+        command: None,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+    }
+}
+
+/// The name of what is said in one breath; `ago` counts back from the present one.
+pub(super) fn speech(occasion: &Occasion<'_>, ago: u32) -> String {
+    format!("say-{}", occasion.cast.breath.saturating_sub(ago))
+}

@@ -1,0 +1,185 @@
+//! The dialect of Gemini CLI's server: metadata under `coderAgent`, a call in the words of its scheduler.
+//!
+//! What its clients rely on is kept, what it got wrong is not; docs/extension/gemini.md lists both.
+
+mod confirmation;
+mod file_diff;
+mod live;
+mod response;
+mod tool;
+mod tool_call;
+
+use attache_domain::{
+    CallMove, CallPhase, Cast, Happening, Message, Part, PartContent, StateReason, TaskState, Usage,
+};
+use serde_json::{Value, json};
+
+use super::envelope::{StatusEvent, message, speech};
+use super::incoming::GEMINI;
+use super::{Occasion, thought};
+use crate::Dialect;
+use crate::encode::text::{write_integer, write_text};
+use crate::encode::{event, write_item, write_message_item};
+
+pub(super) fn shows(happening: &Happening<'_>) -> bool {
+    match happening {
+        // The call that goes on now says so itself.
+        Happening::State { why: StateReason::Resumed, .. } => false,
+        // That it will not run is said when it is over; that it is to hold something else, when it is asked about again.
+        Happening::Call { call, moved: CallMove::Answered } => call.phase == CallPhase::Allowed,
+        // Every edit is told with its call.
+        Happening::Artifact { artifact, .. } => !artifact.id.as_str().starts_with("changes-"),
+        _ => true,
+    }
+}
+
+pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>) {
+    let seq = occasion.seq;
+    match &occasion.happening {
+        Happening::State { state, message, closes, usage, why } => {
+            let event = StatusEvent {
+                state: *state,
+                // The calls say what is asked.
+                message: message.filter(|_| *why != StateReason::Asked).cloned(),
+                closes: *closes,
+                usage: None,
+            };
+            let error = message.and_then(|message| error_in(*state, message));
+            let metadata = Metadata { error, usage: *usage, ..Metadata::of("state-change") };
+            write_event(dialect, occasion, event, &metadata, out);
+        }
+        Happening::Text(text) => {
+            let parts = vec![Part::text(*text)];
+            say(dialect, occasion, &speech(occasion, 0), parts, &Metadata::of("text-content"), out);
+        }
+        Happening::TextWithdrawn => {
+            let withdrawn = format!("{}-{}", speech(occasion, 1), occasion.task);
+            let parts = vec![Part::text(
+                "The answer was cut off; what it has said since its last call does not count.",
+            )];
+            let metadata = Metadata { withdrawn: Some(withdrawn), ..Metadata::of("state-change") };
+            say(dialect, occasion, &format!("withdrawn-{seq}"), parts, &metadata, out);
+        }
+        Happening::Thought(text) => {
+            let (subject, description) = thought::split(text);
+            let parts = vec![data(json!({ "subject": subject, "description": description }))];
+            say(dialect, occasion, &format!("thought-{seq}"), parts, &Metadata::of("thought"), out);
+        }
+        Happening::Call { call, .. } => {
+            let parts = vec![data(tool_call::spell(call, Some(prompt_id(occasion))))];
+            let asked = call.phase == CallPhase::Asked;
+            let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
+            say(dialect, occasion, &format!("call-{seq}"), parts, &Metadata::of(kind), out);
+        }
+        Happening::Shown { call, text } => live::write(dialect, occasion, call, text, out),
+        Happening::Artifact { artifact, append, last_chunk } => {
+            write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
+                let (task, context) = (occasion.task, occasion.context);
+                event::write_artifact_update(dialect, task, context, artifact, *append, *last_chunk, out);
+            });
+        }
+        Happening::Replied(message) => write_message_item(dialect, message, out),
+    }
+}
+
+/// Without the id of the prompt, which a task that is looked at from outside does not tell.
+pub(super) fn pending(cast: &Cast) -> Vec<Part> {
+    cast.asked().map(|call| data(tool_call::spell(call, None))).collect()
+}
+
+/// What the metadata of an event says.
+struct Metadata<'a> {
+    kind: &'static str,
+    error: Option<String>,
+    usage: Option<&'a Usage>,
+    /// The message whose text does not count any more.
+    withdrawn: Option<String>,
+}
+
+impl Metadata<'_> {
+    fn of(kind: &'static str) -> Self {
+        Self { kind, error: None, usage: None, withdrawn: None }
+    }
+
+    /// The members, without braces.
+    fn write(&self, model: &str, out: &mut Vec<u8>) {
+        write_text(GEMINI, out);
+        out.extend_from_slice(b":{\"kind\":");
+        write_text(self.kind, out);
+        out.extend_from_slice(b"},\"model\":");
+        write_text(model, out);
+        if let Some(error) = &self.error {
+            out.extend_from_slice(b",\"error\":");
+            write_text(error, out);
+        }
+        if let Some(withdrawn) = &self.withdrawn {
+            out.extend_from_slice(b",\"withdrawnMessageId\":");
+            write_text(withdrawn, out);
+        }
+        if let Some(usage) = self.usage {
+            write_usage(usage, out);
+        }
+    }
+}
+
+/// While a turn is under way, everything is said in the state `working`.
+fn say(
+    dialect: Dialect,
+    occasion: &Occasion<'_>,
+    id: &str,
+    parts: Vec<Part>,
+    metadata: &Metadata<'_>,
+    out: &mut Vec<u8>,
+) {
+    let message = Some(message(occasion, id, parts));
+    let event = StatusEvent { state: TaskState::Working, message, closes: false, usage: None };
+    write_event(dialect, occasion, event, metadata, out);
+}
+
+fn write_event(
+    dialect: Dialect,
+    occasion: &Occasion<'_>,
+    event: StatusEvent<'_>,
+    metadata: &Metadata<'_>,
+    out: &mut Vec<u8>,
+) {
+    let model = occasion.cast.model.as_deref().unwrap_or("unknown");
+    event.write(dialect, occasion, |out| metadata.write(model, out), out);
+}
+
+/// What the task has cost, as Gemini counts: what is generated without the thoughts, and those beside it.
+fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
+    let Usage { input, cached, output, thoughts } = *usage;
+    let members: [(&[u8], u64); 5] = [
+        (b",\"usageMetadata\":{\"promptTokenCount\":", input),
+        (b",\"candidatesTokenCount\":", output.saturating_sub(thoughts)),
+        (b",\"thoughtsTokenCount\":", thoughts),
+        (b",\"cachedContentTokenCount\":", cached),
+        (b",\"totalTokenCount\":", input.saturating_add(output)),
+    ];
+    for (name, tokens) in members {
+        out.extend_from_slice(name);
+        write_integer(tokens, out);
+    }
+    out.push(b'}');
+}
+
+/// A turn that stopped without an answer says why; that the person said no is no error.
+fn error_in(state: TaskState, message: &Message) -> Option<String> {
+    let reason =
+        message.metadata.as_ref().and_then(|metadata| metadata.get("reason")).and_then(Value::as_str);
+    let is_error = match reason {
+        Some(reason) => reason != "declined",
+        None => matches!(state, TaskState::Failed | TaskState::Rejected),
+    };
+    is_error.then(|| message.text())
+}
+
+/// Which prompt of which task a call serves; prompts are counted from zero.
+fn prompt_id(occasion: &Occasion<'_>) -> String {
+    format!("{}########{}", occasion.task, occasion.stage.turn.number.saturating_sub(1))
+}
+
+fn data(value: Value) -> Part {
+    Part::new(PartContent::Data(value))
+}

@@ -1,0 +1,73 @@
+//! What a person looks at before they decide about a call.
+
+use std::path::Path;
+
+use attache_domain::{CallRecord, Shown};
+use serde_json::{Value, json};
+
+use super::file_diff::{self, Labels};
+use super::tool;
+
+pub(super) fn spell(record: &CallRecord) -> Value {
+    let mut details = match record.proposal.as_ref().map(|proposal| &proposal.shown) {
+        Some(Shown::Edit { path, diff, original, new_content, .. }) => json!({
+            "type": "edit",
+            "title": format!("Confirm {}: {}", edit_word(&record.call.name), file_diff::on_one_line(&file_name(path))),
+            "fileName": file_name(path),
+            "filePath": path.to_string_lossy(),
+            "fileDiff": file_diff::spell(&file_name(path), diff, Labels::PROPOSED),
+            "originalContent": original.as_deref().unwrap_or_default(),
+            "newContent": new_content,
+        }),
+        Some(Shown::Exec { command, programs, .. }) => json!({
+            "type": "exec",
+            "title": "Confirm Shell Command",
+            "command": command,
+            "rootCommand": programs.join(", "),
+            "rootCommands": programs,
+        }),
+        Some(Shown::Mcp { server, tool, .. }) => json!({
+            "type": "mcp",
+            "title": "Confirm MCP Tool Execution",
+            "serverName": server,
+            "toolName": tool,
+            "toolDisplayName": tool::of_server(tool, server),
+        }),
+        Some(Shown::Info { prompt, urls }) => info(record, prompt, urls),
+        Some(Shown::Questions { questions }) => {
+            json!({ "type": "ask_user", "title": "Ask User", "questions": questions })
+        }
+        Some(Shown::Plain { summary }) => info(record, summary, &[]),
+        None => info(record, &record.why, &[]),
+    };
+    if record.lost {
+        let title = details["title"].as_str().unwrap_or_default();
+        details["title"] = format!("It was cut off while it ran. Run again? {title}").into();
+    }
+    details
+}
+
+/// The last component: how people call a file whose place they know.
+pub(super) fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn info(record: &CallRecord, prompt: &str, urls: &[String]) -> Value {
+    let title = match record.call.name.as_str() {
+        "web_fetch" => "Confirm Web Fetch".to_owned(),
+        _ => format!("Confirm: {}", tool::display_name(record)),
+    };
+    let mut details = json!({ "type": "info", "title": title, "prompt": prompt });
+    if !urls.is_empty() {
+        details["urls"] = json!(urls);
+    }
+    details
+}
+
+fn edit_word(tool: &str) -> &'static str {
+    match tool {
+        "write_file" => "Write",
+        "save_memory" => "Memory Save",
+        _ => "Edit",
+    }
+}

@@ -1,0 +1,66 @@
+//! A unified diff with the head that clients of Gemini CLI's server take apart.
+
+use std::borrow::Cow;
+
+/// What the two sides are called after the file's name.
+pub(super) struct Labels {
+    old: &'static str,
+    new: &'static str,
+}
+
+impl Labels {
+    pub(super) const PROPOSED: Self = Self { old: "Current", new: "Proposed" };
+    pub(super) const WRITTEN: Self = Self { old: "Original", new: "Written" };
+}
+
+/// `diff` with another head: `Index:`, a rule, and both sides under the same name.
+pub(super) fn spell(name: &str, diff: &str, labels: Labels) -> String {
+    let (name, rule) = (on_one_line(name), "=".repeat(67));
+    let Labels { old, new } = labels;
+    format!("Index: {name}\n{rule}\n--- {name}\t{old}\n+++ {name}\t{new}\n{}", hunks(diff))
+}
+
+/// A name with a line break in it could pass for lines of the diff.
+pub(super) fn on_one_line(name: &str) -> Cow<'_, str> {
+    if name.contains(char::is_control) { Cow::Owned(format!("{name:?}")) } else { Cow::Borrowed(name) }
+}
+
+/// Without the two lines that name the sides.
+fn hunks(diff: &str) -> &str {
+    if diff.starts_with("--- ") { diff.splitn(3, '\n').nth(2).unwrap_or_default() } else { diff }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(name: &str, diff: &str, expected: &str) {
+        assert_eq!(
+            spell(name, diff, Labels::PROPOSED),
+            expected.replace("RULE", &"=".repeat(67)),
+            "{diff:?}"
+        );
+    }
+
+    #[test]
+    fn the_head_is_another_and_the_hunks_stay() {
+        check(
+            "a.rs",
+            "--- /dev/null\n+++ b/src/a.rs\n@@ -0,0 +1 @@\n+--- x\n",
+            "Index: a.rs\nRULE\n--- a.rs\tCurrent\n+++ a.rs\tProposed\n@@ -0,0 +1 @@\n+--- x\n",
+        );
+        check("a.rs", "", "Index: a.rs\nRULE\n--- a.rs\tCurrent\n+++ a.rs\tProposed\n");
+        check("a.rs", "--- a/a.rs", "Index: a.rs\nRULE\n--- a.rs\tCurrent\n+++ a.rs\tProposed\n");
+    }
+
+    #[test]
+    fn a_name_cannot_add_lines() {
+        check(
+            "a\n@@ -1 +1 @@",
+            "@@ -1 +1 @@\n-a\n+b\n",
+            "Index: \"a\\n@@ -1 +1 @@\"\nRULE\n--- \"a\\n@@ -1 +1 @@\"\tCurrent\n+++ \"a\\n@@ -1 +1 @@\"\tProposed\n\
+             @@ -1 +1 @@\n-a\n+b\n",
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! What came of a call: for the model, and for people.
+
+use attache_domain::{CallOutcome, CallRecord, Content, Shown};
+use serde_json::{Value, json};
+
+use super::confirmation::file_name;
+use super::file_diff::{self, Labels};
+use super::tool::SHELL;
+use super::tool_call::proposed_content;
+
+/// None as long as it is not over.
+pub(super) fn spell(record: &CallRecord) -> Option<Value> {
+    let outcome = record.outcome.as_ref()?;
+    let told = told(record);
+    let member = if *outcome == CallOutcome::Succeeded { "output" } else { "error" };
+    let id = &record.call.id.0;
+    let answer = json!({ "id": id, "name": record.call.name, "response": { member: told } });
+    let mut response = json!({
+        "callId": id,
+        "responseParts": [{ "functionResponse": answer }],
+        // As programs that count in UTF-16 see it.
+        "contentLength": told.encode_utf16().count(),
+    });
+    let error_type = match outcome {
+        CallOutcome::Succeeded => {
+            response["resultDisplay"] = display(record);
+            return Some(response);
+        }
+        CallOutcome::Canceled => return Some(response),
+        CallOutcome::Failed { kind } => kind,
+        CallOutcome::Unknown => "unknown",
+    };
+    response["error"] = json!({ "message": told });
+    response["resultDisplay"] = told.into();
+    response["errorType"] = error_type.into();
+    Some(response)
+}
+
+/// What the model is told, as text; what is not text is only named.
+fn told(record: &CallRecord) -> String {
+    let output = record.result.as_ref().map(|result| result.output.as_slice()).unwrap_or_default();
+    let pieces = output.iter().map(|content| match content {
+        Content::Text(text) => text.clone(),
+        Content::Bytes { media_type, name: Some(name), .. } => format!("[{name}, {media_type}]"),
+        Content::Bytes { media_type, name: None, .. } => format!("[{media_type}]"),
+        Content::Link { url, .. } => url.clone(),
+    });
+    pieces.collect::<Vec<_>>().join("\n")
+}
+
+/// What people see of a call that went well.
+fn display(record: &CallRecord) -> Value {
+    match record.proposal.as_ref().map(|proposal| &proposal.shown) {
+        Some(Shown::Edit { path, diff, original, .. }) => {
+            let is_whole = record.call.name == "write_file";
+            let labels = if is_whole { Labels::WRITTEN } else { Labels::PROPOSED };
+            let diff = record.diff.as_deref().unwrap_or(diff);
+            json!({
+                "fileDiff": file_diff::spell(&file_name(path), diff, labels),
+                "fileName": file_name(path),
+                "filePath": path.to_string_lossy(),
+                "originalContent": original.as_deref().unwrap_or_default(),
+                "newContent": proposed_content(record).unwrap_or_default(),
+                "isNewFile": original.is_none(),
+            })
+        }
+        _ if record.call.name == SHELL && !record.live.trim().is_empty() => record.live.trim_end().into(),
+        _ if record.call.name == "write_todos" => {
+            json!({ "todos": record.call.input.get("todos").cloned().unwrap_or_else(|| json!([])) })
+        }
+        _ => record.summary.as_str().into(),
+    }
+}

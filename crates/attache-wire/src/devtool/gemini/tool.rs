@@ -1,0 +1,88 @@
+//! The tool of a call as clients are told about it, in a few words: what it takes, the model knows.
+
+use attache_domain::{CallOutcome, CallRecord, Shown};
+use serde_json::{Value, json};
+
+/// None when there is no such tool.
+pub(super) fn spell(record: &CallRecord) -> Option<Value> {
+    if matches!(&record.outcome, Some(CallOutcome::Failed { kind }) if kind == "tool_not_registered") {
+        return None;
+    }
+    let name = record.call.name.as_str();
+    let shown = record.proposal.as_ref().map(|proposal| &proposal.shown);
+    let description = match (find(name), shown) {
+        (Some(known), _) => known.description.to_owned(),
+        (None, Some(Shown::Mcp { server, tool, .. })) => format!("{tool} of the MCP server {server}"),
+        (None, _) => String::new(),
+    };
+    let known = find(name);
+    Some(json!({
+        "name": name,
+        "displayName": display_name(record),
+        "description": description,
+        "kind": known.map_or("other", |known| known.kind),
+        "isOutputMarkdown": name != SHELL,
+        // What servers report while they work is shown, too.
+        "canUpdateOutput": name == SHELL || matches!(shown, Some(Shown::Mcp { .. })),
+    }))
+}
+
+pub(super) const SHELL: &str = "run_shell_command";
+
+/// What people call the tool.
+pub(super) fn display_name(record: &CallRecord) -> String {
+    let name = record.call.name.as_str();
+    match (find(name), record.proposal.as_ref().map(|proposal| &proposal.shown)) {
+        (Some(known), _) => known.display_name.to_owned(),
+        (None, Some(Shown::Mcp { server, tool, .. })) => of_server(tool, server),
+        (None, _) => name.to_owned(),
+    }
+}
+
+pub(super) fn of_server(tool: &str, server: &str) -> String {
+    format!("{tool} ({server} MCP Server)")
+}
+
+struct Known {
+    name: &'static str,
+    display_name: &'static str,
+    kind: &'static str,
+    description: &'static str,
+}
+
+fn find(name: &str) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| known.name == name)
+}
+
+const fn known(
+    name: &'static str,
+    display_name: &'static str,
+    kind: &'static str,
+    description: &'static str,
+) -> Known {
+    Known { name, display_name, kind, description }
+}
+
+/// The tools of `attache-tool-std`, and those that look at what MCP servers hold.
+const KNOWN: &[Known] = &[
+    known("ask_user", "Ask User", "communicate", "Asks the user questions."),
+    known("glob", "FindFiles", "search", "Finds files by a pattern."),
+    known("google_web_search", "GoogleSearch", "search", "Searches the web."),
+    known("grep_search", "SearchText", "search", "Searches the text of files."),
+    // What models that were trained on Gemini CLI call the same tool.
+    known("search_file_content", "SearchText", "search", "Searches the text of files."),
+    known("list_background_processes", "List Background Processes", "read", "Lists commands that go on."),
+    known("list_directory", "ReadFolder", "search", "Lists a folder."),
+    known("list_mcp_resources", "List MCP resources", "read", "Lists what MCP servers let read."),
+    known("read_background_output", "Read Background Output", "read", "Reads what a command has written."),
+    known("read_file", "ReadFile", "read", "Reads a file."),
+    known("read_many_files", "ReadManyFiles", "read", "Reads several files."),
+    known("read_mcp_resource", "Read MCP resource", "read", "Reads a resource of an MCP server."),
+    known("replace", "Edit", "edit", "Replaces a piece of a file's text."),
+    known(SHELL, "Shell", "execute", "Runs a command in a shell."),
+    known("save_memory", "SaveMemory", "think", "Remembers a fact for later conversations."),
+    known("share_file", "ShareFile", "read", "Hands a file over."),
+    known("web_fetch", "WebFetch", "fetch", "Fetches web pages."),
+    known("write_file", "WriteFile", "edit", "Writes a whole file."),
+    known("write_todos", "WriteTodos", "other", "Keeps a list of what is to be done."),
+];

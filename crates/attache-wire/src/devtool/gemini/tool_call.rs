@@ -1,0 +1,62 @@
+//! A call as Gemini CLI's scheduler spells it: all that is known about it, on every update.
+
+use attache_domain::{CallOutcome, CallPhase, CallRecord, Shown};
+use serde_json::{Map, Value, json};
+
+use super::{confirmation, response, tool};
+
+pub(super) fn spell(record: &CallRecord, prompt_id: Option<String>) -> Value {
+    let mut request = json!({
+        "callId": record.call.id.0,
+        "name": record.call.name,
+        "args": arguments(record),
+        "isClientInitiated": false,
+    });
+    if let Some(prompt_id) = prompt_id {
+        request["prompt_id"] = prompt_id.into();
+    }
+    let status = status(record);
+    let mut call = json!({ "request": request, "status": status });
+    // An answer that asked for something else is no answer to what is asked now.
+    if status == "awaiting_approval" {
+        call["confirmationDetails"] = confirmation::spell(record);
+    } else if let Some(answer) = &record.answer {
+        call["outcome"] = answer.choice.clone().into();
+    }
+    if let Some(response) = response::spell(record) {
+        call["response"] = response;
+    }
+    if let Some(tool) = tool::spell(record) {
+        call["tool"] = tool;
+    }
+    call
+}
+
+fn status(record: &CallRecord) -> &'static str {
+    match (&record.outcome, record.phase) {
+        (Some(CallOutcome::Succeeded), _) => "success",
+        (Some(CallOutcome::Failed { .. } | CallOutcome::Unknown), _) => "error",
+        (Some(CallOutcome::Canceled), _) => "cancelled",
+        (None, CallPhase::Started) => "executing",
+        (None, CallPhase::Asked) => "awaiting_approval",
+        (None, _) => "scheduled",
+    }
+}
+
+/// As the model gave them. A piece of text to replace says little to a person, so the whole file stands beside it.
+fn arguments(record: &CallRecord) -> Map<String, Value> {
+    let mut arguments = record.call.input.clone();
+    if record.call.name == "replace"
+        && let Some(content) = proposed_content(record)
+    {
+        arguments.insert("newContent".into(), content.into());
+    }
+    arguments
+}
+
+/// What an edit writes: what was proposed, or what somebody put in its place.
+pub(super) fn proposed_content(record: &CallRecord) -> Option<&str> {
+    let Shown::Edit { new_content, .. } = &record.proposal.as_ref()?.shown else { return None };
+    let own = record.answer.as_ref().and_then(|answer| answer.new_content.as_ref());
+    Some(own.unwrap_or(new_content))
+}

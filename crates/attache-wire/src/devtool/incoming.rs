@@ -1,0 +1,36 @@
+//! What clients say in the extension's words, in whichever dialect, becomes the same domain words.
+
+mod answer;
+mod settings;
+
+use attache_domain::{Message, PartContent};
+
+use super::{Profile, speaks};
+use crate::decode::reading::{Place, Reading};
+
+/// The member of a message's metadata by which clients of Gemini CLI's server are known.
+pub(crate) const GEMINI: &str = "coderAgent";
+
+/// Reads what `message` says in the extension's words, wishes and answers, and tells in whose words it was.
+pub(crate) fn read(reading: &mut Reading, message: &mut Message, place: Place<'_>) -> Option<Profile> {
+    message.wishes =
+        settings::read(reading, message.metadata.as_ref(), place.member("metadata")).map(Box::new);
+    let mut answered = None;
+    for part in &mut message.parts {
+        if let PartContent::Data(data) = &mut part.content {
+            answered = answer::understand(data).or(answered);
+        }
+    }
+    signed(message).or(answered)
+}
+
+/// The profile that a message carries a sign of, besides what it answers.
+fn signed(message: &Message) -> Option<Profile> {
+    let metadata = message.metadata.as_ref();
+    let named = message.extensions.iter().map(String::as_str);
+    let keys = metadata.into_iter().flat_map(|metadata| metadata.keys().map(String::as_str));
+    if metadata.is_some_and(|metadata| metadata.contains_key(GEMINI)) {
+        return Some(Profile::Gemini);
+    }
+    named.chain(keys).any(speaks).then_some(Profile::Developer)
+}

@@ -1,0 +1,56 @@
+//! What a client wishes for: in the RFC's `AgentSettings`, in Gemini CLI's, or in words of our own.
+
+use attache_domain::{Metadata, Wishes};
+
+use super::GEMINI;
+use crate::decode::reading::{Members, Place, Reading};
+use crate::devtool::speaks;
+
+/// The member of a message's metadata for clients that know nothing but attache.
+const OWN: &str = "attache";
+
+/// What the metadata of a message asks for; later members of this list win over earlier ones.
+pub(super) fn read(reading: &mut Reading, metadata: Option<&Metadata>, place: Place<'_>) -> Option<Wishes> {
+    let metadata = metadata?;
+    let keys = metadata.keys().map(String::as_str);
+    let extension = keys.filter(|key| speaks(key)).max();
+    let mut wishes: Option<Wishes> = None;
+    for key in [Some(GEMINI), extension, Some(OWN)].into_iter().flatten() {
+        let Some(value) = metadata.get(key).filter(|value| !value.is_null()) else { continue };
+        let here = place.member(key);
+        let Some(members) = reading.members(value.clone(), here) else { continue };
+        if let Some(read) = read_members(reading, members, key) {
+            wishes = Some(match wishes {
+                Some(before) => read.over(before),
+                None => read,
+            });
+        }
+    }
+    wishes
+}
+
+/// Members may be spelled in camelCase or snake_case. Only our own object refuses what it does not know: the others may
+/// hold what later versions of them add.
+fn read_members(reading: &mut Reading, mut members: Members<'_>, key: &str) -> Option<Wishes> {
+    if key == GEMINI && members.text(reading, "kind").is_some_and(|kind| kind != "agent-settings") {
+        return None;
+    }
+    let workspace = members.nonempty_text(reading, "workspacePath");
+    let wishes = Wishes {
+        model: members.nonempty_text(reading, "model"),
+        workspace: workspace.or_else(|| members.nonempty_text(reading, "workspace")).map(Into::into),
+        approval_mode: members.nonempty_text(reading, "approvalMode"),
+        mcp_servers: members.object(reading, "mcpServers").unwrap_or_default(),
+        allowed_tools: members.texts(reading, "allowedTools"),
+        auto_execute: members.boolean(reading, "autoExecute").unwrap_or(false),
+        said_in: key.to_owned(),
+    };
+    if key == OWN
+        && let Some(unknown) = members.first_name()
+    {
+        let here = members.place();
+        let known = "model, workspace, approvalMode, mcpServers, allowedTools and autoExecute";
+        return reading.refuse(here, format!("cannot hold {unknown:?}; it may hold {known}"));
+    }
+    Some(wishes)
+}
