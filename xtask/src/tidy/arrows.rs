@@ -33,7 +33,11 @@ const ARROWS: &[(&str, MayUse)] = &[
     ("attache-store-sql", MayUse::Only(&["attache-domain", "attache-store"])),
     // engines
     ("attache-session", MayUse::Only(&["attache-domain", "attache-store"])),
-    ("attache-agent", MayUse::Only(&["attache-domain", "attache-session", "attache-model", "attache-tool"])),
+    ("attache-command", MayUse::Only(&["attache-domain"])),
+    (
+        "attache-agent",
+        MayUse::Only(&["attache-domain", "attache-session", "attache-model", "attache-tool", "attache-command"]),
+    ),
     // edges
     ("attache-server", MayUse::Only(&["attache-domain", "attache-wire", "attache-session"])),
     ("attache-client", MayUse::Only(&["attache-domain", "attache-wire", "attache-net"])),

@@ -1,0 +1,91 @@
+//! The seam: one command.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_domain::{CommandArgument, ToolResult};
+use serde_json::{Map, Value};
+
+use crate::Desk;
+
+#[async_trait]
+pub trait Command: Send + Sync + 'static {
+    /// One word, as people write it.
+    fn name(&self) -> &str;
+
+    /// Other words for it. They are not listed, and a command that bears one of them as its name comes first.
+    fn other_names(&self) -> &[&str] {
+        &[]
+    }
+
+    /// One sentence for people.
+    fn description(&self) -> &str;
+
+    /// In their order, what has to be there first. One that lists none is given none.
+    fn arguments(&self) -> Vec<CommandArgument> {
+        Vec::new()
+    }
+
+    /// A word after the name that is one of them is never an argument.
+    fn sub_commands(&self) -> Vec<Arc<dyn Command>> {
+        Vec::new()
+    }
+
+    /// May it be given with these arguments? Looks at nothing else, and is quick.
+    fn check(&self, _arguments: &str) -> Result<(), CommandError> {
+        Ok(())
+    }
+
+    /// What comes next. Called again with what came of the tools it used, once for each time it asked for some; the same
+    /// request gives the same step.
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError>;
+}
+
+/// A command as it was given, and how far it is.
+pub struct Request<'a> {
+    pub arguments: &'a str,
+    /// The whole line, as it was written.
+    pub line: &'a str,
+    /// What came of the tools, step by step.
+    pub results: &'a [Vec<ToolResult>],
+    pub desk: &'a dyn Desk,
+}
+
+/// What a command wants to happen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// It is done: for people, and for programs.
+    Done { text: String, data: Option<Value> },
+    /// These tools are to be used, as if the model had asked for it: rules and people are heard first.
+    UseTools(Vec<ToolUse>),
+    /// The model is told this and answers.
+    Prompt(String),
+    /// The conversation is to be summed up now.
+    Compress,
+    /// The conversation goes on with this model.
+    ChooseModel(String),
+}
+
+impl Next {
+    pub fn done(text: impl Into<String>, data: Value) -> Self {
+        Self::Done { text: text.into(), data: Some(data) }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolUse {
+    pub tool: String,
+    pub input: Map<String, Value>,
+}
+
+/// Why a command cannot be given, or did not work out. Says what was wrong and what would be right.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    #[error("{what}")]
+    Unknown { what: String },
+    #[error("{what}")]
+    BadArguments { what: String },
+    #[error("{what}")]
+    Failed { what: String },
+}

@@ -1,0 +1,54 @@
+//! A command file becomes a command.
+
+use serde::Deserialize;
+
+use super::CustomCommand;
+use super::folder::FoundFile;
+use super::reading::read;
+use super::template::Template;
+use crate::name;
+
+const LONGEST_DESCRIPTION: usize = 200;
+const EXPECTED: &str = "a command file has `prompt = \"…\"`, and may have `description = \"…\"`";
+
+/// Keys that are not known are left alone: others may read them.
+#[derive(Deserialize)]
+struct CommandFile {
+    prompt: String,
+    description: Option<String>,
+}
+
+/// What is wrong with the file comes back as words.
+pub(crate) fn load(found: &FoundFile, extension: Option<&str>) -> Result<CustomCommand, String> {
+    if let Some(extension) = extension {
+        name::check(extension)?;
+    }
+    let text = read(&found.place, &found.within).map_err(|error| format!("it cannot be read: {error}"))?;
+    let CommandFile { prompt, description } =
+        toml::from_str(&text).map_err(|error| not_understood(&text, &error))?;
+    if prompt.trim().is_empty() {
+        return Err(format!("`prompt` is empty; {EXPECTED}"));
+    }
+    let template = Template::parse(&prompt).map_err(|what| format!("in `prompt`, {what}"))?;
+    let description = description.map(|text| in_one_line(&text)).filter(|text| !text.is_empty());
+    let description = description.unwrap_or_else(|| default_description(found));
+    Ok(CustomCommand::new(found, description, template, extension))
+}
+
+fn not_understood(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start));
+    let line =
+        before.map_or_else(String::new, |before| format!("line {}: ", before.matches('\n').count() + 1));
+    format!("{line}{}; {EXPECTED}", in_one_line(error.message()))
+}
+
+fn default_description(found: &FoundFile) -> String {
+    let file_name = found.path.file_name().unwrap_or_default().to_string_lossy();
+    format!("The custom command of {file_name}.")
+}
+
+fn in_one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+    words.join(" ").chars().take(LONGEST_DESCRIPTION).collect()
+}

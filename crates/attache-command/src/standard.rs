@@ -1,0 +1,35 @@
+//! The built-in commands, one file each.
+
+mod about;
+mod compress;
+mod extensions;
+mod help;
+mod init;
+mod list_extensions;
+mod mcp;
+mod memory;
+mod model;
+mod stats;
+mod tools;
+
+use std::sync::Arc;
+
+use crate::Command;
+
+pub(crate) use help::Help;
+
+/// All but `help`, which has to know the others.
+pub(crate) fn all() -> Vec<Arc<dyn Command>> {
+    vec![
+        Arc::new(about::About),
+        Arc::new(compress::Compress),
+        Arc::new(extensions::Extensions),
+        Arc::new(init::Init),
+        Arc::new(list_extensions::ListExtensions),
+        Arc::new(mcp::Mcp),
+        Arc::new(memory::Memory),
+        Arc::new(model::Model),
+        Arc::new(stats::Stats),
+        Arc::new(tools::Tools),
+    ]
+}

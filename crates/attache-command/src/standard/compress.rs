@@ -1,0 +1,26 @@
+//! `compress`: the conversation so far is summed up, to make room.
+
+use async_trait::async_trait;
+
+use crate::{Command, CommandError, Next, Request};
+
+pub(crate) struct Compress;
+
+#[async_trait]
+impl Command for Compress {
+    fn name(&self) -> &str {
+        "compress"
+    }
+
+    fn other_names(&self) -> &[&str] {
+        &["summarize", "compact"]
+    }
+
+    fn description(&self) -> &str {
+        "Replaces the conversation so far with a summary, to make room in the model's window."
+    }
+
+    async fn run(&self, _request: Request<'_>) -> Result<Next, CommandError> {
+        Ok(Next::Compress)
+    }
+}

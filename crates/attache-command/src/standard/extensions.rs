@@ -1,0 +1,58 @@
+//! `extensions`: which extensions there are.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use crate::listing::list;
+use crate::{Command, CommandError, Desk, ExtensionEntry, Next, Request};
+
+pub(crate) struct Extensions;
+struct List;
+
+#[async_trait]
+impl Command for Extensions {
+    fn name(&self) -> &str {
+        "extensions"
+    }
+
+    fn description(&self) -> &str {
+        "Lists the extensions; the same as `/extensions list`."
+    }
+
+    fn sub_commands(&self) -> Vec<Arc<dyn Command>> {
+        vec![Arc::new(List)]
+    }
+
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+        Ok(extensions(request.desk))
+    }
+}
+
+#[async_trait]
+impl Command for List {
+    fn name(&self) -> &str {
+        "list"
+    }
+
+    fn description(&self) -> &str {
+        "Lists the extensions with their versions."
+    }
+
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+        Ok(extensions(request.desk))
+    }
+}
+
+/// One answer for every command that lists them.
+pub(crate) fn extensions(desk: &dyn Desk) -> Next {
+    let extensions = desk.extensions();
+    let items: Vec<String> = extensions.iter().map(line).collect();
+    let text = list("Extensions", &items, "There are no extensions.");
+    Next::done(text, json!({ "extensions": extensions }))
+}
+
+fn line(ExtensionEntry { name, version, enabled }: &ExtensionEntry) -> String {
+    format!("{name} {version}{}", if *enabled { "" } else { " (disabled)" })
+}

@@ -1,0 +1,104 @@
+//! `mcp`: the MCP servers, how they are, and what they offer.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::listing::{count, described};
+use crate::{Command, CommandError, Desk, Next, Request, ServerEntry, ToolEntry};
+
+pub(crate) struct Mcp;
+struct List;
+struct Descriptions;
+
+#[async_trait]
+impl Command for Mcp {
+    fn name(&self) -> &str {
+        "mcp"
+    }
+
+    fn description(&self) -> &str {
+        "Lists the MCP servers and their tools; the same as `/mcp list`."
+    }
+
+    fn sub_commands(&self) -> Vec<Arc<dyn Command>> {
+        vec![Arc::new(List), Arc::new(Descriptions)]
+    }
+
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+        Ok(servers(request.desk, named))
+    }
+}
+
+#[async_trait]
+impl Command for List {
+    fn name(&self) -> &str {
+        "list"
+    }
+
+    fn other_names(&self) -> &[&str] {
+        &["ls", "nodesc"]
+    }
+
+    fn description(&self) -> &str {
+        "Lists the MCP servers with their state and the names of their tools."
+    }
+
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+        Ok(servers(request.desk, named))
+    }
+}
+
+#[async_trait]
+impl Command for Descriptions {
+    fn name(&self) -> &str {
+        "desc"
+    }
+
+    fn other_names(&self) -> &[&str] {
+        &["descriptions"]
+    }
+
+    fn description(&self) -> &str {
+        "Lists the MCP servers with their state and what their tools do."
+    }
+
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+        Ok(servers(request.desk, described))
+    }
+}
+
+fn named(name: &str, _description: &str) -> String {
+    name.to_owned()
+}
+
+fn servers(desk: &dyn Desk, line: fn(&str, &str) -> String) -> Next {
+    let (servers, tools) = (desk.servers(), desk.tools());
+    if servers.is_empty() {
+        return Next::done("There are no MCP servers.", json!({ "servers": [] }));
+    }
+    let paragraphs: Vec<String> = servers.iter().map(|server| paragraph(server, &tools, line)).collect();
+    let data: Vec<Value> = servers.iter().map(|server| data(server, &tools)).collect();
+    Next::done(format!("MCP servers:\n\n{}", paragraphs.join("\n")), json!({ "servers": data }))
+}
+
+fn paragraph(server: &ServerEntry, tools: &[ToolEntry], line: fn(&str, &str) -> String) -> String {
+    let ServerEntry { name, status, tools: names } = server;
+    let mut lines = vec![format!("- {name}: {status}, {}", count(names.len(), "tool"))];
+    let describe = |tool: &String| format!("  - {}", line(tool, description(server, tool, tools)));
+    lines.extend(names.iter().map(describe));
+    lines.join("\n")
+}
+
+fn data(server: &ServerEntry, tools: &[ToolEntry]) -> Value {
+    let entry = |tool: &String| json!({ "name": tool, "description": description(server, tool, tools) });
+    let entries: Vec<Value> = server.tools.iter().map(entry).collect();
+    json!({ "name": server.name, "status": server.status, "tools": entries })
+}
+
+/// What is known of a server's tool; nothing when the model is not offered it.
+fn description<'a>(server: &ServerEntry, tool: &str, tools: &'a [ToolEntry]) -> &'a str {
+    let of_server = |entry: &&ToolEntry| entry.server.as_ref() == Some(&server.name) && entry.name == tool;
+    tools.iter().find(of_server).map_or("", |entry| &entry.description)
+}

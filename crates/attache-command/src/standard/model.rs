@@ -1,0 +1,119 @@
+//! `model`: which model answers, and choosing another.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_domain::CommandArgument;
+use serde_json::json;
+
+use crate::listing::list;
+use crate::{Command, CommandError, Desk, Next, Request, spec};
+
+const LONGEST_NAME: usize = 200;
+
+pub(crate) struct Model;
+struct List;
+struct Set;
+
+#[async_trait]
+impl Command for Model {
+    fn name(&self) -> &str {
+        "model"
+    }
+
+    fn description(&self) -> &str {
+        "Shows the model that answers and those to choose from; with a name, chooses that one."
+    }
+
+    fn arguments(&self) -> Vec<CommandArgument> {
+        vec![spec::argument("name", "the model that is to answer from now on", false)]
+    }
+
+    fn sub_commands(&self) -> Vec<Arc<dyn Command>> {
+        vec![Arc::new(List), Arc::new(Set)]
+    }
+
+    fn check(&self, arguments: &str) -> Result<(), CommandError> {
+        if arguments.trim().is_empty() { Ok(()) } else { check(arguments) }
+    }
+
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+        match request.arguments.trim() {
+            "" => Ok(models(request.desk)),
+            name => choose(name, request.desk),
+        }
+    }
+}
+
+// Without it, `/model list` would choose a model called "list".
+#[async_trait]
+impl Command for List {
+    fn name(&self) -> &str {
+        "list"
+    }
+
+    fn other_names(&self) -> &[&str] {
+        &["show", "manage"]
+    }
+
+    fn description(&self) -> &str {
+        "Shows the model that answers and those to choose from."
+    }
+
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+        Ok(models(request.desk))
+    }
+}
+
+#[async_trait]
+impl Command for Set {
+    fn name(&self) -> &str {
+        "set"
+    }
+
+    fn description(&self) -> &str {
+        "Chooses the model that answers in this conversation from now on."
+    }
+
+    fn arguments(&self) -> Vec<CommandArgument> {
+        vec![spec::argument("name", "the model's name", true)]
+    }
+
+    fn check(&self, arguments: &str) -> Result<(), CommandError> {
+        check(arguments)
+    }
+
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+        choose(request.arguments.trim(), request.desk)
+    }
+}
+
+fn check(arguments: &str) -> Result<(), CommandError> {
+    let name = arguments.trim();
+    let wrong = if name.starts_with('-') {
+        "options are not known here, the choice is for this conversation"
+    } else if name.split_whitespace().count() != 1 || name.chars().any(char::is_control) {
+        "a model's name is one word"
+    } else if name.chars().count() > LONGEST_NAME {
+        "a model's name is shorter"
+    } else {
+        return Ok(());
+    };
+    Err(CommandError::BadArguments { what: format!("{wrong}; usage: /model set <name>") })
+}
+
+fn choose(name: &str, desk: &dyn Desk) -> Result<Next, CommandError> {
+    check(name)?;
+    if name == desk.model() {
+        let data = json!({ "model": name, "models": desk.models() });
+        return Ok(Next::done(format!("The model is {name} already."), data));
+    }
+    Ok(Next::ChooseModel(name.to_owned()))
+}
+
+fn models(desk: &dyn Desk) -> Next {
+    let (model, models) = (desk.model(), desk.models());
+    let none = "Choose another with /model set <name>.";
+    let choice = list("To choose from, with /model set <name>", &models, none);
+    Next::done(format!("Model: {model}\n\n{choice}"), json!({ "model": model, "models": models }))
+}

@@ -1,0 +1,45 @@
+//! `stats`: what the conversation has come to.
+
+use async_trait::async_trait;
+use attache_domain::Usage;
+use serde_json::json;
+
+use crate::{Command, CommandError, Next, Request};
+
+pub(crate) struct Stats;
+
+#[async_trait]
+impl Command for Stats {
+    fn name(&self) -> &str {
+        "stats"
+    }
+
+    fn other_names(&self) -> &[&str] {
+        &["usage"]
+    }
+
+    fn description(&self) -> &str {
+        "Shows what this conversation has come to: tasks, answers, tool calls and tokens."
+    }
+
+    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+        let model = request.desk.model();
+        let crate::Stats { tasks, answers, calls, usage } = request.desk.stats();
+        let Usage { input, cached, output, thoughts } = usage;
+        let total = input.saturating_add(output);
+        let text = format!(
+            "Model: {model}\nTasks: {tasks}\nAnswers: {answers}\nTool calls: {calls}\n\
+             Tokens: {total} ({input} in, {cached} of them cached; {output} out, {thoughts} of them thoughts)"
+        );
+        let usage = json!({
+            "inputTokens": input,
+            "cachedTokens": cached,
+            "outputTokens": output,
+            "thoughtTokens": thoughts,
+            "totalTokens": total,
+        });
+        let data =
+            json!({ "model": model, "tasks": tasks, "answers": answers, "calls": calls, "usage": usage });
+        Ok(Next::done(text, data))
+    }
+}

@@ -1,0 +1,142 @@
+//! A conversation that is made up.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use attache_command::{
+    CommandError, Desk, ExtensionEntry, Memory, MemoryFile, Next, Registry, ServerEntry, Stats, ToolEntry,
+};
+use attache_domain::{CallId, Content, ToolResult, Usage};
+
+#[derive(Default)]
+pub(crate) struct FakeDesk {
+    pub(crate) workspace: PathBuf,
+    pub(crate) memory: Memory,
+    /// What stands in the files by now.
+    pub(crate) refreshed: Memory,
+    pub(crate) tools: Vec<ToolEntry>,
+    pub(crate) servers: Vec<ServerEntry>,
+    pub(crate) extensions: Vec<ExtensionEntry>,
+    pub(crate) models: Vec<String>,
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) progress: Mutex<Vec<String>>,
+}
+
+impl FakeDesk {
+    /// One of everything.
+    pub(crate) fn full() -> Self {
+        let tool = |name: &str, description: &str, server: Option<&str>| ToolEntry {
+            name: name.into(),
+            description: description.into(),
+            server: server.map(str::to_owned),
+        };
+        Self {
+            workspace: "nowhere".into(),
+            memory: memory("Be brief.\n", 10),
+            refreshed: memory("Be kind.", 8),
+            tools: vec![
+                tool("read_file", "Reads\n a file.", None),
+                tool("mcp_db_query", "Asks the database.", Some("db")),
+            ],
+            servers: vec![
+                ServerEntry {
+                    name: "db".into(),
+                    status: "connected".into(),
+                    tools: vec!["mcp_db_query".into(), "mcp_db_hidden".into()],
+                },
+                ServerEntry { name: "web".into(), status: "refused".into(), tools: vec![] },
+            ],
+            extensions: vec![
+                ExtensionEntry { name: "lint".into(), version: "1.2.0".into(), enabled: true },
+                ExtensionEntry { name: "old".into(), version: "0.1.0".into(), enabled: false },
+            ],
+            models: vec!["fast".into(), "deep".into()],
+            files: BTreeMap::from([("notes.md".into(), "the notes".into())]),
+            progress: Mutex::default(),
+        }
+    }
+
+    /// The first step of what the line says, by the built-in commands.
+    pub(crate) async fn give(&self, line: &str) -> Result<Next, CommandError> {
+        self.go_on(&Registry::standard(), line, &[]).await
+    }
+
+    /// The step after these results.
+    pub(crate) async fn go_on(
+        &self,
+        registry: &Registry,
+        line: &str,
+        results: &[Vec<ToolResult>],
+    ) -> Result<Next, CommandError> {
+        let found = registry.find(&registry.parse(line).unwrap())?;
+        found.check()?;
+        found.run(results, self).await
+    }
+}
+
+fn memory(text: &str, bytes: usize) -> Memory {
+    Memory { text: text.into(), files: vec![MemoryFile { path: "GEMINI.md".into(), bytes }] }
+}
+
+pub(crate) fn result(text: &str, failed: bool) -> ToolResult {
+    ToolResult {
+        call: CallId("call-1".into()),
+        name: "a_tool".into(),
+        output: vec![Content::Text(text.into())],
+        failed,
+    }
+}
+
+#[async_trait]
+impl Desk for FakeDesk {
+    async fn progress(&self, text: &str) {
+        self.progress.lock().unwrap().push(text.to_owned());
+    }
+
+    fn workspace(&self) -> &Path {
+        &self.workspace
+    }
+
+    async fn memory(&self) -> Memory {
+        self.memory.clone()
+    }
+
+    async fn refresh_memory(&self) -> Memory {
+        self.refreshed.clone()
+    }
+
+    fn tools(&self) -> Vec<ToolEntry> {
+        self.tools.clone()
+    }
+
+    fn servers(&self) -> Vec<ServerEntry> {
+        self.servers.clone()
+    }
+
+    fn extensions(&self) -> Vec<ExtensionEntry> {
+        self.extensions.clone()
+    }
+
+    fn model(&self) -> String {
+        "fast".into()
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.models.clone()
+    }
+
+    fn stats(&self) -> Stats {
+        let usage = Usage { input: 100, cached: 40, output: 20, thoughts: 5 };
+        Stats { tasks: 2, answers: 3, calls: 4, usage }
+    }
+
+    async fn read_file(&self, path: &str) -> Result<String, String> {
+        self.files.get(path).cloned().ok_or_else(|| "there is no such file".to_owned())
+    }
+
+    fn about(&self) -> Vec<(String, String)> {
+        vec![("Version".into(), "1.0".into()), ("Model".into(), "fast".into())]
+    }
+}
