@@ -6,6 +6,8 @@
 mod cargo_tools;
 mod debian;
 pub(crate) mod environment;
+mod gemini_server;
+mod manifest;
 mod mcp_servers;
 
 use std::path::PathBuf;
@@ -39,6 +41,7 @@ pub(crate) fn prepare(workspace: &Workspace, peers: &[Peer]) -> (Tools, Counts) 
     }
     if !peers.is_empty() {
         note(&mut counts, "MCP servers", mcp_servers::provide(&workspace.root, &folder));
+        note(&mut counts, "Gemini CLI's server", gemini_server::provide(&workspace.root, &folder));
     }
     if counts.failed == 0 {
         counts.passed = 1;

@@ -94,7 +94,8 @@ fn install_javascript(folder: &Path, requirements: &[String]) -> Result<(), Stri
     let manifest = serde_json::json!({ "private": true, "type": "module" }).to_string();
     fs::write(folder.join("package.json"), manifest)
         .map_err(|error| format!("writing package.json: {error}"))?;
-    let npm = ["install", "--save-exact", "--no-audit", "--no-fund", "--loglevel=error"];
+    // No package here needs a script of its own to be run, and some would compile for minutes.
+    let npm = ["install", "--save-exact", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     process::succeed(Command::new("npm").current_dir(folder).args(npm).args(requirements))
 }
 

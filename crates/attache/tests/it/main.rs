@@ -11,6 +11,7 @@ mod crashing;
 mod disconnecting;
 mod errors;
 mod furnishing;
+mod gemini_peer;
 mod headless;
 mod list;
 mod mcp;

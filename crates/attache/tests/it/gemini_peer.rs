@@ -1,0 +1,74 @@
+//! Existing clients of Gemini CLI's A2A server work unchanged: one client script, played against that server and
+//! against ours with the same scripted model.
+//!
+//! `tests/gemini/recorded` holds what that server says. It is asked again where it is installed, so that the recording
+//! stays true; ours is compared with the recording on every machine.
+
+mod compare;
+mod connection;
+mod expected;
+mod model;
+mod normal;
+mod ours;
+mod peer;
+mod play;
+mod recorded;
+mod scenario;
+mod script;
+
+use compare::differences;
+use model::Model;
+use normal::Live;
+use peer::Peer;
+use play::Stage;
+
+/// Set to anything, the recording is made anew.
+const RECORD: &str = "ATTACHE_RECORD_GEMINI";
+
+/// Set to anything, our server is compared with the recording.
+const COMPARE: &str = "ATTACHE_COMPARE_GEMINI";
+
+#[expect(clippy::disallowed_methods, reason = "a developer asks for it by hand")]
+fn is_wanted(variable: &str) -> bool {
+    std::env::var_os(variable).is_some()
+}
+
+#[tokio::test]
+async fn the_peer_says_what_was_recorded() {
+    let Some(installed) = peer::installed() else { return };
+    let model = Model::start();
+    let peer = Peer::start(&installed, &model.server).await;
+    let folder = peer.folder.path().canonicalize().unwrap();
+    let stage = Stage { address: peer.address.clone(), model: &model, folder, live: Live::Whole };
+    let mut different = Vec::new();
+    for scenario in script::all() {
+        let heard = stage.play(&scenario).await;
+        if is_wanted(RECORD) {
+            recorded::write(scenario.name, &heard);
+        }
+        let recorded = recorded::read(scenario.name);
+        if heard != recorded {
+            different.push(format!("{} is not as it was recorded:", scenario.name));
+            let found = differences(scenario.name, &recorded, &heard);
+            different.extend(found.iter().map(ToString::to_string));
+        }
+    }
+    assert!(different.is_empty(), "the recording is called the peer:\n{}", different.join("\n"));
+}
+
+/// Each difference is one we have a reason for, and each reason is still needed.
+#[tokio::test]
+async fn attache_says_the_same_where_the_peer_is_right() {
+    if !is_wanted(COMPARE) {
+        return;
+    }
+    let model = Model::start();
+    let ours = ours::start(&model.server).await;
+    let mut different = Vec::new();
+    for scenario in script::all() {
+        let heard = ours.stage(&model).play(&scenario).await;
+        different.extend(differences(scenario.name, &recorded::read(scenario.name), &heard));
+    }
+    let verdict = expected::judge(&different);
+    assert!(verdict.is_empty(), "{}", verdict.join("\n"));
+}

@@ -1,0 +1,35 @@
+//! One scripted Gemini server for all scenarios, which forgets what a scenario left over.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use serde_json::json;
+
+pub(super) struct Model {
+    pub(super) server: ModelServer,
+    planned: Arc<Mutex<VecDeque<Planned>>>,
+}
+
+impl Model {
+    pub(super) fn start() -> Self {
+        let planned: Arc<Mutex<VecDeque<Planned>>> = Arc::default();
+        let queue = planned.clone();
+        let server = ModelServer::answering(move |_| {
+            let next = queue.lock().unwrap().pop_front();
+            // Not one of those that are tried again.
+            next.unwrap_or_else(|| gemini::error(400, "INVALID_ARGUMENT", "no answer is planned", json!([])))
+        });
+        Self { server, planned }
+    }
+
+    /// Says these next, and nothing else.
+    pub(super) fn plan(&self, answers: &[Planned]) {
+        *self.planned.lock().unwrap() = answers.iter().cloned().collect();
+    }
+
+    /// How often it was asked so far.
+    pub(super) fn asked(&self) -> usize {
+        self.server.received().len()
+    }
+}

@@ -1,0 +1,16 @@
+//! The server whose clients have to work with ours unchanged, as `tests/gemini` names it.
+
+use std::path::Path;
+
+use super::environment::packages;
+use super::manifest;
+use crate::interop::Language;
+
+/// Its folder under the test tools; the tests know it by this name.
+const FOLDER: &str = "gemini-server";
+
+/// Installs it under `tools`, unless it is there.
+pub(super) fn provide(root: &Path, tools: &Path) -> Result<(), String> {
+    let named = manifest::npm(&root.join("tests").join("gemini").join("package.json"))?;
+    packages(&tools.join(FOLDER), Language::JavaScript, named)
+}
