@@ -3,6 +3,8 @@
 //! The client is deliberately not an A2A client: it sends what it is told, right or wrong, and shows what
 //! came back, frame by frame, so that tests are about the wire and nothing else.
 
+pub mod extension;
+pub mod gemini_extension;
 mod http;
 pub mod model_server;
 mod process;

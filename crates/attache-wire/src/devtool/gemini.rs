@@ -67,7 +67,7 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
         }
         Happening::Call { call, .. } => {
             let parts = vec![data(tool_call::spell(call, Some(prompt_id(occasion))))];
-            let asked = call.phase == CallPhase::Asked;
+            let asked = tool_call::is_asked(call);
             let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
             say(dialect, occasion, &format!("call-{seq}"), parts, &Metadata::of(kind), out);
         }

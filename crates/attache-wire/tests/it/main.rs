@@ -4,10 +4,12 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests, too")]
 
 mod card;
+mod devtool;
 mod envelope;
 mod extensions;
 mod faults;
 mod fixture;
+mod gemini_dialect;
 mod golden;
 mod never_panics;
 mod rejections;

@@ -7,9 +7,10 @@ use serde_json::{Value, json};
 
 use super::file_diff::{self, Labels};
 use super::tool;
+use crate::devtool::words::shown;
 
 pub(super) fn spell(record: &CallRecord) -> Value {
-    let mut details = match record.proposal.as_ref().map(|proposal| &proposal.shown) {
+    let mut details = match shown(record) {
         Some(Shown::Edit { path, diff, original, new_content, .. }) => json!({
             "type": "edit",
             "title": format!("Confirm {}: {}", edit_word(&record.call.name), file_diff::on_one_line(&file_name(path))),

@@ -25,9 +25,22 @@ pub(super) fn on_one_line(name: &str) -> Cow<'_, str> {
     if name.contains(char::is_control) { Cow::Owned(format!("{name:?}")) } else { Cow::Borrowed(name) }
 }
 
-/// Without the two lines that name the sides.
-fn hunks(diff: &str) -> &str {
-    if diff.starts_with("--- ") { diff.splitn(3, '\n').nth(2).unwrap_or_default() } else { diff }
+/// Without the two lines that name the sides. Where each hunk is, is said in full.
+fn hunks(diff: &str) -> String {
+    let headless =
+        if diff.starts_with("--- ") { diff.splitn(3, '\n').nth(2).unwrap_or_default() } else { diff };
+    headless.split_inclusive('\n').map(in_full).collect()
+}
+
+/// A range of one line may leave that out, and its readers may not know.
+fn in_full(line: &str) -> Cow<'_, str> {
+    let ranges = line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@"));
+    let Some(((old, new), end)) = ranges.and_then(|(ranges, end)| Some((ranges.split_once(" +")?, end)))
+    else {
+        return line.into();
+    };
+    let count = |range: &str| if range.contains(',') { "" } else { ",1" };
+    format!("@@ -{old}{} +{new}{} @@{end}", count(old), count(new)).into()
 }
 
 #[cfg(test)]
@@ -48,10 +61,24 @@ mod tests {
         check(
             "a.rs",
             "--- /dev/null\n+++ b/src/a.rs\n@@ -0,0 +1 @@\n+--- x\n",
-            "Index: a.rs\nRULE\n--- a.rs\tCurrent\n+++ a.rs\tProposed\n@@ -0,0 +1 @@\n+--- x\n",
+            "Index: a.rs\nRULE\n--- a.rs\tCurrent\n+++ a.rs\tProposed\n@@ -0,0 +1,1 @@\n+--- x\n",
         );
         check("a.rs", "", "Index: a.rs\nRULE\n--- a.rs\tCurrent\n+++ a.rs\tProposed\n");
         check("a.rs", "--- a/a.rs", "Index: a.rs\nRULE\n--- a.rs\tCurrent\n+++ a.rs\tProposed\n");
+    }
+
+    #[test]
+    fn only_what_says_where_a_hunk_is_becomes_longer() {
+        for (line, expected) in [
+            ("@@ -1 +1 @@\n", "@@ -1,1 +1,1 @@\n"),
+            ("@@ -3,7 +3,2 @@ fn main\n", "@@ -3,7 +3,2 @@ fn main\n"),
+            ("@@ -1 +1,3 @@", "@@ -1,1 +1,3 @@"),
+            ("+@@ -1 +1 @@\n", "+@@ -1 +1 @@\n"),
+            ("@@ odd @@\n", "@@ odd @@\n"),
+            ("", ""),
+        ] {
+            assert_eq!(in_full(line), expected);
+        }
     }
 
     #[test]
@@ -60,7 +87,7 @@ mod tests {
             "a\n@@ -1 +1 @@",
             "@@ -1 +1 @@\n-a\n+b\n",
             "Index: \"a\\n@@ -1 +1 @@\"\nRULE\n--- \"a\\n@@ -1 +1 @@\"\tCurrent\n+++ \"a\\n@@ -1 +1 @@\"\tProposed\n\
-             @@ -1 +1 @@\n-a\n+b\n",
+             @@ -1,1 +1,1 @@\n-a\n+b\n",
         );
     }
 }

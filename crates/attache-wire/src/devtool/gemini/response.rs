@@ -7,6 +7,7 @@ use super::confirmation::file_name;
 use super::file_diff::{self, Labels};
 use super::tool::SHELL;
 use super::tool_call::proposed_content;
+use crate::devtool::words::shown;
 
 /// None as long as it is not over.
 pub(super) fn spell(record: &CallRecord) -> Option<Value> {
@@ -50,7 +51,7 @@ fn told(record: &CallRecord) -> String {
 
 /// What people see of a call that went well.
 fn display(record: &CallRecord) -> Value {
-    match record.proposal.as_ref().map(|proposal| &proposal.shown) {
+    match shown(record) {
         Some(Shown::Edit { path, diff, original, .. }) => {
             let is_whole = record.call.name == "write_file";
             let labels = if is_whole { Labels::WRITTEN } else { Labels::PROPOSED };

@@ -3,13 +3,15 @@
 use attache_domain::{CallOutcome, CallRecord, Shown};
 use serde_json::{Value, json};
 
+use crate::devtool::words::shown;
+
 /// None when there is no such tool.
 pub(super) fn spell(record: &CallRecord) -> Option<Value> {
     if matches!(&record.outcome, Some(CallOutcome::Failed { kind }) if kind == "tool_not_registered") {
         return None;
     }
     let name = record.call.name.as_str();
-    let shown = record.proposal.as_ref().map(|proposal| &proposal.shown);
+    let shown = shown(record);
     let description = match (find(name), shown) {
         (Some(known), _) => known.description.to_owned(),
         (None, Some(Shown::Mcp { server, tool, .. })) => format!("{tool} of the MCP server {server}"),
@@ -32,7 +34,7 @@ pub(super) const SHELL: &str = "run_shell_command";
 /// What people call the tool.
 pub(super) fn display_name(record: &CallRecord) -> String {
     let name = record.call.name.as_str();
-    match (find(name), record.proposal.as_ref().map(|proposal| &proposal.shown)) {
+    match (find(name), shown(record)) {
         (Some(known), _) => known.display_name.to_owned(),
         (None, Some(Shown::Mcp { server, tool, .. })) => of_server(tool, server),
         (None, _) => name.to_owned(),

@@ -4,6 +4,7 @@ use attache_domain::{CallOutcome, CallPhase, CallRecord, Shown};
 use serde_json::{Map, Value, json};
 
 use super::{confirmation, response, tool};
+use crate::devtool::words::shown;
 
 pub(super) fn spell(record: &CallRecord, prompt_id: Option<String>) -> Value {
     let mut request = json!({
@@ -18,7 +19,7 @@ pub(super) fn spell(record: &CallRecord, prompt_id: Option<String>) -> Value {
     let status = status(record);
     let mut call = json!({ "request": request, "status": status });
     // An answer that asked for something else is no answer to what is asked now.
-    if status == "awaiting_approval" {
+    if status == ASKED {
         call["confirmationDetails"] = confirmation::spell(record);
     } else if let Some(answer) = &record.answer {
         call["outcome"] = answer.choice.clone().into();
@@ -32,13 +33,20 @@ pub(super) fn spell(record: &CallRecord, prompt_id: Option<String>) -> Value {
     call
 }
 
+/// Somebody has to answer about it.
+pub(super) fn is_asked(record: &CallRecord) -> bool {
+    status(record) == ASKED
+}
+
+const ASKED: &str = "awaiting_approval";
+
 fn status(record: &CallRecord) -> &'static str {
     match (&record.outcome, record.phase) {
         (Some(CallOutcome::Succeeded), _) => "success",
         (Some(CallOutcome::Failed { .. } | CallOutcome::Unknown), _) => "error",
         (Some(CallOutcome::Canceled), _) => "cancelled",
         (None, CallPhase::Started) => "executing",
-        (None, CallPhase::Asked) => "awaiting_approval",
+        (None, CallPhase::Asked) => ASKED,
         (None, _) => "scheduled",
     }
 }
@@ -56,7 +64,7 @@ fn arguments(record: &CallRecord) -> Map<String, Value> {
 
 /// What an edit writes: what was proposed, or what somebody put in its place.
 pub(super) fn proposed_content(record: &CallRecord) -> Option<&str> {
-    let Shown::Edit { new_content, .. } = &record.proposal.as_ref()?.shown else { return None };
+    let Some(Shown::Edit { new_content, .. }) = shown(record) else { return None };
     let own = record.answer.as_ref().and_then(|answer| answer.new_content.as_ref());
     Some(own.unwrap_or(new_content))
 }

@@ -1,0 +1,10 @@
+//! The development-tool extension in the dialect of the RFC, and its description for machines.
+
+mod calls;
+mod described;
+mod documented;
+mod events;
+mod five;
+mod options;
+mod stories;
+mod world;

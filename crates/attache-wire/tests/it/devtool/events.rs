@@ -1,0 +1,70 @@
+//! Every event, in every version and binding, is what the published schema says.
+
+use attache_domain::{Fact, TaskState};
+use attache_testkit::extension::check_event;
+use attache_wire::Dialect;
+use attache_wire::devtool::{Profile, URI};
+use attache_wire::encode::{ArtifactsShown, TaskShape, write_task_item};
+use serde_json::{Value, json};
+
+use super::stories::{self, ONCE, exec};
+use super::world::{proposed, tell, wants};
+use crate::fixture::full_view;
+
+#[test]
+fn every_event_fits_the_schema() {
+    let mut checked = 0;
+    for story in stories::all() {
+        for told in tell(story) {
+            for dialect in Dialect::ALL {
+                let Some(event) = told.spelled(dialect) else { continue };
+                check_event(&event).unwrap_or_else(|error| panic!("{error}\nin {dialect:?}: {event:#}"));
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 600, "only {checked} events were seen");
+}
+
+#[test]
+fn the_kinds_are_those_of_the_rfc_and_all_but_the_clients_own_occur() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for told in stories::all().into_iter().flat_map(tell) {
+        let event = told.spelled(Dialect::V0_3Rpc);
+        kinds.extend(event.and_then(|event| event["metadata"][URI]["kind"].as_str().map(str::to_owned)));
+    }
+    assert_eq!(Vec::from_iter(kinds), ["STATE_CHANGE", "TEXT_CONTENT", "THOUGHT", "TOOL_CALL_UPDATE"]);
+}
+
+#[test]
+fn a_task_that_waits_shows_the_calls_it_waits_for() {
+    let told = tell([wants("run_shell_command", json!({})), vec![proposed(exec(), ONCE)]].concat());
+    let mut view = full_view();
+    view.cast = told.last().unwrap().cast.clone();
+    view.status.state = TaskState::InputRequired;
+    let shape =
+        TaskShape { history_length: None, artifacts: ArtifactsShown::Never, profile: Profile::Developer };
+    for dialect in Dialect::ALL {
+        let mut out = Vec::new();
+        write_task_item(dialect, &view, shape, &mut out);
+        let event: Value = serde_json::from_slice(&out).unwrap();
+        check_event(&event).unwrap_or_else(|error| panic!("{error}\nin {event:#}"));
+        assert!(event.to_string().contains("confirmation_request"), "{event:#}");
+        let broken = event.to_string().replace("\"PENDING\"", "\"SUCCEEDED\"");
+        check_event(&serde_json::from_str(&broken).unwrap()).unwrap_err();
+    }
+}
+
+#[test]
+fn text_that_was_taken_back_is_named() {
+    let events = tell(vec![
+        Fact::TurnStarted { turn: 1, model: None },
+        Fact::TextSaid { text: "Hel".into(), last: false },
+        Fact::TextWithdrawn,
+        Fact::TextSaid { text: "Hello".into(), last: false },
+    ]);
+    let events: Vec<_> = events.iter().filter_map(|told| told.spelled(Dialect::V0_3Rpc)).collect();
+    let id = |event: &Value| event["status"]["message"]["messageId"].clone();
+    assert_eq!(events[2]["metadata"][URI]["withdrawn_message_id"], id(&events[1]), "{events:#?}");
+    assert_ne!(id(&events[3]), id(&events[1]), "{events:#?}");
+}

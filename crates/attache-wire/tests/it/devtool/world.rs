@@ -1,0 +1,148 @@
+//! Facts that become events, as a server would make them.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    Answer, CallId, CallOutcome, Cast, Content, ContextId, Digest, Event, Fact, FinishedCall, ModelAnswer,
+    Proposal, ProposedCall, ReplyShape, Said, Seq, Shown, Stage, TaskId, TextPhase, ToolCall, Turn,
+    TurnPhase, Usage, Utterance, Verdict, happening_of,
+};
+use attache_wire::Dialect;
+use attache_wire::devtool::{Occasion, Profile};
+use serde_json::{Map, Value, json};
+
+use crate::fixture::{object, time};
+
+/// An event with what stood before and after it.
+pub(crate) struct Told {
+    pub(crate) stage: Stage,
+    pub(crate) cast: Arc<Cast>,
+    pub(crate) event: Event,
+}
+
+pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
+    let turn = Turn { number: 1, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent, asked: false };
+    let mut stage = Stage { reply: ReplyShape::Task, turn };
+    let mut cast = Arc::new(Cast::default());
+    let mut told = Vec::new();
+    for (fact, seq) in facts.into_iter().zip(2..) {
+        cast = cast.after(&fact);
+        let after = stage.after(&fact);
+        told.push(Told { stage, cast: cast.clone(), event: Event { seq: Seq(seq), at: time(7), fact } });
+        stage = after;
+    }
+    told
+}
+
+impl Told {
+    /// The bytes of the event for a client of the RFC's dialect; none where it sees nothing.
+    pub(crate) fn written(&self, dialect: Dialect) -> Option<Vec<u8>> {
+        let happening = happening_of(&self.stage, &self.cast, &self.event)?;
+        if !Profile::Developer.shows(&happening) {
+            return None;
+        }
+        let occasion = Occasion {
+            task: &TaskId::from("t-1"),
+            context: &ContextId::from("c-1"),
+            seq: self.event.seq,
+            at: self.event.at,
+            stage: &self.stage,
+            cast: &self.cast,
+            happening,
+        };
+        let mut out = Vec::new();
+        Profile::Developer.write(dialect, &occasion, &mut out);
+        Some(out)
+    }
+
+    pub(crate) fn spelled(&self, dialect: Dialect) -> Option<Value> {
+        Some(serde_json::from_slice(&self.written(dialect)?).unwrap())
+    }
+}
+
+/// The tool calls that a client of A2A 0.3 is told of, one after the other.
+pub(crate) fn calls(facts: Vec<Fact>) -> Vec<Value> {
+    let events = tell(facts).into_iter().filter_map(|told| told.spelled(Dialect::V0_3Rpc));
+    let data = events.map(|event| event["status"]["message"]["parts"][0]["data"].clone());
+    data.filter(|data| data["tool_call_id"].is_string()).collect()
+}
+
+pub(crate) fn last_call(facts: Vec<Fact>) -> Value {
+    calls(facts).pop().expect("a call that was told of")
+}
+
+/// A turn in which a model wants this.
+pub(crate) fn wants(name: &str, input: Value) -> Vec<Fact> {
+    let call = ToolCall { id: id(), name: name.into(), input: object(input) };
+    let said = Said { what: Utterance::Call(call), opaque: None };
+    let usage = Usage::default();
+    let answer = ModelAnswer { model: "model-1".into(), said: vec![said], usage, end: Default::default() };
+    vec![Fact::TurnStarted { turn: 1, model: None }, Fact::ModelAnswered(Box::new(answer))]
+}
+
+pub(crate) fn proposed(shown: Shown, choices: &[&str]) -> Fact {
+    let input = match &shown {
+        Shown::Exec { command, .. } => object(json!({ "command": command })),
+        Shown::Edit { path, new_content, .. } => object(json!({ "file_path": path, "content": new_content })),
+        Shown::Questions { questions } => object(json!({ "questions": questions })),
+        _ => Map::new(),
+    };
+    proposed_with(input, shown, choices)
+}
+
+pub(crate) fn proposed_with(input: Map<String, Value>, shown: Shown, choices: &[&str]) -> Fact {
+    let proposal = Arc::new(Proposal { input, effects: Vec::new(), shown });
+    let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
+    Fact::CallProposed(Box::new(ProposedCall {
+        call: id(),
+        proposal,
+        alone: false,
+        choices,
+        why: "a rule".into(),
+    }))
+}
+
+pub(crate) fn answered(choice: &str, verdict: Verdict) -> Fact {
+    answered_with(choice, verdict, None)
+}
+
+pub(crate) fn answered_with(choice: &str, verdict: Verdict, new_content: Option<&str>) -> Fact {
+    let new_content = new_content.map(str::to_owned);
+    let by = Some("ann".to_owned());
+    let answer = Answer { choice: choice.into(), verdict, new_content, answers: None, message: None, by };
+    Fact::CallAnswered { call: id(), answer: Box::new(answer) }
+}
+
+pub(crate) fn started() -> Fact {
+    Fact::CallStarted { call: id(), digest: Digest("00".into()) }
+}
+
+pub(crate) fn showed(text: &str) -> Fact {
+    Fact::CallShowed { call: id(), text: text.into() }
+}
+
+pub(crate) fn lost() -> Fact {
+    Fact::CallLost { call: id(), choices: ["proceed_once", "skip", "cancel"].map(str::to_owned).to_vec() }
+}
+
+pub(crate) fn finished(outcome: CallOutcome, text: &str, summary: &str) -> Fact {
+    finished_with(outcome, vec![Content::Text(text.into())], summary, None)
+}
+
+pub(crate) fn finished_with(
+    outcome: CallOutcome,
+    output: Vec<Content>,
+    summary: &str,
+    diff: Option<&str>,
+) -> Fact {
+    let (summary, diff) = (summary.to_owned(), diff.map(str::to_owned));
+    Fact::CallFinished(Box::new(FinishedCall { call: id(), outcome, output, summary, diff }))
+}
+
+pub(crate) fn failed(kind: &str) -> CallOutcome {
+    CallOutcome::Failed { kind: kind.into() }
+}
+
+fn id() -> CallId {
+    CallId("k1".into())
+}

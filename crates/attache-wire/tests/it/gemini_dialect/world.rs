@@ -1,0 +1,111 @@
+//! A task as it goes on, and what a client hears of it.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    Cast, ContextId, Event, Fact, Message, MessageId, ReplyShape, Seq, Stage, TaskId, TextPhase, Turn,
+    TurnPhase, happening_of,
+};
+use attache_testkit::gemini_extension::check_gemini_event;
+use attache_wire::Dialect;
+use attache_wire::devtool::{Occasion, Profile};
+use serde_json::{Value, json};
+
+use crate::fixture::{object, time};
+
+pub(super) struct World {
+    dialect: Dialect,
+    stage: Stage,
+    cast: Arc<Cast>,
+    seq: u64,
+}
+
+impl World {
+    /// In the middle of the first turn.
+    pub(super) fn new() -> Self {
+        Self::speaking(Dialect::V0_3Rpc)
+    }
+
+    pub(super) fn speaking(dialect: Dialect) -> Self {
+        let turn =
+            Turn { number: 1, phase: TurnPhase::Running, emitted: 0, text: TextPhase::Silent, asked: false };
+        let stage = Stage { reply: ReplyShape::Task, turn };
+        let cast = Cast { model: Some("gemini-2.5-pro".into()), ..Cast::default() };
+        Self { dialect, stage, cast: Arc::new(cast), seq: 1 }
+    }
+
+    /// Nobody knows yet who will answer.
+    pub(super) fn nameless() -> Self {
+        Self { cast: Arc::default(), ..Self::new() }
+    }
+
+    /// What is sent when `fact` is recorded.
+    #[track_caller]
+    pub(super) fn hears(&mut self, fact: Fact) -> Option<Value> {
+        self.seq += 1;
+        self.cast = self.cast.after(&fact);
+        let event = Event { seq: Seq(self.seq), at: time(0), fact };
+        let happening = happening_of(&self.stage, &self.cast, &event)
+            .filter(|happening| Profile::Gemini.shows(happening));
+        let heard = happening.map(|happening| {
+            let mut out = Vec::new();
+            let (task, context) = (&TaskId::from("T"), &ContextId::from("C"));
+            let (seq, at, stage, cast) = (event.seq, event.at, &self.stage, &*self.cast);
+            let occasion = Occasion { task, context, seq, at, stage, cast, happening };
+            Profile::Gemini.write(self.dialect, &occasion, &mut out);
+            let event: Value = serde_json::from_slice(&out).unwrap();
+            check_gemini_event(&event).unwrap_or_else(|error| panic!("{error}"));
+            event
+        });
+        self.stage = self.stage.after(&event.fact);
+        heard
+    }
+
+    /// What is sent for several of them, one after the other.
+    #[track_caller]
+    pub(super) fn hears_all(&mut self, facts: impl IntoIterator<Item = Fact>) -> Vec<Value> {
+        let mut heard = Vec::new();
+        for fact in facts {
+            heard.extend(self.hears(fact));
+        }
+        heard
+    }
+
+    /// The call that is told about when the last of `facts` is recorded.
+    #[track_caller]
+    pub(super) fn call_after(&mut self, facts: impl IntoIterator<Item = Fact>) -> Value {
+        let heard = self.hears_all(facts);
+        heard.last().unwrap()["status"]["message"]["parts"][0]["data"].clone()
+    }
+}
+
+/// `expected` as a status update of this task; ids of messages are ours to choose and are not compared.
+#[track_caller]
+pub(super) fn check_status(heard: Option<Value>, state: &str, kind: &str, part: Option<Value>) {
+    let mut heard = heard.expect("something is sent");
+    if let Some(message) = heard["status"].get_mut("message").and_then(Value::as_object_mut) {
+        message.remove("messageId").expect("a message has an id");
+    }
+    let mut expected = json!({
+        "kind": "status-update", "taskId": "T", "contextId": "C", "final": false,
+        "status": { "state": state, "timestamp": "2025-10-28T10:30:00.000Z" },
+        "metadata": { "coderAgent": { "kind": kind }, "model": "gemini-2.5-pro" }
+    });
+    if let Some(part) = part {
+        expected["status"]["message"] =
+            json!({ "kind": "message", "role": "agent", "parts": [part], "taskId": "T", "contextId": "C" });
+    }
+    assert_eq!(heard, expected, "\nheard:    {heard:#}\nexpected: {expected:#}");
+}
+
+/// Something the agent says about how it is; with a reason where a turn stopped without an answer.
+pub(super) fn words(text: &str, reason: Option<&str>) -> Arc<Message> {
+    let mut message = Message::from_agent(
+        MessageId::from("status-1-T"),
+        ContextId::from("C"),
+        Some(TaskId::from("T")),
+        text,
+    );
+    message.metadata = reason.map(|reason| object(json!({ "reason": reason })));
+    Arc::new(message)
+}
