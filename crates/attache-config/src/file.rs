@@ -83,6 +83,8 @@ pub(crate) struct CardFile {
     pub(crate) default_output_modes: Vec<String>,
     pub(crate) skills: Vec<SkillFile>,
     pub(crate) extensions: Vec<ExtensionFile>,
+    /// Only clients that know the development-tool extension are served.
+    pub(crate) require_development_tool: bool,
     pub(crate) security_schemes: BTreeMap<String, SchemeFile>,
     pub(crate) security: Vec<BTreeMap<String, Vec<String>>>,
     /// Interfaces for these tenants are listed besides the ones without.
@@ -131,6 +133,7 @@ impl Default for CardFile {
                 security: Vec::new(),
             }],
             extensions: Vec::new(),
+            require_development_tool: false,
             security_schemes: BTreeMap::new(),
             security: Vec::new(),
             tenants: Vec::new(),

@@ -158,6 +158,8 @@ pub struct CardSettings {
     pub max_age: Duration,
     pub input_modes: Vec<String>,
     pub output_modes: Vec<String>,
+    /// Only clients that know the development-tool extension are served.
+    pub require_development_tool: bool,
 }
 
 impl CardSettings {
@@ -166,6 +168,7 @@ impl CardSettings {
             max_age: Duration::from_secs(file.max_age_seconds),
             input_modes: file.default_input_modes.clone(),
             output_modes: file.default_output_modes.clone(),
+            require_development_tool: file.require_development_tool,
             file,
         }
     }

@@ -131,14 +131,15 @@ impl Furnishing {
         let mind = self.mind(wishes)?;
         let (root, chosen_by) = self.root(wishes)?;
         let environment = |name: &str| self.variables.get(name).cloned();
+        let flags = wished::flags(&self.operator, &self.flags, wishes)?;
         let refused = |error: ConfigError| Refusal { field: "workspace", what: error.to_string() };
         let trust =
-            look_up_trust(&root, chosen_by, &self.flags, &environment, &self.operator).map_err(refused)?;
+            look_up_trust(&root, chosen_by, &flags, &environment, &self.operator).map_err(refused)?;
         let home = self.variables.get("HOME").map(PathBuf::from);
         let settings = WorkspaceSettings::load(&Sources {
             workspace: &root,
             home: home.as_deref(),
-            flags: &self.flags,
+            flags: &flags,
             environment: &environment,
             operator: &self.operator,
             trusted: trust.is_trusted(),
@@ -147,7 +148,7 @@ impl Furnishing {
         let rules = RuleSources {
             settings: &settings,
             workspace: &root,
-            flags: &self.flags,
+            flags: &flags,
             operator: &self.operator,
         };
         let scratch = self.scratch_of(conversation)?;
@@ -161,9 +162,10 @@ impl Furnishing {
                 custom: settings.context.custom_ignore_file_paths.clone(),
             },
         };
+        let mode = wished::mode(&self.operator, &settings, wishes)?;
         let referee = PolicyReferee::new(PolicyOptions {
             policy: policy::load(&rules).map_err(refused)?,
-            mode: wished::mode(&self.operator, &settings, wishes)?,
+            mode,
             roots: workspace.roots.clone(),
             plans: Some(scratch.join("plans")),
             trusted: trust.is_trusted(),
@@ -193,7 +195,7 @@ impl Furnishing {
             instructions,
             opening: vec![Content::Text(opening(&root, &scratch, &settings, &told))],
             surroundings: Some(Arc::new(WorkspaceSurroundings::new(settings.clone(), root.clone(), &told))),
-            notices: told.notices.clone(),
+            notices: told.notices.iter().cloned().chain(wished::not_granted(wishes, mode)).collect(),
             limits: WorkLimits {
                 conversation_rounds: settings.model.max_session_turns,
                 compression_threshold: settings.model.compression_threshold,

@@ -7,11 +7,13 @@ use std::sync::Arc;
 use anyhow::Context;
 use attache_agent::CodingAgent;
 use attache_config::{AgentFlags, ModelChoice, Settings, StoreChoice, Synchronous, card_of};
+use attache_domain::{AgentCard, AgentExtension};
 use attache_server::{Limits, ServerOptions};
 use attache_session::{Agent, SessionOptions};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
+use attache_wire::devtool;
 
 use crate::furnishing::{Furnishing, Start};
 use crate::report::hinted;
@@ -79,8 +81,10 @@ pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
 
 pub(crate) fn server_options(settings: &Settings, base_url: &str) -> ServerOptions {
     let limits = &settings.limits;
+    let mut card = card_of(settings, base_url);
+    offer_development_tool(&mut card, settings.card.require_development_tool);
     ServerOptions {
-        card: card_of(settings, base_url),
+        card,
         card_max_age: settings.card.max_age,
         bearer_token: settings.token.clone(),
         allowed_hosts: allowed_hosts(settings),
@@ -95,6 +99,20 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> ServerOptio
             heartbeat: limits.heartbeat,
             shutdown_patience: limits.shutdown_patience,
         },
+    }
+}
+
+/// Every attache speaks the extension; an operator who lists it describes it in their own words.
+fn offer_development_tool(card: &mut AgentCard, required: bool) {
+    let listed = &mut card.capabilities.extensions;
+    match listed.iter_mut().find(|extension| devtool::speaks(&extension.uri)) {
+        Some(extension) => extension.required |= required,
+        None => listed.push(AgentExtension {
+            uri: devtool::URI.to_owned(),
+            description: Some("Thoughts, tool calls, approvals and commands of a coding agent.".to_owned()),
+            required,
+            params: None,
+        }),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use attache_agent::Refusal;
-use attache_config::{ConfigError, McpServerSettings, McpTransport, Settings, WorkspaceSettings};
+use attache_config::{AgentFlags, ConfigError, McpServerSettings, McpTransport, Settings, WorkspaceSettings};
 use attache_domain::Wishes;
 use attache_net::AddressRules;
 use attache_tool::policy::Mode;
@@ -26,6 +26,7 @@ pub(super) fn check(
         // Another folder has its own say.
         None => mode(operator, settings, wishes).map(drop)?,
     }
+    flags(operator, &AgentFlags::default(), wishes).map(drop)?;
     brought(settings, wishes).map(drop)
 }
 
@@ -39,11 +40,40 @@ pub(super) fn mode(
     settings: &WorkspaceSettings,
     wishes: &Wishes,
 ) -> Result<Mode, Refusal> {
+    let own = settings.general.approval_mode;
     let mode = match &wishes.approval_mode {
-        None => Ok(settings.general.approval_mode),
         Some(wished) => settings.allowed_mode(wished, operator),
+        // Clients of Gemini CLI's server say this as a matter of course: where it is not granted, they are asked.
+        None if wishes.auto_execute => Ok(settings.allowed_mode("yolo", operator).unwrap_or(own)),
+        None => Ok(own),
     };
     mode.map(mode_of).map_err(refusal("approvalMode"))
+}
+
+/// What people should know who wanted not to be asked.
+pub(super) fn not_granted(wishes: &Wishes, mode: Mode) -> Option<String> {
+    let refused = wishes.auto_execute && wishes.approval_mode.is_none() && mode != Mode::Yolo;
+    refused.then(|| {
+        "autoExecute is not granted here, so you will be asked: the operator has to set client_auto_execute, and the \
+         workspace has to be trusted."
+            .to_owned()
+    })
+}
+
+/// The flags of the program, with the tools that the client wants to be used unasked.
+pub(super) fn flags(operator: &Settings, flags: &AgentFlags, wishes: &Wishes) -> Result<AgentFlags, Refusal> {
+    let mut flags = flags.clone();
+    if wishes.allowed_tools.is_empty() {
+        return Ok(flags);
+    }
+    if !operator.client_auto_execute {
+        let what = "may not be given: only where the operator has set client_auto_execute may clients say what runs \
+                    unasked"
+            .to_owned();
+        return Err(Refusal { field: "allowedTools", what });
+    }
+    flags.allowed_tools.extend(wishes.allowed_tools.iter().cloned());
+    Ok(flags)
 }
 
 /// The servers of the settings, and those that the client brings.
