@@ -90,7 +90,7 @@ impl AnthropicOptions {
 /// let options = AnthropicOptions::new("claude-sonnet-4-5", Some(BaseUrl::parse(&server.url())?));
 /// let model = AnthropicModel::new(options, Client::new(&ClientOptions::default())?)?;
 /// let said = Exchange::User(vec![Content::Text("Hi".into())]);
-/// let mut answer = model.stream(Prompt { exchanges: vec![said.into()], ..Prompt::default() });
+/// let mut answer = model.stream(Prompt { exchanges: vec![said.into()].into(), ..Prompt::default() });
 /// let first = answer.next().await.expect("something")?;
 /// assert_eq!(first, Streamed::Piece(Piece::Text("Hello.".into())));
 /// # Ok(())
@@ -178,8 +178,8 @@ impl Provider for Shared {
         false
     }
 
-    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<String, LanguageError> {
-        request::body(self, prompt, circumstances)
+    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<Bytes, LanguageError> {
+        request::body(self, prompt, circumstances).map(Bytes::from)
     }
 
     fn request(&self, body: Bytes, _: Renew) -> BoxFuture<'_, Result<Request, LanguageError>> {

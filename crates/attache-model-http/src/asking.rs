@@ -36,7 +36,7 @@ pub(crate) trait Provider: Send + Sync + 'static {
     /// Can another credential be had when one is refused?
     fn renews(&self) -> bool;
 
-    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<String, LanguageError>;
+    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<Bytes, LanguageError>;
     /// The request for an answer, with a credential on it.
     fn request(&self, body: Bytes, renew: Renew) -> BoxFuture<'_, Result<Request, LanguageError>>;
     fn assembly(&self, prompt: &Prompt) -> Self::Assembly;
@@ -231,7 +231,7 @@ impl<P: Provider> Asking<P> {
         if let Some(body) = &self.body {
             return Ok(body.clone());
         }
-        let body = Bytes::from(self.provider.body(&self.prompt, &self.circumstances)?);
+        let body = self.provider.body(&self.prompt, &self.circumstances)?;
         self.body = Some(body.clone());
         Ok(body)
     }

@@ -114,7 +114,7 @@ pub enum Backend {
 /// let options = GeminiOptions::new("flash", Credential::ApiKey(Secret::new("key")), backend);
 /// let model = GeminiModel::new(options, Client::new(&ClientOptions::default())?)?;
 /// let said = Exchange::User(vec![Content::Text("Hi".into())]);
-/// let mut answer = model.stream(Prompt { exchanges: vec![said.into()], ..Prompt::default() });
+/// let mut answer = model.stream(Prompt { exchanges: vec![said.into()].into(), ..Prompt::default() });
 /// let first = answer.next().await.expect("something")?;
 /// assert_eq!(first, Streamed::Piece(Piece::Text("Hello.".into())));
 /// # Ok(())
@@ -201,7 +201,7 @@ impl Provider for Shared {
         self.endpoint.renews()
     }
 
-    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<String, LanguageError> {
+    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<Bytes, LanguageError> {
         request::body(self, prompt, circumstances)
     }
 

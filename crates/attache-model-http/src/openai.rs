@@ -7,6 +7,7 @@ mod calls;
 mod messages;
 mod models;
 mod request;
+mod vendors;
 
 use std::future::ready;
 use std::sync::Arc;
@@ -48,8 +49,9 @@ pub struct OpenAiOptions {
     pub output_limit: Option<OutputLimit>,
     /// Asks for what an answer cost. Only a server that refuses the question needs `false`.
     pub include_usage: bool,
-    /// Sends what the model let be seen of its reasoning back to it, within one turn, as some vendors require.
-    pub return_reasoning: bool,
+    /// Sends what the model let be seen of its reasoning back to it, as some vendors require; `None` goes by the
+    /// server.
+    pub return_reasoning: Option<bool>,
     pub retry: RetryOptions,
 }
 
@@ -79,7 +81,7 @@ impl OpenAiOptions {
             window: None,
             output_limit: None,
             include_usage: true,
-            return_reasoning: false,
+            return_reasoning: None,
             retry: RetryOptions::default(),
         }
     }
@@ -101,7 +103,7 @@ impl OpenAiOptions {
 /// let options = OpenAiOptions::new("qwen3", Some(BaseUrl::parse(&server.url())?));
 /// let model = OpenAiModel::new(options, Client::new(&ClientOptions::default())?)?;
 /// let said = Exchange::User(vec![Content::Text("Hi".into())]);
-/// let mut answer = model.stream(Prompt { exchanges: vec![said.into()], ..Prompt::default() });
+/// let mut answer = model.stream(Prompt { exchanges: vec![said.into()].into(), ..Prompt::default() });
 /// let first = answer.next().await.expect("something")?;
 /// assert_eq!(first, Streamed::Piece(Piece::Text("Hello.".into())));
 /// # Ok(())
@@ -149,12 +151,13 @@ impl OpenAiModel {
             true => OutputLimit::MaxCompletionTokens,
             false => OutputLimit::MaxTokens,
         };
+        let wants_thoughts_back = vendors::wants_thoughts_back(&endpoint.route);
         let shared = Shared {
             model,
             endpoint,
             output_limit: options.output_limit.unwrap_or(by_server),
             include_usage: options.include_usage,
-            return_reasoning: options.return_reasoning,
+            return_reasoning: options.return_reasoning.unwrap_or(wants_thoughts_back),
             retry: options.retry,
             client,
         };
@@ -199,8 +202,8 @@ impl Provider for Shared {
         false
     }
 
-    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<String, LanguageError> {
-        request::body(self, prompt, circumstances)
+    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<Bytes, LanguageError> {
+        request::body(self, prompt, circumstances).map(Bytes::from)
     }
 
     fn request(&self, body: Bytes, _: Renew) -> BoxFuture<'_, Result<Request, LanguageError>> {

@@ -1,6 +1,7 @@
 //! What a model has said so far, as every provider keeps it.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use attache_domain::{CallId, Exchange, Opaque, Said, ToolCall, Usage, Utterance};
 use attache_model::{Piece, Prompt, Stop};
@@ -21,13 +22,12 @@ pub(crate) struct Saying {
     route: String,
     model: String,
     pub(crate) said: Vec<Said>,
-    /// Ids that are taken, in the prompt or by this answer.
-    ids: HashSet<CallId>,
+    ids: TakenIds,
 }
 
 impl Saying {
     pub(crate) fn new(route: &str, model: &str, prompt: &Prompt) -> Self {
-        Self { route: route.into(), model: model.into(), said: Vec::new(), ids: ids_of(prompt) }
+        Self { route: route.into(), model: model.into(), said: Vec::new(), ids: TakenIds::of(prompt) }
     }
 
     pub(crate) fn text(&mut self, text: &str, tell: &mut dyn FnMut(Piece)) {
@@ -64,9 +64,7 @@ impl Saying {
         tell: &mut dyn FnMut(Piece),
     ) {
         let given = id.filter(|id| !id.is_empty() && id.len() <= LONGEST_ID).map(|id| CallId(id.to_owned()));
-        let free = given.filter(|id| !self.ids.contains(id));
-        let id = free.unwrap_or_else(|| CallId(format!("{MADE_UP}{}", uuid::Uuid::new_v4().simple())));
-        self.ids.insert(id.clone());
+        let id = self.ids.take(given);
         let call = ToolCall { id, name, input };
         tell(Piece::Call(call.clone()));
         self.push(Utterance::Call(call), data);
@@ -95,17 +93,34 @@ impl Saying {
     }
 }
 
-/// The ids of all calls in a prompt.
-pub(crate) fn ids_of(prompt: &Prompt) -> HashSet<CallId> {
-    let answers = prompt.exchanges.iter().filter_map(|exchange| match &**exchange {
-        Exchange::Model(said) => Some(said),
-        Exchange::User(_) | Exchange::Results(_) => None,
-    });
-    let ids = answers.flatten().filter_map(|said| match &said.what {
-        Utterance::Call(call) => Some(call.id.clone()),
-        Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => None,
-    });
-    ids.collect()
+/// Ids of calls that are taken, in the prompt or by this answer.
+#[derive(Debug)]
+pub(crate) struct TakenIds {
+    /// Looked through when a provider gives an id, and not before: it may be long.
+    exchanges: Arc<Vec<Arc<Exchange>>>,
+    own: HashSet<CallId>,
+}
+
+impl TakenIds {
+    pub(crate) fn of(prompt: &Prompt) -> Self {
+        Self { exchanges: Arc::clone(&prompt.exchanges), own: HashSet::new() }
+    }
+
+    /// The id of a new call: as it was given if it is free, or else made up.
+    pub(crate) fn take(&mut self, given: Option<CallId>) -> CallId {
+        let free = given.filter(|id| !self.own.contains(id) && !self.is_told(id));
+        let id = free.unwrap_or_else(|| CallId(format!("{MADE_UP}{}", uuid::Uuid::new_v4().simple())));
+        self.own.insert(id.clone());
+        id
+    }
+
+    fn is_told(&self, id: &CallId) -> bool {
+        let is_it = |said: &Said| matches!(&said.what, Utterance::Call(call) if call.id == *id);
+        self.exchanges.iter().any(|exchange| match &**exchange {
+            Exchange::Model(said) => said.iter().any(is_it),
+            Exchange::User(_) | Exchange::Results(_) => false,
+        })
+    }
 }
 
 /// How much was said.

@@ -156,7 +156,7 @@ impl AnthropicAssembly {
         }
     }
 
-    /// The answer so far, as the beginning of the one to come.
+    /// The answer so far, as the beginning of the one to come. Anthropic takes none that ends with a space.
     fn so_far(&self) -> Value {
         let reader = Reader { route: &self.route, family: family(&self.model), names: &self.names };
         let block = |said: &Said| {
@@ -166,7 +166,11 @@ impl AnthropicAssembly {
             };
             spoken_block(said, id, reader)
         };
-        self.saying.said.iter().filter_map(block).collect()
+        let mut blocks: Vec<Value> = self.saying.said.iter().filter_map(block).collect();
+        if let Some(Value::String(text)) = blocks.last_mut().and_then(|last| last.get_mut("text")) {
+            text.truncate(text.trim_end().len());
+        }
+        Value::Array(blocks)
     }
 }
 

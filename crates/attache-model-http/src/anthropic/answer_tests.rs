@@ -43,7 +43,7 @@ fn any_events_are_survived() {
         let _ = assembly.usage();
         // Whatever it is, it can be said again, and its calls have their results.
         let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembly.into_said(&Stop::Done))];
-        let prompt = Prompt { exchanges: exchanges.map(Arc::new).into(), ..Prompt::default() };
+        let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
         let body: Value = serde_json::from_str(&body(&shared, &prompt, &Circumstances::default()).unwrap()).unwrap();
         let of = |kind: &str, key: &str| -> Vec<Value> {
             let messages = body["messages"].as_array().unwrap().iter();

@@ -118,8 +118,11 @@ fn results(settled: &[Settled<'_>]) -> Vec<Value> {
             inside = texts;
             beside.extend(media);
         }
+        // An error has to say something.
         if result.is_none() {
             inside.push(json!({"type": "text", "text": NO_RESULT}));
+        } else if failed && inside.is_empty() {
+            inside.push(json!({"type": "text", "text": "The call failed and does not say why."}));
         }
         let mut block = json!({"type": "tool_result", "tool_use_id": id});
         if !inside.is_empty() {

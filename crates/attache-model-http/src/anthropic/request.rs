@@ -72,7 +72,7 @@ fn is_tunable(shared: &Shared) -> bool {
 /// The tools that were called so far: Anthropic takes no calls in a history without the tools they are of.
 fn past_tools(prompt: &Prompt) -> Vec<ToolDeclaration> {
     let mut names = BTreeSet::new();
-    for exchange in &prompt.exchanges {
+    for exchange in prompt.exchanges.iter() {
         let Exchange::Model(said) = &**exchange else { continue };
         names.extend(said.iter().filter_map(|said| match &said.what {
             Utterance::Call(call) => Some(call.name.as_str()),

@@ -1,16 +1,14 @@
 //! Puts an answer together from its chunks, and says whether it is one.
 
-use std::collections::HashSet;
-
 use attache_domain::{CallId, Opaque, Said, ToolCall, Usage, Utterance};
 use attache_model::{Piece, Prompt, Stop};
 use serde_json::{Map, Value, json};
 
 use super::Shared;
 use super::arguments::Arguments;
-use super::response::{Candidate, Chunk};
+use super::response::{Candidate, Chunk, usage_in};
 use crate::asking::{Assembly, StreamEnd, Verdict};
-use crate::saying::{self, MADE_UP};
+use crate::saying::{self, TakenIds};
 use crate::sse::SseEvent;
 
 /// An answer as far as it has come.
@@ -19,8 +17,7 @@ pub(super) struct GeminiAssembly {
     route: &'static str,
     model: String,
     said: Vec<Said>,
-    /// Ids that are taken, in the prompt or by this answer.
-    ids: HashSet<CallId>,
+    ids: TakenIds,
     /// A call whose input is still arriving.
     call: Option<StreamedCall>,
     /// A call came that nobody can make sense of.
@@ -30,7 +27,8 @@ pub(super) struct GeminiAssembly {
     continuation: Option<String>,
     /// What the requests before cost, where the answer is continued.
     spent: Usage,
-    usage: Usage,
+    /// What this one costs, as it was told last.
+    usage_metadata: String,
 }
 
 #[derive(Debug)]
@@ -53,21 +51,22 @@ impl GeminiAssembly {
             route: shared.endpoint.route,
             model: shared.model.id.clone(),
             said: Vec::new(),
-            ids: saying::ids_of(prompt),
+            ids: TakenIds::of(prompt),
             call: None,
             malformed: false,
             finish: None,
             blocked: None,
             continuation: None,
             spent: Usage::default(),
-            usage: Usage::default(),
+            usage_metadata: String::new(),
         }
     }
 
     /// Takes a chunk in and tells what is new.
-    fn take_chunk(&mut self, chunk: Chunk, tell: &mut dyn FnMut(Piece)) {
+    fn take_chunk(&mut self, chunk: Chunk<'_>, tell: &mut dyn FnMut(Piece)) {
         if let Some(usage) = chunk.usage_metadata {
-            self.usage = usage.usage();
+            self.usage_metadata.clear();
+            self.usage_metadata.push_str(usage.get());
         }
         if let Some(feedback) = chunk.prompt_feedback
             && let Some(reason) = feedback.block_reason
@@ -161,9 +160,7 @@ impl GeminiAssembly {
 
     fn finish_call(&mut self, streamed: StreamedCall, tell: &mut dyn FnMut(Piece)) {
         let StreamedCall { name, id, signature, arguments } = streamed;
-        let given = id.map(CallId).filter(|id| !self.ids.contains(id));
-        let id = given.unwrap_or_else(|| CallId(format!("{MADE_UP}{}", uuid::Uuid::new_v4().simple())));
-        self.ids.insert(id.clone());
+        let id = self.ids.take(id.map(CallId));
         let call = ToolCall { id, name, input: arguments.finish() };
         tell(Piece::Call(call.clone()));
         self.push(Utterance::Call(call), signature.map(signed));
@@ -261,12 +258,12 @@ impl Assembly for GeminiAssembly {
 
     fn carry_on(&mut self) {
         (self.finish, self.continuation) = (None, None);
-        self.spent = saying::sum(self.spent, self.usage);
-        self.usage = Usage::default();
+        self.spent = self.usage();
+        self.usage_metadata.clear();
     }
 
     fn usage(&self) -> Usage {
-        saying::sum(self.spent, self.usage)
+        saying::sum(self.spent, usage_in(&self.usage_metadata))
     }
 
     fn into_said(self, stop: &Stop) -> Vec<Said> {

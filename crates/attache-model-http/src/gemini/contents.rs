@@ -8,18 +8,15 @@ mod media;
 mod part;
 
 use std::borrow::Cow;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
 use attache_domain::{CallId, Exchange, Said, ToolCall, ToolResult, Utterance};
-use serde::Serialize;
 use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
 
 use super::models::{Generation, Model, family};
 use crate::history::{GO_ON, NO_RESULT};
 use crate::saying::MADE_UP;
-pub(super) use kept::Kept;
-use kept::Pairs;
+pub(super) use kept::{Draft, Kept};
 use part::{FunctionCall, FunctionResponse, Part, Response, Spelled, What};
 
 /// Stands where a signature is wanted and none is known that fits.
@@ -32,109 +29,103 @@ pub(super) struct Reader<'a> {
     pub(super) route: &'a str,
 }
 
-/// One after the other, beginning with the user, with every call answered.
-pub(super) fn contents<'a>(exchanges: &'a [Arc<Exchange>], reader: Reader<'a>, kept: &Kept) -> Vec<Told<'a>> {
+/// Begins a body with the contents, separated by commas: one after the other, beginning with the user, with every call
+/// answered. `before` comes first; where there are no contents, nothing is written.
+pub(super) fn tell(
+    before: &str,
+    exchanges: &[Arc<Exchange>],
+    reader: Reader<'_>,
+    kept: &Kept,
+) -> serde_json::Result<Draft> {
     let turn = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
-    let contents = Vec::with_capacity(exchanges.len());
-    let mut writer = Writer { reader, contents, pending: Vec::new(), pairs: kept.pairs() };
-    let mut exchanges = exchanges.iter().enumerate().peekable();
-    while let Some((index, exchange)) = exchanges.next() {
+    let draft = kept.recall(exchanges, turn);
+    let told = draft.told();
+    let mut writer = Writer { reader, before, draft, last: None, pending: Vec::new() };
+    for (index, exchange) in exchanges.iter().enumerate().skip(told) {
         match &**exchange {
             Exchange::User(content) => {
-                writer.settle(&[]);
+                writer.settle(&[])?;
                 let parts = content.iter().filter_map(media::part).map(Part::from).collect();
-                writer.push(USER, parts);
+                writer.push(USER, parts)?;
             }
             Exchange::Model(said) => {
-                writer.settle(&[]);
-                let results = exchanges.next_if(|(_, next)| matches!(***next, Exchange::Results(_)));
-                match results {
-                    Some((_, results)) => writer.pair([exchange, results], index > turn),
-                    None => writer.model(said, index > turn),
-                }
+                writer.settle(&[])?;
+                writer.model(said, index > turn)?;
             }
-            Exchange::Results(results) => writer.settle(results),
+            Exchange::Results(results) => {
+                writer.settle(results)?;
+                writer.settled(&exchanges[..=index])?;
+            }
         }
     }
-    writer.settle(&[]);
-    writer.contents
-}
-
-/// A content, made now or kept from before.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum Told<'a> {
-    Made(Spelled<'a>),
-    Kept(Arc<RawValue>),
+    writer.settle(&[])?;
+    writer.write_last()?;
+    Ok(writer.draft)
 }
 
 const USER: &str = "user";
 const MODEL: &str = "model";
 
-struct Writer<'a, 'k> {
+struct Writer<'a> {
     reader: Reader<'a>,
-    contents: Vec<Told<'a>>,
+    before: &'a str,
+    draft: Draft,
+    /// Not written yet: what comes next may belong to it.
+    last: Option<Spelled<'a>>,
     /// The calls of the last answer.
     pending: Vec<&'a ToolCall>,
-    pairs: MutexGuard<'k, Pairs>,
 }
 
-impl<'a> Writer<'a, '_> {
-    /// An answer with what came of its calls.
-    fn pair(&mut self, pair: [&'a Arc<Exchange>; 2], current: bool) {
-        let [Exchange::Model(said), Exchange::Results(results)] = pair.map(AsRef::as_ref) else { return };
-        // What the model says goes together with what it said just before, and never comes first.
-        let alone =
-            self.contents.last().is_some_and(|last| !matches!(last, Told::Made(last) if last.role == MODEL));
-        if let Some(kept) = self.pairs.find(pair, current).filter(|_| alone) {
-            self.contents.extend(kept.map(Told::Kept));
-            return;
-        }
-        let before = self.contents.len();
-        self.model(said, current);
-        self.settle(results);
-        if let (true, [answer, told]) = (alone, &mut self.contents[before..])
-            && let (Ok(spelled), Ok(settled)) = (to_raw_value(answer), to_raw_value(told))
-        {
-            let kept: [Arc<RawValue>; 2] = [spelled.into(), settled.into()];
-            [*answer, *told] = kept.clone().map(Told::Kept);
-            self.pairs.keep(pair, current, kept);
-        }
-    }
-
-    fn push(&mut self, role: &'static str, mut parts: Vec<Part<'a>>) {
+impl<'a> Writer<'a> {
+    fn push(&mut self, role: &'static str, mut parts: Vec<Part<'a>>) -> serde_json::Result<()> {
         if parts.is_empty() {
-            return;
+            return Ok(());
         }
-        // What is kept ends with results, and those keep to themselves.
-        if let Some(Told::Made(last)) = self.contents.last_mut()
+        if let Some(last) = &mut self.last
             && last.role == role
             && !last.holds_results()
         {
             last.parts.append(&mut parts);
-            return;
+            return Ok(());
         }
-        if self.contents.is_empty() && role == MODEL {
+        if self.last.is_none() && self.draft.is_empty() && role == MODEL {
             let parts = vec![What::Text(GO_ON.into()).into()];
-            self.contents.push(Told::Made(Spelled { role: USER, parts }));
+            self.last = Some(Spelled { role: USER, parts });
         }
-        self.contents.push(Told::Made(Spelled { role, parts }));
+        self.write_last()?;
+        self.last = Some(Spelled { role, parts });
+        Ok(())
     }
 
-    fn model(&mut self, said: &'a [Said], current: bool) {
+    fn write_last(&mut self) -> serde_json::Result<()> {
+        let Some(last) = self.last.take() else { return Ok(()) };
+        self.draft.write(if self.draft.is_empty() { self.before } else { "," });
+        self.draft.spell(&last)
+    }
+
+    /// Results keep to themselves: when they are told, so is everything before them.
+    fn settled(&mut self, exchanges: &[Arc<Exchange>]) -> serde_json::Result<()> {
+        if self.last.as_ref().is_some_and(Spelled::holds_results) {
+            self.write_last()?;
+            self.draft.settle(exchanges);
+        }
+        Ok(())
+    }
+
+    fn model(&mut self, said: &'a [Said], current: bool) -> serde_json::Result<()> {
         let mut parts = Vec::new();
         for said in said {
             let first_call = matches!(said.what, Utterance::Call(_)) && self.pending.is_empty();
             if let Utterance::Call(call) = &said.what {
                 self.pending.push(call);
             }
-            parts.extend(self.said(said, current && first_call));
+            parts.extend(self.said(said, first_call, current));
         }
-        self.push(MODEL, parts);
+        self.push(MODEL, parts)
     }
 
-    /// `signed` says that Gemini insists on a signature here.
-    fn said(&self, said: &'a Said, signed: bool) -> Option<Part<'a>> {
+    /// Gemini insists on a signature in the `first_call` of an answer in the `current` turn.
+    fn said(&mut self, said: &'a Said, first_call: bool, current: bool) -> Option<Part<'a>> {
         let own = said.opaque.as_ref().filter(|opaque| {
             opaque.provider == self.reader.route && family(&opaque.model) == self.reader.model.family()
         });
@@ -154,13 +145,15 @@ impl<'a> Writer<'a, '_> {
             }
         };
         let checked = matches!(self.reader.model.generation, Generation::Level);
-        let missing = || (signed && checked).then(|| Cow::Owned(json!(NO_SIGNATURE)));
-        let thought_signature = signature.map(Cow::Borrowed).or_else(missing);
+        let missing = first_call && checked && signature.is_none();
+        self.draft.beginning.turn_matters |= missing;
+        let made_up = (missing && current).then(|| Cow::Owned(json!(NO_SIGNATURE)));
+        let thought_signature = signature.map(Cow::Borrowed).or(made_up);
         Some(Part { what, thought, thought_signature })
     }
 
     /// Answers every pending call, by what is in `results` or by saying that there is nothing.
-    fn settle(&mut self, results: &'a [ToolResult]) {
+    fn settle(&mut self, results: &'a [ToolResult]) -> serde_json::Result<()> {
         let mut parts = Vec::new();
         let mut beside = Vec::new();
         for call in std::mem::take(&mut self.pending) {
@@ -170,7 +163,7 @@ impl<'a> Writer<'a, '_> {
             }
         }
         parts.append(&mut beside);
-        self.push(USER, parts);
+        self.push(USER, parts)
     }
 
     fn result(&self, call: &'a ToolCall, result: &'a ToolResult, beside: &mut Vec<Part<'a>>) -> Part<'a> {

@@ -1,6 +1,7 @@
 //! Histories, whole and broken.
 
 use attache_domain::{Base64, Content, Opaque};
+use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use super::*;
@@ -8,22 +9,18 @@ use super::*;
 /// As it goes out.
 fn spelled(exchanges: &[Arc<Exchange>], model: &Model) -> Vec<Value> {
     let kept = Kept::default();
-    let told = |exchanges| {
-        let contents = contents(exchanges, Reader { model, route: "gemini" }, &kept);
-        contents.iter().map(|content| to_value(content)).collect::<Vec<_>>()
-    };
     // Told bit by bit, as a conversation grows, it is the same as told at once.
-    for length in 0..exchanges.len() {
-        told(&exchanges[..length]);
+    for length in 0..=exchanges.len() {
+        let fresh = told(&exchanges[..length], model, &Kept::default());
+        assert_eq!(told(&exchanges[..length], model, &kept), fresh);
     }
-    let again = told(exchanges);
-    let fresh = contents(exchanges, Reader { model, route: "gemini" }, &Kept::default());
-    assert_eq!(again, fresh.iter().map(to_value).collect::<Vec<_>>());
-    again
+    told(exchanges, model, &kept)
 }
 
-fn to_value(content: &Told<'_>) -> Value {
-    serde_json::from_str(&serde_json::to_string(content).unwrap()).unwrap()
+fn told(exchanges: &[Arc<Exchange>], model: &Model, kept: &Kept) -> Vec<Value> {
+    let mut draft = tell("[", exchanges, Reader { model, route: "gemini" }, kept).unwrap();
+    draft.write(if draft.is_empty() { "[]" } else { "]" });
+    serde_json::from_slice(&kept.keep(draft)).unwrap()
 }
 
 fn text(text: &str) -> Vec<Content> {
@@ -228,4 +225,83 @@ fn an_image_in_a_result_is_inside_or_beside_it() {
         json!([
         {"functionResponse": {"name": "a", "id": "1", "response": {"error": "seen"}}}, inline])
     );
+}
+
+/// One exchange of a made-up history; ids are few, so that calls and results pair up or do not.
+fn exchange() -> impl Strategy<Value = Exchange> {
+    let ids = || proptest::collection::vec(prop_oneof!["[12]", Just("unnamed-1".to_owned())], 0..3);
+    let words = "[a\"]{0,2}";
+    let signature = proptest::option::of("[st]");
+    prop_oneof![
+        words.prop_map(|words| user(&words)),
+        words.prop_map(|words| said(Utterance::Text(words), None)),
+        (ids(), signature).prop_map(|(ids, signature)| {
+            let data = signature.map(|signature| json!({"thoughtSignature": signature}));
+            let opaque = data.and_then(|data| opaque("gemini", "gemini-3-pro", data));
+            let said = |id: String| Said { what: Utterance::Call(call(&id, "a")), opaque: opaque.clone() };
+            Exchange::Model(ids.into_iter().map(said).collect())
+        }),
+        ids().prop_map(|ids| Exchange::Results(ids.iter().map(|id| result(id, "a", "r")).collect())),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_conversation_that_grows_is_told_as_if_it_were_new(
+        history in proptest::collection::vec(exchange(), 0..12),
+        model in prop_oneof![Just("gemini-2.5-pro"), Just("gemini-3-pro")],
+    ) {
+        let history: Vec<_> = history.into_iter().map(Arc::new).collect();
+        spelled(&history, &Model::named(model));
+    }
+}
+
+#[test]
+fn what_was_told_is_written_on_where_it_is() {
+    let kept = Kept::default();
+    let model = Model::named("m");
+    let pair = |id: &str| [calls(&[(id, "a")]), Exchange::Results(vec![result(id, "a", "r")])].map(Arc::new);
+    let mut history = vec![Arc::new(user("q"))];
+    history.extend(pair("1"));
+    let tell = |history: &[Arc<Exchange>]| {
+        kept.keep(tell("[", history, Reader { model: &model, route: "gemini" }, &kept).unwrap())
+    };
+    let first = tell(&history);
+    let place = first.as_ptr();
+    drop(first);
+    // People's words are made anew; that they are the same is enough.
+    history[0] = Arc::new(user("q"));
+    let again = tell(&history);
+    assert_eq!(again.as_ptr(), place);
+    // One that is still being sent is not written to.
+    let sent = again.to_vec();
+    history.extend(pair("2"));
+    let longer = tell(&history);
+    assert_ne!(longer.as_ptr(), place);
+    assert_eq!(again, sent);
+    assert!(longer.starts_with(&sent));
+    history[0] = Arc::new(user("another question"));
+    assert!(!tell(&history).starts_with(&sent));
+}
+
+#[test]
+fn what_is_kept_stays_bounded() {
+    let kept = Kept::default();
+    let model = Model::named("m");
+    let mut histories = Vec::new();
+    for number in 0..20 {
+        let history = [
+            user(&format!("{number}{}", "x".repeat(1 << 20))),
+            calls(&[("1", "a")]),
+            Exchange::Results(vec![result("1", "a", "r")]),
+        ];
+        histories.push(history.map(Arc::new));
+        told(&histories[number], &model, &kept);
+    }
+    let known = |history: &[Arc<Exchange>]| kept.recall(history, 0).told() > 0;
+    let known: Vec<bool> = histories.iter().map(|history| known(history)).collect();
+    assert_eq!(known.iter().position(|known| *known), Some(5));
+    assert!(known[5..].iter().all(|known| *known));
 }

@@ -3,12 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use attache_model::{LanguageError, Prompt, ToolDeclaration};
+use bytes::Bytes;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::Shared;
-use super::contents::{Reader, Told, contents};
+use super::contents::{Reader, tell};
 use super::models::{Generation, Model};
 use super::schema;
 use crate::asking::{Circumstances, NUDGE};
@@ -21,19 +22,19 @@ pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
     circumstances: &Circumstances,
-) -> Result<String, LanguageError> {
+) -> Result<Bytes, LanguageError> {
     let refuse = |what: &str| Err(LanguageError::Request { what: what.into() });
-    let reader = Reader { model: &shared.model, route: shared.endpoint.route };
-    let contents = contents(&prompt.exchanges, reader, &shared.kept);
-    if contents.is_empty() {
-        return refuse("the prompt says nothing; give it a text");
-    }
+    let unspelled = |error: serde_json::Error| LanguageError::Request { what: error.to_string() };
     if prompt.tools.len() > MOST_TOOLS {
         return refuse(&format!("{} tools are declared; Gemini takes {MOST_TOOLS}", prompt.tools.len()));
     }
+    let reader = Reader { model: &shared.model, route: shared.endpoint.route };
+    let mut draft = tell(r#"{"contents":["#, &prompt.exchanges, reader, &shared.kept).map_err(unspelled)?;
+    if draft.is_empty() {
+        return refuse("the prompt says nothing; give it a text");
+    }
     let generation = generation(&shared.model, prompt);
-    let body = Body {
-        contents,
+    let rest = Rest {
         system_instruction: instructions(prompt, circumstances),
         tools: shared.declared.of(&prompt.tools)?,
         tool_config: (!prompt.tools.is_empty()).then(|| {
@@ -46,13 +47,15 @@ pub(super) fn body(
         generation_config: (!generation.is_empty()).then_some(generation),
         continuation_token: circumstances.continuation.as_ref(),
     };
-    serde_json::to_string(&body).map_err(|error| LanguageError::Request { what: error.to_string() })
+    draft.write("]");
+    draft.close_with(&rest).map_err(unspelled)?;
+    Ok(shared.kept.keep(draft))
 }
 
+/// What comes after the contents.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
-    contents: Vec<Told<'a>>,
+struct Rest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     system_instruction: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]

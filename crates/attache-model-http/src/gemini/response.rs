@@ -5,17 +5,19 @@
 use attache_domain::Usage;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Chunk {
+pub(super) struct Chunk<'a> {
     #[serde(deserialize_with = "null_as_default")]
     pub(super) candidates: Vec<Candidate>,
     #[serde(deserialize_with = "if_understood")]
     pub(super) prompt_feedback: Option<Feedback>,
-    #[serde(deserialize_with = "if_understood")]
-    pub(super) usage_metadata: Option<UsageMetadata>,
+    /// Every chunk tells what the answer costs so far, and only the last one counts: it is read with [`usage_in`].
+    #[serde(borrow)]
+    pub(super) usage_metadata: Option<&'a RawValue>,
     pub(super) error: Option<Value>,
 }
 
@@ -45,7 +47,7 @@ pub(super) struct Feedback {
 
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct UsageMetadata {
+struct UsageMetadata {
     prompt_token_count: Option<u64>,
     cached_content_token_count: Option<u64>,
     candidates_token_count: Option<u64>,
@@ -54,7 +56,7 @@ pub(super) struct UsageMetadata {
 }
 
 impl UsageMetadata {
-    pub(super) fn usage(self) -> Usage {
+    fn usage(self) -> Usage {
         let thoughts = self.thoughts_token_count.unwrap_or(0);
         let fed_back = self.tool_use_prompt_token_count.unwrap_or(0);
         Usage {
@@ -66,9 +68,14 @@ impl UsageMetadata {
     }
 }
 
-impl Chunk {
+/// Nothing where it has another shape than expected.
+pub(super) fn usage_in(usage_metadata: &str) -> Usage {
+    serde_json::from_str::<UsageMetadata>(usage_metadata).unwrap_or_default().usage()
+}
+
+impl<'a> Chunk<'a> {
     /// All chunks in a piece of JSON: itself, or each of a list. `None` when it is something else.
-    pub(super) fn all(json: &str) -> Option<Vec<Self>> {
+    pub(super) fn all(json: &'a str) -> Option<Vec<Self>> {
         match json.trim_start().as_bytes().first() {
             Some(b'{') => Some(vec![serde_json::from_str(json).ok()?]),
             Some(b'[') => serde_json::from_str(json).ok(),
@@ -102,9 +109,8 @@ mod tests {
     #[track_caller]
     fn check(json: &str, expected: Option<&[(usize, u64)]>) {
         let found = Chunk::all(json).map(|chunks| {
-            let shape = |chunk: &Chunk| {
-                (chunk.candidates.len(), chunk.usage_metadata.map_or(0, |usage| usage.usage().output))
-            };
+            let output = |usage: &RawValue| usage_in(usage.get()).output;
+            let shape = |chunk: &Chunk<'_>| (chunk.candidates.len(), chunk.usage_metadata.map_or(0, output));
             chunks.iter().map(shape).collect::<Vec<_>>()
         });
         assert_eq!(found.as_deref(), expected, "{json}");
@@ -119,6 +125,7 @@ mod tests {
             Some(&[(1, 3)]),
         );
         check(r#"{"candidates": [{}], "usageMetadata": {"thoughtsTokenCount": "3"}}"#, Some(&[(1, 0)]));
+        check(r#"{"candidates": [{}], "usageMetadata": [7]}"#, Some(&[(1, 0)]));
         check(r#"[{"candidates": [{"content": {"parts": null}}]}, {}]"#, Some(&[(1, 0), (0, 0)]));
         check("[DONE]", None);
         check("7", None);

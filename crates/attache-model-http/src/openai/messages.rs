@@ -97,15 +97,21 @@ impl Writer<'_> {
         Some(value)
     }
 
-    /// Thoughts of the current turn, under the name they came by.
+    /// Thoughts under the name they came by. Who wants them misses them everywhere, also where there were none.
     fn reasoning(&self, spoken: &[Spoken<'_>]) -> Option<(String, String)> {
-        let mut thoughts = spoken.iter().filter(|spoken| spoken.current).filter_map(|spoken| {
-            let Utterance::Thought(text) = &spoken.said.what else { return None };
-            Some((self.own(spoken.said)?.get("field")?.as_str()?, text.as_str()))
-        });
-        let (field, mut thought) = thoughts.next().map(|(field, text)| (field, text.to_owned()))?;
-        thoughts.for_each(|(_, text)| thought.push_str(text));
-        self.reader.return_reasoning.then(|| (field.to_owned(), thought))
+        if !self.reader.return_reasoning {
+            return None;
+        }
+        let (mut field, mut thought) = ("reasoning_content", String::new());
+        for Spoken { said, .. } in spoken {
+            if let Utterance::Thought(text) = &said.what
+                && let Some(name) = self.own(said).and_then(|data| data.get("field")?.as_str())
+            {
+                field = name;
+                thought.push_str(text);
+            }
+        }
+        Some((field.to_owned(), thought))
     }
 
     /// What this very model wanted to see again.
@@ -124,6 +130,9 @@ impl Writer<'_> {
             let (texts, media): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part["type"] == "text");
             let told = match result {
                 None => NO_RESULT.to_owned(),
+                Some(result) if texts.is_empty() && result.failed => {
+                    "The call failed and does not say why.".to_owned()
+                }
                 Some(_) if texts.is_empty() && media.is_empty() => "The call has no output.".to_owned(),
                 Some(_) if texts.is_empty() => "The output follows.".to_owned(),
                 Some(_) => joined(&texts),

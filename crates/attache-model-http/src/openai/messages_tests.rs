@@ -32,7 +32,7 @@ fn bytes(media_type: &str, bytes: &str) -> Content {
 }
 
 fn spelled(exchanges: Vec<Exchange>, return_reasoning: bool) -> Value {
-    let exchanges = exchanges.into_iter().map(Arc::new).collect();
+    let exchanges = Arc::new(exchanges.into_iter().map(Arc::new).collect());
     let names = ToolNames::default();
     let reader = Reader { route: "openai", model: "m", return_reasoning, names: &names };
     json!(messages(&Prompt { exchanges, ..Prompt::default() }, false, reader))
@@ -59,24 +59,27 @@ fn neighbours_of_the_user_are_one_and_plain_text_is_plain() {
 
 #[test]
 fn pictures_in_results_follow_as_if_the_user_showed_them() {
-    let answer = Exchange::Model(vec![said(call("a")), said(call("b")), said(call("c"))]);
+    let answer = Exchange::Model(["a", "b", "c", "d"].map(|id| said(call(id))).into());
     let results = Exchange::Results(vec![
         result("a", vec![Content::Text("seen".into()), bytes("image/png", "AAAA")]),
         result("b", vec![]),
+        ToolResult { failed: true, ..result("d", vec![]) },
     ]);
     let spelled_call = |id: &str| {
         json!({"id": id, "type": "function",
         "function": {"name": "look_at", "arguments": "{\"p\":1}"}})
     };
+    let spelled_calls = ["a", "b", "c", "d"].map(spelled_call);
     check(
         vec![user("q"), answer, results, user("and?")],
         json!([
             {"role": "user", "content": "q"},
             {"role": "assistant", "content": null,
-                "tool_calls": [spelled_call("a"), spelled_call("b"), spelled_call("c")]},
+                "tool_calls": spelled_calls},
             {"role": "tool", "tool_call_id": "a", "content": "seen"},
             {"role": "tool", "tool_call_id": "b", "content": "The call has no output."},
             {"role": "tool", "tool_call_id": "c", "content": NO_RESULT},
+            {"role": "tool", "tool_call_id": "d", "content": "The call failed and does not say why."},
             {"role": "user", "content": [
                 {"type": "text", "text": "The output of look.at (a):"},
                 {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
@@ -121,15 +124,15 @@ fn only_what_this_very_model_gave_goes_back_to_it() {
     assert_eq!(own["reasoning_content"], "hm");
     assert_eq!(own["tool_calls"][0]["extra_content"], extra["extra_content"]);
     assert_eq!(spelled(answered("openai", "m"), false)[1].get("reasoning_content"), None);
-    // Thoughts of an earlier turn are over.
+    // Those who want them want them of every turn.
     let earlier = [answered("openai", "m"), vec![user("n")]].concat();
-    assert_eq!(spelled(earlier, true)[1].get("reasoning_content"), None);
+    assert_eq!(spelled(earlier, true)[1]["reasoning_content"], "hm");
     for (provider, model) in [("openai", "n"), ("openai@https://x", "m"), ("gemini", "m"), ("anthropic", "m")]
     {
         let other = spelled(answered(provider, model), true)[1].clone();
         assert_eq!(
-            (other.get("reasoning_content"), other["tool_calls"][0].get("extra_content")),
-            (None, None)
+            (&other["reasoning_content"], other["tool_calls"][0].get("extra_content")),
+            (&json!(""), None)
         );
     }
 }

@@ -59,7 +59,7 @@ fn providers() -> Providers {
 }
 
 async fn ask(model: &dyn LanguageModel, exchanges: &[Exchange]) -> Vec<Exchange> {
-    let exchanges = exchanges.iter().cloned().map(Arc::new).collect();
+    let exchanges = Arc::new(exchanges.iter().cloned().map(Arc::new).collect());
     let told: Vec<_> = model.stream(Prompt { exchanges, ..Prompt::default() }).collect().await;
     match told.last() {
         Some(Ok(Streamed::End { said, .. })) => answered(said),

@@ -126,7 +126,7 @@ pub(crate) fn hello() -> Prompt {
 }
 
 pub(crate) fn prompt(exchanges: impl IntoIterator<Item = Exchange>) -> Prompt {
-    Prompt { exchanges: exchanges.into_iter().map(Arc::new).collect(), ..Prompt::default() }
+    Prompt { exchanges: Arc::new(exchanges.into_iter().map(Arc::new).collect()), ..Prompt::default() }
 }
 
 /// What came, as it is said again in the next prompt, with a result for each call.

@@ -7,7 +7,7 @@ use attache_domain::{Event, Fact, FinishedCall, ToolCall, Utterance};
 pub(crate) enum Act<'a> {
     /// The next piece of the answer.
     Text(&'a str),
-    /// What was shown of the answer does not count: it was cut off and starts again.
+    /// What was shown of the answer does not count: it was cut off. It may start again.
     Withdrawn,
     ToolUse(&'a ToolCall),
     ToolResult(&'a FinishedCall),

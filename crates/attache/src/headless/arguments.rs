@@ -7,6 +7,9 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::AgentArguments;
 
+/// Warnings, but not that the model gave no answer: how a run ends is printed anyway.
+const QUIET: &str = "warn,attache_agent::round=error";
+
 #[derive(Debug, Args)]
 pub(crate) struct HeadlessArguments {
     /// What to do; the same as --prompt
@@ -72,7 +75,7 @@ impl From<&HeadlessArguments> for AgentFlags {
 
 impl From<&HeadlessArguments> for Flags {
     fn from(arguments: &HeadlessArguments) -> Self {
-        let log = if arguments.debug { "debug" } else { "warn" };
+        let log = if arguments.debug { "debug" } else { QUIET };
         Self {
             config: arguments.config.clone(),
             workspace: arguments.workspace.clone(),

@@ -111,7 +111,7 @@ impl Output for StreamJsonOutput {
             Act::Text(text) => What::Message { role: "assistant", content: text, delta: true },
             Act::Withdrawn => What::Error {
                 severity: "warning",
-                message: "the answer was cut off and starts again; the pieces of it so far do not count",
+                message: "the answer was cut off; the pieces of it so far do not count",
             },
             Act::ToolUse(call) => {
                 What::ToolUse { tool_name: &call.name, tool_id: &call.id.0, parameters: &call.input }
@@ -138,13 +138,16 @@ impl Output for StreamJsonOutput {
 }
 
 fn print(what: What<'_>) -> io::Result<()> {
-    let now = Timestamp::now();
-    let timestamp = Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now).to_string();
-    let mut line = serde_json::to_vec(&Line { what, timestamp })?;
+    let mut line = serde_json::to_vec(&Line { what, timestamp: spelled(Timestamp::now()) })?;
     line.push(b'\n');
     let mut out = io::stdout().lock();
     out.write_all(&line)?;
     out.flush()
+}
+
+/// Always to the millisecond, so that times in the order of their letters are in order.
+fn spelled(time: Timestamp) -> String {
+    format!("{time:.3}")
 }
 
 fn result(finished: &FinishedCall) -> What<'_> {
@@ -189,5 +192,22 @@ impl Tokens {
         self.output_tokens += tokens.candidates;
         self.cached += tokens.cached;
         self.input += tokens.input;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(nanoseconds: i128, expected: &str) {
+        assert_eq!(spelled(Timestamp::from_nanosecond(nanoseconds).unwrap()), expected);
+    }
+
+    #[test]
+    fn every_time_has_its_milliseconds() {
+        check(0, "1970-01-01T00:00:00.000Z");
+        check(470_000_000, "1970-01-01T00:00:00.470Z");
+        check(471_999_999, "1970-01-01T00:00:00.471Z");
     }
 }

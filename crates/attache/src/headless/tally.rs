@@ -243,7 +243,7 @@ mod tests {
         };
         let mut tally = Tally::default();
         for event in [
-            event(1000, Fact::TurnStarted { turn: 1 }),
+            event(1000, Fact::TurnStarted { turn: 1, model: None }),
             event(1250, answer("c")),
             event(1300, Fact::CallStarted { call: call.clone(), digest: Digest("d".into()) }),
             event(1340, Fact::CallFinished(Box::new(finished))),
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn a_model_that_never_answers_has_been_asked() {
         let mut tally = Tally::default();
-        tally.take(&event(0, Fact::TurnStarted { turn: 1 }));
+        tally.take(&event(0, Fact::TurnStarted { turn: 1, model: None }));
         tally.model_failed("m", Timestamp::from_millisecond(70).unwrap());
         let api = &tally.stats.models["m"].api;
         assert_eq!((api.total_requests, api.total_errors, api.total_latency_ms), (1, 1, 70));

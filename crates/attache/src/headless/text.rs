@@ -23,10 +23,7 @@ impl Output for TextOutput {
             Act::Text(text) => self.print(text),
             Act::Withdrawn => {
                 self.end_line()?;
-                tell(
-                    "WARNING",
-                    "the answer was cut off and starts again; what was printed of it does not count",
-                );
+                tell("WARNING", "the answer was cut off; what was printed of it does not count");
                 Ok(())
             }
             Act::Warning(text) => {

@@ -1,59 +1,171 @@
-//! What was spelled before: a conversation is told again and again, and only its end is new.
+//! Conversations as they were spelled last: each is told again and again, and only its end is new.
 //!
-//! An answer with calls and what came of them is always two contents, whatever is around them, so they are kept together.
-//! Known by where they are in memory: as long as one is kept here, nothing else can be at its place.
+//! What a request tells stays where it is, and the next request is written behind it: nothing is copied as long as nobody
+//! else holds the one before. Exchanges are known by where they are in memory; what is held here keeps its place.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use attache_domain::Exchange;
-use serde_json::value::RawValue;
+use bytes::{BufMut, Bytes, BytesMut};
+use serde::Serialize;
 
-/// Of spelled text, for all conversations together. Beyond it everything is forgotten and spelled once more.
+/// For all conversations together; those that were not told for longest are forgotten and spelled once more.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Default)]
 pub(in crate::gemini) struct Kept {
-    pairs: Mutex<Pairs>,
+    /// The latest at the end.
+    known: Mutex<Vec<Known>>,
 }
-
-#[derive(Debug, Default)]
-pub(super) struct Pairs {
-    known: HashMap<Key, Known>,
-    bytes: usize,
-}
-
-/// Where an answer and its results are, and whether they belong to the turn that is going on.
-type Key = (usize, usize, bool);
 
 #[derive(Debug)]
 struct Known {
-    /// Hold the places.
-    _places: [Weak<Exchange>; 2],
-    spelled: [Arc<RawValue>; 2],
+    beginning: Beginning,
+    body: Bytes,
+}
+
+/// A request under way.
+#[derive(Debug)]
+pub(in crate::gemini) struct Draft {
+    pub(super) text: BytesMut,
+    pub(super) beginning: Beginning,
+}
+
+/// As much of a body as will be the same in the next, whatever is said then.
+#[derive(Debug, Default)]
+pub(super) struct Beginning {
+    length: usize,
+    /// The exchanges that are told in it.
+    places: Vec<Place>,
+    /// Where the turn began that was going on, and whether anything is spelled by that.
+    pub(super) turn: usize,
+    pub(super) turn_matters: bool,
+}
+
+#[derive(Debug)]
+struct Place {
+    address: usize,
+    holder: Holder,
+}
+
+/// Nothing else can come to be where this is.
+#[derive(Debug)]
+enum Holder {
+    /// These are made anew for every turn, so they may be equal without being the same.
+    User(Arc<Exchange>),
+    Other {
+        _place: Weak<Exchange>,
+    },
 }
 
 impl Kept {
-    pub(super) fn pairs(&self) -> MutexGuard<'_, Pairs> {
-        self.pairs.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What is known of a conversation whose current turn begins at `turn`; if nothing is, an empty body.
+    pub(super) fn recall(&self, exchanges: &[Arc<Exchange>], turn: usize) -> Draft {
+        let mut known = self.known();
+        let found = known.iter().rposition(|known| known.beginning.begins(exchanges, turn));
+        let found = found.map(|place| known.remove(place));
+        drop(known);
+        let Some(Known { mut beginning, body }) = found else {
+            return Draft { text: BytesMut::new(), beginning: Beginning { turn, ..Beginning::default() } };
+        };
+        let text = match body.try_into_mut() {
+            Ok(mut text) => {
+                text.truncate(beginning.length);
+                text
+            }
+            // The request before is still being sent.
+            Err(body) => BytesMut::from(&body[..beginning.length]),
+        };
+        beginning.turn = turn;
+        Draft { text, beginning }
     }
-}
 
-impl Pairs {
-    pub(super) fn find(&self, pair: [&Arc<Exchange>; 2], current: bool) -> Option<[Arc<RawValue>; 2]> {
-        self.known.get(&key(pair, current)).map(|known| known.spelled.clone())
-    }
-
-    pub(super) fn keep(&mut self, pair: [&Arc<Exchange>; 2], current: bool, spelled: [Arc<RawValue>; 2]) {
-        self.bytes += spelled.iter().map(|spelled| spelled.get().len()).sum::<usize>();
-        if self.bytes > MOST_BYTES {
-            *self = Self::default();
+    /// Remembers the beginning of a body that is about to be sent.
+    pub(in crate::gemini) fn keep(&self, draft: Draft) -> Bytes {
+        let Draft { text, beginning } = draft;
+        let body = text.freeze();
+        if beginning.length > 0 && body.len() <= MOST_BYTES {
+            let mut known = self.known();
+            known.push(Known { beginning, body: body.clone() });
+            let mut bytes = known.iter().map(|known| known.body.len()).sum::<usize>();
+            let too_many = known.iter().take_while(|known| {
+                let too_many = bytes > MOST_BYTES;
+                bytes -= known.body.len();
+                too_many
+            });
+            let too_many = too_many.count();
+            known.drain(..too_many);
         }
-        let places = pair.map(Arc::downgrade);
-        self.known.insert(key(pair, current), Known { _places: places, spelled });
+        body
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<Known>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn key([answer, results]: [&Arc<Exchange>; 2], current: bool) -> Key {
-    (Arc::as_ptr(answer).addr(), Arc::as_ptr(results).addr(), current)
+impl Draft {
+    pub(in crate::gemini) fn write(&mut self, text: &str) {
+        self.text.put_slice(text.as_bytes());
+    }
+
+    pub(in crate::gemini) fn spell(&mut self, value: &impl Serialize) -> serde_json::Result<()> {
+        serde_json::to_writer((&mut self.text).writer(), value)
+    }
+
+    /// Adds the members of `value`, an object, to the object that ends here.
+    pub(in crate::gemini) fn close_with(&mut self, value: &impl Serialize) -> serde_json::Result<()> {
+        let begin = self.text.len();
+        self.spell(value)?;
+        match &mut self.text[begin..] {
+            [_, b'}'] => self.text.truncate(begin),
+            [brace, ..] => {
+                *brace = b',';
+                return Ok(());
+            }
+            [] => {}
+        }
+        self.write("}");
+        Ok(())
+    }
+
+    pub(in crate::gemini) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// How many exchanges are told already.
+    pub(super) fn told(&self) -> usize {
+        self.beginning.places.len()
+    }
+
+    /// `exchanges` are told, and nothing that comes changes how.
+    pub(super) fn settle(&mut self, exchanges: &[Arc<Exchange>]) {
+        let Beginning { length, places, .. } = &mut self.beginning;
+        *length = self.text.len();
+        places.extend(exchanges[places.len()..].iter().map(Place::of));
+    }
+}
+
+impl Beginning {
+    fn begins(&self, exchanges: &[Arc<Exchange>], turn: usize) -> bool {
+        let Some(exchanges) = exchanges.get(..self.places.len()) else { return false };
+        // From the end, where conversations differ most.
+        (turn == self.turn || !self.turn_matters)
+            && self.places.iter().zip(exchanges).rev().all(|(place, exchange)| place.holds(exchange))
+    }
+}
+
+impl Place {
+    fn of(exchange: &Arc<Exchange>) -> Self {
+        let holder = match **exchange {
+            Exchange::User(_) => Holder::User(Arc::clone(exchange)),
+            Exchange::Model(_) | Exchange::Results(_) => Holder::Other { _place: Arc::downgrade(exchange) },
+        };
+        Self { address: Arc::as_ptr(exchange).addr(), holder }
+    }
+
+    fn holds(&self, exchange: &Arc<Exchange>) -> bool {
+        self.address == Arc::as_ptr(exchange).addr()
+            || matches!(&self.holder, Holder::User(known) if known == exchange)
+    }
 }

@@ -1,5 +1,6 @@
 //! What those who speak like OpenAI do differently.
 
+use attache_domain::Exchange;
 use attache_model::{LanguageModel, Piece, Stop, Streamed};
 use attache_model_http::openai::OpenAiOptions;
 use attache_testkit::model_server::openai::{self, bare, chunk};
@@ -118,12 +119,20 @@ async fn thoughts_go_back_where_a_vendor_requires_it() {
             chunk().call(0, "c", "a", "{}").finish("tool_calls"),
         ]),
         openai::answer([chunk().text("Done.").finish("stop")]),
+        openai::answer([chunk().text("Welcome.").finish("stop")]),
     ]);
-    let options = OpenAiOptions { return_reasoning: true, include_usage: false, ..options(&server, "m") };
+    let options =
+        OpenAiOptions { return_reasoning: Some(true), include_usage: false, ..options(&server, "m") };
     let world = World::with(server, options);
     let told = world.ask(hello()).await;
-    world.ask(prompt([vec![user("Hello")], answered(told.said())].concat())).await;
+    let called = [vec![user("Hello")], answered(told.said())].concat();
+    let done = world.ask(prompt(called.clone())).await;
+    let thanked = vec![Exchange::Model(done.said().to_vec()), user("Thanks.")];
+    world.ask(prompt([called, thanked].concat())).await;
     let received = world.server.received();
     assert_eq!(received[0].json().get("stream_options"), None);
     assert_eq!(received[1].json()["messages"][1]["reasoning_content"], "Hm.");
+    let later = received[2].json();
+    assert_eq!(later["messages"][1]["reasoning_content"], "Hm.", "also when the turn is over");
+    assert_eq!(later["messages"][3]["reasoning_content"], "", "also where there was none");
 }

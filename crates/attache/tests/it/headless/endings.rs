@@ -60,9 +60,12 @@ async fn a_refused_key_is_a_matter_of_authentication() {
 async fn a_model_that_gives_no_answer_is_an_error_in_every_format() {
     let refused = || gemini::error(400, "INVALID_ARGUMENT", "no such field", json!([]));
     let model = ModelServer::playing([refused(), refused(), refused()]);
-    check(&Run::with(&model, &["-p", "x"]).end().await, 1, "no such field");
+    let ended = Run::with(&model, &["-p", "x"]).end().await;
+    check(&ended, 1, "no such field");
+    assert_eq!(ended.err.matches("no such field").count(), 1, "told once: {}", ended.err);
     let ended = Run::with(&model, &["-p", "x", "-o", "json"]).end().await;
     let document = ended.json();
+    assert_eq!(ended.err, "", "all there is to say is in the document");
     assert_eq!((ended.code, &document["error"]["code"]), (Some(1), &json!(1)));
     assert_eq!(document["stats"]["models"]["gemini-2.5-pro"]["api"]["totalErrors"], 1);
     let ended = Run::with(&model, &["-p", "x", "-o", "stream-json"]).end().await;

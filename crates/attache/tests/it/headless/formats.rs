@@ -129,7 +129,11 @@ async fn an_answer_that_starts_again_is_told_in_every_format() {
     let [text, json, stream] = &mut runs;
     let (text, json, stream) = tokio::join!(text.end(), json.end(), stream.end());
     assert_eq!(text.out, "Lost wor\nWhole words.\n");
-    assert!(text.err.contains("[WARNING] the answer was cut off and starts again"), "{}", text.err);
+    assert!(
+        text.err.contains("[WARNING] the answer was cut off; what was printed of it does not count"),
+        "{}",
+        text.err
+    );
     assert_eq!(json.json()["response"], "Whole words.");
     let warnings = json.json()["warnings"].as_array().unwrap().len();
     assert_eq!(warnings, 1, "{}", json.out);
