@@ -1,7 +1,10 @@
 //! A turn, or a part of one, of a model of ours: its stream becomes facts.
 
+use std::sync::Arc;
+
 use attache_domain::{
-    AnswerEnd, Exchange, Fact, ModelAnswer, Outcome, Said, TaskView, ToolCall, ToolResult, Usage, Utterance,
+    AnswerEnd, Content, Exchange, Fact, Message, ModelAnswer, Outcome, Part, Role, Said, TaskView, ToolCall,
+    ToolResult, Usage, Utterance,
 };
 use attache_model::{Finish, ModelChunk, ModelError, ModelProvider, ModelRequest, ModelStream, StreamItem};
 use attache_session::{Journal, Latest, Stopped};
@@ -27,7 +30,7 @@ pub(crate) async fn round(
     let turn = view.progress.turn;
     let voice = Voice::of(&view);
     let request = ModelRequest {
-        history: view.history.clone(),
+        history: history(&view),
         turn: turn.number,
         emitted: turn.emitted,
         results: results_of_turn(&view),
@@ -54,6 +57,22 @@ pub(crate) async fn round(
     }
     let silent = ModelError::Interrupted { what: "it ended without saying so".into() };
     Ok(Ended::WithTurn(failed(&silent, &voice)))
+}
+
+/// What people and the agent have said; a command that puts something to the model speaks last.
+fn history(view: &TaskView) -> Vec<Arc<Message>> {
+    let mut history = view.history.clone();
+    if view.progress.work.prompted
+        && let Some(Exchange::User(contents)) = view.exchanges.last().map(|placed| placed.exchange.as_ref())
+    {
+        let texts = contents.iter().filter_map(|content| match content {
+            Content::Text(text) => Some(Part::text(text)),
+            Content::Bytes { .. } | Content::Link { .. } => None,
+        });
+        let voice = Voice::of(view);
+        history.push(Arc::new(Message { role: Role::User, ..voice.message("prompt", texts.collect()) }));
+    }
+    history
 }
 
 /// What came of the calls of this turn, answer by answer.

@@ -3,10 +3,18 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Fact, Fault, Message, Outcome, Progress, ReplyShape, TaskView, Wishes};
-use attache_session::{Agent, Journal, Latest, Stopped, TurnRequest};
+use attache_command::ServerEntry;
+use attache_domain::{
+    CommandCall, CommandSpec, Fact, Fault, Message, Outcome, Progress, ReplyShape, TaskView, Wishes,
+};
+use attache_session::{
+    Agent, Equipment, EquippedServer, EquippedTool, Journal, Latest, Stopped, TurnRequest,
+};
+
+use attache_tool::ToolSpec;
 
 use crate::built_in::Ended;
+use crate::commanding::command_in;
 use crate::performance::Performance;
 use crate::reason::Reason;
 use crate::voice::Voice;
@@ -40,6 +48,40 @@ impl Agent for CodingAgent {
         }
     }
 
+    async fn equipment(&self, view: &TaskView, wishes: &Wishes) -> Result<Equipment, Fault> {
+        let place = self.workplaces.open(&view.progress.scope, &view.context, wishes).await;
+        let place = place.map_err(|refusal| fault(wishes, refusal))?;
+        let servers = place.premises.as_ref().map(|premises| premises.servers()).unwrap_or_default();
+        let server = |server: ServerEntry| EquippedServer {
+            name: server.name,
+            status: server.status,
+            tools: server.tools,
+        };
+        let registry = place.toolbox.tools();
+        let tool = |spec: &ToolSpec| EquippedTool {
+            name: spec.name.clone(),
+            description: spec.description.clone(),
+            parameters: spec.parameters.clone(),
+        };
+        Ok(Equipment {
+            model: place.mind.name().to_owned(),
+            servers: servers.into_iter().map(server).collect(),
+            tools: registry.tools().map(|found| tool(found.spec())).collect(),
+        })
+    }
+
+    async fn commands(&self, wishes: &Wishes) -> Result<Vec<CommandSpec>, Fault> {
+        let registry = self.workplaces.commands(wishes).await.map_err(|refusal| fault(wishes, refusal))?;
+        Ok(registry.specs())
+    }
+
+    async fn check_command(&self, call: &CommandCall, wishes: &Wishes) -> Result<CommandCall, String> {
+        let registry = self.workplaces.commands(wishes).await.map_err(|refusal| refusal.what)?;
+        let found = registry.find(call).map_err(|error| error.to_string())?;
+        found.check().map_err(|error| error.to_string())?;
+        Ok(found.call)
+    }
+
     fn reply_shape(&self, message: &Message) -> ReplyShape {
         let wishes = message.wishes.as_deref().cloned().unwrap_or_default();
         match self.workplaces.mind(&wishes) {
@@ -64,6 +106,7 @@ impl Agent for CodingAgent {
         };
         let wishes = Wishes::of(earlier.iter().chain([latest.view().as_ref()]));
         // Most turns of a model of ours use no tools: they need no workplace.
+        let idle = idle && command_in(&latest.view()).is_none();
         if let (true, Ok(Mind::BuiltIn(model))) = (idle, self.workplaces.mind(&wishes))
             && let Ended::WithTurn(end) = built_in::round(model.as_ref(), &latest, journal).await?
         {
@@ -83,8 +126,22 @@ impl CodingAgent {
         wishes: &Wishes,
     ) -> Result<(), Stopped> {
         let (scope, context) = (latest.view().progress.scope.clone(), latest.view().context.clone());
-        match self.workplaces.open(&scope, &context, wishes).await {
-            Ok(place) => Performance::new(place, latest, journal, earlier).run().await,
+        let given = command_in(&latest.view()).cloned();
+        let furnished = async {
+            let place = self.workplaces.open(&scope, &context, wishes).await?;
+            let command = match &given {
+                Some(call) => Some(self.workplaces.commands(wishes).await?.find(call)),
+                None => None,
+            };
+            Ok::<_, Refusal>((place, command.transpose()))
+        };
+        match furnished.await {
+            Ok((place, Ok(command))) => {
+                let workplaces = self.workplaces.clone();
+                Performance::new(workplaces, place, latest, journal, earlier, command).run().await
+            }
+            // It was there when it was given.
+            Ok((_, Err(error))) => cannot_begin(&latest, journal, error.to_string()).await,
             Err(refusal) => {
                 tracing::warn!(error = %refusal, "a conversation cannot be furnished");
                 let text = format!("I cannot work here: {refusal}. Send any message to try again.");

@@ -8,6 +8,7 @@ use attache_domain::{
     CallStep, Content, ContextReason, Exchange, Fact, GivenContext, Outcome, Settlement, TaskState, TaskView,
     TextPhase, Told,
 };
+use attache_command::Found;
 use attache_model::ToolDeclaration;
 use attache_session::{Journal, Latest, Stopped};
 use attache_tool::Registry;
@@ -16,8 +17,9 @@ use crate::built_in::{self, Ended};
 use crate::prompt::Earlier;
 use crate::reason::Reason;
 use crate::referee::Case;
+use crate::tally::Tally;
 use crate::voice::Voice;
-use crate::{Mind, Workplace, changes};
+use crate::{Mind, Workplace, Workplaces, changes};
 
 pub(crate) struct Performance<'a> {
     pub(crate) place: Arc<Workplace>,
@@ -29,6 +31,11 @@ pub(crate) struct Performance<'a> {
     pub(crate) tools: Tools,
     /// There is no point in trying again in this turn.
     pub(crate) summary_failed: bool,
+    pub(crate) workplaces: Arc<dyn Workplaces>,
+    /// What the finished tasks of the conversation have come to.
+    pub(crate) before: Tally,
+    /// The turn was begun by a command.
+    pub(crate) command: Option<Found>,
 }
 
 /// The tools as they were when they were last looked at.
@@ -49,13 +56,27 @@ pub(crate) enum Turn {
 impl<'a> Performance<'a> {
     /// `views` are the finished tasks of the conversation, oldest first.
     pub(crate) fn new(
+        workplaces: Arc<dyn Workplaces>,
         place: Arc<Workplace>,
         latest: Latest,
         journal: &'a Journal,
         views: &[TaskView],
+        command: Option<Found>,
     ) -> Self {
         let (voice, tools, earlier) = (Voice::of(&latest.view()), Tools::of(&place), Earlier::of(views));
-        let performance = Self { place, journal, latest, voice, earlier, tools, summary_failed: false };
+        let before = Tally::of(views);
+        let performance = Self {
+            place,
+            journal,
+            latest,
+            voice,
+            earlier,
+            tools,
+            summary_failed: false,
+            workplaces,
+            before,
+            command,
+        };
         performance.recall(views);
         performance.recall([performance.latest.view().as_ref()]);
         performance
@@ -88,7 +109,8 @@ impl<'a> Performance<'a> {
     async fn settle(&mut self, settlement: Settlement) -> Result<Turn, Stopped> {
         match (settlement, &self.place.mind) {
             (Settlement::Spoken(end), _) => self.after_answer(end).await,
-            // It says itself what that means.
+            // They say themselves what that means.
+            (Settlement::Declined, _) if self.commanding().is_some() => self.think().await,
             (Settlement::Declined, Mind::BuiltIn(_)) => self.think().await,
             (Settlement::Declined, Mind::Language(_)) => {
                 let text = if self.latest.view().progress.work.calls.iter().any(|call| call.lost) {
@@ -102,6 +124,10 @@ impl<'a> Performance<'a> {
     }
 
     async fn think(&mut self) -> Result<Turn, Stopped> {
+        if let Some(found) = self.commanding() {
+            self.tools.refresh(&self.place);
+            return self.obey(&found).await;
+        }
         match self.place.mind.clone() {
             Mind::Language(model) => {
                 self.tools.refresh(&self.place);
@@ -128,10 +154,10 @@ impl<'a> Performance<'a> {
         if self.journal.look(|progress| progress.state) == TaskState::InputRequired {
             self.journal.record(Fact::WorkResumed).await?;
         }
-        if matches!(self.place.mind, Mind::BuiltIn(_)) {
+        if matches!(self.place.mind, Mind::BuiltIn(_)) || self.command.is_some() {
             return Ok(());
         }
-        let mentioned = match view.told().last() {
+        let mentioned = match view.told_backwards().next() {
             Some(Told::Message(message)) => Some(message.text()),
             _ => None,
         };
@@ -212,7 +238,7 @@ impl<'a> Performance<'a> {
     }
 
     /// Everything the model was told, whoever said it.
-    pub(crate) fn exchanges(&self, view: &TaskView) -> Vec<Arc<Exchange>> {
+    pub(crate) fn exchanges(&mut self, view: &TaskView) -> Arc<Vec<Arc<Exchange>>> {
         self.earlier.exchanges(&self.place.opening, view)
     }
 }

@@ -27,6 +27,8 @@ pub(crate) enum Reason {
     Loop,
     /// The person said no.
     Declined,
+    /// A command did not work out.
+    Command,
 }
 
 impl Reason {
@@ -45,6 +47,7 @@ impl Reason {
             Self::SessionLimit => "session_limit",
             Self::Loop => "loop",
             Self::Declined => "declined",
+            Self::Command => "command",
         }
     }
 }

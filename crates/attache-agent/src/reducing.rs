@@ -50,20 +50,31 @@ impl Performance<'_> {
     }
 
     /// What the provider counted last, and an estimate of what has been said since.
-    fn size_of_prompt(&self) -> u64 {
+    fn size_of_prompt(&mut self) -> u64 {
         let view = self.latest.view();
         let counted = view.latest_usage.input + view.latest_usage.output;
         if counted > 0 {
-            let told: Vec<_> = view.told().collect();
-            let is_answer = |told: &&Told<'_>| matches!(told, Told::Exchange(exchange) if matches!(***exchange, Exchange::Model(_)));
-            let new = told.iter().rev().take_while(|told| !is_answer(told)).map(of_told);
-            return counted + new.sum::<u64>();
+            let is_answer = |told: &Told<'_>| matches!(told, Told::Exchange(exchange) if matches!(***exchange, Exchange::Model(_)));
+            let new = view.told_backwards().take_while(|told| !is_answer(told));
+            return counted + new.map(|told| of_told(&told)).sum::<u64>();
         }
         let tools: u64 = self.tools.declared.iter().map(|tool| 50 + tool.description.len() as u64 / 2).sum();
         let said = self.exchanges(&view);
         tools
             + tokens::of_text(&self.place.instructions)
             + said.iter().map(|exchange| tokens::of_exchange(exchange)).sum::<u64>()
+    }
+
+    /// Sums up everything said so far, because somebody wants that; tells what it took before and takes now.
+    pub(crate) async fn sum_up(&mut self, model: &dyn LanguageModel) -> Result<Option<(u64, u64)>, Stopped> {
+        let before = self.size_of_prompt();
+        let reductions = self.latest.view().untold.clone();
+        self.summarise(model, before).await?;
+        self.journal.flush().await?;
+        if self.latest.view().untold == reductions {
+            return Ok(None);
+        }
+        Ok(Some((before, self.size_of_prompt())))
     }
 
     async fn summarise(&mut self, model: &dyn LanguageModel, before: u64) -> Result<(), Stopped> {
@@ -78,10 +89,10 @@ impl Performance<'_> {
         };
         let prompt = Prompt {
             instructions: Some(TASK.to_owned()),
-            exchanges: vec![Arc::new(Exchange::User(vec![Content::Text(transcript(
+            exchanges: Arc::new(vec![Arc::new(Exchange::User(vec![Content::Text(transcript(
                 &exchanges[..split],
                 model.window(),
-            ))]))],
+            ))]))]),
             temperature: Some(0.0),
             ..Prompt::default()
         };
@@ -170,6 +181,10 @@ fn masking(view: &TaskView, before: u64) -> Option<Reduction> {
 
 /// Where what is kept begins: not with results, whose calls would be missing, and not before `first`.
 fn split(exchanges: &[Arc<Exchange>], first: usize) -> Option<usize> {
+    // All of it was said in earlier tasks: a summary stands for them.
+    if first == exchanges.len() && first > 1 {
+        return Some(first);
+    }
     let sizes: Vec<u64> = exchanges.iter().map(|exchange| tokens::of_exchange(exchange)).collect();
     let most = (sizes.iter().sum::<u64>() as f64 * KEPT) as u64;
     let candidates = || {

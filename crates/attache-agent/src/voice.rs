@@ -16,6 +16,10 @@ impl Voice {
         Self { task: view.task.clone(), context: view.context.clone(), turn: view.progress.turn.number }
     }
 
+    pub(crate) fn turn(&self) -> u32 {
+        self.turn
+    }
+
     pub(crate) fn message(&self, kind: &str, parts: Vec<Part>) -> Message {
         Message {
             id: MessageId::from(format!("{kind}-{}-{}", self.turn, self.task)),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use attache_command::{ExtensionEntry, Memory, ServerEntry};
 use attache_domain::{Content, ContextId, Scope, Wishes};
 use attache_tool::{Registry, ToolContext, Workspace};
 
@@ -21,6 +22,8 @@ pub struct Workplace {
     /// What it is told at the beginning of the conversation.
     pub opening: Vec<Content>,
     pub surroundings: Option<Arc<dyn Surroundings>>,
+    /// What commands can tell about it.
+    pub premises: Option<Arc<dyn Premises>>,
     /// What people should know about the workplace, said once in a conversation.
     pub notices: Vec<String>,
     pub limits: WorkLimits,
@@ -56,6 +59,29 @@ pub trait Workplaces: Send + Sync + 'static {
         context: &ContextId,
         wishes: &Wishes,
     ) -> Result<Arc<Workplace>, Refusal>;
+
+    /// The commands that can be given in a conversation with these wishes.
+    async fn commands(&self, wishes: &Wishes) -> Result<attache_command::Registry, Refusal>;
+
+    /// From its next turn on the conversation is told what people have left for the model by now.
+    async fn refresh(&self, scope: &Scope, context: &ContextId);
+}
+
+/// What commands tell people about a workplace.
+#[async_trait]
+pub trait Premises: Send + Sync + 'static {
+    /// What people have left for the model, as it is now.
+    async fn memory(&self) -> Memory;
+
+    fn servers(&self) -> Vec<ServerEntry>;
+
+    fn extensions(&self) -> Vec<ExtensionEntry>;
+
+    /// Models that may be chosen, as far as they are known.
+    fn models(&self) -> Vec<String>;
+
+    /// Name and value, line by line.
+    fn about(&self) -> Vec<(String, String)>;
 }
 
 /// Why a wish cannot be granted.
@@ -105,6 +131,12 @@ impl Workplaces for Workplace {
     async fn open(&self, _: &Scope, _: &ContextId, _: &Wishes) -> Result<Arc<Workplace>, Refusal> {
         Ok(Arc::new(self.clone()))
     }
+
+    async fn commands(&self, _wishes: &Wishes) -> Result<attache_command::Registry, Refusal> {
+        Ok(attache_command::Registry::standard())
+    }
+
+    async fn refresh(&self, _scope: &Scope, _context: &ContextId) {}
 }
 
 impl Workplace {

@@ -12,6 +12,7 @@ mod credentials;
 mod env_file;
 mod environment;
 mod error;
+mod extensions;
 mod file;
 mod hidden;
 mod homes;
@@ -39,9 +40,11 @@ pub use credentials::Keys;
 pub use env_file::EnvFile;
 pub use environment::{Environment, VARIABLES};
 pub use error::ConfigError;
+pub use extensions::{InstalledExtension, installed as installed_extensions};
 pub use hidden::Hidden;
 pub use homes::Homes;
 pub use layers::{Flags, load};
+pub use model::ALIASES as MODEL_ALIASES;
 pub use model::{
     AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
 };

@@ -65,7 +65,8 @@ const EXPECTED: &str = "offline, script:FILE, openai:NAME, anthropic:NAME, or a 
                         auto, pro, flash or flash-lite";
 const FROM_AFAR: &str =
     "offline, openai:NAME, anthropic:NAME or a Gemini model: scripts are for whoever starts the server";
-const ALIASES: [&str; 4] = ["auto", "pro", "flash", "flash-lite"];
+/// Names that stand for whichever model of Gemini is best at it.
+pub const ALIASES: [&str; 4] = ["auto", "pro", "flash", "flash-lite"];
 const OPENAI_DEFAULT: &str = "gpt-5";
 const ANTHROPIC_DEFAULT: &str = "claude-sonnet-4-5";
 const MOST_NAME_BYTES: usize = 200;

@@ -41,6 +41,9 @@ pub struct CallRecord {
     /// The end of what it has shown while it ran.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub live: String,
+    /// In how many pieces, since it last started.
+    #[serde(default)]
+    pub shown: u32,
     /// What the model is told about it.
     pub result: Option<ToolResult>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,20 +71,20 @@ impl Cast {
 
     /// Is it another after `fact`? Most facts say nothing about calls, and then nothing need be copied.
     pub(crate) fn is_moved_by(&self, fact: &Fact) -> bool {
-        match fact {
+        matches!(
+            fact,
             Fact::TurnStarted { .. }
-            | Fact::ModelChosen { .. }
-            | Fact::TextWithdrawn
-            | Fact::TextReplaced { .. }
-            | Fact::ModelAnswered(_)
-            | Fact::CallProposed(_)
-            | Fact::CallAnswered { .. }
-            | Fact::CallStarted { .. }
-            | Fact::CallLost { .. }
-            | Fact::CallShowed { .. }
-            | Fact::CallFinished(_) => true,
-            _ => false,
-        }
+                | Fact::ModelChosen { .. }
+                | Fact::TextWithdrawn
+                | Fact::TextReplaced { .. }
+                | Fact::ModelAnswered(_)
+                | Fact::CallProposed(_)
+                | Fact::CallAnswered { .. }
+                | Fact::CallStarted { .. }
+                | Fact::CallLost { .. }
+                | Fact::CallShowed { .. }
+                | Fact::CallFinished(_)
+        )
     }
 
     /// The cast after `fact`; the same one where it says nothing about calls.
@@ -114,6 +117,7 @@ impl Cast {
                 record.choices.clone_from(choices);
                 record.lost = true;
             }),
+            Fact::CallStarted { call, .. } => self.change(call, CallRecord::start),
             Fact::CallShowed { call, text } => self.change(call, |record| record.show(text)),
             Fact::CallFinished(finished) => self.change(&finished.call, |record| record.finish(finished)),
             _ => {}
@@ -153,6 +157,7 @@ impl CallRecord {
             lost: false,
             answer: None,
             live: String::new(),
+            shown: 0,
             result: None,
             outcome: None,
             summary: String::new(),
@@ -171,7 +176,14 @@ impl CallRecord {
         self.choices.clear();
     }
 
+    /// What it showed before it was lost is not what it shows now.
+    fn start(&mut self) {
+        self.live.clear();
+        self.shown = 0;
+    }
+
     fn show(&mut self, text: &str) {
+        self.shown = self.shown.saturating_add(1);
         self.live.push_str(text);
         if self.live.len() > MOST_LIVE_BYTES {
             let cut = self.live.ceil_char_boundary(self.live.len() - MOST_LIVE_BYTES);

@@ -52,8 +52,8 @@ pub use ids::{ArtifactId, ContextId, Digest, MessageId, Scope, Seq, TaskId, Task
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use next::Step;
 pub use operation::{
-    Call, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListTasks, MAX_PAGE_SIZE, Manner, Operation, OperationKind,
-    PushConfigCall, SendConfiguration, SendMessage, SubscribeTask,
+    Call, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Manner, Operation,
+    OperationKind, PushConfigCall, SendConfiguration, SendMessage, SubscribeTask,
 };
 pub use progress::{Answered, Progress, Stage, TextPhase, Turn, TurnPhase};
 pub use proposal::{Effect, Proposal, Shown};

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{ContextId, Ending, Message, Metadata, Scope, Seq, TaskId, TaskState};
+use crate::{ContextId, Ending, Message, Metadata, Scope, Seq, TaskId, TaskState, Wishes};
 
 /// One request: who asks, and for what.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,9 @@ pub enum Operation {
     Subscribe(SubscribeTask),
     PushConfig(PushConfigCall),
     ExtendedCard,
+    Commands(ListCommands),
+    /// The message carries the command.
+    Execute(SendMessage),
 }
 
 /// The name of an operation, before its parameters are read.
@@ -37,10 +40,12 @@ pub enum OperationKind {
     PushList,
     PushDelete,
     ExtendedCard,
+    Commands,
+    Execute,
 }
 
 impl OperationKind {
-    pub const ALL: [OperationKind; 11] = [
+    pub const ALL: [OperationKind; 13] = [
         OperationKind::Send,
         OperationKind::Stream,
         OperationKind::Get,
@@ -52,6 +57,8 @@ impl OperationKind {
         OperationKind::PushList,
         OperationKind::PushDelete,
         OperationKind::ExtendedCard,
+        OperationKind::Commands,
+        OperationKind::Execute,
     ];
 
     /// Stable name for logs and metrics.
@@ -68,6 +75,8 @@ impl OperationKind {
             Self::PushList => "push_list",
             Self::PushDelete => "push_delete",
             Self::ExtendedCard => "extended_card",
+            Self::Commands => "commands",
+            Self::Execute => "execute",
         }
     }
 }
@@ -150,6 +159,14 @@ pub struct SubscribeTask {
     pub task: TaskId,
     /// Show everything after this event; without it, everything from now on.
     pub after: Option<Seq>,
+}
+
+/// Which commands are there? In a conversation or a task if one is named.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ListCommands {
+    pub context: Option<ContextId>,
+    pub task: Option<TaskId>,
+    pub wishes: Option<Box<Wishes>>,
 }
 
 /// Push configuration calls; their parameters are read once pushes are supported.

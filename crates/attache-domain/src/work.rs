@@ -17,6 +17,9 @@ pub struct Work {
     /// The latest answer asks for nothing: how it ended is how the turn ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spoken: Option<AnswerEnd>,
+    /// A command has put a prompt to the model in this turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prompted: bool,
     /// Somebody refused a call of the latest answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     refused: bool,
@@ -243,6 +246,7 @@ impl Work {
             }
             Fact::ContextGiven(given) => {
                 self.spoken = None;
+                self.prompted |= given.reason == ContextReason::Command;
                 if given.reason == ContextReason::Loop {
                     self.circles.told();
                 }

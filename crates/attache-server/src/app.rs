@@ -14,7 +14,7 @@ use crate::auth::{Caller, Gate};
 use crate::card::CardDocuments;
 use crate::http::{Request, Response};
 use crate::metrics::Metrics;
-use crate::{ServerOptions, card, framing, health, jsonrpc, metrics, rest};
+use crate::{ServerOptions, card, framing, gemini_routes, health, jsonrpc, metrics, rest};
 
 pub(crate) struct App {
     pub(crate) session: Arc<SessionService>,
@@ -70,7 +70,10 @@ pub(crate) async fn dispatch(app: &Arc<App>, request: Request, admitted: Admitte
         "/.well-known/agent-card.json" | "/.well-known/agent.json" | "/health" | "/metrics" => {
             verb_not_allowed(&request, "GET")
         }
-        _ => rest::handle(app, request, admitted).await,
+        path => match gemini_routes::find(path) {
+            Some(route) => gemini_routes::handle(app, route, request, admitted).await,
+            None => rest::handle(app, request, admitted).await,
+        },
     }
 }
 

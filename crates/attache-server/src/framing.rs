@@ -103,7 +103,7 @@ pub(crate) fn rest_fault(version: Version, fault: &Fault) -> Response {
     response
 }
 
-fn json(status: u16, media_type: &'static str, body: Vec<u8>) -> Response {
+pub(crate) fn json(status: u16, media_type: &'static str, body: Vec<u8>) -> Response {
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use attache_domain::Fault;
+use attache_wire::devtool::commands;
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{Version, version};
 
@@ -33,7 +34,12 @@ pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted)
         Err((id, fault)) => return rpc_fault(guess, &id, &fault),
     };
     drop(bytes);
-    let Some((spoken, kind)) = jsonrpc::method(&method) else {
+    // The extension's methods have one name in both versions: the header tells.
+    let named = jsonrpc::method(&method).or_else(|| {
+        let spoken = requested.as_ref().ok().copied().flatten().unwrap_or(Version::V0_3);
+        commands::method(&method).map(|kind| (spoken, kind))
+    });
+    let Some((spoken, kind)) = named else {
         let looks_like = if method.contains('/') { Version::V0_3 } else { Version::V1_0 };
         let version = requested.as_ref().ok().copied().flatten().unwrap_or(looks_like);
         let method = method.chars().take(LONGEST_NAME).collect();

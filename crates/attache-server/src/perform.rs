@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use attache_domain::{Call, Fault, Operation, OperationKind, Scope, Seq, TaskId, TaskView};
 use attache_session::{Reply, WhenFinished};
-use attache_wire::devtool::Profile;
+use attache_wire::devtool::{Profile, commands};
 use attache_wire::encode::{self, ArtifactsShown, TaskShape};
 use attache_wire::{Decoded, Dialect, Version};
 use http::request::Parts;
 
 use crate::activation::Activation;
 use crate::app::{Admitted, App};
+use crate::execute;
 use crate::framing::Framing;
 use crate::http::Response;
 use crate::sse::EventStream;
@@ -137,6 +138,25 @@ async fn act(
             let shape = shape(None, activation.profile_for(&subscription.view));
             let stream = EventStream::new(app, framing.clone(), dialect, shape, subscription, false);
             return Ok(stream.into_response());
+        }
+        Operation::Commands(list) => commands::write_list(&session.commands(scope, list).await?, &mut out),
+        Operation::Execute(send) => {
+            let send = activation.adopt(send);
+            let execution = execute::Executed::new(session.execute(scope, send).await?);
+            if execute::wants_events(head)
+                && let Some(started) = execution.started
+            {
+                let mut first = Vec::new();
+                execution.response.write(&mut first);
+                let subscription = session.follow(started);
+                // Whoever gives commands knows the extension.
+                let profile = activation.profile().unwrap_or(Profile::Developer);
+                let shape = shape(None, profile);
+                let mut stream = EventStream::new(app, framing.clone(), dialect, shape, subscription, false);
+                stream.begin_with(&first);
+                return Ok(stream.into_response());
+            }
+            execution.response.write(&mut out);
         }
         Operation::PushConfig(_) => return Err(Fault::PushNotSupported),
         Operation::ExtendedCard => return Err(Fault::ExtendedCardNotConfigured),

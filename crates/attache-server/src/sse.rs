@@ -41,6 +41,8 @@ pub(crate) struct EventStream {
     context: ContextId,
     /// The answer is one bare message; there is no task to be seen.
     bare: bool,
+    /// Said before everything else.
+    preface: Vec<u8>,
     /// Shown first, unless the answer is a bare message.
     first: Option<Arc<TaskView>>,
     follower: Option<Follower>,
@@ -80,6 +82,7 @@ impl EventStream {
             task: view.task.clone(),
             context: view.context.clone(),
             bare,
+            preface: Vec::new(),
             first: (!bare).then_some(view),
             follower,
             entries: Vec::new(),
@@ -91,6 +94,15 @@ impl EventStream {
             waiting: None,
             _open: app.metrics.open_stream(),
         }
+    }
+
+    /// Says `payload` before everything else, in a frame of its own that nobody resumes after.
+    pub(crate) fn begin_with(&mut self, payload: &[u8]) {
+        let mut frame = std::mem::take(&mut self.preface);
+        frame.extend_from_slice(self.open.strip_prefix(b"\n").unwrap_or(&self.open));
+        frame.extend_from_slice(payload);
+        frame.extend_from_slice(&self.close);
+        self.preface = frame;
     }
 
     /// Leaves the task itself out, unless there is nothing else to be seen.
@@ -260,7 +272,7 @@ impl Stream for EventStream {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let events = self.get_mut();
-        let mut out = Vec::new();
+        let mut out = std::mem::take(&mut events.preface);
         if let Some(view) = events.first.take() {
             events.write_first(&view, &mut out);
         } else if events.poll_events(context, &mut out).is_pending() {

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Ending, Fault, Message, ReplyShape, TaskKey, TaskView, TurnPhase};
-use attache_store::{ListQuery, StoreError, TaskIndex};
+use attache_domain::{CommandCall, CommandSpec, Fault, Message, ReplyShape, TaskView, Wishes};
+use attache_store::{StoreError, TaskIndex};
+
+use serde_json::Value;
 
 use crate::hot::HotTask;
-use crate::{Journal, replay};
+use crate::{Journal, conversation};
 
 /// The journal takes nothing more from this turn: the task was cancelled, finished, or handed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -38,9 +40,6 @@ pub struct Latest {
     index: Arc<dyn TaskIndex>,
 }
 
-/// Earlier tasks of a conversation that count; older ones are forgotten.
-const MOST_EARLIER: usize = 100;
-
 impl Latest {
     pub fn view(&self) -> Arc<TaskView> {
         self.hot.view()
@@ -49,24 +48,36 @@ impl Latest {
     /// The finished tasks of the same conversation and caller, oldest first.
     pub async fn earlier(&self) -> Result<Vec<TaskView>, StoreError> {
         let view = self.view();
-        let query = ListQuery {
-            scope: view.progress.scope.clone(),
-            context: Some(view.context.clone()),
-            state: None,
-            since: None,
-            after: None,
-            limit: MOST_EARLIER,
-        };
-        let listed = self.index.list(&query).await?.tasks.into_iter().rev();
-        let others = listed.map(|place| place.task).filter(|task| *task != view.task);
-        let keys: Vec<_> = others.map(|task| TaskKey { scope: query.scope.clone(), task }).collect();
-        let views = replay::views(self.hot.log().as_ref(), &keys).await?;
-        let is_finished = |view: &TaskView| match view.progress.ending {
-            Ending::Completes | Ending::Reopens => view.status.state.is_terminal(),
-            Ending::StaysOpen => view.progress.turn.phase == TurnPhase::Over,
-        };
-        Ok(views.into_iter().flatten().filter(is_finished).collect())
+        let (scope, context) = (view.progress.scope.clone(), view.context.clone());
+        let task = view.task.clone();
+        drop(view);
+        let (index, log) = (self.index.as_ref(), self.hot.log().as_ref());
+        conversation::finished(index, log, &scope, &context, Some(&task)).await
     }
+}
+
+/// What a conversation works with, for people and programs who ask.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Equipment {
+    pub model: String,
+    pub servers: Vec<EquippedServer>,
+    pub tools: Vec<EquippedTool>,
+}
+
+/// An MCP server.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EquippedServer {
+    pub name: String,
+    pub status: String,
+    pub tools: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct EquippedTool {
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of its input.
+    pub parameters: Value,
 }
 
 #[async_trait]
@@ -82,6 +93,21 @@ pub trait Agent: Send + Sync + 'static {
     /// May `message` be taken at all? What is refused here is never kept.
     fn check(&self, _message: &Message) -> Result<(), Fault> {
         Ok(())
+    }
+
+    /// What `view`'s conversation, which has these wishes, works with.
+    async fn equipment(&self, _view: &TaskView, _wishes: &Wishes) -> Result<Equipment, Fault> {
+        Ok(Equipment::default())
+    }
+
+    /// The commands that can be given in a conversation with these wishes.
+    async fn commands(&self, _wishes: &Wishes) -> Result<Vec<CommandSpec>, Fault> {
+        Ok(Vec::new())
+    }
+
+    /// The command under its exact name, if it can be given like this; or why not.
+    async fn check_command(&self, call: &CommandCall, _wishes: &Wishes) -> Result<CommandCall, String> {
+        Err(format!("there is no command {}", call.line()))
     }
 
     /// What the caller will get back for `message`, which opens a task. Quick, and the same every time.

@@ -7,7 +7,9 @@
 //! Not here: how anything is spelled on a wire, and how a turn is performed (that is the [`Agent`]).
 
 mod agent;
+mod commands;
 mod contexts;
+mod conversation;
 mod counters;
 mod finished;
 mod follow;
@@ -24,7 +26,8 @@ mod spellings;
 mod tail;
 mod watcher;
 
-pub use agent::{Agent, Latest, Stopped, TurnRequest};
+pub use agent::{Agent, Equipment, EquippedServer, EquippedTool, Latest, Stopped, TurnRequest};
+pub use commands::{Execution, Standing};
 pub use counters::{Counters, CountersNow};
 pub use finished::Seen;
 pub use follow::Follower;

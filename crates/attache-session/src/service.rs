@@ -44,8 +44,8 @@ impl Default for SessionOptions {
 }
 
 pub struct SessionService {
-    stores: Stores,
-    agent: Arc<dyn Agent>,
+    pub(crate) stores: Stores,
+    pub(crate) agent: Arc<dyn Agent>,
     options: SessionOptions,
     identity: Identity,
     shelf: Arc<Shelf>,
@@ -70,7 +70,7 @@ pub enum Reply {
 
 /// A message was accepted; its task is being worked on.
 pub struct Started {
-    hot: Arc<HotTask>,
+    pub(crate) hot: Arc<HotTask>,
     /// The task right after the message was accepted.
     pub view: Arc<TaskView>,
     /// The caller gets a bare message back, not a task.
@@ -181,6 +181,14 @@ impl SessionService {
             return Ok(Reply::Task(started.view));
         }
         self.settle(started).await
+    }
+
+    /// Everything that happens after the message of `started` was accepted.
+    pub fn follow(&self, started: Started) -> Subscription {
+        let view = started.view;
+        let at_rest = view.progress.turn.phase == TurnPhase::Over;
+        let follower = (!at_rest).then(|| Follower::new(started.hot, &view));
+        Subscription { view, follower }
     }
 
     /// Stream: begin, then everything that happens after the message was accepted.
@@ -337,7 +345,7 @@ impl SessionService {
     }
 
     /// The task, if this caller may see it. Hidden and foreign tasks do not exist.
-    async fn visible(&self, scope: &Scope, task: &TaskId) -> Result<Arc<HotTask>, Fault> {
+    pub(crate) async fn visible(&self, scope: &Scope, task: &TaskId) -> Result<Arc<HotTask>, Fault> {
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
         let hot = self.hot(&key).await.map_err(internal)?;
         hot.filter(|hot| hot.with_progress(|progress| progress.reply == ReplyShape::Task))
@@ -447,7 +455,7 @@ fn record_fault(error: RecordError) -> Fault {
     }
 }
 
-fn internal(error: StoreError) -> Fault {
+pub(crate) fn internal(error: StoreError) -> Fault {
     tracing::error!(error = %chain(&error), "the store failed");
     Fault::Internal
 }

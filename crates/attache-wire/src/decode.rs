@@ -11,7 +11,7 @@ use attache_domain::{
 use serde_json::{Map, Value};
 
 use crate::Dialect;
-use crate::devtool::Profile;
+use crate::devtool::{Profile, commands};
 use reading::{Members, Place, Reading, kind_of};
 
 mod base64;
@@ -75,6 +75,8 @@ fn operation(reading: &mut Reading, kind: OperationKind, mut members: Members<'_
             Operation::Subscribe(SubscribeTask { task: task_id(reading, &mut members)?, after: None })
         }
         OperationKind::ExtendedCard => Operation::ExtendedCard,
+        OperationKind::Commands => Operation::Commands(commands::read_list(reading, members)),
+        OperationKind::Execute => Operation::Execute(commands::read_execute(reading, members)?),
         OperationKind::PushCreate
         | OperationKind::PushGet
         | OperationKind::PushList

@@ -4,15 +4,17 @@
 //! [`Happening`]s, each in a module of its own, and a stream speaks one of them from its first event to its last. What
 //! clients say in either is read in [`incoming`]; below this crate nobody knows that there are two.
 
-use attache_domain::{Cast, ContextId, Ending, Happening, Part, Seq, Stage, TaskId, Timestamp};
+use attache_domain::{Cast, ContextId, Ending, Happening, Part, Seq, Stage, TaskId, TaskView, Timestamp};
 
 use crate::Dialect;
 
+pub mod commands;
 mod developer;
 mod envelope;
 pub mod five;
 mod gemini;
 pub(crate) mod incoming;
+pub mod routes;
 mod thought;
 mod uri;
 mod words;
@@ -94,11 +96,11 @@ impl Profile {
     }
 
     /// The calls that wait for somebody's answer, for the status of a task that somebody looks at.
-    pub(crate) fn pending(self, cast: &Cast) -> Vec<Part> {
+    pub(crate) fn pending(self, view: &TaskView) -> Vec<Part> {
         match self {
             Self::Plain => Vec::new(),
-            Self::Developer => developer::pending(cast),
-            Self::Gemini => gemini::pending(cast),
+            Self::Developer => developer::pending(view),
+            Self::Gemini => gemini::pending(view),
         }
     }
 }

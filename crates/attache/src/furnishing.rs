@@ -10,7 +10,8 @@ use anyhow::Context;
 use attache_agent::{
     Mind, PolicyOptions, PolicyReferee, Refusal, RuleKeeper, WorkLimits, Workplace, instructions,
 };
-use attache_config::context::{self, ContextFiles, ContextSources, TreeOptions, folder_tree};
+use attache_command::custom::{self, CustomSource};
+use attache_config::context::{ContextFiles, TreeOptions, folder_tree};
 use attache_config::policy::{self, RuleSources};
 use attache_config::{
     AgentFlags, ApprovalMode, ChosenBy, ConfigError, ModelChoice, Settings, Sources, Trust,
@@ -24,6 +25,7 @@ use attache_tool_std::{GoogleWebSearch, WebFetch, WebFetchOptions};
 use sha2::{Digest, Sha256};
 
 use crate::models::Models;
+use crate::premises::{WorkspacePremises, context_files};
 use crate::servers::Wanted;
 use crate::surroundings::WorkspaceSurroundings;
 use crate::toolbox::{SearchByGemini, SharedTools, standard_tools};
@@ -48,6 +50,8 @@ pub(crate) struct Furnishing {
 pub(crate) struct Prepared {
     /// With the tools still missing.
     pub(crate) place: Workplace,
+    /// With its servers still missing.
+    pub(crate) premises: WorkspacePremises,
     pub(crate) own_tools: Registry,
     pub(crate) servers: Vec<Wanted>,
 }
@@ -133,8 +137,7 @@ impl Furnishing {
         let environment = |name: &str| self.variables.get(name).cloned();
         let flags = wished::flags(&self.operator, &self.flags, wishes)?;
         let refused = |error: ConfigError| Refusal { field: "workspace", what: error.to_string() };
-        let trust =
-            look_up_trust(&root, chosen_by, &flags, &environment, &self.operator).map_err(refused)?;
+        let trust = look_up_trust(&root, chosen_by, &flags, &environment, &self.operator).map_err(refused)?;
         let home = self.variables.get("HOME").map(PathBuf::from);
         let settings = WorkspaceSettings::load(&Sources {
             workspace: &root,
@@ -145,12 +148,8 @@ impl Furnishing {
             trusted: trust.is_trusted(),
         })
         .map_err(refused)?;
-        let rules = RuleSources {
-            settings: &settings,
-            workspace: &root,
-            flags: &flags,
-            operator: &self.operator,
-        };
+        let rules =
+            RuleSources { settings: &settings, workspace: &root, flags: &flags, operator: &self.operator };
         let scratch = self.scratch_of(conversation)?;
         let workspace = Workspace {
             roots: std::iter::once(&root).chain(&settings.context.include_directories).cloned().collect(),
@@ -173,28 +172,17 @@ impl Furnishing {
             only_once: settings.security.disable_always_allow,
             keeper: keeper(&settings, &root),
         });
-        let told = context::load(&ContextSources {
-            workspace: &root,
-            include: included(&settings),
-            homes: &settings.homes,
-            names: &settings.context.file_names,
-            trusted: trust.is_trusted(),
-        });
-        let mut instructions = instructions(&root);
-        if !told.global.is_empty() {
-            instructions.push_str(&format!(
-                "\n\nWhat the person wants you to know in every project:\n\n{}",
-                told.global
-            ));
-        }
+        let told = context_files(&settings, &root);
+        let brief = Brief::new(&root, &scratch, &settings, &told);
         let place = Workplace {
             mind,
             toolbox: Arc::new(Registry::default()),
             referee: Arc::new(referee),
             workspace: Arc::new(workspace),
-            instructions,
-            opening: vec![Content::Text(opening(&root, &scratch, &settings, &told))],
+            instructions: brief.instructions,
+            opening: brief.opening,
             surroundings: Some(Arc::new(WorkspaceSurroundings::new(settings.clone(), root.clone(), &told))),
+            premises: None,
             notices: told.notices.iter().cloned().chain(wished::not_granted(wishes, mode)).collect(),
             limits: WorkLimits {
                 conversation_rounds: settings.model.max_session_turns,
@@ -205,7 +193,29 @@ impl Furnishing {
         };
         let own_tools = standard_tools(&settings, &self.tools);
         let servers = wished::servers(&self.operator, &settings, &root, wishes)?;
-        Ok(Prepared { place, own_tools, servers })
+        let premises =
+            WorkspacePremises { settings, root, model: self.choice.name().to_owned(), servers: Vec::new() };
+        Ok(Prepared { place, premises, own_tools, servers })
+    }
+
+    /// The commands of a conversation: the standard ones, and those in TOML files that count there.
+    pub(crate) fn commands(&self, wishes: &Wishes) -> Result<attache_command::Registry, Refusal> {
+        let (root, chosen_by) = self.root(wishes)?;
+        let environment = |name: &str| self.variables.get(name).cloned();
+        let refused = |error: ConfigError| Refusal { field: "workspace", what: error.to_string() };
+        let trust =
+            look_up_trust(&root, chosen_by, &self.flags, &environment, &self.operator).map_err(refused)?;
+        let user = self.settings.homes.gemini().map(|gemini| CustomSource::user(gemini.join("commands")));
+        let project = trust
+            .is_trusted()
+            .then(|| CustomSource::project(root.join(".gemini").join("commands"), root.clone()));
+        let sources: Vec<_> = user.into_iter().chain(project).collect();
+        let standard = attache_command::Registry::standard();
+        let (registry, problems) = standard.with_custom(custom::load(&sources));
+        for problem in problems {
+            tracing::warn!(%problem, "a command cannot be used");
+        }
+        Ok(registry)
     }
 
     /// The folder to work in, and who chose it.
@@ -283,6 +293,30 @@ fn keeper(settings: &WorkspaceSettings, root: &Path) -> Option<Arc<dyn RuleKeepe
     let path =
         policy::auto_saved(settings, root).filter(|_| settings.security.enable_permanent_tool_approval)?;
     Some(Arc::new(RulesFile(path)))
+}
+
+/// What the model is told before everything else.
+pub(crate) struct Brief {
+    pub(crate) instructions: String,
+    pub(crate) opening: Vec<Content>,
+}
+
+impl Brief {
+    pub(crate) fn new(
+        root: &Path,
+        scratch: &Path,
+        settings: &WorkspaceSettings,
+        told: &ContextFiles,
+    ) -> Self {
+        let mut instructions = instructions(root);
+        if !told.global.is_empty() {
+            instructions.push_str(&format!(
+                "\n\nWhat the person wants you to know in every project:\n\n{}",
+                told.global
+            ));
+        }
+        Self { instructions, opening: vec![Content::Text(opening(root, scratch, settings, told))] }
+    }
 }
 
 /// What the model is told at the beginning of a conversation.

@@ -11,6 +11,7 @@ mod logging;
 mod mcp;
 mod models;
 mod plain;
+mod premises;
 mod report;
 mod serve;
 mod servers;

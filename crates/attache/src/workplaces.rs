@@ -6,10 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use attache_agent::{Mind, Refusal, Workplace, Workplaces};
+use attache_command::Registry;
 use attache_domain::{ContextId, Scope, Wishes};
 use attache_tool_mcp::{McpServers, ServerState};
 
 use crate::furnishing::{Furnishing, Prepared};
+use crate::premises::WorkspacePremises;
 use crate::servers::SharedServers;
 use crate::toolbox::Kit;
 
@@ -45,9 +47,10 @@ impl Furnisher {
         // Settings, rules and context are files: reading them may take a while.
         let prepared = tokio::task::spawn_blocking(move || furnishing.prepare(&whose, &wished)).await;
         let broken = |_| Refusal { field: "workspace", what: "its settings cannot be read".into() };
-        let Prepared { mut place, own_tools, servers } = prepared.map_err(broken)??;
+        let Prepared { mut place, premises, own_tools, servers } = prepared.map_err(broken)??;
         let servers = self.servers.connect(&conversation.0, servers).await;
         place.notices.extend(servers.iter().flat_map(|servers| troubles(servers)));
+        place.premises = Some(Arc::new(WorkspacePremises { servers: servers.clone(), ..premises }));
         place.toolbox = Arc::new(Kit::new(own_tools, servers));
         Ok(place)
     }
@@ -78,6 +81,25 @@ impl Workplaces for Furnisher {
         let place = Arc::new(place);
         self.opened().keep(conversation, (wishes.clone(), place.clone()));
         Ok(place)
+    }
+
+    async fn commands(&self, wishes: &Wishes) -> Result<Registry, Refusal> {
+        let (furnishing, wishes) = (self.furnishing.clone(), wishes.clone());
+        let read = tokio::task::spawn_blocking(move || furnishing.commands(&wishes)).await;
+        read.map_err(|_| Refusal { field: "workspace", what: "its commands cannot be read".into() })?
+    }
+
+    async fn refresh(&self, scope: &Scope, context: &ContextId) {
+        let conversation = (scope.clone(), context.clone());
+        let Some((wishes, place)) = self.opened().places.get(&conversation).cloned() else { return };
+        let (furnishing, wished, whose) = (self.furnishing.clone(), wishes.clone(), conversation.clone());
+        let prepared = tokio::task::spawn_blocking(move || furnishing.prepare(&whose, &wished)).await;
+        if let Ok(Ok(Prepared { place: fresh, .. })) = prepared {
+            // Everything else stays: files it knows, programs that run, agreements.
+            let Workplace { instructions, opening, surroundings, .. } = fresh;
+            let place = Workplace { instructions, opening, surroundings, ..place.as_ref().clone() };
+            self.opened().keep(conversation, (wishes, Arc::new(place)));
+        }
     }
 }
 

@@ -193,6 +193,7 @@ async fn start(
             .into_iter()
             .collect(),
         surroundings: Some(Arc::new(Shouting)),
+        premises: None,
         notices: Vec::new(),
         limits: setup.limits.clone(),
     };

@@ -28,8 +28,13 @@ impl TaskView {
     /// What people said and what was exchanged with the model, in the order it happened. Nothing is ever put in between:
     /// items come at the end, and go from the start when the conversation is reduced.
     pub fn told(&self) -> impl Iterator<Item = Told<'_>> {
-        let mut exchanges = self.exchanges.iter().peekable();
-        let mut messages = self.history.iter().enumerate().skip(self.untold.messages).peekable();
+        self.told_since(0, self.untold.messages)
+    }
+
+    /// What has come since there were so many exchanges and messages, if the conversation was not reduced meanwhile.
+    pub fn told_since(&self, exchanges: usize, messages: usize) -> impl Iterator<Item = Told<'_>> {
+        let mut exchanges = self.exchanges.iter().skip(exchanges).peekable();
+        let mut messages = self.history.iter().enumerate().skip(messages).peekable();
         std::iter::from_fn(move || {
             loop {
                 let place = messages.peek().map(|(place, _)| *place);
@@ -41,6 +46,26 @@ impl TaskView {
                 let (_, message) = messages.next()?;
                 // What the agent said is in the exchanges, with everything the provider wants to see again.
                 if is_told(message) {
+                    return Some(Told::Message(message));
+                }
+            }
+        })
+    }
+
+    /// The same as [`told`](Self::told), newest first.
+    pub fn told_backwards(&self) -> impl Iterator<Item = Told<'_>> {
+        let mut exchanges = self.exchanges.iter().rev().peekable();
+        let mut messages = self.history.iter().enumerate().skip(self.untold.messages).rev().peekable();
+        std::iter::from_fn(move || {
+            loop {
+                let place = messages.peek().map(|(place, _)| *place);
+                if let Some(placed) =
+                    exchanges.next_if(|placed| place.is_none_or(|place| placed.after > place))
+                {
+                    return Some(Told::Exchange(&placed.exchange));
+                }
+                let (_, message) = messages.next()?;
+                if message.role == Role::User {
                     return Some(Told::Message(message));
                 }
             }

@@ -2,10 +2,10 @@
 
 mod tool_call;
 
-use attache_domain::{CallMove, Cast, Happening, Message, Part, PartContent, StateReason, TaskState};
+use attache_domain::{CallMove, Happening, Part, PartContent, StateReason, TaskState, TaskView};
 use serde_json::{Value, json};
 
-use super::envelope::{StatusEvent, message, speech};
+use super::envelope::{StatusEvent, error_in, message, speech};
 use super::{Occasion, URI, thought};
 use crate::Dialect;
 use crate::encode::text::write_text;
@@ -42,7 +42,9 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
         }
         Happening::TextWithdrawn => {
             let withdrawn = format!("{}-{}", speech(occasion, 1), occasion.task);
-            let parts = vec![Part::text("The answer was cut off; what it has said since its last call does not count.")];
+            let parts = vec![Part::text(
+                "The answer was cut off; what it has said since its last call does not count.",
+            )];
             let kind = Kind { withdrawn: Some(withdrawn), ..Kind::of("STATE_CHANGE") };
             say(dialect, occasion, &format!("withdrawn-{seq}"), parts, &kind, out);
         }
@@ -65,8 +67,8 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
     }
 }
 
-pub(super) fn pending(cast: &Cast) -> Vec<Part> {
-    cast.asked().map(|call| data(tool_call::spell(call))).collect()
+pub(super) fn pending(view: &TaskView) -> Vec<Part> {
+    view.cast.asked().map(|call| data(tool_call::spell(call))).collect()
 }
 
 /// What the metadata of an event says.
@@ -122,16 +124,6 @@ fn write_event(
         out.push(b'}');
     };
     event.write(dialect, occasion, metadata, out);
-}
-
-/// A turn that stopped without an answer says why; that the person said no is no error.
-fn error_in(state: TaskState, message: &Message) -> Option<String> {
-    let reason = message.metadata.as_ref().and_then(|metadata| metadata.get("reason")).and_then(Value::as_str);
-    let is_error = match reason {
-        Some(reason) => reason != "declined",
-        None => matches!(state, TaskState::Failed | TaskState::Rejected),
-    };
-    is_error.then(|| message.text())
 }
 
 fn data(value: Value) -> Part {

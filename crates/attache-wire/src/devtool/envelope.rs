@@ -1,6 +1,7 @@
 //! The event around a happening: A2A's own, the same for every profile.
 
 use attache_domain::{Message, MessageId, Part, Role, TaskState, TaskStatus, Usage};
+use serde_json::Value;
 
 use super::Occasion;
 use crate::Dialect;
@@ -57,4 +58,18 @@ pub(super) fn message(occasion: &Occasion<'_>, id: &str, parts: Vec<Part>) -> Me
 /// The name of what is said in one breath; `ago` counts back from the present one.
 pub(super) fn speech(occasion: &Occasion<'_>, ago: u32) -> String {
     format!("say-{}", occasion.cast.breath.saturating_sub(ago))
+}
+
+/// A turn that stopped without an answer says why; that the person said no is no error.
+pub(super) fn error_in(state: TaskState, message: &Message) -> Option<String> {
+    let is_error = match reason_in(message) {
+        Some(reason) => reason != "declined",
+        None => matches!(state, TaskState::Failed | TaskState::Rejected),
+    };
+    is_error.then(|| message.text())
+}
+
+/// Why a turn stopped without an answer, in a word for programs.
+pub(super) fn reason_in(message: &Message) -> Option<&str> {
+    message.metadata.as_ref()?.get("reason").and_then(Value::as_str)
 }

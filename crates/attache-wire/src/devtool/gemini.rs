@@ -10,11 +10,12 @@ mod tool;
 mod tool_call;
 
 use attache_domain::{
-    CallMove, CallPhase, Cast, Happening, Message, Part, PartContent, StateReason, TaskState, Usage,
+    CallMove, CallPhase, Happening, Message, Part, PartContent, StateReason, TaskId, TaskState, TaskView,
+    Turn, Usage,
 };
 use serde_json::{Value, json};
 
-use super::envelope::{StatusEvent, message, speech};
+use super::envelope::{StatusEvent, error_in, message, reason_in, speech};
 use super::incoming::GEMINI;
 use super::{Occasion, thought};
 use crate::Dialect;
@@ -37,13 +38,8 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
     let seq = occasion.seq;
     match &occasion.happening {
         Happening::State { state, message, closes, usage, why } => {
-            let event = StatusEvent {
-                state: *state,
-                // The calls say what is asked.
-                message: message.filter(|_| *why != StateReason::Asked).cloned(),
-                closes: *closes,
-                usage: None,
-            };
+            let words = words(occasion, *state, *message, *why);
+            let event = StatusEvent { state: *state, message: words, closes: *closes, usage: None };
             let error = message.and_then(|message| error_in(*state, message));
             let metadata = Metadata { error, usage: *usage, ..Metadata::of("state-change") };
             write_event(dialect, occasion, event, &metadata, out);
@@ -66,7 +62,7 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
             say(dialect, occasion, &format!("thought-{seq}"), parts, &Metadata::of("thought"), out);
         }
         Happening::Call { call, .. } => {
-            let parts = vec![data(tool_call::spell(call, Some(prompt_id(occasion))))];
+            let parts = vec![data(tool_call::spell(call, &prompt_id(occasion.task, &occasion.stage.turn)))];
             let asked = tool_call::is_asked(call);
             let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
             say(dialect, occasion, &format!("call-{seq}"), parts, &Metadata::of(kind), out);
@@ -82,9 +78,29 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
     }
 }
 
-/// Without the id of the prompt, which a task that is looked at from outside does not tell.
-pub(super) fn pending(cast: &Cast) -> Vec<Part> {
-    cast.asked().map(|call| data(tool_call::spell(call, None))).collect()
+pub(super) fn pending(view: &TaskView) -> Vec<Part> {
+    let prompt_id = prompt_id(&view.task, &view.progress.turn);
+    view.cast.asked().map(|call| data(tool_call::spell(call, &prompt_id))).collect()
+}
+
+/// What is said with a state, where that is not clear without words.
+fn words(
+    occasion: &Occasion<'_>,
+    state: TaskState,
+    said: Option<&Message>,
+    why: StateReason,
+) -> Option<Message> {
+    match (state, said) {
+        // The calls say what is asked.
+        _ if why == StateReason::Asked => None,
+        // So they do when somebody said no.
+        (_, Some(said)) if reason_in(said) == Some("declined") => None,
+        (TaskState::Canceled, None) => {
+            let parts = vec![Part::text("The task was canceled.")];
+            Some(message(occasion, &format!("canceled-{}", occasion.seq), parts))
+        }
+        (_, said) => said.cloned(),
+    }
 }
 
 /// What the metadata of an event says.
@@ -164,20 +180,9 @@ fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// A turn that stopped without an answer says why; that the person said no is no error.
-fn error_in(state: TaskState, message: &Message) -> Option<String> {
-    let reason =
-        message.metadata.as_ref().and_then(|metadata| metadata.get("reason")).and_then(Value::as_str);
-    let is_error = match reason {
-        Some(reason) => reason != "declined",
-        None => matches!(state, TaskState::Failed | TaskState::Rejected),
-    };
-    is_error.then(|| message.text())
-}
-
 /// Which prompt of which task a call serves; prompts are counted from zero.
-fn prompt_id(occasion: &Occasion<'_>) -> String {
-    format!("{}########{}", occasion.task, occasion.stage.turn.number.saturating_sub(1))
+fn prompt_id(task: &TaskId, turn: &Turn) -> String {
+    format!("{task}########{}", turn.number.saturating_sub(1))
 }
 
 fn data(value: Value) -> Part {

@@ -3,7 +3,7 @@
 mod answer;
 mod settings;
 
-use attache_domain::{Message, PartContent};
+use attache_domain::{Message, Metadata, PartContent, Wishes};
 
 use super::{Profile, speaks};
 use crate::decode::reading::{Place, Reading};
@@ -13,8 +13,7 @@ pub(crate) const GEMINI: &str = "coderAgent";
 
 /// Reads what `message` says in the extension's words, wishes and answers, and tells in whose words it was.
 pub(crate) fn read(reading: &mut Reading, message: &mut Message, place: Place<'_>) -> Option<Profile> {
-    message.wishes =
-        settings::read(reading, message.metadata.as_ref(), place.member("metadata")).map(Box::new);
+    message.wishes = wishes(reading, message.metadata.as_ref(), place);
     let mut answered = None;
     for part in &mut message.parts {
         if let PartContent::Data(data) = &mut part.content {
@@ -22,6 +21,15 @@ pub(crate) fn read(reading: &mut Reading, message: &mut Message, place: Place<'_
         }
     }
     signed(message).or(answered)
+}
+
+/// What `metadata` wishes for.
+pub(crate) fn wishes(
+    reading: &mut Reading,
+    metadata: Option<&Metadata>,
+    place: Place<'_>,
+) -> Option<Box<Wishes>> {
+    settings::read(reading, metadata, place.member("metadata")).map(Box::new)
 }
 
 /// The profile that a message carries a sign of, besides what it answers.

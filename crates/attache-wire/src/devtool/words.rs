@@ -22,9 +22,11 @@ pub(super) fn description(record: &CallRecord) -> Option<Cow<'_, str>> {
         Shown::Plain { summary } => summary.into(),
     };
     let described = bounded(described, MOST_DESCRIBED);
-    let asked_again = record.lost && record.phase == CallPhase::Asked;
-    let described = if asked_again { format!("{LOST}{described}").into() } else { described };
-    Some(described).filter(|described| !described.is_empty())
+    match record.lost && record.phase == CallPhase::Asked {
+        true if described.is_empty() => Some(format!("{LOST}{}", record.call.name).into()),
+        true => Some(format!("{LOST}{described}").into()),
+        false => Some(described).filter(|described| !described.is_empty()),
+    }
 }
 
 /// What came of a call that succeeded.

@@ -33,7 +33,7 @@ fn with_calls(view: &TaskView, profile: Profile) -> Option<TaskStatus> {
     if profile == Profile::Plain || view.status.state != TaskState::InputRequired {
         return None;
     }
-    let calls = profile.pending(&view.cast);
+    let calls = profile.pending(view);
     let mut status = view.status.clone();
     let message = status.message.as_mut().filter(|_| !calls.is_empty())?;
     Arc::make_mut(message).parts.extend(calls);

@@ -45,7 +45,9 @@ pub fn version_of_path(path: &str) -> Version {
 }
 
 /// First segments that name something else and therefore no tenant.
-const RESERVED: [&str; 15] = [
+const RESERVED: [&str; 17] = [
+    "commands",
+    "commands:execute",
     "v1",
     "message:send",
     "message:stream",
@@ -106,6 +108,8 @@ fn target(dialect: Dialect, verb: &str, segments: &[&str]) -> Option<Target> {
         (Dialect::V1_0, ["extendedAgentCard"]) | (Dialect::V0_3Rest, ["card"]) => {
             Target::new(&[("GET", OperationKind::ExtendedCard)], "GET")
         }
+        (_, ["commands"]) => Target::new(&[("GET", OperationKind::Commands)], "GET"),
+        (_, ["commands:execute"]) => Target::new(&[("POST", OperationKind::Execute)], "POST"),
         (Dialect::V1_0, ["tasks"]) => Target::new(&[("GET", OperationKind::List)], "GET"),
         (_, ["tasks", _]) => task_target(verb, segments[1])?,
         (_, ["tasks", task, "pushNotificationConfigs"]) => Target {

@@ -21,8 +21,8 @@ pub(super) fn write(
         metadata: None,
         extensions: Vec::new(),
     };
-    // A piece that is all there is, is the first: the artifact begins with it.
-    let append = call.live != text;
+    // The artifact begins with the first piece, also when a call that was lost runs again.
+    let append = call.shown > 1;
     write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
         let (task, context) = (occasion.task, occasion.context);
         event::write_artifact_update(dialect, task, context, &artifact, append, false, out);

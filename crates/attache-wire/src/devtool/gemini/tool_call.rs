@@ -6,16 +6,14 @@ use serde_json::{Map, Value, json};
 use super::{confirmation, response, tool};
 use crate::devtool::words::shown;
 
-pub(super) fn spell(record: &CallRecord, prompt_id: Option<String>) -> Value {
-    let mut request = json!({
+pub(super) fn spell(record: &CallRecord, prompt_id: &str) -> Value {
+    let request = json!({
         "callId": record.call.id.0,
         "name": record.call.name,
         "args": arguments(record),
         "isClientInitiated": false,
+        "prompt_id": prompt_id,
     });
-    if let Some(prompt_id) = prompt_id {
-        request["prompt_id"] = prompt_id.into();
-    }
     let status = status(record);
     let mut call = json!({ "request": request, "status": status });
     // An answer that asked for something else is no answer to what is asked now.

@@ -162,6 +162,11 @@ fn whatever_went_wrong_has_a_message() {
     let refuse = answered("cancel", Verdict::Refuse);
     let refused = vec![proposed(exec(), ONCE), refuse, finished(CallOutcome::Canceled, "no", "no")];
     check_error(refused, "CANCELLED", json!({ "message": "It was cancelled by ann." }));
+    // Who agreed to it is not who stopped it.
+    let agree = answered("proceed_once", Verdict::Proceed);
+    let stopped =
+        vec![proposed(exec(), ONCE), agree, finished(CallOutcome::Canceled, "no", "Another was refused.")];
+    check_error(stopped, "CANCELLED", json!({ "message": "Another was refused." }));
     check_error(vec![finished(failed("f"), "x", "x")], "FAILED", error("x", "f"));
 }
 

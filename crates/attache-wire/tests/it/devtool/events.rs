@@ -1,14 +1,17 @@
 //! Every event, in every version and binding, is what the published schema says.
 
-use attache_domain::{Fact, TaskState};
+use std::path::PathBuf;
+
+use attache_domain::{CallOutcome, Fact, Shown, TaskState};
 use attache_testkit::extension::check_event;
 use attache_wire::Dialect;
 use attache_wire::devtool::{Profile, URI};
 use attache_wire::encode::{ArtifactsShown, TaskShape, write_task_item};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::stories::{self, ONCE, exec};
-use super::world::{proposed, tell, wants};
+use super::world::{failed, finished, lost, proposed, showed, started, tell, wants};
 use crate::fixture::full_view;
 
 #[test]
@@ -24,6 +27,54 @@ fn every_event_fits_the_schema() {
         }
     }
     assert!(checked > 600, "only {checked} events were seen");
+}
+
+/// Something that a call would do, in words that nobody would use.
+fn odd_shown() -> impl Strategy<Value = Shown> {
+    let questions = |text: &str| json!([{ "question": format!("q{text}"), "header": text, "type": "text", "more": text }]);
+    prop_oneof![
+        (".*", any::<Vec<String>>()).prop_map(|(command, programs)| Shown::Exec {
+            command,
+            directory: "/w".into(),
+            programs
+        }),
+        ("[^/\0]{1,9}", ".*", any::<Option<String>>(), ".*").prop_map(
+            |(name, diff, original, new_content)| {
+                let path = PathBuf::from("/w").join(format!("a{name}"));
+                Shown::Edit { path, diff, original, original_digest: None, new_content }
+            }
+        ),
+        (".+", ".+").prop_map(|(server, tool)| Shown::Mcp { server, tool, title: String::new() }),
+        (".*", any::<Vec<String>>()).prop_map(|(prompt, urls)| Shown::Info { prompt, urls }),
+        ".*".prop_map(move |text| Shown::Questions { questions: questions(&text) }),
+        ".*".prop_map(|summary| Shown::Plain { summary }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn whatever_a_call_says_fits_the_schema(
+        (name, shown, choices) in (".*", odd_shown(), prop::collection::vec(".+", 1..4)),
+        (live, kind, output, summary) in (".*", ".*", ".*", ".*"),
+        place in 0usize..4,
+    ) {
+        let outcomes = [CallOutcome::Succeeded, failed(&kind), CallOutcome::Canceled, CallOutcome::Unknown];
+        let choices: Vec<&str> = choices.iter().map(String::as_str).collect();
+        let rest = [
+            proposed(shown, &choices),
+            started(),
+            showed(&live),
+            lost(),
+            finished(outcomes[place].clone(), &output, &summary),
+        ];
+        for told in tell([wants(&name, json!({})), rest.to_vec()].concat()) {
+            if let Some(event) = told.spelled(Dialect::V1_0) {
+                prop_assert_eq!(check_event(&event), Ok(()), "{:#}", event);
+            }
+        }
+    }
 }
 
 #[test]

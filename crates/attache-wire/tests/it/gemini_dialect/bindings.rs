@@ -83,4 +83,5 @@ fn a_task_that_is_looked_at_shows_the_calls_that_wait() {
         (&json!("k1"), &json!("awaiting_approval"))
     );
     assert_eq!(calls[0]["confirmationDetails"]["command"], "echo hi");
+    assert_eq!(calls[0]["request"]["prompt_id"], format!("{}########0", view.task));
 }

@@ -4,8 +4,8 @@ use attache_domain::{Base64, CallOutcome, Content, MOST_LIVE_BYTES, Shown};
 use serde_json::{Value, json};
 
 use super::deeds::{
-    allowed, answered, asked, canceled, diff, edit, edited, exec, failed, finished, head, plain, showed,
-    started, succeeded, wanted,
+    allowed, answered, asked, canceled, diff, edit, edited, exec, failed, finished, head, lost, plain,
+    showed, started, succeeded, wanted,
 };
 use super::world::{World, check_status};
 
@@ -134,6 +134,26 @@ fn a_piece_that_is_longer_than_what_is_kept_does_not_begin_anew() {
     world.hears_all([wanted(&[("run_shell_command", json!({}))]), started("k1"), showed("k1", "a")]);
     let long = world.hears(showed("k1", &"b".repeat(MOST_LIVE_BYTES + 1))).unwrap();
     assert_eq!(long["append"], true);
+}
+
+#[test]
+fn a_long_first_piece_begins_the_output() {
+    let mut world = World::new();
+    world.hears_all([wanted(&[("run_shell_command", json!({}))]), started("k1")]);
+    let first = world.hears(showed("k1", &"b".repeat(MOST_LIVE_BYTES + 1))).unwrap();
+    assert_eq!(first["append"], false);
+    assert_eq!(world.hears(showed("k1", "b")).unwrap()["append"], true);
+}
+
+#[test]
+fn a_call_that_was_lost_begins_its_output_anew() {
+    let mut world = World::new();
+    let shell = ("run_shell_command", json!({}));
+    world.hears_all([wanted(&[shell]), started("k1"), showed("k1", "one\n"), lost("k1")]);
+    world.hears_all([answered("k1", "proceed_once", None), started("k1")]);
+    assert_eq!(world.hears(showed("k1", "two\n")).unwrap()["append"], false);
+    let call = world.call_after([succeeded("k1", "two", "exited with code 0")]);
+    assert_eq!(call["response"]["resultDisplay"], "two");
 }
 
 #[test]

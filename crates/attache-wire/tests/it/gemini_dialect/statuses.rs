@@ -83,11 +83,20 @@ fn check_end(outcome: Outcome, reason: Option<&str>, state: &str, is_error: bool
 fn a_turn_that_stopped_says_why_and_whether_that_is_an_error() {
     check_end(Outcome::InputRequired, Some("quota"), "input-required", true);
     check_end(Outcome::InputRequired, Some("turn_limit"), "input-required", true);
-    check_end(Outcome::InputRequired, Some("declined"), "input-required", false);
     check_end(Outcome::InputRequired, None, "input-required", false);
     check_end(Outcome::Failed, None, "failed", true);
     check_end(Outcome::Rejected, None, "rejected", true);
     check_end(Outcome::AuthRequired, Some("credential"), "auth-required", true);
+}
+
+#[test]
+fn who_said_no_is_not_told_so() {
+    let message = Some(words("You said no.", Some("declined")));
+    let ended = World::new().hears(Fact::TurnEnded { outcome: Outcome::InputRequired, message, usage: None });
+    let ended = ended.unwrap();
+    let status = json!({ "state": "input-required", "timestamp": "2025-10-28T10:30:00.000Z" });
+    assert_eq!((&ended["status"], &ended["final"]), (&status, &json!(true)));
+    assert_eq!(ended["metadata"].get("error"), None);
 }
 
 #[test]
@@ -111,6 +120,8 @@ fn who_asks_leaves_the_words_to_the_calls() {
 fn a_task_that_was_stopped_says_so() {
     let stopped = World::new().hears(Fact::TaskCanceled).unwrap();
     assert_eq!((&stopped["status"]["state"], &stopped["final"]), (&json!("canceled"), &json!(true)));
+    let part = json!({ "kind": "text", "text": "The task was canceled." });
+    assert_eq!(stopped["status"]["message"]["parts"], json!([part]));
 }
 
 #[test]

@@ -44,23 +44,27 @@ impl<'a> ConfirmationRequest<'a> {
 
 impl<'a> Details<'a> {
     fn of(record: &'a CallRecord) -> Self {
-        let generic = |description: Cow<'a, str>| Self::Generic { description, questions: Vec::new() };
         if let Some(diff) = FileDiff::of(record) {
             return Self::FileEdit(diff);
         }
-        match words::shown(record) {
+        let (description, questions): (Cow<'a, str>, _) = match words::shown(record) {
             Some(Shown::Exec { command, directory, .. }) => {
-                Self::Execute { command, working_directory: directory.to_string_lossy() }
+                return Self::Execute { command, working_directory: directory.to_string_lossy() };
             }
-            Some(Shown::Mcp { server, tool, .. }) => Self::Mcp { server_name: server, tool_name: tool },
-            Some(Shown::Info { prompt, urls }) if urls.is_empty() => generic(prompt.into()),
-            Some(Shown::Info { prompt, urls }) => generic(format!("{prompt}\n{}", urls.join("\n")).into()),
-            Some(Shown::Questions { questions }) => Self::Generic {
-                description: words::questions(questions).into(),
-                questions: question::read(questions),
-            },
-            Some(Shown::Plain { summary }) if !summary.is_empty() => generic(summary.into()),
-            Some(Shown::Edit { .. } | Shown::Plain { .. }) | None => generic((&record.call.name).into()),
-        }
+            Some(Shown::Mcp { server, tool, .. }) => {
+                return Self::Mcp { server_name: server, tool_name: tool };
+            }
+            Some(Shown::Info { prompt, urls }) if urls.is_empty() => (prompt.into(), Vec::new()),
+            Some(Shown::Info { prompt, urls }) => {
+                (format!("{prompt}\n{}", urls.join("\n")).into(), Vec::new())
+            }
+            Some(Shown::Questions { questions }) => {
+                (words::questions(questions).into(), question::read(questions))
+            }
+            Some(Shown::Plain { summary }) => (summary.into(), Vec::new()),
+            Some(Shown::Edit { .. }) | None => (Cow::default(), Vec::new()),
+        };
+        let description = if description.is_empty() { (&record.call.name).into() } else { description };
+        Self::Generic { description, questions }
     }
 }

@@ -1,0 +1,97 @@
+//! What a command sees of the conversation that it is given in.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_command::{Desk, ExtensionEntry, Memory, ServerEntry, Stats, ToolEntry};
+use attache_domain::{Content, Wishes};
+use serde_json::{Map, Value};
+
+use crate::performance::Performance;
+
+pub(crate) struct ConversationDesk<'p, 'a>(&'p Performance<'a>);
+
+impl<'p, 'a> ConversationDesk<'p, 'a> {
+    pub(crate) fn new(performance: &'p Performance<'a>) -> Self {
+        Self(performance)
+    }
+}
+
+#[async_trait]
+impl Desk for ConversationDesk<'_, '_> {
+    async fn progress(&self, text: &str) {
+        // A turn that was stopped is noticed at the next step.
+        let _ = self.0.notice(text.to_owned()).await;
+    }
+
+    fn workspace(&self) -> &Path {
+        self.0.place.roots().first().map_or(Path::new("."), |root| root.as_path())
+    }
+
+    async fn memory(&self) -> Memory {
+        match &self.0.place.premises {
+            Some(premises) => premises.memory().await,
+            None => Memory::default(),
+        }
+    }
+
+    async fn refresh_memory(&self) -> Memory {
+        let view = self.0.latest.view();
+        let (scope, context) = (view.progress.scope.clone(), view.context.clone());
+        drop(view);
+        self.0.workplaces.refresh(&scope, &context).await;
+        self.memory().await
+    }
+
+    fn tools(&self) -> Vec<ToolEntry> {
+        let entry = |spec: &attache_tool::ToolSpec| ToolEntry {
+            name: spec.name.clone(),
+            description: spec.description.clone(),
+            server: spec.origin.as_ref().map(|origin| origin.server.clone()),
+        };
+        self.0.tools.registry.tools().map(|tool| entry(tool.spec())).collect()
+    }
+
+    fn servers(&self) -> Vec<ServerEntry> {
+        self.0.place.premises.as_ref().map(|premises| premises.servers()).unwrap_or_default()
+    }
+
+    fn extensions(&self) -> Vec<ExtensionEntry> {
+        self.0.place.premises.as_ref().map(|premises| premises.extensions()).unwrap_or_default()
+    }
+
+    fn model(&self) -> String {
+        let view = self.0.latest.view();
+        let wished = Wishes::of([view.as_ref()]).model;
+        wished.unwrap_or_else(|| self.0.place.mind.name().to_owned())
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.0.place.premises.as_ref().map(|premises| premises.models()).unwrap_or_default()
+    }
+
+    fn stats(&self) -> Stats {
+        let view = self.0.latest.view();
+        let mut stats = self.0.before.clone();
+        stats.add(&view);
+        stats.into()
+    }
+
+    async fn read_file(&self, path: &str) -> Result<String, String> {
+        let context = self.0.tool_context(Arc::default());
+        let tool = self.0.tools.registry.find("read_file").map_err(|error| error.message)?;
+        let input = Map::from_iter([("file_path".to_owned(), Value::from(path))]);
+        let proposal = tool.propose(&input, &context).await.map_err(|error| error.message)?;
+        let output = tool.run(proposal, &context).await.map_err(|error| error.message)?;
+        let texts = output.content.iter().filter_map(|content| match content {
+            Content::Text(text) => Some(text.as_str()),
+            Content::Bytes { .. } | Content::Link { .. } => None,
+        });
+        Ok(texts.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn about(&self) -> Vec<(String, String)> {
+        self.0.place.premises.as_ref().map(|premises| premises.about()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,57 @@
+//! A command that was given: what is answered about it.
+
+use attache_session::{Execution, Standing, Started};
+use attache_wire::devtool::commands::{ExecutionStatus, write_execution};
+use http::header;
+use http::request::Parts;
+
+pub(crate) struct Executed {
+    /// None: nothing was started.
+    pub(crate) started: Option<Started>,
+    pub(crate) response: ExecutionResponse,
+}
+
+pub(crate) struct ExecutionResponse {
+    task: String,
+    status: ExecutionStatus,
+    message: String,
+}
+
+impl Executed {
+    pub(crate) fn new(execution: Execution) -> Self {
+        match execution {
+            Execution::Refused(message) => {
+                let status = ExecutionStatus::FailedToStart;
+                Self { started: None, response: ExecutionResponse { task: String::new(), status, message } }
+            }
+            Execution::Begun { started, standing } => {
+                let task = started.view.task.to_string();
+                let (status, message) = match standing {
+                    Standing::Running => (ExecutionStatus::Started, ""),
+                    Standing::AsksForShell => {
+                        let message = "the command waits for somebody to agree to what it would run";
+                        (ExecutionStatus::AwaitingShellConfirmation, message)
+                    }
+                    Standing::AsksForAction => {
+                        let message = "the command waits for somebody to agree to what it would do";
+                        (ExecutionStatus::AwaitingActionConfirmation, message)
+                    }
+                };
+                let response = ExecutionResponse { task, status, message: message.to_owned() };
+                Self { started: Some(started), response }
+            }
+        }
+    }
+}
+
+impl ExecutionResponse {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        write_execution(&self.task, self.status, &self.message, out);
+    }
+}
+
+/// The client wants to see what happens, and not only that it begins.
+pub(crate) fn wants_events(head: &Parts) -> bool {
+    let accepted = head.headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    accepted.into_iter().any(|value| value.contains("text/event-stream"))
+}

@@ -1,0 +1,146 @@
+//! The routes that clients of Gemini CLI's server know beside A2A.
+
+use std::sync::Arc;
+
+use attache_domain::{Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Scope, TaskId, TaskView};
+use attache_session::{Equipment, Execution, Reply};
+use attache_wire::devtool::{Profile, routes};
+use attache_wire::encode::{ArtifactsShown, TaskShape};
+use attache_wire::jsonrpc::RequestId;
+use attache_wire::{Dialect, Version, json};
+use http::Method;
+use http::request::Parts;
+use serde_json::{Value, json as object};
+
+use crate::app::{Admitted, App};
+use crate::framing::{Framing, json as answer};
+use crate::http::{Request, Response};
+use crate::sse::EventStream;
+use crate::{body, execute};
+
+/// What a path of theirs asks for.
+pub(crate) enum Route {
+    AllMetadata,
+    Metadata(TaskId),
+    Commands,
+    Execute,
+}
+
+/// The route that `path` names. An id that is not plain text is no id that this server has given.
+pub(crate) fn find(path: &str) -> Option<Route> {
+    match path {
+        "/tasks/metadata" => Some(Route::AllMetadata),
+        "/listCommands" => Some(Route::Commands),
+        "/executeCommand" => Some(Route::Execute),
+        _ => {
+            let id = path.strip_prefix("/tasks/")?.strip_suffix("/metadata")?;
+            (!id.is_empty() && !id.contains('/')).then(|| Route::Metadata(TaskId::from(id)))
+        }
+    }
+}
+
+pub(crate) async fn handle(app: &Arc<App>, route: Route, request: Request, admitted: Admitted) -> Response {
+    let wanted = if matches!(route, Route::Execute) { Method::POST } else { Method::GET };
+    if *request.method() != wanted {
+        return refused(405, &format!("This path takes {wanted}."));
+    }
+    let scope = Scope::new(String::new(), admitted.caller.owner);
+    let served = match route {
+        Route::AllMetadata => all_metadata(app, &scope).await,
+        Route::Metadata(task) => metadata(app, &scope, task).await,
+        Route::Commands => commands(app, &scope).await,
+        Route::Execute => {
+            let (head, incoming) = request.into_parts();
+            match body::read(&head.headers, incoming, &app.options.limits).await {
+                Ok(bytes) => execute_command(app, &scope, &head, &bytes).await,
+                Err(fault) => Err(fault),
+            }
+        }
+    };
+    served.unwrap_or_else(|fault| failed(&fault))
+}
+
+async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {
+    let page = ListTasks { page_size: MAX_PAGE_SIZE, ..ListTasks::default() };
+    let page = app.session.list(scope, &page).await?;
+    if page.tasks.is_empty() {
+        return Ok(answer(204, "application/json", Vec::new()));
+    }
+    let mut found = Vec::with_capacity(page.tasks.len());
+    for view in &page.tasks {
+        found.push(described(app, view).await?);
+    }
+    Ok(well(&found.into()))
+}
+
+async fn metadata(app: &App, scope: &Scope, task: TaskId) -> Result<Response, Fault> {
+    let seen = app.session.get(scope, &GetTask { task, history_length: None }).await?;
+    Ok(well(&object!({ "metadata": described(app, &seen.view).await? })))
+}
+
+async fn described(app: &App, view: &TaskView) -> Result<Value, Fault> {
+    let Equipment { model, servers, tools } = app.session.equipment(view).await?;
+    let servers = servers.into_iter().map(|server| (server.name, server.status, server.tools));
+    let tools = tools.into_iter().map(|tool| (tool.name, tool.description, tool.parameters));
+    let equipment = routes::TaskEquipment { model, servers: servers.collect(), tools: tools.collect() };
+    Ok(routes::task_metadata(view, &equipment))
+}
+
+async fn commands(app: &App, scope: &Scope) -> Result<Response, Fault> {
+    let specs = app.session.commands(scope, ListCommands::default()).await?;
+    Ok(well(&routes::command_list(&specs)))
+}
+
+async fn execute_command(
+    app: &Arc<App>,
+    scope: &Scope,
+    head: &Parts,
+    bytes: &[u8],
+) -> Result<Response, Fault> {
+    let body = json::parse(bytes, app.options.limits.json_depth)?;
+    let send = match routes::read_execute(&body) {
+        Ok(send) => send,
+        Err(what) => return Ok(refused(400, &what)),
+    };
+    let started = match app.session.execute(scope, send).await? {
+        Execution::Refused(why) => return Ok(refused(404, &format!("Command not found: {why}"))),
+        Execution::Begun { started, .. } => started,
+    };
+    let command = started.view.history.first().and_then(|message| message.command.as_deref().cloned());
+    let Some(command) = command else { return Err(Fault::Internal) };
+    // What the model works on is worth watching; the rest is over at once.
+    if execute::wants_events(head) || command.path.first().is_some_and(|name| name == "init") {
+        let id = RequestId::Text(started.view.task.to_string());
+        let framing = Framing::JsonRpc { version: Version::V0_3, id };
+        let (artifacts, profile) = (ArtifactsShown::WhenAny, Profile::Gemini);
+        let shape = TaskShape { history_length: None, artifacts, profile };
+        let subscription = app.session.follow(started);
+        let stream = EventStream::new(app, framing, Dialect::V0_3Rpc, shape, subscription, false);
+        return Ok(stream.into_response());
+    }
+    match app.session.settle(started).await? {
+        Reply::Task(view) => Ok(well(&routes::executed(&command, &view))),
+        Reply::Message(_) => Err(Fault::Internal),
+    }
+}
+
+fn well(value: &Value) -> Response {
+    answer(200, "application/json", routes::bytes(value))
+}
+
+fn refused(status: u16, what: &str) -> Response {
+    answer(status, "application/json", routes::bytes(&object!({ "error": what })))
+}
+
+fn failed(fault: &Fault) -> Response {
+    match fault {
+        Fault::TaskNotFound { .. } => refused(404, "Task not found"),
+        Fault::Unparsable { .. } | Fault::InvalidRequest { .. } | Fault::InvalidParams { .. } => {
+            refused(400, &fault.to_string())
+        }
+        Fault::BodyTooLarge { .. } => refused(413, &fault.to_string()),
+        Fault::MediaTypeNotAccepted { .. } => refused(415, &fault.to_string()),
+        Fault::Unavailable => refused(503, &fault.to_string()),
+        _ => refused(500, &fault.to_string()),
+    }
+}

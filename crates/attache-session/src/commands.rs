@@ -1,0 +1,114 @@
+//! Commands: which there are, and giving one.
+
+use std::time::Duration;
+
+use attache_domain::{
+    CommandSpec, Fault, ListCommands, MessageId, Scope, SendMessage, Shown, TaskView, Wishes,
+};
+
+use crate::service::{SessionService, Started, internal};
+use crate::watcher::Watcher;
+use crate::{Equipment, conversation};
+
+/// What came of giving a command.
+pub enum Execution {
+    /// It runs as the turn of a task; with the task as it was a moment later.
+    Begun { started: Started, standing: Standing },
+    /// It cannot be given like this. Nothing was kept.
+    Refused(String),
+}
+
+/// How far a command has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    Running,
+    /// Somebody has to agree to a shell command.
+    AsksForShell,
+    /// Somebody has to agree to something else.
+    AsksForAction,
+}
+
+/// How long whoever gives a command waits to hear whether it asks for something; it runs on meanwhile.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+impl SessionService {
+    pub async fn commands(&self, scope: &Scope, list: ListCommands) -> Result<Vec<CommandSpec>, Fault> {
+        let wishes = self.wishes_of(scope, &list).await?;
+        self.agent.commands(&wishes).await
+    }
+
+    /// What the conversation of a task works with.
+    pub async fn equipment(&self, view: &TaskView) -> Result<Equipment, Fault> {
+        let place = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
+        let wishes = self.wishes_of(&view.progress.scope, &place).await?;
+        self.agent.equipment(view, &wishes).await
+    }
+
+    /// Gives the command of `send`, whose message carries one.
+    pub async fn execute(&self, scope: &Scope, mut send: SendMessage) -> Result<Execution, Fault> {
+        let message = &mut send.message;
+        let Some(command) = message.command.clone() else { return Err(Fault::Internal) };
+        let place = ListCommands {
+            context: message.context.clone(),
+            task: message.task.clone(),
+            wishes: message.wishes.clone(),
+        };
+        let wishes = self.wishes_of(scope, &place).await?;
+        match self.agent.check_command(&command, &wishes).await {
+            Ok(exact) => message.command = Some(Box::new(exact)),
+            Err(why) => return Ok(Execution::Refused(why)),
+        }
+        if message.id.as_str().is_empty() {
+            message.id = MessageId::from(format!("command-{}", uuid::Uuid::now_v7()));
+        }
+        let started = self.begin(scope, send).await?;
+        let watcher = Watcher::new(started.hot.clone());
+        let settled = watcher.wait_until(|state| state.view.progress.is_settled());
+        let _ = tokio::time::timeout(PATIENCE, settled).await;
+        let standing = standing(&watcher.task().view());
+        Ok(Execution::Begun { started, standing })
+    }
+
+    /// What the conversation wishes for that is named, and `place` itself.
+    async fn wishes_of(&self, scope: &Scope, place: &ListCommands) -> Result<Wishes, Fault> {
+        let mut context = place.context.clone();
+        let mut own = None;
+        if let Some(task) = &place.task {
+            let view = self.visible(scope, task).await?.view();
+            context = Some(view.context.clone());
+            own = Some(view);
+        }
+        let said = match &context {
+            Some(context) => {
+                let stores = &self.stores;
+                let except = place.task.as_ref();
+                let earlier = conversation::finished(
+                    stores.index.as_ref(),
+                    stores.log.as_ref(),
+                    scope,
+                    context,
+                    except,
+                );
+                let earlier = earlier.await.map_err(internal)?;
+                Wishes::of(earlier.iter().chain(own.as_deref()))
+            }
+            None => Wishes::default(),
+        };
+        Ok(match place.wishes.as_deref() {
+            Some(wishes) => wishes.clone().over(said),
+            None => said,
+        })
+    }
+}
+
+fn standing(view: &TaskView) -> Standing {
+    if !view.progress.waits_for_person() {
+        return Standing::Running;
+    }
+    let mut shown = view.cast.asked().filter_map(|call| Some(&call.proposal.as_ref()?.shown));
+    if shown.any(|shown| matches!(shown, Shown::Exec { .. })) {
+        Standing::AsksForShell
+    } else {
+        Standing::AsksForAction
+    }
+}

@@ -1,0 +1,39 @@
+//! The finished tasks of a conversation.
+
+use attache_domain::{ContextId, Ending, Scope, TaskId, TaskKey, TaskView, TurnPhase};
+use attache_store::{EventLog, ListQuery, StoreError, TaskIndex};
+
+use crate::replay;
+
+/// Earlier tasks of a conversation that count; older ones are forgotten.
+const MOST_EARLIER: usize = 100;
+
+/// Those of one caller, oldest first, without the task `except`.
+pub(crate) async fn finished(
+    index: &dyn TaskIndex,
+    log: &dyn EventLog,
+    scope: &Scope,
+    context: &ContextId,
+    except: Option<&TaskId>,
+) -> Result<Vec<TaskView>, StoreError> {
+    let query = ListQuery {
+        scope: scope.clone(),
+        context: Some(context.clone()),
+        state: None,
+        since: None,
+        after: None,
+        limit: MOST_EARLIER,
+    };
+    let listed = index.list(&query).await?.tasks.into_iter().rev();
+    let others = listed.map(|place| place.task).filter(|task| Some(task) != except);
+    let keys: Vec<_> = others.map(|task| TaskKey { scope: scope.clone(), task }).collect();
+    let views = replay::views(log, &keys).await?;
+    Ok(views.into_iter().flatten().filter(is_finished).collect())
+}
+
+fn is_finished(view: &TaskView) -> bool {
+    match view.progress.ending {
+        Ending::Completes | Ending::Reopens => view.status.state.is_terminal(),
+        Ending::StaysOpen => view.progress.turn.phase == TurnPhase::Over,
+    }
+}

@@ -1,0 +1,143 @@
+//! Commands on the wire: the RFC's `commands/get` and `command/execute`.
+
+use attache_domain::{
+    CommandArgument, CommandCall, CommandSpec, ContextId, ListCommands, Manner, Message, MessageId,
+    OperationKind, Part, Role, SendConfiguration, SendMessage, TaskId,
+};
+use serde_json::{Value, json};
+
+use super::incoming;
+use crate::decode::reading::{Members, Reading, kind_of};
+use crate::encode::text::write_value;
+use crate::{Dialect, Version};
+
+/// The command methods, under the RFC's names and under those that the other method of each pair suggests.
+pub fn method(name: &str) -> Option<OperationKind> {
+    match name {
+        "commands/get" | "command/get" | "commands/list" => Some(OperationKind::Commands),
+        "command/execute" | "commands/execute" => Some(OperationKind::Execute),
+        _ => None,
+    }
+}
+
+/// How far an execution was when it was answered about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExecutionStatus {
+    Started,
+    FailedToStart,
+    AwaitingShellConfirmation,
+    AwaitingActionConfirmation,
+}
+
+impl ExecutionStatus {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Started => "STARTED",
+            Self::FailedToStart => "FAILED_TO_START",
+            Self::AwaitingShellConfirmation => "AWAITING_SHELL_CONFIRMATION",
+            Self::AwaitingActionConfirmation => "AWAITING_ACTION_CONFIRMATION",
+        }
+    }
+}
+
+/// The answer to `commands/get`.
+pub fn write_list(commands: &[CommandSpec], out: &mut Vec<u8>) {
+    let commands: Vec<Value> = commands.iter().map(command).collect();
+    write_value(&json!({ "commands": commands }), out);
+}
+
+fn command(spec: &CommandSpec) -> Value {
+    let argument = |argument: &CommandArgument| {
+        json!({
+            "name": argument.name,
+            "description": argument.description,
+            "is_required": argument.required,
+        })
+    };
+    json!({
+        "name": spec.name,
+        "description": spec.description,
+        "arguments": spec.arguments.iter().map(argument).collect::<Vec<_>>(),
+        "sub_commands": spec.sub_commands.iter().map(command).collect::<Vec<_>>(),
+    })
+}
+
+/// The answer to `command/execute`; `task` is empty when nothing was started.
+pub fn write_execution(task: &str, status: ExecutionStatus, message: &str, out: &mut Vec<u8>) {
+    write_value(&json!({ "execution_id": task, "status": status.as_str(), "message": message }), out);
+}
+
+/// The dialect of the events that follow.
+pub fn dialect(version: Version) -> Dialect {
+    crate::jsonrpc::dialect(version)
+}
+
+/// Reads the parameters of `commands/get`: none are needed.
+pub(crate) fn read_list(reading: &mut Reading, mut members: Members<'_>) -> ListCommands {
+    let here = members.place();
+    let context = members.nonempty_text(reading, "contextId").map(ContextId::from);
+    let task = members.nonempty_text(reading, "taskId").map(TaskId::from);
+    let metadata = members.object(reading, "metadata");
+    let wishes = incoming::wishes(reading, metadata.as_ref(), here);
+    ListCommands { context, task, wishes }
+}
+
+/// Reads the parameters of `command/execute`. Beside the RFC's, a client may say in which conversation or task, under
+/// which message id, and with which settings in `metadata`.
+pub(crate) fn read_execute(reading: &mut Reading, mut members: Members<'_>) -> Option<SendMessage> {
+    let here = members.place();
+    let path = read_path(reading, &mut members);
+    let arguments = read_arguments(reading, &mut members).unwrap_or_default();
+    let id = members.nonempty_text(reading, "messageId").unwrap_or_default();
+    let context = members.nonempty_text(reading, "contextId").map(ContextId::from);
+    let task = members.nonempty_text(reading, "taskId").map(TaskId::from);
+    let metadata = members.object(reading, "metadata");
+    let command = CommandCall { path: path?, arguments };
+    let mut message = Message {
+        id: MessageId::from(id),
+        role: Role::User,
+        parts: vec![Part::text(command.line())],
+        context,
+        task,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata,
+        wishes: None,
+        command: Some(Box::new(command)),
+    };
+    let profile = incoming::read(reading, &mut message, here);
+    reading.recognise(profile);
+    let configuration = SendConfiguration::default();
+    Some(SendMessage { message, configuration, metadata: None, manner: Manner::default() })
+}
+
+fn read_path(reading: &mut Reading, members: &mut Members<'_>) -> Option<Vec<String>> {
+    let here = members.place();
+    let place = here.member("command_path");
+    let Some(value) = members.take("commandPath") else {
+        return reading
+            .refuse(place, "is required: the command's name and those of its sub-commands, in an array");
+    };
+    let items = reading.array(value, place)?;
+    if items.is_empty() {
+        return reading.refuse(place, "must hold at least the command's name");
+    }
+    let count = items.len();
+    let words = items.into_iter().enumerate();
+    let words: Vec<String> =
+        words.filter_map(|(index, word)| reading.text(word, place.item(index))).collect();
+    (words.len() == count).then_some(words)
+}
+
+/// One text, as the RFC has it; a list of words is understood too.
+fn read_arguments(reading: &mut Reading, members: &mut Members<'_>) -> Option<String> {
+    let here = members.place();
+    match members.take("args")? {
+        Value::String(text) => Some(text),
+        Value::Array(items) => {
+            let words = items.into_iter().filter_map(|item| reading.text(item, here.member("args")));
+            Some(words.collect::<Vec<_>>().join(" "))
+        }
+        other => reading.refuse(here.member("args"), format!("must be a string, not {}", kind_of(&other))),
+    }
+}

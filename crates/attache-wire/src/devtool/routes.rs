@@ -1,0 +1,115 @@
+//! The routes of Gemini CLI's server beside A2A: what tasks are made of, and commands.
+
+use attache_domain::{
+    CommandCall, CommandSpec, Manner, Message, MessageId, Part, Role, SendConfiguration, SendMessage,
+    TaskView,
+};
+use serde_json::{Value, json};
+
+use crate::encode::text::write_value;
+use crate::{Dialect, spelling};
+
+/// What a task works with, as far as it is shown.
+#[derive(Debug, Clone, Default)]
+pub struct TaskEquipment {
+    pub model: String,
+    /// Name, status and tools of each MCP server.
+    pub servers: Vec<(String, String, Vec<String>)>,
+    /// Name, description and JSON Schema of the input of each tool.
+    pub tools: Vec<(String, String, Value)>,
+}
+
+pub fn task_metadata(view: &TaskView, equipment: &TaskEquipment) -> Value {
+    let server = |(name, status, tools): &(String, String, Vec<String>)| json!({ "name": name, "status": status, "tools": tools });
+    let tool = |(name, description, parameters): &(String, String, Value)| json!({ "name": name, "description": description, "parameterSchema": parameters });
+    json!({
+        "id": view.task.as_str(),
+        "contextId": view.context.as_str(),
+        "taskState": spelling::state(Dialect::V0_3Rpc, view.status.state),
+        "model": equipment.model,
+        "mcpServers": equipment.servers.iter().map(server).collect::<Vec<_>>(),
+        "availableTools": equipment.tools.iter().map(tool).collect::<Vec<_>>(),
+    })
+}
+
+/// The answer to `GET /listCommands`: sub-commands carry their whole path as name.
+pub fn command_list(commands: &[CommandSpec]) -> Value {
+    json!({ "commands": commands.iter().map(|spec| command(spec, "")).collect::<Vec<_>>() })
+}
+
+fn command(spec: &CommandSpec, before: &str) -> Value {
+    let name = format!("{before}{}", spec.name);
+    let argument = |argument: &attache_domain::CommandArgument| {
+        json!({
+            "name": argument.name,
+            "description": argument.description,
+            "isRequired": argument.required,
+        })
+    };
+    let below = format!("{name} ");
+    json!({
+        "name": name,
+        "description": spec.description,
+        "arguments": spec.arguments.iter().map(argument).collect::<Vec<_>>(),
+        "subCommands": spec.sub_commands.iter().map(|spec| command(spec, &below)).collect::<Vec<_>>(),
+    })
+}
+
+/// Reads `POST /executeCommand`; in its own words what is wrong with it.
+pub fn read_execute(body: &Value) -> Result<SendMessage, String> {
+    let named = body["command"].as_str().map(str::trim).filter(|command| !command.is_empty());
+    let Some(named) = named else {
+        return Err(
+            "Invalid \"command\" field: it must be the command's name, such as \"memory show\".".into()
+        );
+    };
+    let path = named.trim_start_matches('/').split_whitespace().map(str::to_owned).collect();
+    let words = match &body["args"] {
+        Value::Null => Vec::new(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| item.as_str().map(str::to_owned))
+            .collect::<Option<Vec<_>>>()
+            .ok_or("\"args\" field must be an array of strings.")?,
+        _ => return Err("\"args\" field must be an array.".into()),
+    };
+    let command = CommandCall { path, arguments: words.join(" ") };
+    let message = Message {
+        id: MessageId::from(""),
+        role: Role::User,
+        parts: vec![Part::text(command.line())],
+        context: None,
+        task: None,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+        wishes: None,
+        command: Some(Box::new(command)),
+    };
+    let (configuration, manner) = (SendConfiguration::default(), Manner::default());
+    Ok(SendMessage { message, configuration, metadata: None, manner })
+}
+
+/// What came of a command: its words, or what it gives to programs where that is what clients of this route know.
+pub fn executed(command: &CommandCall, view: &TaskView) -> Value {
+    let name = command.path.join(" ");
+    let data = view.artifacts.iter().find(|artifact| artifact.id.as_str().starts_with("result-"));
+    let data = data.and_then(|artifact| match &artifact.parts.first()?.content {
+        attache_domain::PartContent::Data(data) => Some(data.clone()),
+        _ => None,
+    });
+    let text = view.answer_text();
+    let said = || match text.is_empty() {
+        true => view.status.message.as_ref().map(|message| message.text()).unwrap_or_default(),
+        false => text.clone(),
+    };
+    let data = data.filter(|_| name == "list-extensions").unwrap_or_else(|| said().into());
+    json!({ "name": name, "data": data })
+}
+
+/// One JSON value as bytes.
+pub fn bytes(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    write_value(value, &mut out);
+    out
+}
