@@ -27,7 +27,7 @@ impl Default for ShellOptions {
             inactivity_limit: Some(Duration::from_secs(300)),
             total_limit: None,
             longest_output: LONGEST_TEXT,
-            live_interval: Duration::from_secs(1),
+            live_interval: Duration::from_millis(250),
         }
     }
 }

@@ -137,6 +137,11 @@ pub(super) fn pure() -> Value {
                     "params": {"level": 3, "deep": {"on": true}},
                 },
                 {"uri": "https://example.com/ext/two"},
+                // Every attache has this one, listed or not.
+                {
+                    "uri": "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md",
+                    "description": "Thoughts, tool calls, approvals and commands of a coding agent.",
+                },
             ],
         },
         "defaultInputModes": ["text/plain", "image/*"],
