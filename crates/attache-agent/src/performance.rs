@@ -154,7 +154,7 @@ impl<'a> Performance<'a> {
         if self.journal.look(|progress| progress.state) == TaskState::InputRequired {
             self.journal.record(Fact::WorkResumed).await?;
         }
-        if matches!(self.place.mind, Mind::BuiltIn(_)) || self.command.is_some() {
+        if matches!(self.place.mind, Mind::BuiltIn(_)) || self.commanding().is_some() {
             return Ok(());
         }
         let mentioned = match view.told_backwards().next() {

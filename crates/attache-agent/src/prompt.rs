@@ -3,16 +3,30 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Content, Exchange, Message, Part, PartContent, Said, TaskView, Told, ToolResult, Utterance,
+    Content, Exchange, Message, Part, PartContent, PlacedExchange, Said, TaskView, Told, ToolResult, Untold,
+    Utterance,
 };
 
-/// What was said in finished tasks of the same conversation.
+/// What was said in finished tasks of the same conversation, and all that the model was told last.
 #[derive(Default)]
 pub(crate) struct Earlier {
     summary: Option<String>,
     exchanges: Vec<Arc<Exchange>>,
     /// Answers of the model in them.
     pub(crate) rounds: u32,
+    /// Put together once: the next prompt only adds to it.
+    latest: Latest,
+}
+
+/// A prompt, and what of the running task is in it.
+#[derive(Default)]
+struct Latest {
+    told: Arc<Vec<Arc<Exchange>>>,
+    exchanges: usize,
+    messages: usize,
+    /// The last of the exchanges: where it was, it is, unless the conversation was reduced.
+    last: Option<Arc<Exchange>>,
+    untold: Untold,
 }
 
 impl Earlier {
@@ -31,7 +45,22 @@ impl Earlier {
     }
 
     /// All that the model is told now: what the workplace says at the beginning, then the conversation.
-    pub(crate) fn exchanges(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
+    pub(crate) fn exchanges(&mut self, opening: &[Content], view: &TaskView) -> Arc<Vec<Arc<Exchange>>> {
+        if self.latest.holds(view) {
+            let Latest { told, exchanges, messages, .. } = &mut self.latest;
+            let mut new = view.told_since(*exchanges, *messages).map(exchange).peekable();
+            if new.peek().is_some() {
+                // Copied only if somebody still holds the prompt before.
+                Arc::make_mut(told).extend(new);
+            }
+        } else {
+            self.latest.told = Arc::new(self.told_from_the_start(opening, view));
+        }
+        self.latest.remember(view);
+        Arc::clone(&self.latest.told)
+    }
+
+    fn told_from_the_start(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
         let own = view.untold.summary.as_ref();
         let before = if own.is_some() { &[][..] } else { &self.exchanges[..] };
         let summary = own.or(self.summary.as_ref());
@@ -62,14 +91,40 @@ impl Earlier {
     }
 }
 
+impl Latest {
+    /// Everything that was told of the task is told of it still.
+    fn holds(&self, view: &TaskView) -> bool {
+        let placed = self.exchanges.checked_sub(1).and_then(|last| view.exchanges.get(last));
+        let same = |(last, placed): (&Arc<Exchange>, &PlacedExchange)| Arc::ptr_eq(last, &placed.exchange);
+        self.last.as_ref().zip(placed).is_some_and(same)
+            && self.untold == view.untold
+            // What comes is told whole.
+            && view.untold.masked <= self.exchanges
+    }
+
+    fn remember(&mut self, view: &TaskView) {
+        (self.exchanges, self.messages) = (view.exchanges.len(), view.history.len());
+        self.last = view.exchanges.last().map(|placed| Arc::clone(&placed.exchange));
+        if self.untold != view.untold {
+            self.untold.clone_from(&view.untold);
+        }
+    }
+}
+
 /// What people said and what the model answered in one task.
-pub(crate) fn conversation(view: &TaskView) -> impl Iterator<Item = Arc<Exchange>> {
+fn conversation(view: &TaskView) -> impl Iterator<Item = Arc<Exchange>> {
     let masked = view.untold.masked;
     view.told().enumerate().map(move |(place, told)| match told {
-        Told::Message(message) => Arc::new(Exchange::User(contents(message))),
         Told::Exchange(exchange) if place < masked => mask(exchange),
-        Told::Exchange(exchange) => exchange.clone(),
+        told => exchange(told),
     })
+}
+
+fn exchange(told: Told<'_>) -> Arc<Exchange> {
+    match told {
+        Told::Message(message) => Arc::new(Exchange::User(contents(message))),
+        Told::Exchange(exchange) => Arc::clone(exchange),
+    }
 }
 
 /// What is kept of an old result.
@@ -133,3 +188,7 @@ fn content(part: &Part) -> Content {
         PartContent::Data(data) => Content::Text(data.to_string()),
     }
 }
+
+#[cfg(test)]
+#[path = "prompt_tests.rs"]
+mod tests;

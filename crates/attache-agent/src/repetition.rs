@@ -13,12 +13,15 @@ const TIMES: usize = 10;
 const CLOSE: usize = 5 * STRETCH;
 /// How far back the first of so many stretches may be.
 const REACH: usize = CLOSE * (TIMES - 1);
+/// Of so many stretches in a row one is looked at.
+const WINDOW: usize = 16;
 
 #[derive(Default)]
 pub(crate) struct Repetition {
     /// The last text, and where it begins in everything that was said.
     text: Vec<u8>,
     start: usize,
+    window: Window,
     places: Places,
     hash: u64,
     in_code: bool,
@@ -36,36 +39,39 @@ impl Repetition {
             self.forget();
             return false;
         }
-        !self.in_code && piece.bytes().any(|byte| self.hear(byte))
+        !self.in_code && self.hear(piece.as_bytes())
     }
 
     fn forget(&mut self) {
         self.start += self.text.len();
         self.text.clear();
+        self.window = Window::default();
         self.hash = 0;
     }
 
-    fn hear(&mut self, byte: u8) -> bool {
-        let leaving = self.text.len().checked_sub(STRETCH).map(|place| self.text[place]);
-        self.text.push(byte);
-        self.hash = self.hash.wrapping_mul(BASE).wrapping_add(u64::from(byte));
-        if let Some(leaving) = leaving {
-            self.hash = self.hash.wrapping_sub(u64::from(leaving).wrapping_mul(power()));
-        }
+    fn hear(&mut self, piece: &[u8]) -> bool {
         if self.text.len() > 2 * MEMORY {
             self.shorten();
         }
-        match self.text.len().checked_sub(STRETCH) {
-            Some(begin) => self.note(begin),
-            None => false,
-        }
+        let known = self.text.len();
+        self.text.extend_from_slice(piece);
+        (known..self.text.len()).any(|end| {
+            self.hash = self.hash.wrapping_mul(BASE).wrapping_add(u64::from(self.text[end]));
+            let Some(begin) = (end + 1).checked_sub(STRETCH) else { return false };
+            if let Some(leaving) = begin.checked_sub(1) {
+                let leaving = u64::from(self.text[leaving]);
+                self.hash = self.hash.wrapping_sub(leaving.wrapping_mul(power()));
+            }
+            match self.window.add(self.start + begin, self.hash) {
+                Some((place, hash)) => self.note(place, hash),
+                None => false,
+            }
+        })
     }
 
-    /// The stretch at `begin` is known now.
-    fn note(&mut self, begin: usize) -> bool {
-        let place = self.start + begin;
+    fn note(&mut self, place: usize, hash: u64) -> bool {
         let oldest = self.start.max(place.saturating_sub(REACH));
-        match self.places.add(place, self.hash, oldest) {
+        match self.places.add(place, hash, oldest) {
             Some(places) => self.is_loop(&places),
             None => false,
         }
@@ -88,6 +94,43 @@ impl Repetition {
     }
 }
 
+/// The last stretches, of which the one with the smallest hash is looked at. Text that comes back has its smallest at
+/// the same places, so nothing is missed, and looking up what was said before is rare: that is what costs time.
+#[derive(Default)]
+struct Window {
+    hashes: [u64; WINDOW],
+    added: usize,
+    smallest: (usize, u64),
+}
+
+impl Window {
+    /// Adds a place, the one after the last; tells a place that is to be looked at, each once.
+    fn add(&mut self, place: usize, hash: u64) -> Option<(usize, u64)> {
+        // What is alike in text is alike in the lower bits; a multiplication mixes them into the upper ones.
+        let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.hashes[place % WINDOW] = mixed;
+        self.added += 1;
+        if self.added < WINDOW {
+            return None;
+        }
+        // Of equals the newest, so that a short period is seen every time.
+        let known = self.smallest.0 + WINDOW > place && self.added > WINDOW;
+        if known && mixed > self.smallest.1 {
+            return None;
+        }
+        self.smallest = (place, mixed);
+        if !known {
+            for place in (place + 1 - WINDOW..place).rev() {
+                let mixed = self.hashes[place % WINDOW];
+                if mixed < self.smallest.1 {
+                    self.smallest = (place, mixed);
+                }
+            }
+        }
+        Some(self.smallest)
+    }
+}
+
 /// Where stretches begin, by their hash: every place leads to the one before it. Made once for an answer, because this
 /// is done for every byte of it; what is too far back is overwritten.
 #[derive(Default)]
@@ -100,17 +143,17 @@ struct Places {
 
 /// More than [`REACH`], and a power of two.
 const RING: usize = 4096;
+/// More than there are places in reach, most often.
+const LISTS: usize = 1024;
 
 impl Places {
     /// Adds a place, and tells the last so many with the same hash if there are as many, oldest first.
     fn add(&mut self, place: usize, hash: u64, oldest: usize) -> Option<[usize; TIMES]> {
         if self.newest.is_empty() {
-            self.newest = vec![0; RING];
+            self.newest = vec![0; LISTS];
             self.known = vec![(0, 0); RING];
         }
-        // What is alike in text is alike in the lower bits; a multiplication mixes them into the upper ones.
-        let list = (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 52) as usize % RING;
-        let newest = &mut self.newest[list];
+        let newest = &mut self.newest[(hash >> 32) as usize % LISTS];
         let mut before = std::mem::replace(newest, place as u32 + 1);
         self.known[place % RING] = (hash, before);
         let mut same = [place; TIMES];
@@ -175,6 +218,16 @@ mod tests {
             let pieces =
                 text.as_bytes().chunks(length).map(|piece| String::from_utf8_lossy(piece).into_owned());
             assert!(hears(pieces), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_loop_of_any_length_is_noticed() {
+        let words: String = (0..40).map(|number| format!("{} ", number * 7919 % 1000)).collect();
+        for period in 1..=150 {
+            let text = &words[..period];
+            let times = (STRETCH + 2 * WINDOW).div_ceil(period) + TIMES + 1;
+            assert!(hears([text.repeat(times)]), "{period}");
         }
     }
 

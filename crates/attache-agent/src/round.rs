@@ -29,10 +29,11 @@ impl Performance<'_> {
             return self.end(Outcome::InputRequired, Some((Reason::TooLong, text.into()))).await;
         }
         let view = self.latest.view();
+        let exchanges = self.exchanges(&view);
         let instructions = &self.place.instructions;
         let prompt = Prompt {
             instructions: (!instructions.is_empty()).then(|| instructions.clone()),
-            exchanges: self.exchanges(&view),
+            exchanges,
             tools: self.tools.declared.clone(),
             ..Prompt::default()
         };

@@ -194,12 +194,14 @@ impl TaskView {
                 if self.status.state.is_terminal() {
                     self.enter(TaskState::Submitted, None, event.at);
                 }
-                self.history.push(message.clone());
+                self.hear(message.clone());
             }
             Fact::PromptTaken { said } => {
                 self.keep_answer();
                 self.history.extend(said.iter().cloned());
-                self.history.extend(self.progress.queue.front().cloned());
+                if let Some(message) = self.progress.queue.front().cloned() {
+                    self.hear(message);
+                }
             }
             Fact::TurnStarted { .. } => {
                 self.answer = None;
@@ -243,12 +245,20 @@ impl TaskView {
         self.progress.apply(event);
     }
 
+    fn hear(&mut self, message: Arc<Message>) {
+        // The latest word about the model counts, whether a command or a message says it.
+        if message.wishes.as_ref().is_some_and(|wishes| wishes.model.is_some()) {
+            self.chosen_model = None;
+        }
+        self.history.push(message);
+    }
+
     fn take_model_answer(&mut self, answer: &ModelAnswer) {
-        self.latest_usage = answer.usage;
         self.usage.add(&answer.usage);
         self.said.whole = self.said.bytes;
         self.commanding = answer.model == COMMAND;
         if !self.commanding {
+            self.latest_usage = answer.usage;
             self.rounds += 1;
             self.place(Exchange::Model(answer.said.clone()));
         }

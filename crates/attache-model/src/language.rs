@@ -13,8 +13,9 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default)]
 pub struct Prompt {
     pub instructions: Option<String>,
-    /// Oldest first. Calls and results are paired; whoever builds a prompt sees to that.
-    pub exchanges: Vec<Arc<Exchange>>,
+    /// Oldest first. Calls and results are paired; whoever builds a prompt sees to that. Shared, because a conversation
+    /// is told again and again, and long.
+    pub exchanges: Arc<Vec<Arc<Exchange>>>,
     pub tools: Arc<[ToolDeclaration]>,
     pub thinking: Option<Thinking>,
     pub temperature: Option<f64>,

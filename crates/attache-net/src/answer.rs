@@ -1,9 +1,12 @@
 //! What came back.
 
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::time::timeout;
+use tokio::time::{Instant, Sleep, sleep};
 
 use crate::NetError;
 
@@ -12,11 +15,14 @@ use crate::NetError;
 pub struct Answer {
     response: reqwest::Response,
     idle_timeout: Duration,
+    /// Ends when nothing has come for too long, or earlier, and is set anew then: not at every piece, of which there may
+    /// be thousands.
+    silence: Pin<Box<Sleep>>,
 }
 
 impl Answer {
     pub(crate) fn new(response: reqwest::Response, idle_timeout: Duration) -> Self {
-        Self { response, idle_timeout }
+        Self { response, idle_timeout, silence: Box::pin(sleep(idle_timeout)) }
     }
 
     pub fn status(&self) -> u16 {
@@ -36,10 +42,22 @@ impl Answer {
 
     /// The next piece of the body; `None` at its proper end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, NetError> {
-        match timeout(self.idle_timeout, self.response.chunk()).await {
-            Ok(chunk) => chunk.map_err(NetError::of),
-            Err(_) => Err(NetError::Silent { after: self.idle_timeout }),
-        }
+        let Self { response, idle_timeout, silence } = self;
+        let deadline = Instant::now() + *idle_timeout;
+        let mut chunk = pin!(response.chunk());
+        poll_fn(|context| {
+            if let Poll::Ready(chunk) = chunk.as_mut().poll(context) {
+                return Poll::Ready(chunk.map_err(NetError::of));
+            }
+            while silence.as_mut().poll(context).is_ready() {
+                if silence.deadline() >= deadline {
+                    return Poll::Ready(Err(NetError::Silent { after: *idle_timeout }));
+                }
+                silence.as_mut().reset(deadline);
+            }
+            Poll::Pending
+        })
+        .await
     }
 
     /// The whole body, if it has at most `limit` bytes.

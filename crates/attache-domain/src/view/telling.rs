@@ -65,7 +65,7 @@ impl TaskView {
                     return Some(Told::Exchange(&placed.exchange));
                 }
                 let (_, message) = messages.next()?;
-                if message.role == Role::User {
+                if is_told(message) {
                     return Some(Told::Message(message));
                 }
             }

@@ -149,9 +149,12 @@ impl Draft {
 impl Beginning {
     fn begins(&self, exchanges: &[Arc<Exchange>], turn: usize) -> bool {
         let Some(exchanges) = exchanges.get(..self.places.len()) else { return false };
-        // From the end, where conversations differ most.
+        let mut pairs = self.places.iter().zip(exchanges);
+        // The last first: by it most conversations are told apart.
+        let last = self.places.last().zip(exchanges.last());
         (turn == self.turn || !self.turn_matters)
-            && self.places.iter().zip(exchanges).rev().all(|(place, exchange)| place.holds(exchange))
+            && last.is_none_or(|(place, exchange)| place.holds(exchange))
+            && pairs.all(|(place, exchange)| place.holds(exchange))
     }
 }
 

@@ -1,0 +1,178 @@
+//! A prompt that grows is the same as one that is put together anew.
+
+use attache_domain::{
+    AnswerEnd, CallId, CallOutcome, ContextReason, Digest, Ending, Event, Fact, FinishedCall, GivenContext,
+    ModelAnswer, Opening, Reduction, ReplyShape, Role, Scope, Seq, Timestamp, ToolCall, Usage,
+};
+use proptest::prelude::*;
+
+use super::*;
+
+/// What happens to a task, one after the other.
+#[derive(Debug, Clone)]
+enum Happening {
+    Asked,
+    Answered,
+    /// With a call, and what came of it.
+    Called,
+    Given,
+    Reduced {
+        dropped: usize,
+        masked: usize,
+        summarised: bool,
+    },
+}
+
+fn happening() -> impl Strategy<Value = Happening> {
+    prop_oneof![
+        2 => Just(Happening::Asked),
+        2 => Just(Happening::Answered),
+        4 => Just(Happening::Called),
+        1 => Just(Happening::Given),
+        1 => (0..4_usize, 0..4_usize, any::<bool>())
+            .prop_map(|(dropped, masked, summarised)| Happening::Reduced { dropped, masked, summarised }),
+    ]
+}
+
+struct Story {
+    view: TaskView,
+    number: usize,
+}
+
+impl Story {
+    fn begin() -> Self {
+        let opening = Opening {
+            task: "t".into(),
+            scope: Scope::new("", "me"),
+            context: "c".into(),
+            message: message(0),
+            digest: Digest("0".into()),
+            reply: ReplyShape::Task,
+            metadata: None,
+            ending: Ending::Completes,
+        };
+        let event = Event { seq: Seq(1), at: Timestamp::UNIX_EPOCH, fact: opening.decide() };
+        Self { view: TaskView::open(&event).unwrap(), number: 0 }
+    }
+
+    fn apply(&mut self, fact: Fact) {
+        let seq = Seq(self.view.progress.head.0 + 1);
+        self.view.apply(&Event { seq, at: Timestamp::UNIX_EPOCH, fact });
+    }
+
+    fn go_on(&mut self, happening: &Happening) {
+        self.number += 1;
+        match happening {
+            Happening::Asked => {
+                let message = Arc::new(message(self.number));
+                self.apply(Fact::MessageReceived { message, digest: Digest("1".into()) });
+            }
+            Happening::Answered => self.answer(Utterance::Text(format!("answer {}", self.number))),
+            Happening::Called => {
+                let call = CallId(format!("call {}", self.number));
+                let name = "read_file".to_owned();
+                self.answer(Utterance::Call(ToolCall {
+                    id: call.clone(),
+                    name,
+                    input: serde_json::Map::new(),
+                }));
+                self.apply(Fact::CallFinished(Box::new(FinishedCall {
+                    call,
+                    outcome: CallOutcome::Succeeded,
+                    output: vec![Content::Text(format!("{} ", self.number).repeat(MASKED))],
+                    summary: String::new(),
+                    diff: None,
+                })));
+            }
+            Happening::Given => {
+                let contents = vec![Content::Text(format!("given {}", self.number))];
+                let given = GivenContext { reason: ContextReason::Mention, contents };
+                self.apply(Fact::ContextGiven(Box::new(given)));
+            }
+            Happening::Reduced { dropped, masked, summarised } => {
+                let told = self.view.told().count();
+                let reduction = Reduction {
+                    // The same summary each time: by it nobody can tell that more was left out.
+                    summary: summarised.then(|| "in short".to_owned()),
+                    dropped: (*dropped).min(told) as u32,
+                    masked: *masked as u32,
+                    before: 2,
+                    after: 1,
+                    cost: Usage::default(),
+                };
+                self.apply(Fact::ContextReduced(Box::new(reduction)));
+            }
+        }
+    }
+
+    fn answer(&mut self, what: Utterance) {
+        let said = vec![Said { what, opaque: None }];
+        self.apply(Fact::ModelAnswered(Box::new(ModelAnswer {
+            model: "m".into(),
+            said,
+            usage: Usage::default(),
+            end: AnswerEnd::Done,
+        })));
+    }
+}
+
+fn message(number: usize) -> Message {
+    let text = format!("question {number}");
+    Message { role: Role::User, ..Message::from_agent(format!("m{number}").into(), "c".into(), None, text) }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_prompt_that_is_added_to_is_the_same_as_a_new_one(
+        before in proptest::collection::vec(happening(), 0..4),
+        happenings in proptest::collection::vec((happening(), any::<bool>()), 0..16),
+        opening in prop_oneof![Just(vec![]), Just(vec![Content::Text("opening".into())])],
+    ) {
+        let mut earlier_task = Story::begin();
+        before.iter().for_each(|happening| earlier_task.go_on(happening));
+        let earlier = [earlier_task.view];
+        let mut growing = Earlier::of(&earlier);
+        let mut story = Story::begin();
+        let mut held = Vec::new();
+        for (happening, told) in happenings {
+            story.go_on(&happening);
+            // Not every time, and sometimes the prompt before is still in use.
+            if told {
+                let prompt = growing.exchanges(&opening, &story.view);
+                prop_assert_eq!(&prompt, &Earlier::of(&earlier).exchanges(&opening, &story.view));
+                held.push((prompt.clone(), prompt.to_vec()));
+                if held.len() % 3 == 0 {
+                    held.clear();
+                }
+            }
+        }
+        for (prompt, as_it_was) in held {
+            prop_assert_eq!(&*prompt, &as_it_was);
+        }
+    }
+
+    #[test]
+    fn backwards_is_the_same_telling(happenings in proptest::collection::vec(happening(), 0..16)) {
+        let mut story = Story::begin();
+        happenings.iter().for_each(|happening| story.go_on(happening));
+        let shown = |told: Told<'_>| format!("{told:?}");
+        let mut backwards: Vec<_> = story.view.told_backwards().map(shown).collect();
+        backwards.reverse();
+        prop_assert_eq!(backwards, story.view.told().map(shown).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn what_was_put_together_is_not_put_together_again() {
+    let mut story = Story::begin();
+    let mut earlier = Earlier::default();
+    story.go_on(&Happening::Called);
+    let opening = [Content::Text("opening".into())];
+    let first = earlier.exchanges(&opening, &story.view)[0].clone();
+    story.go_on(&Happening::Called);
+    let prompt = earlier.exchanges(&opening, &story.view);
+    assert_eq!(prompt.len(), 5);
+    assert!(Arc::ptr_eq(&prompt[0], &first));
+}
