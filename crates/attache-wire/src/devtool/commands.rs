@@ -6,7 +6,7 @@ use attache_domain::{
 };
 use serde_json::{Value, json};
 
-use super::incoming;
+use super::{Profile, incoming};
 use crate::decode::reading::{Members, Reading, kind_of};
 use crate::encode::text::write_value;
 use crate::{Dialect, Version};
@@ -79,6 +79,7 @@ pub(crate) fn read_list(reading: &mut Reading, mut members: Members<'_>) -> List
     let task = members.nonempty_text(reading, "taskId").map(TaskId::from);
     let metadata = members.object(reading, "metadata");
     let wishes = incoming::wishes(reading, metadata.as_ref(), here);
+    reading.recognise(Some(Profile::Developer));
     ListCommands { context, task, wishes }
 }
 
@@ -106,7 +107,8 @@ pub(crate) fn read_execute(reading: &mut Reading, mut members: Members<'_>) -> O
         command: Some(Box::new(command)),
     };
     let profile = incoming::read(reading, &mut message, here);
-    reading.recognise(profile);
+    // Whoever gives commands knows the extension.
+    reading.recognise(profile.or(Some(Profile::Developer)));
     let configuration = SendConfiguration::default();
     Some(SendMessage { message, configuration, metadata: None, manner: Manner::default() })
 }

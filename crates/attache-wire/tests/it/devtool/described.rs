@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
 
+use attache_domain::{CommandArgument, CommandSpec};
 use attache_testkit::extension::{SCHEMA, check};
 use attache_wire::Dialect;
 use attache_wire::devtool::URI;
+use attache_wire::devtool::commands::{ExecutionStatus, write_execution, write_list};
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};
 use serde_json::{Value, json};
 
@@ -190,7 +192,7 @@ fn commands_are_described() {
     let memory = json!({ "name": "memory", "description": "Facts.", "arguments": [], "sub_commands": [add] });
     check_both("GetAllSlashCommandsResponse", &json!({ "commands": [memory] }));
     let request = json!({
-        "command_path": ["memory", "add"], "args": "tabs", "contextId": "c", "taskId": "t",
+        "command_path": ["memory", "add"], "args": "tabs", "contextId": "c", "taskId": "t", "messageId": "m",
         "metadata": { URI: { "workspace_path": "/w" } },
     });
     check_both("ExecuteSlashCommandRequest", &request);
@@ -200,6 +202,31 @@ fn commands_are_described() {
     check_both("ExecuteSlashCommandResponse", &failed);
     check("ExecuteSlashCommandResponse", &json!({ "status": "FAILED_TO_START" })).unwrap_err();
     check("ExecuteSlashCommandResponse", &json!({ "status": "STARTED" })).unwrap_err();
+}
+
+#[test]
+fn what_is_answered_about_commands_is_as_described() {
+    let argument = CommandArgument { name: "fact".into(), description: "To keep.".into(), required: true };
+    let spec = |name: &str, arguments: Vec<_>, sub_commands: Vec<_>| CommandSpec {
+        name: name.into(),
+        description: "Facts.".into(),
+        arguments,
+        sub_commands,
+    };
+    let add = spec("add", vec![argument], Vec::new());
+    let mut out = Vec::new();
+    write_list(&[spec("memory", Vec::new(), vec![add])], &mut out);
+    check_both("GetAllSlashCommandsResponse", &serde_json::from_slice(&out).unwrap());
+    for (status, task, message) in [
+        (ExecutionStatus::Started, "t-1", ""),
+        (ExecutionStatus::FailedToStart, "", "There is none."),
+        (ExecutionStatus::AwaitingShellConfirmation, "t-1", ""),
+        (ExecutionStatus::AwaitingActionConfirmation, "t-1", ""),
+    ] {
+        let mut out = Vec::new();
+        write_execution(task, status, message, &mut out);
+        check_both("ExecuteSlashCommandResponse", &serde_json::from_slice(&out).unwrap());
+    }
 }
 
 #[test]
