@@ -1,0 +1,89 @@
+//! What was under way when the server was killed: a call that nobody knows the end of, so somebody is asked who can look;
+//! half an answer, which does not count.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::editor::chosen;
+use super::world::World;
+use crate::agent_world::{calls, says, work};
+use crate::pairs::driver::Pair;
+use crate::watching::{eventually, reaches, stuck};
+
+/// A command that ran when the server was killed, and the call as it is shown afterwards.
+async fn lost() -> (World, String, Value) {
+    let command = "echo ran >> runs; while [ ! -e go ]; do sleep 0.01; done";
+    let run = calls("run_shell_command", json!({"command": command}));
+    let world =
+        World::with([run, says("I see.")], |launch| launch.argument("--approval-mode").argument("yolo"))
+            .await;
+    let editor = world.editor();
+    let mut stream = editor.stream(editor.text("m1", "Run!")).await;
+    let begun = editor.until(&mut stream, |event| event.has_call("EXECUTING")).await;
+    eventually("the command", || world.file("runs").is_some()).await;
+    let world = world.crash().await;
+    let editor = world.editor();
+    reaches(&editor.client, begun.task(), "INPUT_REQUIRED").await;
+    let task = editor.task(begun.task()).await;
+    let parts = task["status"]["message"]["parts"].as_array().unwrap();
+    let call = parts.iter().find_map(|part| part["content"].get("data")).unwrap().clone();
+    assert_eq!(call["tool_call_id"], begun.call("EXECUTING")["tool_call_id"]);
+    assert_eq!(call["status"], "PENDING");
+    assert!(call["description"].as_str().unwrap().contains("not known whether"), "{call:#}");
+    let options = call["confirmation_request"]["options"].as_array().unwrap();
+    let ids: Vec<_> = options.iter().map(|option| option["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["proceed_once", "skip", "cancel"]);
+    fs::write(work(&world.launch).join("go"), "").unwrap();
+    (world, begun.task().to_owned(), call)
+}
+
+fn runs(world: &World) -> usize {
+    world.file("runs").unwrap().lines().count()
+}
+
+#[tokio::test]
+async fn it_is_done_again_when_somebody_says_so() {
+    let (world, task, call) = lost().await;
+    let done = world.editor_on(Pair::Rest03).answer(&task, "m2", &[chosen(&call, "proceed_once")]).await;
+    assert_eq!((done.last().state(), runs(&world)), ("completed", 2));
+    assert_eq!(done.call("SUCCEEDED")["tool_call_id"], call["tool_call_id"]);
+}
+
+#[tokio::test]
+async fn it_is_left_as_it_is_and_the_agent_knows_that_it_may_have_happened() {
+    let (world, task, call) = lost().await;
+    let done = world.editor().answer(&task, "m2", &[chosen(&call, "skip")]).await;
+    done.check(&[
+        "TOOL_CALL_UPDATE working run_shell_command FAILED",
+        "TEXT_CONTENT working I see.",
+        "STATE_CHANGE completed final",
+    ]);
+    assert_eq!(done.call("FAILED")["error"]["type"], "outcome_unknown");
+    assert_eq!(runs(&world), 1);
+    assert!(world.told().contains("not known whether"), "{}", world.told());
+}
+
+#[tokio::test]
+async fn it_can_be_the_end_of_the_turn() {
+    let (world, task, call) = lost().await;
+    let rests = world.editor().answer(&task, "m2", &[chosen(&call, "cancel")]).await;
+    assert_eq!(rests.last().state(), "input-required", "{:#?}", rests.lines());
+    assert_eq!((runs(&world), world.model.received().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn half_an_answer_is_taken_back_by_its_name() {
+    let world = World::playing([stuck("Half"), says("Whole.")]).await;
+    let editor = world.editor();
+    let mut stream = editor.stream(editor.text("m1", "Hi!")).await;
+    let begun = editor.until(&mut stream, |event| event.kind() == "TEXT_CONTENT").await;
+    let world = world.crash().await;
+    let editor = world.editor();
+    let mut stream = editor.resubscribe(begun.task(), Some(begun.last().id)).await;
+    let rest = editor.rest(&mut stream).await;
+    assert_eq!(rest.events[1].metadata()["withdrawn_message_id"], begun.last().message()["id"]);
+    assert_eq!((rest.said().as_str(), rest.last().state()), ("Whole.", "completed"));
+    let names: Vec<_> = rest.events.iter().filter(|event| event.kind() == "TEXT_CONTENT").collect();
+    assert!(names.iter().all(|event| event.message()["id"] != begun.last().message()["id"]), "{names:#?}");
+}

@@ -1,0 +1,61 @@
+//! A server with a scripted Gemini model and a workspace, and the editors that talk to it.
+
+use std::fs;
+
+use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::{Launch, ServerProcess};
+
+use super::editor::Editor;
+use crate::agent_world::{launch_with, work};
+use crate::pairs::driver::Pair;
+
+pub(super) struct World {
+    pub(super) model: ModelServer,
+    pub(super) launch: Launch,
+    pub(super) server: ServerProcess,
+}
+
+impl World {
+    /// The model says these, one after the other.
+    pub(super) async fn playing(answers: impl IntoIterator<Item = Planned>) -> Self {
+        Self::with(answers, |launch| launch).await
+    }
+
+    /// The same, and `more` says how else the server is started.
+    pub(super) async fn with(
+        answers: impl IntoIterator<Item = Planned>,
+        more: impl FnOnce(Launch) -> Launch,
+    ) -> Self {
+        let model = ModelServer::playing(answers);
+        let launch = more(launch_with(&model));
+        let server = launch.start().await;
+        Self { model, launch, server }
+    }
+
+    /// As the RFC's examples are: 0.3 over JSON-RPC.
+    pub(super) fn editor(&self) -> Editor {
+        self.editor_on(Pair::Rpc03)
+    }
+
+    pub(super) fn editor_on(&self, pair: Pair) -> Editor {
+        Editor::of(pair, &self.server.client())
+    }
+
+    /// `kill -9`, and a new start.
+    pub(super) async fn crash(self) -> Self {
+        let Self { model, launch, server } = self;
+        server.kill().await;
+        let server = launch.start().await;
+        Self { model, launch, server }
+    }
+
+    /// A file of the workspace as it is on the disk; none when it is not there.
+    pub(super) fn file(&self, name: &str) -> Option<String> {
+        fs::read_to_string(work(&self.launch).join(name)).ok()
+    }
+
+    /// All that the model was told in its latest request.
+    pub(super) fn told(&self) -> String {
+        self.model.received().last().unwrap().json()["contents"].to_string()
+    }
+}
