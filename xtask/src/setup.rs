@@ -6,7 +6,8 @@
 mod cargo_tools;
 mod debian;
 pub(crate) mod environment;
-mod gemini_server;
+mod examples;
+pub(crate) mod gemini_server;
 mod manifest;
 mod mcp_servers;
 
@@ -42,6 +43,7 @@ pub(crate) fn prepare(workspace: &Workspace, peers: &[Peer]) -> (Tools, Counts) 
     if !peers.is_empty() {
         note(&mut counts, "MCP servers", mcp_servers::provide(&workspace.root, &folder));
         note(&mut counts, "Gemini CLI's server", gemini_server::provide(&workspace.root, &folder));
+        note(&mut counts, "examples", examples::provide(&workspace.root, &folder));
     }
     if counts.failed == 0 {
         counts.passed = 1;

@@ -16,6 +16,30 @@ pub struct AgentCard {
     pub version: String,
     #[serde(default)]
     pub supported_interfaces: Vec<AgentInterface>,
+    #[serde(default)]
+    pub capabilities: AgentCapabilities,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentCapabilities {
+    #[serde(default)]
+    pub streaming: bool,
+    #[serde(default)]
+    pub push_notifications: bool,
+    #[serde(default)]
+    pub extensions: Vec<AgentExtension>,
+}
+
+/// What an agent can say beyond the protocol; see [`ClientOptions::extensions`](crate::ClientOptions::extensions).
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct AgentExtension {
+    pub uri: String,
+    #[serde(default)]
+    pub description: String,
+    /// Only clients that speak it are served.
+    #[serde(default)]
+    pub required: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -31,6 +55,11 @@ pub struct AgentInterface {
 }
 
 impl AgentCard {
+    /// The extension of this URI, if the agent offers it.
+    pub fn extension(&self, uri: &str) -> Option<&AgentExtension> {
+        self.capabilities.extensions.iter().find(|extension| extension.uri == uri)
+    }
+
     /// The agent's favourite among the interfaces that we speak.
     pub(crate) fn choose(&self) -> Result<(&AgentInterface, Binding), ClientError> {
         let spoken = self.supported_interfaces.iter().find_map(|it| Some((it, it.binding()?)));
@@ -76,6 +105,7 @@ mod tests {
             description: String::new(),
             version: String::new(),
             supported_interfaces,
+            capabilities: AgentCapabilities::default(),
         };
         assert_eq!(card.choose().ok().map(|(_, binding)| binding), expected);
     }
@@ -86,5 +116,15 @@ mod tests {
         check(&[("JSONRPC", "0.3"), ("JSONRPC", "1.0.1")], Some(Binding::JsonRpc));
         check(&[("JSONRPC", "0.3"), ("JSONRPC", "1.01")], None);
         check(&[], None);
+    }
+
+    #[test]
+    fn an_extension_is_found_by_its_uri_and_a_card_without_any_offers_none() {
+        let card = r#"{"capabilities": {"streaming": true, "extensions": [{"uri": "https://a.example/v1", "params": 1}]}}"#;
+        let card: AgentCard = serde_json::from_str(card).unwrap();
+        assert!(card.extension("https://a.example/v1").is_some_and(|extension| !extension.required));
+        assert_eq!(card.extension("https://a.example/"), None);
+        let bare: AgentCard = serde_json::from_str("{}").unwrap();
+        assert_eq!(bare.extension("https://a.example/v1"), None);
     }
 }

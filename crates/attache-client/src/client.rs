@@ -17,6 +17,9 @@ use crate::{
 pub struct ClientOptions {
     /// Presented as a bearer token, at the named address only.
     pub token: Option<Secret>,
+    /// URIs of the extensions to speak, named in every call. An agent that does not know one passes over it, so look at
+    /// [`AgentCard::extension`] for what it offers.
+    pub extensions: Vec<String>,
     /// Bytes of one answer.
     pub most_answer: usize,
     /// Bytes of one event of a stream.
@@ -30,6 +33,7 @@ impl Default for ClientOptions {
     fn default() -> Self {
         Self {
             token: None,
+            extensions: Vec::new(),
             most_answer: 64 << 20,
             most_event: 16 << 20,
             tries: 40,
@@ -41,6 +45,7 @@ impl Default for ClientOptions {
 const MOST_CARD: usize = 1 << 20;
 const CARD: &str = ".well-known/agent-card.json";
 const VERSION: (&str, &str) = ("A2A-Version", "1.0");
+const EXTENSIONS: &str = "A2A-Extensions";
 
 /// Cheap to copy; copies share their connections.
 #[derive(Debug, Clone)]
@@ -145,8 +150,12 @@ impl Client {
     }
 
     async fn exchange(&self, request: Request) -> Result<Answer, ClientError> {
-        let request = request.header(VERSION.0, VERSION.1)?;
-        let request = with_token(request, self.shared.options.token.as_ref())?;
+        let options = &self.shared.options;
+        let mut request = request.header(VERSION.0, VERSION.1)?;
+        if !options.extensions.is_empty() {
+            request = request.header(EXTENSIONS, &options.extensions.join(", "))?;
+        }
+        let request = with_token(request, options.token.as_ref())?;
         Ok(self.shared.net.send(request).await?)
     }
 

@@ -19,6 +19,8 @@
 //! # }
 //! ```
 //!
+//! A whole client, which shows an agent's work and answers what it asks, is `examples/clients/rust/develop.rs`.
+//!
 //! Not here: showing anything to anyone, and any thought about what an answer means.
 
 mod binding;
@@ -33,7 +35,7 @@ mod sse;
 mod stream;
 mod task;
 
-pub use card::{AgentCard, AgentInterface};
+pub use card::{AgentCapabilities, AgentCard, AgentExtension, AgentInterface};
 pub use client::{Client, ClientOptions};
 pub use error::ClientError;
 pub use event::{ArtifactUpdate, Event, StatusUpdate};

@@ -46,6 +46,20 @@ impl Message {
         self
     }
 
+    /// The same, said in a conversation.
+    #[must_use]
+    pub fn in_context(mut self, context: impl Into<String>) -> Self {
+        self.context_id = Some(context.into());
+        self
+    }
+
+    /// The same with one more member of its metadata; an extension's has its URI as `key`.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.get_or_insert_default().insert(key.into(), value.into());
+        self
+    }
+
     /// All text parts, joined by line breaks.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.parts.iter().filter_map(Part::as_text).collect();
@@ -95,6 +109,13 @@ impl Part {
             PartContent::Raw(_) | PartContent::Url(_) | PartContent::Data(_) => None,
         }
     }
+
+    pub fn as_data(&self) -> Option<&Value> {
+        match &self.content {
+            PartContent::Data(data) => Some(data),
+            PartContent::Text(_) | PartContent::Raw(_) | PartContent::Url(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -106,8 +127,15 @@ mod tests {
     #[test]
     fn a_message_is_spelled_as_the_protocol_does() {
         let message = Message::from_user("m-1", "hi").to_task("t-1");
-        let spelled =
-            json!({"messageId": "m-1", "role": "ROLE_USER", "taskId": "t-1", "parts": [{"text": "hi"}]});
+        let message = message.in_context("c-1").with_metadata("a", 1).with_metadata("b", json!({"c": 2}));
+        let spelled = json!({
+            "messageId": "m-1",
+            "role": "ROLE_USER",
+            "taskId": "t-1",
+            "contextId": "c-1",
+            "parts": [{"text": "hi"}],
+            "metadata": {"a": 1, "b": {"c": 2}},
+        });
         assert_eq!(serde_json::to_value(&message).unwrap(), spelled);
     }
 
@@ -124,6 +152,7 @@ mod tests {
         assert_eq!(parts[0].media_type.as_deref(), Some("text/x-diff"));
         assert_eq!(parts[1].content, PartContent::Raw("QQ==".into()));
         assert_eq!(parts[2].content, PartContent::Url("https://example.com/a".into()));
-        assert_eq!(parts[3].content, PartContent::Data(json!([1, {"b": 2}])));
+        assert_eq!(parts[3].as_data(), Some(&json!([1, {"b": 2}])));
+        assert_eq!(parts[0].as_data(), None);
     }
 }

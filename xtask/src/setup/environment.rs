@@ -104,7 +104,7 @@ fn python(folder: &Path) -> PathBuf {
 }
 
 /// The Node.js installed beside the packages when the machine's is too old, else the machine's.
-fn node(folder: &Path) -> PathBuf {
+pub(crate) fn node(folder: &Path) -> PathBuf {
     let ours = folder.join("node_modules").join(node_package()).join("bin").join("node");
     if ours.is_file() { ours } else { "node".into() }
 }

@@ -7,10 +7,10 @@ use super::manifest;
 use crate::interop::Language;
 
 /// Its folder under the test tools; the tests know it by this name.
-const FOLDER: &str = "gemini-server";
+pub(crate) const FOLDER: &str = "gemini-server";
 
 /// Installs it under `tools`, unless it is there.
-pub(super) fn provide(root: &Path, tools: &Path) -> Result<(), String> {
+pub(crate) fn provide(root: &Path, tools: &Path) -> Result<(), String> {
     let named = manifest::npm(&root.join("tests").join("gemini").join("package.json"))?;
     packages(&tools.join(FOLDER), Language::JavaScript, named)
 }

@@ -25,6 +25,27 @@ async fn a_call_in_json_rpc_carries_version_and_token_and_gives_the_result() {
 }
 
 #[tokio::test]
+async fn every_call_names_the_extensions_to_speak_and_none_where_there_is_none() {
+    let speak = vec!["https://a.example/v1".to_owned(), "https://b.example/v0".to_owned()];
+    for (extensions, header) in [(speak, Some("https://a.example/v1, https://b.example/v0")), (vec![], None)]
+    {
+        let server = ModelServer::playing([
+            card("HTTP+JSON", "http://127.0.0.1/"),
+            answer(200, task("TASK_STATE_WORKING")),
+            Planned::stream().bytes(format!("data: {}\n\n", json!({"task": task("TASK_STATE_COMPLETED")}))),
+        ]);
+        let options = ClientOptions { extensions, ..ClientOptions::default() };
+        let client = Client::connect(&server.url(), options).await.unwrap();
+        client.get("t-1", None).await.unwrap();
+        let mut events = client.subscribe("t-1", None).await.unwrap();
+        assert!(matches!(events.next().await, Some(Ok(Event::Task(_)))));
+        for received in &server.received()[1..] {
+            assert_eq!(received.header("a2a-extensions"), header);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_call_in_http_json_goes_to_its_path() {
     let page = json!({"tasks": [task("TASK_STATE_WORKING")], "nextPageToken": "p2", "totalSize": 7});
     let server = ModelServer::playing([

@@ -1,0 +1,31 @@
+//! What the pages promise about the examples.
+
+use std::fs;
+
+use super::{buffers, clients, example};
+
+#[test]
+fn every_example_has_fewer_than_a_hundred_lines() {
+    for path in [
+        "clients/rust/develop.rs",
+        "clients/python/develop.py",
+        "clients/typescript/develop.ts",
+        "buffers/editor.py",
+    ] {
+        let lines = fs::read_to_string(example(path)).unwrap().lines().count();
+        assert!(lines < 100, "{path} has {lines} lines");
+    }
+}
+
+#[test]
+fn the_pages_show_what_is_really_printed() {
+    let page = fs::read_to_string(example("clients/README.md")).unwrap();
+    for expected in [clients::PROMPT, clients::ASKED, clients::WRITTEN] {
+        assert!(page.contains(expected), "{expected}");
+    }
+    let page = fs::read_to_string(example("buffers/README.md")).unwrap();
+    let (before, after) = buffers::ALLOWED.split_once("or n:\n").unwrap();
+    for expected in [buffers::PROMPT, before, after] {
+        assert!(page.contains(expected), "{expected}");
+    }
+}

@@ -1,0 +1,99 @@
+//! A client of a coding agent, in Rust. What is typed at the terminal answers what the agent asks.
+//!
+//!     cargo run --example develop -- http://127.0.0.1:41242 FOLDER "Make the greeting friendlier"
+#![allow(clippy::print_stdout, reason = "a program for people")]
+
+use std::{collections::BTreeMap, fs, io, mem};
+
+use anyhow::{Context as _, bail};
+use attache_client::{Client, ClientOptions, Event, Message, Part, SendMessage, StatusUpdate};
+use serde_json::{Value, json};
+
+const EXTENSION: &str =
+    "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md";
+const CUT_AFTER: usize = 2; // So many events are read before the stream is cut on purpose.
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [address, folder, prompt] = &arguments[..] else { bail!("usage: develop URL FOLDER PROMPT") };
+
+    // The card says what the agent can do. Naming the extension in a header of every call activates it.
+    let options = ClientOptions { extensions: vec![EXTENSION.to_owned()], ..ClientOptions::default() };
+    let client = Client::connect(address, options).await?;
+    client.card().extension(EXTENSION).context("the agent does not offer the development-tool extension")?;
+    println!("connected to {}", client.card().name);
+
+    // The first message of a conversation carries AgentSettings: which folder to work in.
+    let settings = json!({"workspace_path": fs::canonicalize(folder)?});
+    let message = Message::from_user(uuid::Uuid::new_v4(), prompt).with_metadata(EXTENSION, settings);
+    let mut events = client.stream(SendMessage::new(message)).await?;
+    let (mut task, mut context, mut seen, mut screen) = (String::new(), String::new(), 0, Screen::default());
+    loop {
+        while let Some(event) = events.next().await {
+            match event? {
+                // The task as it is: at the beginning, and again wherever its stream is taken up.
+                Event::Task(it) => (task, context) = (it.id, it.context_id),
+                Event::StatusUpdate(update) => screen.show(*update),
+                Event::Message(_) | Event::ArtifactUpdate(_) => {}
+            }
+            seen += 1;
+            if seen == CUT_AFTER {
+                // When the network fails, the stream comes back by itself. This is how a program goes on that was
+                // away altogether: with the id of the last event it has seen. Nothing is lost, nothing comes twice.
+                let last = events.last_event_id().unwrap_or_default().to_owned();
+                println!("-- cut after event {last} --");
+                events = client.subscribe(&task, Some(&last)).await?;
+            }
+        }
+        if screen.asked.is_empty() {
+            return Ok(()); // Another message to the task would go on with it.
+        }
+        // The answers go to the same task, all in one message or one by one.
+        let answers = mem::take(&mut screen.asked).into_values().map(|call| Part::data(ask(&call)));
+        let message = Message::with_parts(uuid::Uuid::new_v4(), answers.collect());
+        events = client.stream(SendMessage::new(message.to_task(&task).in_context(&context))).await?;
+    }
+}
+
+#[derive(Default)]
+struct Screen {
+    in_text: bool,
+    asked: BTreeMap<String, Value>, // The calls that wait for an answer, by their ids.
+}
+
+impl Screen {
+    fn show(&mut self, update: StatusUpdate) {
+        let (metadata, message) = (json!(update.metadata), json!(update.status.message));
+        let (kind, data) = (&metadata[EXTENSION]["kind"], &message["parts"][0]["data"]);
+        let text = message["parts"][0]["text"].as_str().unwrap_or_default();
+        if mem::replace(&mut self.in_text, kind == "TEXT_CONTENT") && !self.in_text {
+            println!();
+        }
+        let word = |name: &str| data[name].as_str().unwrap_or_default();
+        match kind.as_str() {
+            Some("TEXT_CONTENT") => print!("{text}"),
+            Some("THOUGHT") => println!("({}: {})", word("subject"), word("description")),
+            Some("TOOL_CALL_UPDATE") => {
+                println!("{}: {}", word("tool_name"), word("status"));
+                // Every update has the whole call: the latest is all there is to know about it.
+                self.asked.remove(word("tool_call_id"));
+                if let Some(request) = data.get("confirmation_request") {
+                    print!("{}", request["file_edit_details"]["formatted_diff"].as_str().unwrap_or_default());
+                    self.asked.insert(word("tool_call_id").to_owned(), data.clone());
+                }
+            }
+            _ => println!("{}", format!("[{}] {text}", update.status.state).trim_end()),
+        }
+    }
+}
+
+fn ask(call: &Value) -> Value {
+    println!("Allow {}? y, n, or a line to add to the file:", call["tool_name"].as_str().unwrap_or("it"));
+    let line = io::stdin().lines().next().and_then(Result::ok).unwrap_or_default();
+    // A change of the person's own is written instead of what was proposed.
+    let content = call["confirmation_request"]["file_edit_details"]["new_content"].as_str();
+    let change = content.filter(|_| line.len() > 1).map(|it| json!({"new_content": format!("{it}{line}\n")}));
+    let option = if line == "y" || change.is_some() { "proceed_once" } else { "cancel" };
+    json!({"tool_call_id": call["tool_call_id"], "selected_option_id": option, "file_details": change})
+}
