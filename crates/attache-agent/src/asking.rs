@@ -34,6 +34,9 @@ impl Performance<'_> {
                 record.call.name, asked.id.0
             ));
         }
+        if view.cast.asked().count() > 1 {
+            text.push_str("\nFor one of these say `CALL: yes`, for all of them `all: yes`.\n");
+        }
         let round = view.progress.work.rounds;
         let message = self.voice.text(&format!("ask-{round}-{}", view.progress.head), text).into();
         self.journal.record(Fact::PersonAsked { message }).await?;

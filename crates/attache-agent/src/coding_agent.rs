@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_command::ServerEntry;
+use attache_command::{CommandError, ServerEntry};
 use attache_domain::{
     CommandCall, CommandSpec, Fact, Fault, Message, Outcome, Progress, ReplyShape, TaskView, Wishes,
 };
 use attache_session::{
-    Agent, Equipment, EquippedServer, EquippedTool, Journal, Latest, Stopped, TurnRequest,
+    Agent, CommandRefusal, Equipment, EquippedServer, EquippedTool, Journal, Latest, Stopped, TurnRequest,
 };
 
 use attache_tool::ToolSpec;
@@ -75,14 +75,27 @@ impl Agent for CodingAgent {
         Ok(registry.specs())
     }
 
-    async fn check_command(&self, call: &CommandCall, wishes: &Wishes) -> Result<CommandCall, String> {
-        let registry = self.workplaces.commands(wishes).await.map_err(|refusal| refusal.what)?;
-        let found = registry.find(call).map_err(|error| error.to_string())?;
-        found.check().map_err(|error| error.to_string())?;
+    async fn check_command(
+        &self,
+        call: &CommandCall,
+        wishes: &Wishes,
+    ) -> Result<CommandCall, CommandRefusal> {
+        let registry = self.workplaces.commands(wishes).await;
+        let registry = registry.map_err(|refusal| CommandRefusal::Unfit(refusal.what))?;
+        let refused = |error: CommandError| match error {
+            CommandError::Unknown { what } => CommandRefusal::Unknown(what),
+            other => CommandRefusal::Unfit(other.to_string()),
+        };
+        let found = registry.find(call).map_err(refused)?;
+        found.check().map_err(refused)?;
         Ok(found.call)
     }
 
     fn reply_shape(&self, message: &Message) -> ReplyShape {
+        // A command is followed by its task, whoever thinks.
+        if message.command.is_some() {
+            return ReplyShape::Task;
+        }
         let wishes = message.wishes.as_deref().cloned().unwrap_or_default();
         match self.workplaces.mind(&wishes) {
             Ok(Mind::BuiltIn(model)) => model.reply_shape(message),
@@ -160,9 +173,19 @@ async fn cannot_begin(latest: &Latest, journal: &Journal, text: String) -> Resul
 /// Names the member as the client spelled it.
 fn fault(wishes: &Wishes, refusal: Refusal) -> Fault {
     let member = match (wishes.said_in.as_str(), refusal.field) {
-        ("attache", field) => field,
-        (_, "workspace") => "workspacePath",
-        (_, field) => field,
+        ("attache", field) => field.to_owned(),
+        ("coderAgent", "workspace") => "workspacePath".to_owned(),
+        ("coderAgent", field) => field.to_owned(),
+        (_, "workspace") => "workspace_path".to_owned(),
+        (_, field) => in_snake_case(field),
     };
     Fault::invalid(format!("message.metadata.{}.{member}", wishes.said_in), refusal.what)
+}
+
+fn in_snake_case(field: &str) -> String {
+    let spell = |letter: char| match letter {
+        'A'..='Z' => format!("_{}", letter.to_ascii_lowercase()),
+        other => other.to_string(),
+    };
+    field.chars().map(spell).collect()
 }

@@ -1,7 +1,7 @@
 //! Reads a person's answer about open calls out of a message.
 //!
 //! In words, for clients that only know text: `yes`, `no`, `always`, or one of the choices by its id; for one of
-//! several calls, a line `CALL: answer` each. As data, for clients that know more: an object with `call` (may be
+//! several calls, a line `CALL: answer` each, or `all: answer`. As data, for clients that know more: an object with `call` (may be
 //! left out when only one is open), `choice`, and `newContent` or `answers` where that makes sense; or a list of such.
 //! A question that a call puts to the person is answered with any text, or with `answers`.
 
@@ -13,13 +13,16 @@ use crate::{Answer, CallId, CallPhase, CallProgress, Fault, Message, Part, PartC
 const REFUSAL: &str = "cancel";
 
 /// The choice that says something instead of agreeing to something.
-const ANSWERING: &str = "answer";
+pub(crate) const ANSWERING: &str = "answer";
 
 /// The choice that puts other content into an edit and has it asked about again.
-const MODIFYING: &str = "modify_with_editor";
+pub(crate) const MODIFYING: &str = "modify_with_editor";
 
 /// The choice that goes on without a call.
 const SKIPPING: &str = "skip";
+
+/// Stands for every call that waits.
+const ALL: &str = "all";
 
 /// Words people use, and the choices they mean, the first that is offered.
 const WORDS: &[(&[&str], &[&str])] = &[
@@ -92,16 +95,32 @@ fn read_text(text: &str, open: &[&CallProgress], answers: &mut Vec<(CallId, Answ
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let named = line.rsplit_once(':').map(|(call, word)| (call.trim(), word.trim()));
         let named = named.filter(|(call, _)| open.iter().any(|asked| asked.id.0 == *call));
-        let (word, calls): (&str, Vec<_>) = match named {
-            Some((call, word)) => (word, open.iter().filter(|asked| asked.id.0 == call).collect()),
-            None => (line, open.iter().collect()),
+        let everyone = line.rsplit_once(':').filter(|(whom, _)| whom.trim().eq_ignore_ascii_case(ALL));
+        let (word, calls): (&str, Vec<_>) = match (named, everyone) {
+            (Some((call, word)), _) => (word, open.iter().filter(|asked| asked.id.0 == call).collect()),
+            (None, Some((_, word))) => (word.trim(), open.iter().collect()),
+            (None, None) => (line, open.iter().collect()),
         };
+        // To agree to several things with one word may be more than was meant; to refuse them all is not.
+        if named.is_none() && everyone.is_none() && open.len() > 1 && !refuses(word, &calls) {
+            let calls: Vec<_> = open.iter().map(|asked| asked.id.0.as_str()).collect();
+            let what = format!(
+                "must say which call it is about, because several wait ({}): `CALL: {word}` for one, `{ALL}: {word}` for \
+                 all of them",
+                calls.join(", ")
+            );
+            return Err(Fault::invalid("message.parts", what));
+        }
         for asked in calls {
             let choice = meant(word, asked).ok_or_else(|| not_a_choice(Some(asked), word))?;
             answers.push((asked.id.clone(), answer(choice)));
         }
     }
     Ok(())
+}
+
+fn refuses(word: &str, calls: &[&&CallProgress]) -> bool {
+    calls.iter().all(|asked| meant(word, asked) == Some(REFUSAL))
 }
 
 fn read_data(progress: &Progress, item: &Value, open: &[&CallProgress]) -> Result<(CallId, Answer), Fault> {
@@ -121,7 +140,11 @@ fn read_data(progress: &Progress, item: &Value, open: &[&CallProgress]) -> Resul
     let word = text("choice").or(answering).unwrap_or_default();
     let choice = meant(word, asked).ok_or_else(|| not_a_choice(Some(asked), word))?;
     let mut answer = answer(choice);
-    answer.new_content = text("newContent").map(str::to_owned);
+    answer.new_content = match members.get("newContent") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(content)) => Some(content.clone()),
+        Some(_) => return Err(Fault::invalid("newContent", "must be text: what the file should hold")),
+    };
     answer.answers = members.get("answers").cloned();
     Ok((asked.id.clone(), answer))
 }

@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
+use crate::answer::{ANSWERING, MODIFYING};
 use crate::{
-    Answer, CallId, CallPhase, ContextId, Digest, Ending, Fact, Fault, Message, MessageId, Metadata, Opened,
-    Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase, TurnPhase, Usage, Verdict, Work,
+    Answer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, Ending, Fact, Fault, FinishedCall,
+    Message, MessageId, Metadata, Opened, Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase,
+    TurnPhase, Usage, Verdict, Work,
 };
 
 /// One change wished for on one task.
@@ -117,8 +119,12 @@ impl Progress {
             Some((message, digest)) => self.decide_receive(message, digest, false)?,
             None => Facts::new(),
         };
-        for (call, answer) in answers {
-            let fact = self.decide_answer(&ahead, call, answer)?;
+        for (place, (call, answer)) in answers.iter().enumerate() {
+            if answers[..place].iter().any(|(other, _)| other == call) {
+                let what = format!("must answer about the call {:?} once, not twice", call.0);
+                return Err(Fault::invalid("message.parts", what));
+            }
+            let fact = self.decide_answer(&ahead, call.clone(), answer.clone())?;
             ahead.apply(&fact);
             facts.push(fact);
         }
@@ -149,6 +155,16 @@ impl Progress {
         if !asked.choices.contains(&answer.choice) {
             let (call, choices) = (call.0, asked.choices.clone());
             return Err(Fault::NotAChoice { call, given: answer.choice, choices });
+        }
+        if answer.new_content.is_some() && !asked.choices.iter().any(|choice| choice == MODIFYING) {
+            let what = format!(
+                "cannot be given for the call {:?}: only what a file should hold can be changed",
+                call.0
+            );
+            return Err(Fault::invalid("newContent", what));
+        }
+        if answer.choice == ANSWERING && answer.answers.is_none() {
+            return Err(Fault::invalid("answers", "are needed with the choice \"answer\""));
         }
         if answer.verdict == Verdict::Modify && answer.new_content.is_none() {
             return Err(Fault::invalid("newContent", "is needed: it is what the file should hold instead"));
@@ -213,7 +229,23 @@ impl Progress {
         }
         Ok(match fact {
             Fact::TurnEnded { outcome, message, usage } => self.decide_turn_end(outcome, message, usage),
+            Fact::TaskCanceled => self.open_calls_canceled().chain([Fact::TaskCanceled]).collect(),
             fact => smallvec![fact],
+        })
+    }
+
+    /// Whoever watches a call sees it end, too.
+    fn open_calls_canceled(&self) -> impl Iterator<Item = Fact> {
+        let open = self.work.calls.iter().filter(|call| call.phase != CallPhase::Finished);
+        open.map(|call| {
+            let text = "[Operation Cancelled] The task was canceled.";
+            Fact::CallFinished(Box::new(FinishedCall {
+                call: call.id.clone(),
+                outcome: CallOutcome::Canceled,
+                output: vec![Content::Text(text.into())],
+                summary: text.into(),
+                diff: None,
+            }))
         })
     }
 

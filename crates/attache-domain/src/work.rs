@@ -207,6 +207,11 @@ impl Work {
         }
     }
 
+    /// Somebody refused a call of the latest answer.
+    pub fn was_refused(&self) -> bool {
+        self.refused
+    }
+
     pub(crate) fn apply(&mut self, fact: &Fact) {
         if let Some((call, phase)) = CallPhase::after(fact) {
             self.enter(call, phase);

@@ -77,6 +77,9 @@ impl Task {
             let (what, call) = act.split_once(' ').unwrap();
             match what {
                 "ask" => self.record(proposed(call, false, &["proceed_once", "cancel"])),
+                "ask-edit" => {
+                    self.record(proposed(call, false, &["proceed_once", "modify_with_editor", "cancel"]))
+                }
                 "ask-alone" => self.record(proposed(call, true, &["proceed_once", "cancel"])),
                 "allow" => self.record(proposed(call, false, &[])),
                 "allow-alone" => self.record(proposed(call, true, &[])),
@@ -231,8 +234,8 @@ fn a_call_that_depends_on_another_is_looked_at_again_when_that_is_over() {
 
 #[test]
 fn a_call_that_is_modified_is_looked_at_again() {
-    check(&["a"], "ask a, modify a", "propose a");
-    check(&["a"], "ask a, modify a, ask a", "ask a person");
+    check(&["a"], "ask-edit a, modify a", "propose a");
+    check(&["a"], "ask-edit a, modify a, ask a", "ask a person");
     let mut task = Task::with_calls(&["a"]);
     task.play("ask a");
     let fault = task.modify("a", None).unwrap_err().to_string();
@@ -361,6 +364,42 @@ fn an_answer_counts_once_and_only_to_what_was_asked() {
     task.play("yes a");
     let late = refused(&mut task, "a", "cancel");
     assert!(late.starts_with("the call \"a\" was answered already, with \"proceed_once\", at "), "{late}");
+}
+
+#[test]
+fn only_an_edit_can_be_given_other_content() {
+    let mut task = Task::with_calls(&["a"]);
+    task.play("ask a");
+    let refused = task.modify("a", Some("other")).unwrap_err().to_string();
+    assert!(refused.contains("only what a file should hold can be changed"), "{refused}");
+}
+
+#[test]
+fn a_call_is_answered_about_once_in_a_message() {
+    let mut task = Task::with_calls(&["a"]);
+    task.play("ask a");
+    let answer = |choice: &str| Answer {
+        choice: choice.into(),
+        verdict: Verdict::Proceed,
+        new_content: None,
+        answers: None,
+        message: None,
+        by: None,
+    };
+    let answers = vec![(id("a"), answer("proceed_once")), (id("a"), answer("cancel"))];
+    let refused = task.push(Intent::Answer { answers, prompt: None }).unwrap_err().to_string();
+    assert!(refused.contains("once, not twice"), "{refused}");
+}
+
+#[test]
+fn calls_that_are_open_end_with_the_task() {
+    let mut task = Task::with_calls(&["a", "b"]);
+    task.play("allow a, ask b, start a");
+    task.push(Intent::Cancel).unwrap();
+    task.record(Fact::TaskCanceled).unwrap();
+    let ended =
+        |call: &&std::sync::Arc<attache_domain::CallRecord>| call.outcome == Some(CallOutcome::Canceled);
+    assert_eq!(task.0.cast.calls.iter().filter(ended).count(), 2);
 }
 
 #[test]

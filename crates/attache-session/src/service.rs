@@ -186,7 +186,8 @@ impl SessionService {
     /// Everything that happens after the message of `started` was accepted.
     pub fn follow(&self, started: Started) -> Subscription {
         let view = started.view;
-        let at_rest = view.progress.turn.phase == TurnPhase::Over;
+        // A message that came before, or one that leaves questions open: there is nothing to wait for.
+        let at_rest = view.progress.turn.phase == TurnPhase::Over || view.progress.waits_for_person();
         let follower = (!at_rest).then(|| Follower::new(started.hot, &view));
         Subscription { view, follower }
     }
@@ -272,6 +273,10 @@ impl SessionService {
     }
 
     async fn open(&self, scope: &Scope, send: SendMessage) -> Result<Started, Fault> {
+        if Progress::answers_apart(&send.message).is_some() {
+            let what = "is needed: an answer about a call goes to the task that asks";
+            return Err(Fault::invalid("message.taskId", what));
+        }
         let digest = digest(&send.message);
         let task = self.identity.task(scope, &send.message, &digest);
         let key = TaskKey { scope: scope.clone(), task: task.clone() };

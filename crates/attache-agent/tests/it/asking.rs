@@ -67,7 +67,7 @@ async fn an_answer_that_does_not_fit_is_refused_with_what_would() {
     let fault = world.reply(&view.task, "perhaps").await.unwrap_err().to_string();
     assert_eq!(
         fault,
-        "\"perhaps\" is no answer to the call \"a\"; it takes: proceed_once, proceed_always, cancel"
+        "\"perhaps\" is no answer to the call \"a\"; it takes: proceed_once, proceed_always, modify_with_editor, cancel"
     );
     assert!(world.tools.done().is_empty());
 }

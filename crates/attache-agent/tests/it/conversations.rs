@@ -1,8 +1,11 @@
 //! Tasks of one context are one conversation.
 
-use attache_domain::TaskState;
+use std::sync::Arc;
 
-use crate::world::{World, calls, says};
+use attache_domain::TaskState;
+use attache_model::offline::OfflineModel;
+
+use crate::world::{Setup, World, calls, says};
 
 #[tokio::test]
 async fn a_new_task_goes_on_with_the_conversation_of_those_before() {
@@ -39,4 +42,16 @@ async fn a_task_that_waits_its_turn_can_be_cancelled_at_once() {
     world.send_until("One", "begin a").await;
     let cancelled = world.cancel_when_sent("Two").await;
     assert_eq!(cancelled.status.state, TaskState::Canceled);
+}
+
+#[tokio::test]
+async fn a_language_model_hears_what_was_said_before_it_came() {
+    let offline = Setup { built_in: Some(Arc::new(OfflineModel)), ..Setup::default() };
+    let world = World::with(offline, [says("Yes.")]).await;
+    let first = world.send("Hello").await;
+    let said = first.history.last().unwrap().text();
+    let world = world.restart_with(Setup::default()).await;
+    world.send("Did you say that?").await;
+    let said = format!("model: {}", said.trim());
+    assert_eq!(world.model.heard(), ["user: Hello", said.as_str(), "user: Did you say that?"]);
 }

@@ -2,7 +2,7 @@
 
 use attache_agent::WorkLimits;
 use attache_domain::{Said, TaskState, Utterance};
-use attache_model::Stop;
+use attache_model::{LanguageError, Stop};
 
 use crate::world::{Script, Setup, World, calls, end, says, status_text};
 
@@ -107,4 +107,45 @@ async fn the_workplace_speaks_first() {
     world.send("Hello").await;
     world.send("Again").await;
     assert_eq!(world.model.heard(), ["user: Today is a day.|Hello", "model: Ok.", "user: Again"]);
+}
+
+fn too_long() -> Script {
+    vec![Err(LanguageError::TooLong { what: "9 tokens > 8".into() })]
+}
+
+#[tokio::test]
+async fn a_provider_that_takes_less_than_it_should_gets_less() {
+    let summary = says("<state_snapshot>In short</state_snapshot>");
+    let scripts = [rambles(1), rambles(2), too_long(), summary, says("Done.")];
+    let world = World::with(patient(), scripts).await;
+    let view = world.send("Go!").await;
+    assert_eq!(view.status.state, TaskState::Completed, "{}", status_text(&view));
+    let heard = world.model.heard();
+    assert!(heard[0].contains("In short"), "{}", heard[0]);
+    let sizes: Vec<usize> = {
+        let prompts = world.model.prompts.lock().unwrap();
+        let size = |prompt: &attache_model::Prompt| format!("{:?}", prompt.exchanges).len();
+        prompts.iter().map(size).collect()
+    };
+    assert!(sizes[3] < sizes[2] / 2, "the summary is made of less, too: {sizes:?}");
+    assert!(sizes[4] < sizes[2], "{sizes:?}");
+}
+
+#[tokio::test]
+async fn what_is_too_long_twice_is_told() {
+    let summary = says("<state_snapshot>In short</state_snapshot>");
+    let scripts = [rambles(1), rambles(2), too_long(), summary, too_long()];
+    let world = World::with(patient(), scripts).await;
+    let view = world.send("Go!").await;
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert!(status_text(&view).contains("larger than the model takes"), "{}", status_text(&view));
+}
+
+#[tokio::test]
+async fn a_first_word_that_is_too_long_cannot_be_made_shorter() {
+    let world = World::with(patient(), [too_long()]).await;
+    let view = world.send("Go!").await;
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert!(status_text(&view).contains("larger than the model takes"), "{}", status_text(&view));
+    assert_eq!(world.model.prompts.lock().unwrap().len(), 1);
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use attache_domain::{Said, TaskState, Utterance};
+use attache_domain::{Fact, Said, TaskState, Utterance};
 use attache_model::{LanguageError, Piece, Stop, Streamed};
 
-use crate::world::{World, calls, end, says, status_text};
+use crate::world::{Setup, World, calls, end, says, status_text};
 
 #[tokio::test]
 async fn an_answer_without_calls_ends_the_turn() {
@@ -127,4 +127,66 @@ async fn a_refusal_of_the_model_fails_the_task() {
     let view = World::new([script]).await.send("Bad").await;
     assert_eq!(view.status.state, TaskState::Failed);
     assert!(status_text(&view).contains("SAFETY"));
+}
+
+#[tokio::test]
+async fn sentences_begin_and_end_as_sentences_do() {
+    #[track_caller]
+    fn check(view: &attache_domain::TaskView, expected: &str) {
+        assert_eq!(status_text(view), expected);
+    }
+    let refused = vec![Ok(end(Stop::Refused { why: "I can't help.".into() }, Vec::new()))];
+    let view = World::new([refused]).await.send("Bad").await;
+    check(&view, "The model will not answer this: I can't help.");
+    let what = "is the base URL right?".to_owned();
+    let asked = vec![Err(LanguageError::Request { what })];
+    let view = World::new([asked]).await.send("Hello").await;
+    check(&view, "The model's provider refuses the request: is the base URL right?");
+    let what = "no token".to_owned();
+    let nothing = vec![Err(LanguageError::NoCredential { what })];
+    let view = World::new([nothing]).await.send("Hello").await;
+    check(&view, "No credential can be given to the model's provider: no token.");
+    assert_eq!(view.status.message.as_ref().unwrap().metadata.as_ref().unwrap()["reason"], "credential");
+}
+
+#[tokio::test]
+async fn a_notice_begins_with_a_capital_letter() {
+    let switched = Piece::Switched { model: "other".into(), why: "there is no model one: gone.".into() };
+    let pause = Duration::from_secs(1);
+    let retrying = Piece::Retrying { attempt: 2, pause, why: "is it there?".into() };
+    let mut script: Vec<_> = [switched, retrying].map(|piece| Ok(Streamed::Piece(piece))).into();
+    script.extend(says("Fine."));
+    let world = World::new([script]).await;
+    let view = world.send("Hello").await;
+    let events = world.stores.log.read(&view.key(), attache_domain::Seq::START, 1000).await.unwrap();
+    let notices: Vec<_> = events
+        .iter()
+        .filter_map(|event| match &event.fact {
+            Fact::Noticed { message } => Some(message.text()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        notices,
+        [
+            "There is no model one: gone; other answers instead.",
+            "Is it there? Trying again in 1.0 s (attempt 2)."
+        ]
+    );
+}
+
+#[tokio::test]
+async fn where_nobody_is_there_nobody_is_told_what_to_say() {
+    let unavailable = || vec![Err(LanguageError::Unavailable { what: "why".into() })];
+    let cut = || vec![Ok(end(Stop::Length, vec![Said { what: Utterance::Text("Lo".into()), opaque: None }]))];
+    for (script, attended, expected) in [
+        (unavailable(), true, "The model cannot be reached: why. Send any message to try again."),
+        (unavailable(), false, "The model cannot be reached: why."),
+        (cut(), true, "The answer was cut off at the model's output limit. Say \"continue\" to go on."),
+        (cut(), false, "The answer was cut off at the model's output limit."),
+    ] {
+        let world = World::with(Setup { attended, ..Setup::default() }, [script]).await;
+        let view = world.send("Hello").await;
+        assert_eq!(status_text(&view), expected);
+    }
 }

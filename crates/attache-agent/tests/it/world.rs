@@ -40,12 +40,13 @@ pub(crate) struct Setup {
     pub(crate) opening: &'static str,
     /// In place of the scripted model.
     pub(crate) built_in: Option<Arc<dyn ModelProvider>>,
+    pub(crate) attended: bool,
 }
 
 impl Default for Setup {
     fn default() -> Self {
         let limits = WorkLimits { turn_rounds: 5, ..WorkLimits::default() };
-        Self { limits, opening: "", built_in: None }
+        Self { limits, opening: "", built_in: None, attended: true }
     }
 }
 
@@ -65,7 +66,12 @@ impl World {
 
     /// Everything in memory is lost, as in a crash: what has been started is not waited for.
     pub(crate) async fn restart(self) -> Self {
-        let Self { stores, model, tools, session, setup } = self;
+        let setup = self.setup.clone();
+        self.restart_with(setup).await
+    }
+
+    pub(crate) async fn restart_with(self, setup: Setup) -> Self {
+        let Self { stores, model, tools, session, .. } = self;
         session.shutdown().await;
         drop(session);
         let session = start(&stores, &model, &tools, &setup).await;
@@ -196,6 +202,7 @@ async fn start(
         premises: None,
         notices: Vec::new(),
         limits: setup.limits.clone(),
+        attended: setup.attended,
     };
     let agent = CodingAgent::new(Arc::new(place));
     SessionService::start(stores.clone(), Arc::new(agent), SessionOptions::default()).await.unwrap()
@@ -323,7 +330,9 @@ impl Referee for Notes {
         match (tool.name.as_str(), proposal.input["what"].as_str()) {
             (_, Some("forbidden")) => Ruling::Deny { message: "not this".into() },
             ("write", _) => Ruling::Ask {
-                choices: vec!["proceed_once".into(), "proceed_always".into(), "cancel".into()],
+                choices: ["proceed_once", "proceed_always", "modify_with_editor", "cancel"]
+                    .map(str::to_owned)
+                    .to_vec(),
                 why,
             },
             _ => Ruling::Allow { why },

@@ -34,22 +34,30 @@ pub(super) fn understand(data: &mut Value) -> Option<Profile> {
     Some(profile)
 }
 
-/// What an edit should write instead, wherever it stands.
+/// What an edit should write instead, wherever it stands. Whatever stands there is handed on, text or not: a person's
+/// change must not be lost because it cannot be read. An object without the content says that it is empty, because
+/// protobuf's JSON leaves empty texts out.
 fn new_content(members: &Map<String, Value>) -> Option<Value> {
     let member = |members: &Map<String, Value>, names: [&str; 2]| {
-        names.iter().find_map(|name| members.get(*name)).cloned()
+        names.iter().find_map(|name| members.get(*name)).filter(|value| !value.is_null()).cloned()
     };
-    let within = |members: &Map<String, Value>, names: [&str; 2]| {
-        member(members, names).and_then(|inner| match inner {
-            Value::Object(inner) => Some(inner),
-            _ => None,
-        })
+    let details = ["file_details", "fileDetails"];
+    if let Some(content) = member(members, ["newContent", "new_content"]) {
+        return Some(content);
+    }
+    let found = match member(members, ["modified_details", "modifiedDetails"]) {
+        Some(Value::Object(modified)) => member(&modified, details),
+        Some(unreadable) => Some(unreadable),
+        None => None,
     };
-    let own = member(members, ["newContent", "new_content"]);
-    let details = within(members, ["file_details", "fileDetails"]).or_else(|| {
-        within(&within(members, ["modified_details", "modifiedDetails"])?, ["file_details", "fileDetails"])
-    });
-    own.or_else(|| member(&details?, ["new_content", "newContent"]))
+    match found.or_else(|| member(members, details))? {
+        Value::Object(details) => {
+            Some(member(&details, ["new_content", "newContent"]).unwrap_or_else(|| Value::from("")))
+        }
+        // Not even an object: whoever reads it refuses it, because it is no text.
+        Value::String(_) => Some(Value::Bool(false)),
+        unreadable => Some(unreadable),
+    }
 }
 
 #[cfg(test)]
@@ -89,6 +97,20 @@ mod tests {
         check(with("modified_details", json!({"file_details": details})), Some(Profile::Developer), &plain);
         let gemini = json!({"callId": "k1", "outcome": "proceed_once", "newContent": "new\n"});
         check(gemini, Some(Profile::Gemini), &plain);
+    }
+
+    #[test]
+    fn a_change_that_cannot_be_read_is_not_lost() {
+        let given = |details: Value| {
+            let mut data = json!({"tool_call_id": "k", "selected_option_id": "proceed_once"});
+            data["file_details"] = details;
+            understand(&mut data);
+            data["newContent"].clone()
+        };
+        assert_eq!(given(json!({})), json!(""));
+        assert_eq!(given(json!({"new_content": 7})), json!(7));
+        assert!(!given(json!("text")).is_string());
+        assert_eq!(given(Value::Null), Value::Null);
     }
 
     #[test]
