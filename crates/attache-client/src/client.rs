@@ -151,10 +151,9 @@ impl Client {
 
     async fn exchange(&self, request: Request) -> Result<Answer, ClientError> {
         let options = &self.shared.options;
-        let mut request = request.header(VERSION.0, VERSION.1)?;
-        if !options.extensions.is_empty() {
-            request = request.header(EXTENSIONS, &options.extensions.join(", "))?;
-        }
+        // Also when there are none: an agent that remembers how a task was begun is told that this client does not know it.
+        let request =
+            request.header(VERSION.0, VERSION.1)?.header(EXTENSIONS, &options.extensions.join(", "))?;
         let request = with_token(request, options.token.as_ref())?;
         Ok(self.shared.net.send(request).await?)
     }

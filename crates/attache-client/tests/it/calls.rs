@@ -25,9 +25,10 @@ async fn a_call_in_json_rpc_carries_version_and_token_and_gives_the_result() {
 }
 
 #[tokio::test]
-async fn every_call_names_the_extensions_to_speak_and_none_where_there_is_none() {
+async fn every_call_names_the_extensions_to_speak_also_when_there_are_none() {
     let speak = vec!["https://a.example/v1".to_owned(), "https://b.example/v0".to_owned()];
-    for (extensions, header) in [(speak, Some("https://a.example/v1, https://b.example/v0")), (vec![], None)]
+    for (extensions, header) in
+        [(speak, Some("https://a.example/v1, https://b.example/v0")), (vec![], Some(""))]
     {
         let server = ModelServer::playing([
             card("HTTP+JSON", "http://127.0.0.1/"),
