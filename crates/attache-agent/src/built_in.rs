@@ -77,7 +77,8 @@ fn history(view: &TaskView) -> Vec<Arc<Message>> {
 
 /// What came of the calls of this turn, answer by answer.
 fn results_of_turn(view: &TaskView) -> Vec<Vec<ToolResult>> {
-    let rounds = view.progress.work.rounds as usize;
+    // What a command wanted is told to the command.
+    let rounds = (view.progress.work.rounds as usize).saturating_sub(view.commanded.len());
     if rounds == 0 {
         return Vec::new();
     }

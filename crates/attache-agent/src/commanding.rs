@@ -1,11 +1,15 @@
 //! A turn that a command began: the command says what comes next, and every step is a fact.
 
+use std::sync::Arc;
+
 use attache_command::{CommandError, Found, Next, ToolUse};
 use attache_domain::{
-    AnswerEnd, Artifact, COMMAND, CallId, CommandCall, Content, ContextReason, Fact, ModelAnswer, Outcome,
-    Part, PartContent, Role, Said, TaskView, ToolCall, Usage, Utterance, Wishes,
+    AnswerEnd, Artifact, COMMAND, CallId, CallOutcome, CallRecord, CommandCall, Content, ContextReason, Fact,
+    ModelAnswer, Outcome, Part, PartContent, Role, Said, TaskView, TextPhase, ToolCall, ToolResult, Usage,
+    Utterance, Wishes,
 };
 use attache_session::Stopped;
+use attache_tool::ErrorKind;
 use serde_json::Value;
 
 use crate::Mind;
@@ -28,11 +32,28 @@ impl Performance<'_> {
     pub(crate) async fn obey(&mut self, found: &Found) -> Result<Turn, Stopped> {
         let results = self.latest.view().commanded.clone();
         let next = found.run(&results, &ConversationDesk::new(self)).await;
+        let denied = self.denied(&results);
         match next {
+            // A rule stood in the way: the command did not do what it is for.
+            Ok(Next::Done { text, .. }) if denied.is_some() => {
+                self.command_failed(&CommandError::Failed { what: text }).await
+            }
             Ok(Next::Done { text, data }) => self.report(text, data).await,
             Ok(Next::UseTools(uses)) => {
                 self.journal.record(wanted(self.voice.turn(), results.len(), uses)).await?;
                 Ok(Turn::GoesOn)
+            }
+            // Whoever refused what a prompt should be made of does not want it to be put.
+            Ok(Next::Prompt(_)) if self.journal.look(|progress| progress.work.was_refused()) => {
+                self.report(
+                    "What the command wanted to run was refused, and nothing came of it.".into(),
+                    None,
+                )
+                .await
+            }
+            Ok(Next::Prompt(_)) if denied.is_some() => {
+                let what = denied.unwrap_or_default();
+                self.command_failed(&CommandError::Failed { what }).await
             }
             Ok(Next::Prompt(text)) => {
                 self.give(ContextReason::Command, vec![Content::Text(text)]).await?;
@@ -42,6 +63,18 @@ impl Performance<'_> {
             Ok(Next::ChooseModel(name)) => self.choose_model(name).await,
             Err(error) => self.command_failed(&error).await,
         }
+    }
+
+    /// What is said about the latest tool that the command wanted and a rule denies.
+    fn denied(&self, results: &[Vec<ToolResult>]) -> Option<String> {
+        results.last()?;
+        let view = self.latest.view();
+        let is_denied = |record: &&Arc<CallRecord>| match &record.outcome {
+            Some(CallOutcome::Failed { kind }) => *kind == ErrorKind::PolicyViolation.name(),
+            _ => false,
+        };
+        let denied = view.cast.calls.iter().find(is_denied)?;
+        Some(format!("{} is not allowed: {}", denied.call.name, denied.summary))
     }
 
     /// What came of a command: words for people, and the same as data for programs.
@@ -59,7 +92,10 @@ impl Performance<'_> {
             });
             self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
         }
-        self.journal.record(Fact::TextSaid { text, last: true }).await?;
+        // After a restart between its words and its end a command runs again: what was said was said.
+        if self.journal.look(|progress| progress.turn.text) != TextPhase::Whole {
+            self.journal.record(Fact::TextSaid { text, last: true }).await?;
+        }
         self.end(Outcome::Completed, None).await
     }
 
@@ -73,7 +109,8 @@ impl Performance<'_> {
             Some((before, after)) => {
                 format!("Our conversation took about {before} tokens and now takes {after}.")
             }
-            None => "There is nothing to sum up, or a summary would not be shorter.".into(),
+            None => "Our conversation stays as it is: there is nothing to sum up, or no shorter summary to be had."
+                .into(),
         };
         self.report(text, None).await
     }

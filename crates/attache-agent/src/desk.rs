@@ -92,6 +92,9 @@ impl Desk for ConversationDesk<'_, '_> {
     }
 
     fn about(&self) -> Vec<(String, String)> {
-        self.0.place.premises.as_ref().map(|premises| premises.about()).unwrap_or_default()
+        let mut about = self.0.place.premises.as_ref().map(|premises| premises.about()).unwrap_or_default();
+        // Behind the program itself; only the conversation knows which model answers in it.
+        about.insert(about.len().min(1), ("model".into(), self.model()));
+        about
     }
 }

@@ -25,6 +25,7 @@ mod round;
 mod tally;
 mod tokens;
 mod voice;
+mod wording;
 mod workplace;
 
 pub use coding_agent::CodingAgent;

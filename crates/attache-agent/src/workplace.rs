@@ -27,6 +27,8 @@ pub struct Workplace {
     /// What people should know about the workplace, said once in a conversation.
     pub notices: Vec<String>,
     pub limits: WorkLimits,
+    /// Whether somebody is there to say what comes next.
+    pub attended: bool,
 }
 
 #[derive(Debug, Clone)]

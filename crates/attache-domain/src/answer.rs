@@ -101,8 +101,8 @@ fn read_text(text: &str, open: &[&CallProgress], answers: &mut Vec<(CallId, Answ
             (None, Some((_, word))) => (word.trim(), open.iter().collect()),
             (None, None) => (line, open.iter().collect()),
         };
-        // To agree to several things with one word may be more than was meant; to refuse them all is not.
-        if named.is_none() && everyone.is_none() && open.len() > 1 && !refuses(word, &calls) {
+        // To agree to several things with one word may be more than was meant; to leave them all is not.
+        if named.is_none() && everyone.is_none() && open.len() > 1 && !runs_nothing(word, &calls) {
             let calls: Vec<_> = open.iter().map(|asked| asked.id.0.as_str()).collect();
             let what = format!(
                 "must say which call it is about, because several wait ({}): `CALL: {word}` for one, `{ALL}: {word}` for \
@@ -119,8 +119,8 @@ fn read_text(text: &str, open: &[&CallProgress], answers: &mut Vec<(CallId, Answ
     Ok(())
 }
 
-fn refuses(word: &str, calls: &[&&CallProgress]) -> bool {
-    calls.iter().all(|asked| meant(word, asked) == Some(REFUSAL))
+fn runs_nothing(word: &str, calls: &[&&CallProgress]) -> bool {
+    calls.iter().all(|asked| matches!(meant(word, asked), Some(REFUSAL | SKIPPING)))
 }
 
 fn read_data(progress: &Progress, item: &Value, open: &[&CallProgress]) -> Result<(CallId, Answer), Fault> {

@@ -36,7 +36,7 @@ impl App {
     ) -> Arc<Self> {
         Arc::new(Self {
             gate: Gate::new(&options),
-            cards: CardDocuments::new(&options.card, options.card_max_age),
+            cards: CardDocuments::new(&options),
             metrics: Metrics::new(),
             started: Instant::now(),
             stop,
@@ -65,6 +65,7 @@ pub(crate) async fn dispatch(app: &Arc<App>, request: Request, admitted: Admitte
         "/" if request.method() == Method::POST => jsonrpc::handle(app, request, admitted).await,
         "/" => verb_not_allowed(&request, "POST"),
         "/.well-known/agent-card.json" | "/.well-known/agent.json" if reads => card::serve(app, &request),
+        "/.well-known/jwks.json" if reads && app.cards.are_signed() => card::serve_keys(app),
         "/health" if reads => health::serve(app).await,
         "/metrics" if reads => metrics::serve(app),
         "/.well-known/agent-card.json" | "/.well-known/agent.json" | "/health" | "/metrics" => {

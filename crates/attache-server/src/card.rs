@@ -1,14 +1,12 @@
 //! The agent card: written once at start, served with everything a cache needs.
 
-use std::time::Duration;
-
-use attache_domain::AgentCard;
 use attache_wire::card::{CardForm, write};
 use attache_wire::{Version, version};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
+use crate::ServerOptions;
 use crate::app::App;
 use crate::framing::rest_fault;
 use crate::http::{Body, Request, Response};
@@ -17,6 +15,8 @@ use crate::rest;
 pub(crate) struct CardDocuments {
     superset: CardDocument,
     pure: CardDocument,
+    /// The public keys that the card is signed with.
+    key_set: Option<Bytes>,
     cache_control: HeaderValue,
     last_modified: HeaderValue,
     modified_at: jiff::Timestamp,
@@ -28,10 +28,20 @@ struct CardDocument {
 }
 
 impl CardDocuments {
-    pub(crate) fn new(card: &AgentCard, max_age: Duration) -> Self {
+    pub(crate) fn new(options: &ServerOptions) -> Self {
+        let signed = options.signed_card.as_ref();
         let document = |form| {
-            let body = write(form, card);
-            let hash = Sha256::digest(&body);
+            let unsigned = write(form, &options.card);
+            // Not of the signatures, which differ with every start; but of the keys, so that nobody keeps signatures
+            // of one that is gone.
+            let mut hash = Sha256::new_with_prefix(&unsigned);
+            hash.update(signed.map(|signed| signed.key_set.as_slice()).unwrap_or_default());
+            let hash = hash.finalize();
+            let body = match (signed, form) {
+                (None, _) => unsigned,
+                (Some(signed), CardForm::Superset) => signed.superset.clone(),
+                (Some(signed), CardForm::Pure) => signed.pure.clone(),
+            };
             let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
             CardDocument { body: Bytes::from(body), etag: format!("W/\"{hex}\"") }
         };
@@ -41,13 +51,30 @@ impl CardDocuments {
         Self {
             superset: document(CardForm::Superset),
             pure: document(CardForm::Pure),
-            cache_control: HeaderValue::from_str(&format!("public, max-age={}", max_age.as_secs()))
-                .unwrap_or(fallback),
+            key_set: signed.map(|signed| Bytes::from(signed.key_set.clone())),
+            cache_control: HeaderValue::from_str(&format!(
+                "public, max-age={}",
+                options.card_max_age.as_secs()
+            ))
+            .unwrap_or(fallback),
             last_modified: HeaderValue::from_str(&http_date.unwrap_or_default())
                 .unwrap_or(HeaderValue::from_static("")),
             modified_at,
         }
     }
+
+    pub(crate) fn are_signed(&self) -> bool {
+        self.key_set.is_some()
+    }
+}
+
+/// The public keys, for as long as the card may be kept.
+pub(crate) fn serve_keys(app: &App) -> Response {
+    let mut response = Response::new(Body::from(app.cards.key_set.clone().unwrap_or_default()));
+    let sent = response.headers_mut();
+    sent.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/jwk-set+json"));
+    sent.insert(header::CACHE_CONTROL, app.cards.cache_control.clone());
+    response
 }
 
 /// The pure 1.0 card for those who ask for 1.0, the superset that both versions read for everyone else.

@@ -5,6 +5,9 @@ use attache_wire::devtool::commands::{ExecutionStatus, write_execution};
 use http::header;
 use http::request::Parts;
 
+use crate::framing::{self, Framing};
+use crate::http::Response;
+
 pub(crate) struct Executed {
     /// None: nothing was started.
     pub(crate) started: Option<Started>,
@@ -20,14 +23,17 @@ pub(crate) struct ExecutionResponse {
 impl Executed {
     pub(crate) fn new(execution: Execution) -> Self {
         match execution {
-            Execution::Refused(message) => {
-                let status = ExecutionStatus::FailedToStart;
+            Execution::Refused(why) => {
+                let (status, message) = (ExecutionStatus::FailedToStart, why.to_string());
                 Self { started: None, response: ExecutionResponse { task: String::new(), status, message } }
             }
             Execution::Begun { started, standing } => {
                 let task = started.view.task.to_string();
                 let (status, message) = match standing {
                     Standing::Running => (ExecutionStatus::Started, ""),
+                    Standing::Queued => {
+                        (ExecutionStatus::Started, "the command is queued: it runs when the task is at rest")
+                    }
                     Standing::AsksForShell => {
                         let message = "the command waits for somebody to agree to what it would run";
                         (ExecutionStatus::AwaitingShellConfirmation, message)
@@ -47,6 +53,16 @@ impl Executed {
 impl ExecutionResponse {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         write_execution(&self.task, self.status, &self.message, out);
+    }
+
+    /// A stream of nothing else.
+    pub(crate) fn alone(&self, framing: &Framing) -> Response {
+        let mut frame = b"data: ".to_vec();
+        framing.open(&mut frame);
+        self.write(&mut frame);
+        framing.close(&mut frame);
+        frame.extend_from_slice(b"\n\n");
+        framing::json(200, "text/event-stream", frame)
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Scope, TaskId, TaskView};
-use attache_session::{Equipment, Execution, Reply};
+use attache_domain::{
+    Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Scope, TaskId, TaskState, TaskView,
+};
+use attache_session::{CommandRefusal, Equipment, Execution, Reply};
 use attache_wire::devtool::{Profile, routes};
 use attache_wire::encode::{ArtifactsShown, TaskShape};
 use attache_wire::jsonrpc::RequestId;
 use attache_wire::{Dialect, Version, json};
-use http::Method;
 use http::request::Parts;
+use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
 
 use crate::app::{Admitted, App};
@@ -42,7 +44,10 @@ pub(crate) fn find(path: &str) -> Option<Route> {
 pub(crate) async fn handle(app: &Arc<App>, route: Route, request: Request, admitted: Admitted) -> Response {
     let wanted = if matches!(route, Route::Execute) { Method::POST } else { Method::GET };
     if *request.method() != wanted {
-        return refused(405, &format!("This path takes {wanted}."));
+        let mut response = refused(405, &format!("This path takes {wanted}."));
+        let allowed = if wanted == Method::POST { "POST" } else { "GET" };
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+        return response;
     }
     let scope = Scope::new(String::new(), admitted.caller.owner);
     let served = match route {
@@ -68,22 +73,25 @@ async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {
     }
     let mut found = Vec::with_capacity(page.tasks.len());
     for view in &page.tasks {
-        found.push(described(app, view).await?);
+        // One whose workspace is gone does not hide the others.
+        let equipment = app.session.equipment(view).await.unwrap_or_default();
+        found.push(described(view, equipment));
     }
     Ok(well(&found.into()))
 }
 
 async fn metadata(app: &App, scope: &Scope, task: TaskId) -> Result<Response, Fault> {
     let seen = app.session.get(scope, &GetTask { task, history_length: None }).await?;
-    Ok(well(&object!({ "metadata": described(app, &seen.view).await? })))
+    let equipment = app.session.equipment(&seen.view).await?;
+    Ok(well(&object!({ "metadata": described(&seen.view, equipment) })))
 }
 
-async fn described(app: &App, view: &TaskView) -> Result<Value, Fault> {
-    let Equipment { model, servers, tools } = app.session.equipment(view).await?;
+fn described(view: &TaskView, equipment: Equipment) -> Value {
+    let Equipment { model, servers, tools } = equipment;
     let servers = servers.into_iter().map(|server| (server.name, server.status, server.tools));
     let tools = tools.into_iter().map(|tool| (tool.name, tool.description, tool.parameters));
     let equipment = routes::TaskEquipment { model, servers: servers.collect(), tools: tools.collect() };
-    Ok(routes::task_metadata(view, &equipment))
+    routes::task_metadata(view, &equipment)
 }
 
 async fn commands(app: &App, scope: &Scope) -> Result<Response, Fault> {
@@ -98,18 +106,23 @@ async fn execute_command(
     bytes: &[u8],
 ) -> Result<Response, Fault> {
     let body = json::parse(bytes, app.options.limits.json_depth)?;
-    let send = match routes::read_execute(&body) {
+    let mut send = match routes::read_execute(&body) {
         Ok(send) => send,
         Err(what) => return Ok(refused(400, &what)),
     };
+    // What the model works on is worth watching, and may go on; the rest is over at once.
+    let asks_model = send.message.command.as_ref().and_then(|call| call.path.first()) == Some(&"init".into());
+    send.manner.ending = asks_model.then(|| Profile::Gemini.ending());
     let started = match app.session.execute(scope, send).await? {
-        Execution::Refused(why) => return Ok(refused(404, &format!("Command not found: {why}"))),
+        Execution::Refused(CommandRefusal::Unknown(why)) => {
+            return Ok(refused(404, &format!("Command not found: {why}")));
+        }
+        Execution::Refused(CommandRefusal::Unfit(why)) => return Ok(refused(400, &why)),
         Execution::Begun { started, .. } => started,
     };
     let command = started.view.history.first().and_then(|message| message.command.as_deref().cloned());
     let Some(command) = command else { return Err(Fault::Internal) };
-    // What the model works on is worth watching; the rest is over at once.
-    if execute::wants_events(head) || command.path.first().is_some_and(|name| name == "init") {
+    if execute::wants_events(head) || asks_model {
         let id = RequestId::Text(started.view.task.to_string());
         let framing = Framing::JsonRpc { version: Version::V0_3, id };
         let (artifacts, profile) = (ArtifactsShown::WhenAny, Profile::Gemini);
@@ -119,6 +132,10 @@ async fn execute_command(
         return Ok(stream.into_response());
     }
     match app.session.settle(started).await? {
+        Reply::Task(view) if view.status.state == TaskState::Failed => {
+            let why = view.status.message.as_ref().map(|message| message.text()).unwrap_or_default();
+            Ok(refused(500, &why))
+        }
         Reply::Task(view) => Ok(well(&routes::executed(&command, &view))),
         Reply::Message(_) => Err(Fault::Internal),
     }

@@ -24,4 +24,4 @@ mod rest;
 mod sse;
 
 pub use listen::{Server, ServerHandle};
-pub use options::{Limits, ServerOptions};
+pub use options::{Limits, ServerOptions, SignedCard};

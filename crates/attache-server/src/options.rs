@@ -8,6 +8,8 @@ use attache_domain::AgentCard;
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
     pub card: AgentCard,
+    /// The same card with signatures, served in its place.
+    pub signed_card: Option<SignedCard>,
     /// How long clients may keep the card before they ask again.
     pub card_max_age: Duration,
     /// When set, every call but the public card and the health check must carry it.
@@ -19,6 +21,17 @@ pub struct ServerOptions {
     /// Refuse 1.0 calls that do not name their version.
     pub strict_version: bool,
     pub limits: Limits,
+}
+
+/// Documents that were signed by whoever has the keys. Nothing in them may be changed any more.
+#[derive(Debug, Clone)]
+pub struct SignedCard {
+    /// Read by clients of both versions.
+    pub superset: Vec<u8>,
+    /// 1.0 only.
+    pub pure: Vec<u8>,
+    /// The public keys, as a JWK Set.
+    pub key_set: Vec<u8>,
 }
 
 #[derive(Debug, Clone)]

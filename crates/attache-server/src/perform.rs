@@ -143,15 +143,12 @@ async fn act(
         Operation::Execute(send) => {
             let send = activation.adopt(send);
             let execution = execute::Executed::new(session.execute(scope, send).await?);
-            if execute::wants_events(head)
-                && let Some(started) = execution.started
-            {
+            if execute::wants_events(head) {
+                let Some(started) = execution.started else { return Ok(execution.response.alone(framing)) };
                 let mut first = Vec::new();
                 execution.response.write(&mut first);
                 let subscription = session.follow(started);
-                // Whoever gives commands knows the extension.
-                let profile = activation.profile().unwrap_or(Profile::Developer);
-                let shape = shape(None, profile);
+                let shape = shape(None, activation.profile_for(&subscription.view));
                 let mut stream = EventStream::new(app, framing.clone(), dialect, shape, subscription, false);
                 stream.begin_with(&first);
                 return Ok(stream.into_response());

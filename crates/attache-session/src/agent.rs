@@ -80,6 +80,17 @@ pub struct EquippedTool {
     pub parameters: Value,
 }
 
+/// Why a command is not carried out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommandRefusal {
+    /// Nothing has that name.
+    #[error("{0}")]
+    Unknown(String),
+    /// It is there, and cannot be given like this.
+    #[error("{0}")]
+    Unfit(String),
+}
+
 #[async_trait]
 pub trait Agent: Send + Sync + 'static {
     /// The task belongs together with the others of its conversation: their turns are performed one at a time.
@@ -106,8 +117,12 @@ pub trait Agent: Send + Sync + 'static {
     }
 
     /// The command under its exact name, if it can be given like this; or why not.
-    async fn check_command(&self, call: &CommandCall, _wishes: &Wishes) -> Result<CommandCall, String> {
-        Err(format!("there is no command {}", call.line()))
+    async fn check_command(
+        &self,
+        call: &CommandCall,
+        _wishes: &Wishes,
+    ) -> Result<CommandCall, CommandRefusal> {
+        Err(CommandRefusal::Unknown(format!("there is no command {}", call.line())))
     }
 
     /// What the caller will get back for `message`, which opens a task. Quick, and the same every time.

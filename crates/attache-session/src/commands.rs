@@ -3,25 +3,28 @@
 use std::time::Duration;
 
 use attache_domain::{
-    CommandSpec, Fault, ListCommands, MessageId, Scope, SendMessage, Shown, TaskView, Wishes,
+    CommandSpec, Fault, ListCommands, MessageId, Part, Progress, Scope, SendMessage, Shown, TaskView,
+    TurnPhase, Wishes,
 };
 
 use crate::service::{SessionService, Started, internal};
 use crate::watcher::Watcher;
-use crate::{Equipment, conversation};
+use crate::{CommandRefusal, Equipment, conversation};
 
 /// What came of giving a command.
 pub enum Execution {
     /// It runs as the turn of a task; with the task as it was a moment later.
     Begun { started: Started, standing: Standing },
     /// It cannot be given like this. Nothing was kept.
-    Refused(String),
+    Refused(CommandRefusal),
 }
 
 /// How far a command has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     Running,
+    /// The task is busy: its turn comes.
+    Queued,
     /// Somebody has to agree to a shell command.
     AsksForShell,
     /// Somebody has to agree to something else.
@@ -55,17 +58,21 @@ impl SessionService {
         };
         let wishes = self.wishes_of(scope, &place).await?;
         match self.agent.check_command(&command, &wishes).await {
-            Ok(exact) => message.command = Some(Box::new(exact)),
+            Ok(exact) => {
+                message.parts = vec![Part::text(exact.line())];
+                message.command = Some(Box::new(exact));
+            }
             Err(why) => return Ok(Execution::Refused(why)),
         }
         if message.id.as_str().is_empty() {
             message.id = MessageId::from(format!("command-{}", uuid::Uuid::now_v7()));
         }
+        let id = message.id.clone();
         let started = self.begin(scope, send).await?;
         let watcher = Watcher::new(started.hot.clone());
-        let settled = watcher.wait_until(|state| state.view.progress.is_settled());
-        let _ = tokio::time::timeout(PATIENCE, settled).await;
-        let standing = standing(&watcher.task().view());
+        let is_known = watcher.wait_until(|state| is_known(&state.view.progress, &id));
+        let _ = tokio::time::timeout(PATIENCE, is_known).await;
+        let standing = standing(&watcher.task().view(), &id);
         Ok(Execution::Begun { started, standing })
     }
 
@@ -101,7 +108,20 @@ impl SessionService {
     }
 }
 
-fn standing(view: &TaskView) -> Standing {
+/// It is over, asks for something, waits for its turn, or is in the hands of the model.
+fn is_known(progress: &Progress, id: &MessageId) -> bool {
+    let prompted = progress.turn.phase == TurnPhase::Running && progress.work.prompted;
+    progress.is_settled() || prompted || is_queued(progress, id)
+}
+
+fn is_queued(progress: &Progress, id: &MessageId) -> bool {
+    progress.queue.iter().any(|message| message.id == *id)
+}
+
+fn standing(view: &TaskView, id: &MessageId) -> Standing {
+    if is_queued(&view.progress, id) {
+        return Standing::Queued;
+    }
     if !view.progress.waits_for_person() {
         return Standing::Running;
     }

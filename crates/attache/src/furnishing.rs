@@ -94,7 +94,7 @@ impl Furnishing {
             operator: &operator,
         })?;
         let choice = settings.model_choice(&current_dir)?;
-        let models = Models::new(settings.general.max_attempts)?;
+        let models = Models::new(&settings.general)?;
         let mind = models.mind(&choice)?;
         let tools = shared_tools(&operator, &models, &choice)?;
         Ok(Self { operator, flags, variables, models, settings, choice, mind, tools, attended })
@@ -190,8 +190,9 @@ impl Furnishing {
                 detects_loops: !settings.model.disable_loop_detection,
                 ..WorkLimits::default()
             },
+            attended: self.attended == Attended::Yes,
         };
-        let own_tools = standard_tools(&settings, &self.tools);
+        let own_tools = standard_tools(&settings, &self.tools, self.attended);
         let servers = wished::servers(&self.operator, &settings, &root, wishes)?;
         let premises =
             WorkspacePremises { settings, root, model: self.choice.name().to_owned(), servers: Vec::new() };

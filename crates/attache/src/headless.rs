@@ -58,10 +58,10 @@ fn attempt(
     let result = match prepare(arguments) {
         Err(failure) => Err(failure),
         Ok(Prepared { input, settings, flags, runtime }) => {
-            if let Some(warning) = input.warning {
-                output.show(&act::Act::Warning(warning))?;
+            if let Some(warning) = &input.warning {
+                output.show(&act::Act::Warning(warning.clone()))?;
             }
-            let order = Order { settings: &settings, flags, session_id, prompt: &input.prompt };
+            let order = Order { settings: &settings, flags, session_id, input: &input };
             runtime.block_on(Box::pin(conduct.run(order, output)))?
         }
     };

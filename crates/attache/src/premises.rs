@@ -68,9 +68,9 @@ impl Premises for WorkspacePremises {
 
     fn models(&self) -> Vec<String> {
         let aliases = MODEL_ALIASES.iter().map(|alias| (*alias).to_owned());
-        let own = std::iter::once(self.model.clone());
-        let mut names: Vec<String> = own.chain(aliases).chain(["offline".to_owned()]).collect();
-        names.dedup();
+        let mut names = vec![self.model.clone()];
+        let others = aliases.chain(["offline".to_owned()]).filter(|name| *name != self.model);
+        names.extend(others);
         names
     }
 

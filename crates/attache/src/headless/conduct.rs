@@ -5,16 +5,17 @@ use std::sync::Arc;
 
 use attache_config::{AgentFlags, Settings};
 use attache_domain::{
-    CallOutcome, CancelTask, ContextId, Event, Fact, Message, MessageId, Outcome, Part, Role, Scope,
-    Manner, SendConfiguration, SendMessage, TaskView,
+    CallOutcome, CancelTask, ContextId, Event, Fact, Fault, Manner, Message, MessageId, Outcome, Part, Role,
+    Scope, SendConfiguration, SendMessage, TaskView,
 };
-use attache_session::{Entry, Follower, SessionService};
+use attache_session::{CommandRefusal, Entry, Execution, Follower, SessionService, Subscription};
 use attache_tool::ErrorKind;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use uuid::Uuid;
 
 use super::act::{Act, Acts};
 use super::failure::{Failure, FailureKind};
+use super::input::Input;
 use super::output::Output;
 use super::tally::Tally;
 use crate::wiring::{self, Attended};
@@ -39,7 +40,7 @@ pub(crate) struct Order<'a> {
     pub(crate) settings: &'a Settings,
     pub(crate) flags: AgentFlags,
     pub(crate) session_id: &'a str,
-    pub(crate) prompt: &'a str,
+    pub(crate) input: &'a Input,
 }
 
 /// Why the reading stopped.
@@ -73,7 +74,7 @@ impl Conduct {
             }
             Err(error) => return Ok(Err(Failure::of_settings(&error))),
         };
-        let result = self.conduct(&session, order.session_id, order.prompt, output).await;
+        let result = self.conduct(&session, order.session_id, order.input, output).await;
         // Whatever still runs is ended with the parts that run it.
         session.shutdown().await;
         result
@@ -83,16 +84,15 @@ impl Conduct {
         &mut self,
         session: &SessionService,
         session_id: &str,
-        prompt: &str,
+        input: &Input,
         output: &mut dyn Output,
     ) -> io::Result<Result<(), Failure>> {
         let mut interrupt = Interrupt::watch()?;
-        output.begin(&self.model, prompt)?;
+        output.begin(&self.model, &input.prompt)?;
         let scope = Scope::new("", "operator");
-        let begun = session.stream(&scope, send(session_id, prompt), None).await;
-        let subscription = match begun {
-            Ok((subscription, _)) => subscription,
-            Err(fault) => return Ok(Err(Failure::new(FailureKind::Input, fault.to_string()))),
+        let subscription = match begin(session, &scope, session_id, input).await {
+            Ok(subscription) => subscription,
+            Err(failure) => return Ok(Err(failure)),
         };
         let task = subscription.view.task.clone();
         self.view = Some(subscription.view.as_ref().clone());
@@ -222,7 +222,31 @@ async fn start(settings: &Settings, flags: AgentFlags) -> anyhow::Result<(Arc<Se
     let (agent, model) = wiring::agent(settings, flags, Attended::No)?;
     let stores = wiring::stores(settings)?;
     let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
-    Ok((session, model.name()))
+    Ok((session, crate::models::name_of(&model)))
+}
+
+/// A command is carried out; everything else is said to the model, also what looks like a command and is none.
+async fn begin(
+    session: &SessionService,
+    scope: &Scope,
+    session_id: &str,
+    input: &Input,
+) -> Result<Subscription, Failure> {
+    let wrong = |fault: Fault| Failure::new(FailureKind::Input, fault.to_string());
+    let prompt = send(session_id, &input.prompt);
+    if let Some(call) = input.command() {
+        let mut given = prompt.clone();
+        given.message.command = Some(Box::new(call));
+        match session.execute(scope, given).await.map_err(wrong)? {
+            Execution::Begun { started, .. } => return Ok(session.follow(started)),
+            Execution::Refused(CommandRefusal::Unknown(_)) => {}
+            Execution::Refused(CommandRefusal::Unfit(why)) => {
+                return Err(Failure::new(FailureKind::General, why));
+            }
+        }
+    }
+    let (subscription, _) = session.stream(scope, prompt, None).await.map_err(wrong)?;
+    Ok(subscription)
 }
 
 fn send(session_id: &str, prompt: &str) -> SendMessage {
@@ -238,7 +262,12 @@ fn send(session_id: &str, prompt: &str) -> SendMessage {
         extensions: Vec::new(),
         metadata: None,
     };
-    SendMessage { message, configuration: SendConfiguration::default(), metadata: None, manner: Manner::default() }
+    SendMessage {
+        message,
+        configuration: SendConfiguration::default(),
+        metadata: None,
+        manner: Manner::default(),
+    }
 }
 
 /// Somebody wants it to stop.

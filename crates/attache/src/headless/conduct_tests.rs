@@ -44,7 +44,7 @@ fn ending(fact: Fact) -> (u8, Vec<String>, u64) {
         digest: attache_domain::Digest("d".into()),
         reply: ReplyShape::Task,
         metadata: None,
-            ending: attache_domain::Ending::Completes,
+        ending: attache_domain::Ending::Completes,
     };
     conduct.view = TaskView::open(&event(1, opening.decide()));
     let event = event(2, fact);

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use attache_command::Registry;
+use attache_domain::CommandCall;
 use attache_tool_std::mentions::find_mentions;
 
 use super::failure::{Failure, FailureKind};
@@ -23,6 +25,14 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    /// The command that the prompt may be. What was piped in before the words is never one.
+    pub(crate) fn command(&self) -> Option<CommandCall> {
+        let words_come_first = self.words.trim().is_empty() || self.prompt == self.words;
+        let line = Some(self.prompt.trim()).filter(|_| words_come_first)?;
+        // Which names there are is not known here; whether it looks like a command is.
+        Registry::default().parse(line)
+    }
+
     /// A file that the words mention with an `@`, and that is not there, is most likely misspelled.
     pub(crate) fn check_mentions(&self, workspace: &Path) -> Result<(), Failure> {
         let missing = find_mentions(&self.words)
@@ -128,6 +138,29 @@ mod tests {
         check("text", "explain", Some("text\n\nexplain"));
         check(" \n", "explain", Some("explain"));
         check("", " ", None);
+    }
+
+    #[track_caller]
+    fn check_command(piped: &str, words: &str, expected: Option<&str>) {
+        let piped = Piped { bytes: piped.into(), cut: false };
+        let call = join(words.to_owned(), &piped).unwrap().command();
+        assert_eq!(call.map(|call| call.line()).as_deref(), expected);
+    }
+
+    #[test]
+    fn a_slash_and_a_word_may_be_a_command() {
+        check_command("", "/memory show", Some("/memory show"));
+        check_command("", " /memory add  two  words\n", Some("/memory add  two  words"));
+        check_command("/memory show\n", "", Some("/memory show"));
+        check_command("", "memory show", None);
+        check_command("", "/etc/hosts is empty", None);
+        check_command("", "// why?", None);
+    }
+
+    #[test]
+    fn piped_text_before_words_is_no_command() {
+        check_command("/deploy", "explain", None);
+        check_command("text", "/memory show", None);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use attache_domain::{
-    CallId, CallOutcome, Event, Fact, FinishedCall, ModelAnswer, Timestamp, ToolCall, Utterance, Verdict,
+    COMMAND, CallId, CallOutcome, Event, Fact, FinishedCall, ModelAnswer, Timestamp, ToolCall, Utterance,
+    Verdict,
 };
 use serde::Serialize;
 
@@ -138,6 +139,18 @@ impl Tally {
 
     fn take_answer(&mut self, answer: &ModelAnswer, at: Timestamp) {
         let latency = self.thinking_since.take().map_or(0, |since| milliseconds(since, at));
+        // A command wants tools as a model does, and costs nothing.
+        if answer.model != COMMAND {
+            self.take_cost(answer, latency);
+        }
+        for said in &answer.said {
+            if let Utterance::Call(ToolCall { id, name, .. }) = &said.what {
+                self.calls.entry(id.clone()).or_default().name.clone_from(name);
+            }
+        }
+    }
+
+    fn take_cost(&mut self, answer: &ModelAnswer, latency: u64) {
         let faults = std::mem::take(&mut self.faults);
         let model = self.stats.models.entry(answer.model.clone()).or_default();
         model.api.total_requests += 1 + faults;
@@ -150,11 +163,6 @@ impl Tally {
         tokens.total += usage.input + usage.output;
         tokens.cached += usage.cached;
         tokens.thoughts += usage.thoughts;
-        for said in &answer.said {
-            if let Utterance::Call(ToolCall { id, name, .. }) = &said.what {
-                self.calls.entry(id.clone()).or_default().name.clone_from(name);
-            }
-        }
     }
 
     fn take_result(&mut self, finished: &FinishedCall, at: Timestamp) {

@@ -1,5 +1,6 @@
 //! `attache -p`: the real binary, a scripted Gemini server, real files and commands.
 
+mod commands;
 mod endings;
 mod formats;
 mod stopping;

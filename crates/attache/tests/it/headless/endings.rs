@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use attache_testkit::model_server::{ModelServer, gemini};
+use attache_testkit::model_server::{ModelServer, Planned, gemini};
 use serde_json::json;
 
 use super::{Ended, Run, calls, says};
@@ -35,6 +35,33 @@ async fn wrong_settings_are_told_apart_from_a_missing_key() {
     check(&Run::offline(&["-p", "x", "--workspace", "nowhere"]).end().await, 52, "nowhere");
     check(&Run::offline(&["-p", "x", "-m", "script:missing.yaml"]).end().await, 52, "missing.yaml");
     check(&Run::offline(&["-p", "x", "-m", "gemini-2.5-pro"]).end().await, 41, "GEMINI_API_KEY");
+}
+
+#[tokio::test]
+async fn an_address_that_is_none_is_told_with_what_would_be_right() {
+    for (url, words) in [
+        (
+            "http://example.com/v1",
+            "OPENAI_BASE_URL is no address of a model's server: http is for this machine only",
+        ),
+        ("example", "it is not a URL such as https://example.com"),
+        ("localhost:11434/v1", "it must start with https://, or with http:// for this machine"),
+    ] {
+        let mut run = Run::offline(&["-p", "x", "--model", "openai:m"]);
+        run.command.env("OPENAI_BASE_URL", url);
+        let ended = run.end().await;
+        check(&ended, 52, words);
+        assert!(ended.err.contains("http://127.0.0.1:PORT"), "{}", ended.err);
+        assert_eq!(ended.err.matches("cannot be used").count(), 0, "{}", ended.err);
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_told_to_send_a_message_where_nobody_can() {
+    let model = ModelServer::playing([Planned::text(200, "text/html", "<html>Welcome!</html>")]);
+    let ended = Run::with(&model, &["-p", "x"]).end().await;
+    check(&ended, 1, "not what the API sends: is the base URL right?");
+    assert!(!ended.err.contains("Send any message") && !ended.err.contains("right?."), "{}", ended.err);
 }
 
 #[tokio::test]

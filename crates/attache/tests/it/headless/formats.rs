@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attache_testkit::model_server::{Ending, ModelServer, gemini};
+use attache_testkit::model_server::{Ending, ModelServer, Planned, gemini};
 use serde_json::{Value, json};
 
 use super::{Run, calls, says};
@@ -82,6 +82,37 @@ async fn json_is_one_object_with_the_figures() {
     assert_eq!(stats["tools"]["byName"]["replace"]["success"], 1);
     assert_eq!(stats["tools"]["totalDecisions"]["auto_accept"], 1);
     assert_eq!(stats["files"], json!({"totalLinesAdded": 1, "totalLinesRemoved": 1}));
+}
+
+#[tokio::test]
+async fn an_alias_is_told_as_the_model_it_stands_for() {
+    let refused = || gemini::error(404, "NOT_FOUND", "no access to previews", json!([]));
+    let with_alias = |answers: Vec<Planned>, format: &str| {
+        let model = ModelServer::playing(answers);
+        let mut run = Run::offline(&["-p", "Hi", "-o", format, "--model", "flash"]);
+        run.command.env("GEMINI_API_KEY", "key-for-tests").env("GOOGLE_GEMINI_BASE_URL", model.url());
+        (run, model)
+    };
+    let (mut run, _model) = with_alias(vec![refused(), says("Hi.")], "json");
+    let document = run.end().await.json();
+    let names: Vec<_> = document["stats"]["models"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["gemini-2.5-flash"], "{document:#}");
+    let (mut run, _model) = with_alias(vec![refused(), refused()], "stream-json");
+    let ended = run.end().await;
+    assert_eq!(ended.lines()[0]["model"], "gemini-3-flash-preview", "{}", ended.out);
+    assert!(!ended.out.contains("no model flash"), "{}", ended.out);
+    let switched = "There is no model gemini-3-flash-preview: no access to previews (404 NOT_FOUND); gemini-2.5-flash answers instead.";
+    assert!(ended.out.contains(switched), "{}", ended.out);
+}
+
+#[tokio::test]
+async fn where_nobody_can_answer_the_model_cannot_ask() {
+    let model = ModelServer::playing([says("Fine.")]);
+    Run::with(&model, &["-p", "Hi"]).end().await;
+    let body = model.received()[0].json();
+    let tools = body["tools"][0]["functionDeclarations"].as_array().unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"read_file") && !names.contains(&"ask_user"), "{names:?}");
 }
 
 #[tokio::test]

@@ -1,0 +1,13 @@
+//! Commands over A2A: the real binary, a scripted Gemini server, real files and shell commands.
+
+mod built_in;
+mod busy;
+mod confirming;
+mod conversing;
+mod custom;
+mod gemini_routes;
+mod listing;
+mod projects;
+mod starting;
+mod told;
+mod world;

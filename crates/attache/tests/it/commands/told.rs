@@ -1,0 +1,91 @@
+//! What came of a command or a message, event by event.
+
+use attache_testkit::Frame;
+use attache_testkit::extension::check_event;
+use serde_json::Value;
+
+use super::world::{URI, checked};
+
+#[derive(Debug)]
+pub(super) struct Told {
+    /// What was answered before all events; null for a message.
+    pub(super) response: Value,
+    pub(super) events: Vec<Value>,
+}
+
+impl Told {
+    /// The first frame is the answer, and nobody resumes after it.
+    #[track_caller]
+    pub(super) fn of_command(frames: Vec<Frame>) -> Self {
+        let (first, rest) = frames.split_first().expect("an answer");
+        assert_eq!(first.id, None, "{first:?}");
+        Self { response: checked(first.payload()), ..Self::of_message(rest.to_vec()) }
+    }
+
+    #[track_caller]
+    pub(super) fn of_message(frames: Vec<Frame>) -> Self {
+        let events: Vec<Value> = frames.iter().map(|frame| frame.payload().clone()).collect();
+        for (event, frame) in events.iter().zip(&frames) {
+            check_event(event).unwrap_or_else(|error| panic!("{error}\nin {event:#}"));
+            assert!(frame.id.is_some(), "every event has a number: {frame:?}");
+        }
+        Self { response: Value::Null, events }
+    }
+
+    #[track_caller]
+    pub(super) fn status(&self) -> &str {
+        self.response["status"].as_str().unwrap()
+    }
+
+    #[track_caller]
+    pub(super) fn task(&self) -> &str {
+        let first = &self.events[0];
+        first["id"].as_str().or_else(|| first["taskId"].as_str()).unwrap_or_else(|| panic!("{first:#}"))
+    }
+
+    #[track_caller]
+    pub(super) fn context(&self) -> &str {
+        self.events[0]["contextId"].as_str().unwrap()
+    }
+
+    /// The state in which the stream ended, which says so.
+    #[track_caller]
+    pub(super) fn state(&self) -> &str {
+        let last = self.events.last().expect("events");
+        assert_eq!(last["final"], true, "{last:#}");
+        last["status"]["state"].as_str().unwrap()
+    }
+
+    /// What the agent said, in all.
+    pub(super) fn text(&self) -> String {
+        let said = self.events.iter().filter(|event| event["metadata"][URI]["kind"] == "TEXT_CONTENT");
+        said.filter_map(|event| event["status"]["message"]["parts"][0]["text"].as_str()).collect()
+    }
+
+    /// What stands in the last event, such as why a turn failed.
+    pub(super) fn last_words(&self) -> &str {
+        let last = self.events.last().expect("events");
+        last["status"]["message"]["parts"][0]["text"].as_str().unwrap_or_default()
+    }
+
+    /// What the command gives to programs.
+    #[track_caller]
+    pub(super) fn data(&self) -> &Value {
+        let artifacts = self.events.iter().filter(|event| event["kind"] == "artifact-update");
+        let mut results = artifacts.map(|event| &event["artifact"]).filter(|it| it["name"] == "Result");
+        &results.next().unwrap_or_else(|| panic!("{:#?}", self.events))["parts"][0]["data"]
+    }
+
+    /// The calls as they were shown, one update after the other.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Value> {
+        let updates = self.events.iter().filter(|event| event["metadata"][URI]["kind"] == "TOOL_CALL_UPDATE");
+        updates.map(|event| &event["status"]["message"]["parts"][0]["data"])
+    }
+
+    /// The one call about which somebody is asked.
+    #[track_caller]
+    pub(super) fn asked(&self) -> &Value {
+        let mut asked = self.calls().filter(|call| call.get("confirmation_request").is_some());
+        asked.next().unwrap_or_else(|| panic!("nobody is asked: {:#?}", self.events))
+    }
+}
