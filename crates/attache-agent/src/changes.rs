@@ -15,7 +15,7 @@ pub(crate) fn artifact(changes: &[Change], roots: &[PathBuf], turn: u32) -> Opti
     part.media_type = Some("text/x-diff".into());
     part.filename = Some(format!("changes-{turn}.diff"));
     Some(Artifact {
-        id: format!("changes-{turn}").into(),
+        id: Artifact::changes_id(turn),
         name: Some("Changes".into()),
         description: None,
         parts: vec![part],

@@ -83,7 +83,7 @@ impl Performance<'_> {
             let mut part = Part::new(PartContent::Data(data));
             part.media_type = Some("application/json".into());
             let artifact = Box::new(Artifact {
-                id: format!("result-{}", self.voice.turn()).into(),
+                id: Artifact::result_id(self.voice.turn()),
                 name: Some("Result".into()),
                 description: None,
                 parts: vec![part],

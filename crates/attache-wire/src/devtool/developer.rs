@@ -17,7 +17,7 @@ pub(super) fn shows(happening: &Happening<'_>) -> bool {
         Happening::State { why: StateReason::Resumed, .. } => false,
         Happening::Call { moved: CallMove::Answered, .. } => false,
         // Every edit is told with its call.
-        Happening::Artifact { artifact, .. } => !artifact.id.as_str().starts_with("changes-"),
+        Happening::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
     }
 }

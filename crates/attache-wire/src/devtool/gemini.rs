@@ -29,7 +29,7 @@ pub(super) fn shows(happening: &Happening<'_>) -> bool {
         // That it will not run is said when it is over; that it is to hold something else, when it is asked about again.
         Happening::Call { call, moved: CallMove::Answered } => call.phase == CallPhase::Allowed,
         // Every edit is told with its call.
-        Happening::Artifact { artifact, .. } => !artifact.id.as_str().starts_with("changes-"),
+        Happening::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
     }
 }

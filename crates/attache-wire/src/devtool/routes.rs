@@ -93,7 +93,7 @@ pub fn read_execute(body: &Value) -> Result<SendMessage, String> {
 /// What came of a command: its words, or what it gives to programs where that is what clients of this route know.
 pub fn executed(command: &CommandCall, view: &TaskView) -> Value {
     let name = command.path.join(" ");
-    let data = view.artifacts.iter().find(|artifact| artifact.id.as_str().starts_with("result-"));
+    let data = view.artifacts.iter().find(|artifact| artifact.is_result());
     let data = data.and_then(|artifact| match &artifact.parts.first()?.content {
         attache_domain::PartContent::Data(data) => Some(data.clone()),
         _ => None,
