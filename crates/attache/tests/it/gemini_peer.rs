@@ -4,7 +4,9 @@
 //! `tests/gemini/recorded` holds what that server says. It is asked again where it is installed, so that the recording
 //! stays true; ours is compared with the recording on every machine.
 
+mod client;
 mod compare;
+mod comparison;
 mod connection;
 mod expected;
 mod model;
@@ -15,18 +17,22 @@ mod play;
 mod recorded;
 mod scenario;
 mod script;
+mod tools;
 
 use compare::differences;
+use comparison::Comparison;
 use model::Model;
-use normal::Live;
 use peer::Peer;
-use play::Stage;
+use play::{Stage, Whose};
 
 /// Set to anything, the recording is made anew.
 const RECORD: &str = "ATTACHE_RECORD_GEMINI";
 
-/// Set to anything, our server is compared with the recording.
-const COMPARE: &str = "ATTACHE_COMPARE_GEMINI";
+/// Set to anything, docs/extension/comparison.md is written anew.
+const WRITE: &str = "ATTACHE_WRITE_COMPARISON";
+
+/// What attache cannot be compared in yet: the routes beside A2A.
+const NOT_YET: &[&str] = &["metadata", "made-task", "commands"];
 
 #[expect(clippy::disallowed_methods, reason = "a developer asks for it by hand")]
 fn is_wanted(variable: &str) -> bool {
@@ -39,7 +45,7 @@ async fn the_peer_says_what_was_recorded() {
     let model = Model::start();
     let peer = Peer::start(&installed, &model.server).await;
     let folder = peer.folder.path().canonicalize().unwrap();
-    let stage = Stage { address: peer.address.clone(), model: &model, folder, live: Live::Whole };
+    let stage = Stage { address: peer.address.clone(), model: &model, folder, whose: Whose::Peers };
     let mut different = Vec::new();
     for scenario in script::all() {
         let heard = stage.play(&scenario).await;
@@ -56,19 +62,24 @@ async fn the_peer_says_what_was_recorded() {
     assert!(different.is_empty(), "the recording is called the peer:\n{}", different.join("\n"));
 }
 
-/// Each difference is one we have a reason for, and each reason is still needed.
+/// Each difference is one we have a reason for, each reason is still needed, and the documentation says all of it.
 #[tokio::test]
 async fn attache_says_the_same_where_the_peer_is_right() {
-    if !is_wanted(COMPARE) {
-        return;
-    }
     let model = Model::start();
     let ours = ours::start(&model.server).await;
-    let mut different = Vec::new();
-    for scenario in script::all() {
-        let heard = ours.stage(&model).play(&scenario).await;
-        different.extend(differences(scenario.name, &recorded::read(scenario.name), &heard));
+    let (mut all, mut comparison) = (Vec::new(), Comparison::new());
+    for scenario in script::all().iter().filter(|scenario| !NOT_YET.contains(&scenario.name)) {
+        let heard = ours.stage(&model).play(scenario).await;
+        let recorded = recorded::read(scenario.name);
+        let different = differences(scenario.name, &recorded, &heard);
+        comparison.add(scenario.name, &recorded, &heard, &different);
+        all.extend(different);
     }
-    let verdict = expected::judge(&different);
+    let verdict = expected::judge(&all);
     assert!(verdict.is_empty(), "{}", verdict.join("\n"));
+    let page = comparison.page();
+    if is_wanted(WRITE) {
+        comparison::write(&page);
+    }
+    assert_eq!(comparison::committed(), page, "docs/extension/comparison.md is not what was heard");
 }

@@ -7,10 +7,12 @@
 mod matching;
 mod pieces;
 
+pub(super) use pieces::joined;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// One thing that is not the same.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,7 +46,7 @@ pub(super) fn differences(scenario: &str, peer: &Value, ours: &Value) -> Vec<Dif
     fields(&peer, &ours).into_iter().for_each(|what| note(0, "", what));
     let (peer, ours) = (peer_steps, our_steps);
     for number in 0..peer.len().max(ours.len()) {
-        let step = |steps: &[Value]| steps.get(number).map_or(Value::Null, |step| step["heard"].clone());
+        let step = |steps: &[Value]| steps.get(number).map_or(Value::Null, |step| unframed(&step["heard"]));
         let (mut peer, mut ours) = (step(&peer), step(&ours));
         let events = [&mut peer, &mut ours].map(|heard| taken(heard, "", "events"));
         let history = [&mut peer, &mut ours].map(|heard| taken(heard, "/body", "history"));
@@ -54,6 +56,16 @@ pub(super) fn differences(scenario: &str, peer: &Value, ours: &Value) -> Vec<Dif
         }
     }
     found
+}
+
+/// An error that is the only event of its stream as if it came without one, so that what it says can be compared.
+fn unframed(heard: &Value) -> Value {
+    match heard["events"].as_array().map(Vec::as_slice) {
+        Some([only]) if only["event"] == "error" => {
+            json!({"status": heard["status"], "body": only["data"], "framing": "event stream"})
+        }
+        _ => heard.clone(),
+    }
 }
 
 /// The fields that are not the same.
@@ -108,8 +120,6 @@ impl fmt::Display for Difference {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn transcript(events: &[(&str, &str)]) -> Value {
@@ -171,6 +181,22 @@ mod tests {
         let found = differences("s", &peer, &ours);
         let found: Vec<_> = found.iter().map(ToString::to_string).collect();
         assert_eq!(found, ["s step 1 [agent text] parts.0.text: peer \"bc\", ours \"bd\""]);
+    }
+
+    #[test]
+    fn an_error_is_compared_however_it_is_framed() {
+        let transcript = |heard: Value| json!({"steps": [{"heard": heard}]});
+        let error = |code: i64| json!({"error": {"code": code}});
+        let event = json!({"event": "error", "data": error(1)});
+        let peer = transcript(json!({"status": 200, "end": "end", "events": [event]}));
+        let ours = transcript(json!({"status": 200, "body": error(2)}));
+        let found = differences("s", &peer, &ours);
+        let found: Vec<_> = found.iter().map(ToString::to_string).collect();
+        let expected = [
+            "s step 1 [] body.error.code: peer 1, ours 2",
+            "s step 1 [] framing: peer \"event stream\", ours null",
+        ];
+        assert_eq!(found, expected);
     }
 
     #[test]

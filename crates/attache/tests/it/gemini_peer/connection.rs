@@ -5,13 +5,24 @@
 
 use std::time::Duration;
 
+use attache_testkit::PATIENCE;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 pub(super) struct Connection {
     stream: BufReader<TcpStream>,
+}
+
+/// An answer of which the beginning was heard.
+#[derive(Default)]
+pub(super) struct Begun {
+    status: u16,
+    headers: Vec<(String, String)>,
+    /// What a stream has said so far.
+    text: Vec<u8>,
+    ended: bool,
 }
 
 /// What came back, as JSON: `status` with `events` and how they `end`, or with the `body`.
@@ -27,19 +38,43 @@ impl Connection {
     /// Sends one request and hears its answer to the end. A stream that says nothing for as long as `patience` is taken
     /// for one that never will, and its connection is of no more use.
     pub(super) async fn call(&mut self, method: &str, path: &str, body: &Value, patience: Duration) -> Heard {
+        let begun = self.begin(method, path, body).await;
+        self.finish(begun, patience).await
+    }
+
+    /// Sends one request and hears how its answer begins.
+    pub(super) async fn begin(&mut self, method: &str, path: &str, body: &Value) -> Begun {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let request = format!(
             "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n\
-             content-length: {}\r\n\r\n{body}",
+             accept: text/event-stream, application/json\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         );
         self.stream.write_all(request.as_bytes()).await.unwrap();
         let (status, headers) = self.head().await;
-        if header(&headers, "content-type").is_some_and(|kind| kind.starts_with("text/event-stream")) {
-            let (text, ended) = self.events(patience).await;
-            return json!({"status": status, "events": frames(&text), "end": if ended { "end" } else { "silence" }});
+        Begun { status, headers, text: Vec::new(), ended: false }
+    }
+
+    /// Hears more of a stream until it has said `word`.
+    pub(super) async fn hear_until(&mut self, begun: &mut Begun, word: &str) {
+        assert!(begun.streams(), "no stream but {}", begun.status);
+        while !String::from_utf8_lossy(&begun.text).contains(word) {
+            match timeout(PATIENCE, self.chunk()).await {
+                Ok(Some(chunk)) => begun.text.extend(chunk),
+                _ => panic!("no {word:?} in {}", String::from_utf8_lossy(&begun.text)),
+            }
         }
-        let text = self.body(&headers).await;
+    }
+
+    /// Hears the rest.
+    pub(super) async fn finish(&mut self, mut begun: Begun, patience: Duration) -> Heard {
+        let status = begun.status;
+        if begun.streams() {
+            self.events(&mut begun, patience).await;
+            let end = if begun.ended { "end" } else { "silence" };
+            return json!({"status": status, "events": begun.frames(), "end": end});
+        }
+        let text = self.body(&begun.headers).await;
         let body = serde_json::from_str(&text).unwrap_or_else(|_| json!(text));
         json!({"status": status, "body": body})
     }
@@ -56,12 +91,21 @@ impl Connection {
         }
     }
 
-    async fn events(&mut self, patience: Duration) -> (String, bool) {
-        let mut text = Vec::new();
+    /// Comments only keep a connection alive and break no silence.
+    async fn events(&mut self, begun: &mut Begun, patience: Duration) {
+        let mut silent_at = Instant::now() + patience;
         loop {
-            match timeout(patience, self.chunk()).await {
-                Ok(Some(chunk)) => text.extend(chunk),
-                ended => return (String::from_utf8(text).unwrap(), ended.is_ok()),
+            match timeout_at(silent_at, self.chunk()).await {
+                Ok(Some(chunk)) => {
+                    if !chunk.starts_with(b":") {
+                        silent_at = Instant::now() + patience;
+                    }
+                    begun.text.extend(chunk);
+                }
+                ended => {
+                    begun.ended = ended.is_ok();
+                    return;
+                }
             }
         }
     }
@@ -92,28 +136,34 @@ impl Connection {
 
     async fn line(&mut self) -> String {
         let mut line = String::new();
-        timeout(attache_testkit::PATIENCE, self.stream.read_line(&mut line))
-            .await
-            .expect("a line in time")
-            .unwrap();
+        timeout(PATIENCE, self.stream.read_line(&mut line)).await.expect("a line in time").unwrap();
         line
+    }
+}
+
+impl Begun {
+    fn streams(&self) -> bool {
+        header(&self.headers, "content-type").is_some_and(|kind| kind.starts_with("text/event-stream"))
+    }
+
+    /// The data of every frame so far. What a frame is called is kept when it has a name; numbers of frames and comments,
+    /// which clients of the peer pass over, are not.
+    pub(super) fn frames(&self) -> Vec<Value> {
+        let text = std::str::from_utf8(&self.text).unwrap();
+        let whole = text.rfind("\n\n").map_or("", |end| &text[..end]);
+        let frames = whole.split("\n\n").filter_map(|frame| {
+            let field =
+                |name: &str| frame.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+            let data: Value = serde_json::from_str(field("data")?).expect("JSON in a data line");
+            Some(match field("event") {
+                Some(name) => json!({"event": name, "data": data}),
+                None => json!({"data": data}),
+            })
+        });
+        frames.collect()
     }
 }
 
 fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
     headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-}
-
-/// The data of every frame. What a frame is called is kept when it has a name; numbers of frames and comments,
-/// which clients of the peer pass over, are not.
-fn frames(text: &str) -> Vec<Value> {
-    let frames = text.split("\n\n").filter_map(|frame| {
-        let field = |name: &str| frame.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
-        let data: Value = serde_json::from_str(field("data")?).expect("JSON in a data line");
-        Some(match field("event") {
-            Some(name) => json!({"event": name, "data": data}),
-            None => json!({"data": data}),
-        })
-    });
-    frames.collect()
 }

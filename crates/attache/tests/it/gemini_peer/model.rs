@@ -32,4 +32,10 @@ impl Model {
     pub(super) fn asked(&self) -> usize {
         self.server.received().len()
     }
+
+    /// Was this part of what it was asked, since it had been asked that often?
+    pub(super) fn was_told(&self, before: usize, text: &str) -> bool {
+        let received = self.server.received();
+        received[before..].iter().any(|request| request.json().to_string().contains(text))
+    }
 }

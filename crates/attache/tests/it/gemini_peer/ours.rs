@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use attache_testkit::model_server::ModelServer;
 use attache_testkit::{Launch, ServerProcess};
+use serde_json::json;
 
 use super::model::Model;
-use super::normal::Live;
-use super::play::Stage;
-use crate::agent_world::launch_with;
+use super::play::{Stage, Whose};
+use crate::agent_world::{launch_with, write};
 
 pub(super) struct Ours {
     server: ServerProcess,
@@ -18,8 +18,11 @@ pub(super) struct Ours {
 pub(super) async fn start(model: &ModelServer) -> Ours {
     let launch = launch_with(model);
     let folder = launch.folder().canonicalize().unwrap();
-    let settings = format!("allowed_roots = [{:?}]\nclient_auto_execute = true\n", folder.join("work"));
+    let workspaces = folder.join("work").display().to_string();
+    let settings = format!("allowed_roots = [{workspaces:?}]\nclient_auto_execute = true\n");
     let launch = launch.settings(&settings);
+    // A workspace that a client chose is not trusted by itself, and only in one that is may it run calls unasked.
+    write(&launch, ".gemini/trustedFolders.json", &json!({ workspaces: "TRUST_FOLDER" }).to_string());
     let server = launch.start().await;
     Ours { server, launch }
 }
@@ -27,6 +30,6 @@ pub(super) async fn start(model: &ModelServer) -> Ours {
 impl Ours {
     pub(super) fn stage<'a>(&self, model: &'a Model) -> Stage<'a> {
         let folder: PathBuf = self.launch.folder().canonicalize().unwrap();
-        Stage { address: self.server.address().to_owned(), model, folder, live: Live::Pieces }
+        Stage { address: self.server.address().to_owned(), model, folder, whose: Whose::Ours }
     }
 }

@@ -22,7 +22,9 @@ pub(super) fn write(scenario: &str, heard: &Value) {
 /// As JSON with every event on a line of its own.
 fn lined(heard: &Value) -> String {
     let steps: Vec<_> = heard["steps"].as_array().unwrap().iter().map(lined_step).collect();
-    format!("{{\"modelCalls\": {}, \"steps\": [\n{}\n]}}\n", heard["modelCalls"], steps.join(",\n"))
+    let others = heard.as_object().unwrap().iter().filter(|(name, _)| *name != "steps");
+    let others: String = others.map(|(name, value)| format!("{name:?}: {value}, ")).collect();
+    format!("{{{others}\"steps\": [\n{}\n]}}\n", steps.join(",\n"))
 }
 
 fn lined_step(step: &Value) -> String {

@@ -8,13 +8,32 @@ pub(super) struct Scenario {
     pub(super) name: &'static str,
     pub(super) model: Vec<Planned>,
     pub(super) steps: Vec<Step>,
-    /// The peer falls silent in the last step, so that nobody should wait for long.
+    /// A server falls silent in the last step, so that nobody should wait for long.
     pub(super) hangs: bool,
+    /// Whether the model was told this is part of what is compared.
+    pub(super) tells: Option<&'static str>,
+    /// What is in this file at the end is, too.
+    pub(super) makes: Option<&'static str>,
 }
 
 pub(super) enum Step {
     /// A JSON-RPC call. A message gets its id when it is sent.
     Rpc(&'static str, Value),
+    /// One that is left open, on a connection of its own, once its stream has said the word.
+    Begin {
+        name: &'static str,
+        method: &'static str,
+        params: Value,
+        until: &'static str,
+    },
+    /// Hears the rest of it.
+    Finish(&'static str),
+    /// Ends its connection instead.
+    Leave(&'static str),
+    /// Asks for the task until nothing is done on it any more; only the last answer counts.
+    Settle,
+    /// Makes an empty file in the workspace.
+    Touch(&'static str),
     Get(&'static str),
     Post(&'static str, Value),
     /// The client's connection ends and it goes on with another.
@@ -23,7 +42,8 @@ pub(super) enum Step {
 
 impl Scenario {
     pub(super) fn new(name: &'static str) -> Self {
-        Self { name, model: Vec::new(), steps: Vec::new(), hangs: false }
+        let (model, steps) = (Vec::new(), Vec::new());
+        Self { name, model, steps, hangs: false, tells: None, makes: None }
     }
 
     pub(super) fn model(mut self, answers: impl IntoIterator<Item = Planned>) -> Self {
@@ -38,6 +58,16 @@ impl Scenario {
 
     pub(super) fn hanging(mut self) -> Self {
         self.hangs = true;
+        self
+    }
+
+    pub(super) fn tells(mut self, text: &'static str) -> Self {
+        self.tells = Some(text);
+        self
+    }
+
+    pub(super) fn makes(mut self, file: &'static str) -> Self {
+        self.makes = Some(file);
         self
     }
 
@@ -62,6 +92,20 @@ impl Scenario {
         let part = |(call, outcome): &(&str, &str)| json!({"kind": "data", "data": {"callId": call, "outcome": outcome}});
         let message = following(outcomes.iter().map(part).collect());
         self.step(Step::Rpc("message/stream", json!({"message": message})))
+    }
+
+    /// A message that is left open until its stream has said the word.
+    pub(super) fn begin(self, name: &'static str, message: Value, until: &'static str) -> Self {
+        let params = json!({"message": message});
+        self.step(Step::Begin { name, method: "message/stream", params, until })
+    }
+
+    pub(super) fn finish(self, name: &'static str) -> Self {
+        self.step(Step::Finish(name))
+    }
+
+    pub(super) fn touch(self, file: &'static str) -> Self {
+        self.step(Step::Touch(file))
     }
 
     pub(super) fn rpc(self, method: &'static str, params: Value) -> Self {

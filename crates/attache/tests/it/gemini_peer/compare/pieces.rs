@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// Makes one of the events or messages that carry on each other's text, without changing anything else.
-pub(super) fn joined(items: &[Value]) -> Vec<Value> {
+pub(in crate::gemini_peer) fn joined(items: &[Value]) -> Vec<Value> {
     let mut whole: Vec<Value> = Vec::new();
     for item in items {
         match whole.last_mut().map(|last| (answer(last).map(str::to_owned), last)) {

@@ -1,0 +1,58 @@
+//! Clients know what people call each tool that the model is offered.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    CallId, CallMove, Cast, ContextId, Fact, Happening, ModelAnswer, ReplyShape, Said, Seq, Stage, TaskId,
+    TextPhase, Timestamp, ToolCall, Turn, TurnPhase, Usage, Utterance,
+};
+use attache_testkit::gemini_extension::check_gemini_event;
+use attache_wire::Dialect;
+use attache_wire::devtool::{Occasion, Profile};
+use serde_json::{Map, Value};
+
+use super::model::Model;
+use super::ours;
+use super::scenario::Scenario;
+use crate::agent_world::says;
+
+#[tokio::test]
+async fn every_tool_that_the_model_is_offered_is_described() {
+    let model = Model::start();
+    let ours = ours::start(&model.server).await;
+    ours.stage(&model).play(&Scenario::new("tools").model([says("Hello.")]).prompt("Hello?")).await;
+    let asked = model.server.received()[0].json();
+    let offered = asked["tools"].as_array().unwrap().iter().flat_map(|tools| {
+        let declared = tools["functionDeclarations"].as_array().cloned().unwrap_or_default();
+        declared.into_iter().map(|tool| tool["name"].as_str().unwrap().to_owned())
+    });
+    let offered: Vec<String> = offered.collect();
+    assert!(offered.iter().any(|name| name == "run_shell_command"), "{offered:?}");
+    let nameless: Vec<_> = offered.iter().filter(|name| told(name)["description"] == "").collect();
+    assert!(nameless.is_empty(), "attache-wire does not know {nameless:?}");
+}
+
+/// The tool of a call as a client is told about it.
+fn told(name: &str) -> Value {
+    let id = CallId("k1".into());
+    let call = ToolCall { id: id.clone(), name: name.into(), input: Map::new() };
+    let said = vec![Said { what: Utterance::Call(call), opaque: None }];
+    let answer = ModelAnswer { model: "m".into(), said, usage: Usage::default(), end: Default::default() };
+    let cast = Arc::new(Cast::default()).after(&Fact::ModelAnswered(Box::new(answer)));
+    let turn =
+        Turn { number: 1, phase: TurnPhase::Running, emitted: 0, text: TextPhase::Silent, asked: false };
+    let occasion = Occasion {
+        task: &TaskId::from("t"),
+        context: &ContextId::from("c"),
+        seq: Seq(1),
+        at: Timestamp::UNIX_EPOCH,
+        stage: &Stage { reply: ReplyShape::Task, turn },
+        cast: &cast,
+        happening: Happening::Call { call: cast.find(&id).unwrap(), moved: CallMove::Started },
+    };
+    let mut out = Vec::new();
+    Profile::Gemini.write(Dialect::V0_3Rpc, &occasion, &mut out);
+    let event: Value = serde_json::from_slice(&out).unwrap();
+    check_gemini_event(&event).unwrap();
+    event["status"]["message"]["parts"][0]["data"]["tool"].clone()
+}
