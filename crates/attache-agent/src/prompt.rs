@@ -1,11 +1,15 @@
 //! What the model is told: the conversation, in the order it happened, as far as it is still told.
 
+mod spoken;
+
 use std::sync::Arc;
 
 use attache_domain::{
     Content, Exchange, Message, Part, PartContent, PlacedExchange, Said, TaskView, Told, ToolResult, Untold,
     Utterance,
 };
+
+use spoken::{Item, LastTurn, spoken};
 
 /// What was said in finished tasks of the same conversation, and all that the model was told last.
 #[derive(Default)]
@@ -27,6 +31,8 @@ struct Latest {
     /// The last of the exchanges: where it was, it is, unless the conversation was reduced.
     last: Option<Arc<Exchange>>,
     untold: Untold,
+    /// How many turns were told by what stands in the history.
+    spoken: usize,
 }
 
 impl Earlier {
@@ -39,7 +45,7 @@ impl Earlier {
                 earlier.exchanges.clear();
             }
             earlier.rounds += view.rounds;
-            earlier.exchanges.extend(conversation(view));
+            earlier.exchanges.extend(conversation(view, LastTurn::Over));
         }
         earlier
     }
@@ -64,7 +70,8 @@ impl Earlier {
         let own = view.untold.summary.as_ref();
         let before = if own.is_some() { &[][..] } else { &self.exchanges[..] };
         let summary = own.or(self.summary.as_ref());
-        let mut exchanges: Vec<_> = before.iter().cloned().chain(conversation(view)).collect();
+        let mut exchanges: Vec<_> =
+            before.iter().cloned().chain(conversation(view, LastTurn::GoesOn)).collect();
         let mut first = opening.to_vec();
         if let Some(summary) = summary {
             first.push(Content::Text(format!(
@@ -100,9 +107,13 @@ impl Latest {
             && self.untold == view.untold
             // What comes is told whole.
             && view.untold.masked <= self.exchanges
+            && (view.history.len() == self.messages || spoken(view, LastTurn::GoesOn).len() == self.spoken)
     }
 
     fn remember(&mut self, view: &TaskView) {
+        if view.history.len() != self.messages {
+            self.spoken = spoken(view, LastTurn::GoesOn).len();
+        }
         (self.exchanges, self.messages) = (view.exchanges.len(), view.history.len());
         self.last = view.exchanges.last().map(|placed| Arc::clone(&placed.exchange));
         if self.untold != view.untold {
@@ -111,13 +122,26 @@ impl Latest {
     }
 }
 
-/// What people said and what the model answered in one task.
-fn conversation(view: &TaskView) -> impl Iterator<Item = Arc<Exchange>> {
-    let masked = view.untold.masked;
-    view.told().enumerate().map(move |(place, told)| match told {
-        Told::Exchange(exchange) if place < masked => mask(exchange),
-        told => exchange(told),
-    })
+/// For each exchange that is told of the running task, whether it is one of those that [`TaskView::told`] knows.
+pub(crate) fn known(view: &TaskView) -> Vec<bool> {
+    let item = |item: &Item<'_>| matches!(item, Item::Told(_));
+    spoken::items(view, LastTurn::GoesOn).iter().map(item).collect()
+}
+
+/// What people said and what was answered in one task.
+fn conversation(view: &TaskView, last_turn: LastTurn) -> Vec<Arc<Exchange>> {
+    let mut known = 0;
+    let told = |item| match item {
+        Item::Spoken(exchange) => exchange,
+        Item::Told(told) => {
+            known += 1;
+            match told {
+                Told::Exchange(exchange) if known <= view.untold.masked => mask(exchange),
+                told => exchange(told),
+            }
+        }
+    };
+    spoken::items(view, last_turn).into_iter().map(told).collect()
 }
 
 fn exchange(told: Told<'_>) -> Arc<Exchange> {

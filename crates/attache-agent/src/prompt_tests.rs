@@ -1,8 +1,9 @@
 //! A prompt that grows is the same as one that is put together anew.
 
 use attache_domain::{
-    AnswerEnd, CallId, CallOutcome, ContextReason, Digest, Ending, Event, Fact, FinishedCall, GivenContext,
-    ModelAnswer, Opening, Reduction, ReplyShape, Role, Scope, Seq, Timestamp, ToolCall, Usage,
+    AnswerEnd, CallId, CallOutcome, CommandCall, ContextReason, Digest, Ending, Event, Fact, FinishedCall,
+    GivenContext, ModelAnswer, Opening, Outcome, Reduction, ReplyShape, Role, Scope, Seq, Timestamp,
+    ToolCall, TurnPhase, Usage,
 };
 use proptest::prelude::*;
 
@@ -16,6 +17,8 @@ enum Happening {
     /// With a call, and what came of it.
     Called,
     Given,
+    /// By a mind that is no language model, in a turn that ends with it.
+    Spoken,
     Reduced {
         dropped: usize,
         masked: usize,
@@ -29,6 +32,7 @@ fn happening() -> impl Strategy<Value = Happening> {
         2 => Just(Happening::Answered),
         4 => Just(Happening::Called),
         1 => Just(Happening::Given),
+        1 => Just(Happening::Spoken),
         1 => (0..4_usize, 0..4_usize, any::<bool>())
             .prop_map(|(dropped, masked, summarised)| Happening::Reduced { dropped, masked, summarised }),
     ]
@@ -89,6 +93,14 @@ impl Story {
                 let given = GivenContext { reason: ContextReason::Mention, contents };
                 self.apply(Fact::ContextGiven(Box::new(given)));
             }
+            Happening::Spoken => {
+                if self.view.progress.turn.phase == TurnPhase::Over {
+                    self.go_on(&Happening::Asked);
+                }
+                self.apply(Fact::TurnStarted { turn: self.view.progress.turn.number, model: None });
+                self.say(format!("spoken {}", self.number));
+                self.end_turn(None);
+            }
             Happening::Reduced { dropped, masked, summarised } => {
                 let told = self.view.told().count();
                 let reduction = Reduction {
@@ -103,6 +115,15 @@ impl Story {
                 self.apply(Fact::ContextReduced(Box::new(reduction)));
             }
         }
+    }
+
+    fn say(&mut self, text: String) {
+        self.apply(Fact::TextSaid { text, last: true });
+    }
+
+    fn end_turn(&mut self, message: Option<Message>) {
+        let message = message.map(Arc::new);
+        self.apply(Fact::TurnEnded { outcome: Outcome::InputRequired, message, usage: None });
     }
 
     fn answer(&mut self, what: Utterance) {
@@ -175,4 +196,100 @@ fn what_was_put_together_is_not_put_together_again() {
     let prompt = earlier.exchanges(&opening, &story.view);
     assert_eq!(prompt.len(), 5);
     assert!(Arc::ptr_eq(&prompt[0], &first));
+}
+
+/// The conversation of a task that is over, a line for each exchange.
+fn told(story: &Story) -> Vec<String> {
+    spelled(&Earlier::of(std::slice::from_ref(&story.view)).exchanges)
+}
+
+fn spelled(exchanges: &[Arc<Exchange>]) -> Vec<String> {
+    let text = |exchange: &Arc<Exchange>| match exchange.as_ref() {
+        Exchange::User(contents) => format!("user: {contents:?}").replace("[Text(\"", "").replace("\")]", ""),
+        Exchange::Model(said) => match &said[0].what {
+            Utterance::Text(text) => format!("model: {text}"),
+            other => format!("model: {other:?}"),
+        },
+        Exchange::Results(_) => "results".into(),
+    };
+    exchanges.iter().map(text).collect()
+}
+
+#[test]
+fn what_was_said_without_a_language_model_is_told() {
+    let mut story = Story::begin();
+    for happening in
+        [Happening::Given, Happening::Spoken, Happening::Asked, Happening::Answered, Happening::Asked]
+    {
+        story.go_on(&happening);
+    }
+    story.go_on(&Happening::Spoken);
+    assert_eq!(
+        told(&story),
+        [
+            "user: question 0",
+            "user: given 1",
+            "model: spoken 2",
+            "user: question 3",
+            "model: answer 4",
+            "user: question 5",
+            "model: spoken 6",
+        ]
+    );
+}
+
+#[test]
+fn why_a_turn_stopped_is_not_what_the_model_said() {
+    let mut story = Story::begin();
+    let mut stopped = Message::from_agent("s".into(), "c".into(), None, "No model.");
+    stopped.metadata = Some(serde_json::Map::from_iter([("reason".to_owned(), "unavailable".into())]));
+    story.end_turn(Some(stopped));
+    story.go_on(&Happening::Asked);
+    assert_eq!(told(&story), ["user: question 0", "user: question 1"]);
+}
+
+#[test]
+fn what_a_command_said_is_not_told_either() {
+    let mut story = Story::begin();
+    story.go_on(&Happening::Spoken);
+    let mut command = message(7);
+    command.command = Some(Box::new(CommandCall { path: vec!["about".into()], arguments: String::new() }));
+    story.apply(Fact::MessageReceived { message: Arc::new(command), digest: Digest("7".into()) });
+    story.go_on(&Happening::Spoken);
+    story.go_on(&Happening::Asked);
+    assert_eq!(told(&story), ["user: question 0", "model: spoken 1", "user: question 3"]);
+}
+
+#[test]
+fn what_a_model_of_ours_said_after_its_calls_is_told_once() {
+    let mut story = Story::begin();
+    story.apply(Fact::TurnStarted { turn: 1, model: None });
+    story.say("I look. ".into());
+    story.answer(Utterance::Text("I look. ".into()));
+    story.go_on(&Happening::Called);
+    story.say("Seen.".into());
+    story.end_turn(None);
+    let told = told(&story);
+    assert_eq!(
+        (told[1].as_str(), told.last().map(String::as_str)),
+        ("model: I look. ", Some("model: Seen."))
+    );
+}
+
+#[test]
+fn in_a_task_that_goes_on_it_is_told_between_the_messages() {
+    let mut story = Story::begin();
+    story.go_on(&Happening::Spoken);
+    let mut earlier = Earlier::default();
+    assert_eq!(
+        spelled(&earlier.exchanges(&[], &story.view)),
+        ["user: question 0"],
+        "the turn has just ended"
+    );
+    story.go_on(&Happening::Asked);
+    let expected = ["user: question 0", "model: spoken 1", "user: question 2"];
+    assert_eq!(spelled(&earlier.exchanges(&[], &story.view)), expected);
+    assert_eq!(known(&story.view), [true, false, true]);
+    story.go_on(&Happening::Reduced { dropped: 1, masked: 0, summarised: true });
+    assert_eq!(known(&story.view), [true], "it goes with the question");
 }

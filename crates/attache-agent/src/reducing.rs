@@ -9,7 +9,8 @@ use attache_session::Stopped;
 use futures_util::StreamExt;
 
 use crate::performance::Performance;
-use crate::tokens;
+use crate::wording::because;
+use crate::{prompt, tokens};
 
 /// Of results, the newest that are always told whole; in tokens.
 const PROTECTED: u64 = 50_000;
@@ -32,21 +33,41 @@ impl Performance<'_> {
     pub(crate) async fn make_room(&mut self, model: &dyn LanguageModel) -> Result<bool, Stopped> {
         let window = model.window();
         let worrying = (window as f64 * self.place.limits.compression_threshold) as u64;
-        let mut size = self.size_of_prompt();
+        let size = self.size_of_prompt();
         if size < worrying {
             return Ok(true);
         }
+        Ok(self.leave_out(model, window, worrying, size).await? < window)
+    }
+
+    /// The provider takes less than it should: makes room as if the window were that small. False: nothing more can be
+    /// left out.
+    pub(crate) async fn make_more_room(&mut self, model: &dyn LanguageModel) -> Result<bool, Stopped> {
+        let size = self.size_of_prompt();
+        let window = model.window().min(size) / 2;
+        Ok(self.leave_out(model, window, window, size).await? < size)
+    }
+
+    /// Brings a prompt of `size` below `most`, if that can be done, by way of a model with this window; tells what it
+    /// comes to.
+    async fn leave_out(
+        &mut self,
+        model: &dyn LanguageModel,
+        window: u64,
+        most: u64,
+        mut size: u64,
+    ) -> Result<u64, Stopped> {
         if let Some(reduction) = masking(&self.latest.view(), size) {
             size = reduction.after;
             self.journal.record(Fact::ContextReduced(Box::new(reduction))).await?;
             self.journal.flush().await?;
         }
-        if size >= worrying && !self.summary_failed {
-            self.summarise(model, size).await?;
+        if size >= most && !self.summary_failed {
+            self.summarise(model, window, size).await?;
             self.journal.flush().await?;
             size = self.size_of_prompt();
         }
-        Ok(size < window)
+        Ok(size)
     }
 
     /// What the provider counted last, and an estimate of what has been said since.
@@ -69,7 +90,7 @@ impl Performance<'_> {
     pub(crate) async fn sum_up(&mut self, model: &dyn LanguageModel) -> Result<Option<(u64, u64)>, Stopped> {
         let before = self.size_of_prompt();
         let reductions = self.latest.view().untold.clone();
-        self.summarise(model, before).await?;
+        self.summarise(model, model.window(), before).await?;
         self.journal.flush().await?;
         if self.latest.view().untold == reductions {
             return Ok(None);
@@ -77,21 +98,28 @@ impl Performance<'_> {
         Ok(Some((before, self.size_of_prompt())))
     }
 
-    async fn summarise(&mut self, model: &dyn LanguageModel, before: u64) -> Result<(), Stopped> {
+    async fn summarise(
+        &mut self,
+        model: &dyn LanguageModel,
+        window: u64,
+        before: u64,
+    ) -> Result<(), Stopped> {
         let view = self.latest.view();
         let exchanges = self.exchanges(&view);
-        let own = view.told().count();
+        let known = prompt::known(&view);
         drop(view);
-        let first_own = exchanges.len() - own;
-        let Some(split) = split(&exchanges, first_own) else {
+        let first_own = exchanges.len() - known.len();
+        let Some(mut split) = split(&exchanges, first_own) else {
             self.summary_failed = true;
             return Ok(());
         };
+        // What nobody but the history knows goes with what it answers.
+        split += known[split - first_own..].iter().take_while(|known| !**known).count();
         let prompt = Prompt {
             instructions: Some(TASK.to_owned()),
             exchanges: Arc::new(vec![Arc::new(Exchange::User(vec![Content::Text(transcript(
                 &exchanges[..split],
-                model.window(),
+                window,
             ))]))]),
             temperature: Some(0.0),
             ..Prompt::default()
@@ -111,7 +139,7 @@ impl Performance<'_> {
                 .notice("Our conversation is long, and a summary would not make it shorter.".into())
                 .await;
         }
-        let dropped = (split - first_own) as u32;
+        let dropped = known[..split - first_own].iter().filter(|known| **known).count() as u32;
         let summary = Some(summary);
         let reduction = Reduction { summary, dropped, masked: 0, before, after, cost };
         self.journal.record(Fact::ContextReduced(Box::new(reduction))).await?;
@@ -128,7 +156,8 @@ impl Performance<'_> {
         while let Some(streamed) = stream.next().await {
             match streamed {
                 Ok(Streamed::Piece(Piece::Retrying { pause, why, .. })) => {
-                    self.notice(format!("{why}; trying again in {:.1} s.", pause.as_secs_f64())).await?;
+                    let what = format!("trying again in {:.1} s", pause.as_secs_f64());
+                    self.notice(because(&why, &what)).await?;
                 }
                 Ok(Streamed::Piece(_)) => {}
                 Ok(Streamed::End { usage, said, .. }) => {

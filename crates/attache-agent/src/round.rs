@@ -8,6 +8,7 @@ use futures_util::StreamExt;
 use crate::performance::{Performance, Turn};
 use crate::reason::Reason;
 use crate::repetition::Repetition;
+use crate::wording::{because, sentence};
 
 /// What the model is told when it repeats itself.
 const LOOP: &str = "You seem to be repeating yourself without getting any further. Stop and think: what have you learnt, \
@@ -24,24 +25,40 @@ impl Performance<'_> {
             return self.in_circles().await;
         }
         if !self.make_room(model).await? {
-            let text = "There is no room left in the model's window for what comes next. Start a new task, or say \
-                        what matters in a new conversation.";
-            return self.end(Outcome::InputRequired, Some((Reason::TooLong, text.into()))).await;
+            let advice = self.advice(" Start a new task, or say what matters in a new conversation.");
+            let text = format!("There is no room left in the model's window for what comes next.{advice}");
+            return self.end(Outcome::InputRequired, Some((Reason::TooLong, text))).await;
         }
+        let prompt = self.prompt();
+        let mut heard = self.listen(model, prompt).await?;
+        if matches!(heard, Err(LanguageError::TooLong { .. })) && self.make_more_room(model).await? {
+            let prompt = self.prompt();
+            heard = self.listen(model, prompt).await?;
+        }
+        match heard {
+            Ok(turn) => Ok(turn),
+            Err(error) => self.after_error(&error).await,
+        }
+    }
+
+    fn prompt(&mut self) -> Prompt {
         let view = self.latest.view();
         let exchanges = self.exchanges(&view);
         let instructions = &self.place.instructions;
-        let prompt = Prompt {
+        Prompt {
             instructions: (!instructions.is_empty()).then(|| instructions.clone()),
             exchanges,
             tools: self.tools.declared.clone(),
             ..Prompt::default()
-        };
-        drop(view);
-        self.listen(model, prompt).await
+        }
     }
 
-    async fn listen(&self, model: &dyn LanguageModel, prompt: Prompt) -> Result<Turn, Stopped> {
+    /// Records what the model says. When it gives no answer, nothing of it stays.
+    async fn listen(
+        &self,
+        model: &dyn LanguageModel,
+        prompt: Prompt,
+    ) -> Result<Result<Turn, LanguageError>, Stopped> {
         let mut answering = model.name().to_owned();
         let mut repetition = self.place.limits.detects_loops.then(Repetition::default);
         let mut stream = model.stream(prompt);
@@ -59,23 +76,23 @@ impl Performance<'_> {
                     if repeats {
                         drop(stream);
                         self.withdraw().await?;
-                        return self.in_circles().await;
+                        return self.in_circles().await.map(Ok);
                     }
                 }
                 Ok(Streamed::End { stop, usage, said }) => {
                     let answer = whole_answer(answering, stop, said, usage);
                     self.journal.record(Fact::ModelAnswered(Box::new(answer))).await?;
-                    return Ok(Turn::GoesOn);
+                    return Ok(Ok(Turn::GoesOn));
                 }
                 Err(error) => {
                     self.withdraw().await?;
-                    return self.after_error(&error).await;
+                    return Ok(Err(error));
                 }
             }
         }
         self.withdraw().await?;
         let what = "its stream ended without saying so".to_owned();
-        self.after_error(&LanguageError::Unusable { what }).await
+        Ok(Err(LanguageError::Unusable { what }))
     }
 
     /// A turn, and a conversation, may be told to end before they do.
@@ -83,17 +100,13 @@ impl Performance<'_> {
         let limits = &self.place.limits;
         let rounds = self.journal.look(|progress| progress.work.rounds);
         if rounds >= limits.turn_rounds {
-            let text = format!(
-                "I have asked the model {rounds} times for this and stop here. Say \"continue\" to go on."
-            );
-            return Some((Reason::TurnLimit, text));
+            let text = format!("I have asked the model {rounds} times for this and stop here.");
+            return Some((Reason::TurnLimit, text + self.advice(" Say \"continue\" to go on.")));
         }
         let all = self.earlier.rounds + self.latest.view().rounds;
         let most = limits.conversation_rounds.filter(|most| all >= *most)?;
-        let text = format!(
-            "This conversation has had the {most} answers of the model it may have. Start a new one."
-        );
-        Some((Reason::SessionLimit, text))
+        let text = format!("This conversation has had the {most} answers of the model it may have.");
+        Some((Reason::SessionLimit, text + self.advice(" Start a new one.")))
     }
 
     /// The first time the model is told; after that a person is.
@@ -102,9 +115,9 @@ impl Performance<'_> {
             self.give(ContextReason::Loop, vec![Content::Text(LOOP.into())]).await?;
             return Ok(Turn::GoesOn);
         }
-        let text =
-            "I keep repeating myself and stop here. Tell me what to do differently, or say \"continue\".";
-        self.end(Outcome::InputRequired, Some((Reason::Loop, text.into()))).await
+        let advice = self.advice(" Tell me what to do differently, or say \"continue\".");
+        let text = format!("I keep repeating myself and stop here.{advice}");
+        self.end(Outcome::InputRequired, Some((Reason::Loop, text))).await
     }
 
     async fn take_piece(&self, piece: Piece) -> Result<(), Stopped> {
@@ -116,11 +129,12 @@ impl Performance<'_> {
             Piece::Retrying { attempt, pause, why } => {
                 self.withdraw().await?;
                 let seconds = pause.as_secs_f64();
-                self.notice(format!("{why}; trying again in {seconds:.1} s (attempt {attempt}).")).await
+                let what = format!("trying again in {seconds:.1} s (attempt {attempt})");
+                self.notice(because(&why, &what)).await
             }
             Piece::Switched { model, why } => {
                 self.withdraw().await?;
-                self.notice(format!("{why}; {model} answers instead.")).await
+                self.notice(because(&why, &format!("{model} answers instead"))).await
             }
         }
     }
@@ -130,11 +144,12 @@ impl Performance<'_> {
         match end {
             AnswerEnd::Done => self.end(Outcome::Completed, None).await,
             AnswerEnd::Length => {
-                let text = "The answer was cut off at the model's output limit. Say \"continue\" to go on.";
-                self.end(Outcome::InputRequired, Some((Reason::MaxTokens, text.into()))).await
+                let advice = self.advice(" Say \"continue\" to go on.");
+                let text = format!("The answer was cut off at the model's output limit.{advice}");
+                self.end(Outcome::InputRequired, Some((Reason::MaxTokens, text))).await
             }
             AnswerEnd::Refused { why } => {
-                let text = format!("The model will not answer this: {why}.");
+                let text = sentence(&format!("The model will not answer this: {why}"));
                 self.end(Outcome::Failed, Some((Reason::Refused, text))).await
             }
         }
@@ -156,15 +171,19 @@ impl Performance<'_> {
             LanguageError::TooLong { .. } => {
                 (Outcome::InputRequired, Reason::TooLong, " Say less, or start a new task.")
             }
-            LanguageError::Credential { .. } => (Outcome::Failed, Reason::Credential, ""),
+            LanguageError::Credential { .. } | LanguageError::NoCredential { .. } => {
+                (Outcome::Failed, Reason::Credential, "")
+            }
             LanguageError::NoSuchModel { .. } => (Outcome::Failed, Reason::NoSuchModel, ""),
             _ => (Outcome::Failed, Reason::Request, ""),
         };
-        let mut text = error.to_string();
-        if let Some(first) = text.get(..1).map(str::to_uppercase) {
-            text.replace_range(..1, &first);
-        }
-        self.end(outcome, Some((reason, format!("{text}.{advice}")))).await
+        let text = sentence(&error.to_string()) + self.advice(advice);
+        self.end(outcome, Some((reason, text))).await
+    }
+
+    /// Nobody is told to say something where nobody can.
+    fn advice<'a>(&self, advice: &'a str) -> &'a str {
+        if self.place.attended { advice } else { "" }
     }
 }
 

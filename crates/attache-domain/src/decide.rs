@@ -291,6 +291,9 @@ impl Progress {
             let (choice, by) = (said.choice.clone(), said.by.clone());
             return Fault::AlreadyAnswered { call: call.0.clone(), choice, by, at: said.at };
         }
+        if let Err(finished) = self.refuse_if_finished() {
+            return finished;
+        }
         let open = self.work.calls.iter().filter(|asked| asked.phase == CallPhase::Asked);
         Fault::NothingToAnswer { call: call.0.clone(), open: open.map(|asked| asked.id.0.clone()).collect() }
     }

@@ -214,7 +214,8 @@ impl<P: Provider> Asking<P> {
         let answer = match self.provider.client().send(request).await {
             Ok(answer) => answer,
             Err(error) => {
-                return self.not_answered(Fault::of_network(&error, &self.provider.place()), renew);
+                let fault = Fault::of_network(&error, &self.provider.place(), self.provider.retry());
+                return self.not_answered(fault, renew);
             }
         };
         let head = Head::of(&answer);
@@ -254,7 +255,9 @@ impl<P: Provider> Asking<P> {
                 let end = LanguageError::Unusable { what: why.clone() };
                 self.not_whole(Fault::of_answer(why, end));
             }
-            Step::TooLarge { what } => self.give_up(LanguageError::Unusable { what }),
+            Step::TooLarge { what } | Step::Foreign { what } => {
+                self.give_up(LanguageError::Unusable { what })
+            }
         }
     }
 

@@ -75,7 +75,7 @@ impl Endpoint {
             None => Ok(request),
             Some(key) => request
                 .secret_header(key.header, key.prefix, &key.secret)
-                .map_err(|error| LanguageError::Credential { what: error.to_string() }),
+                .map_err(|error| LanguageError::NoCredential { what: error.to_string() }),
         }
     }
 

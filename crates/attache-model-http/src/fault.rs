@@ -5,6 +5,8 @@ use std::time::Duration;
 use attache_model::LanguageError;
 use attache_net::NetError;
 
+use crate::retry::RetryOptions;
+
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) why: String,
@@ -28,18 +30,29 @@ pub(crate) enum Again {
 /// A pause longer than that is not waited for, and is told as a quota that is used up.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// Errors are shown to people; a page of HTML is not worth more than its beginning.
+/// Errors are shown to people, and no more of them than is read.
 const LONGEST_MESSAGE: usize = 2_000;
+const LONGEST_TITLE: usize = 200;
+
+/// Added where whoever answered is most likely somebody else.
+pub(crate) const NOT_SERVED: &str = "nothing is served at that address: is the base URL right?";
 
 impl Fault {
-    pub(crate) fn of_network(error: &NetError, place: &str) -> Self {
+    pub(crate) fn of_network(error: &NetError, place: &str, retry: &RetryOptions) -> Self {
+        let fault = Self::of_error(error, place);
+        Self { again: fault.again.filter(|_| retry.network_failures), ..fault }
+    }
+
+    fn of_error(error: &NetError, place: &str) -> Self {
         let why = format!("{error} ({place})");
+        if let Some(guess) = wrong_address(error) {
+            let end = LanguageError::Unreachable { what: format!("{why}; {guess}") };
+            return Self { why, again: Some(Again::NobodyThere), end };
+        }
         let end = LanguageError::Unavailable { what: why.clone() };
         match error {
-            NetError::Connect { what } if is_refused(what) => {
-                let what = format!("{why}; nobody listens there: is the address right?");
-                let end = LanguageError::Unreachable { what };
-                Self { why, again: Some(Again::NobodyThere), end }
+            NetError::Tls { .. } => {
+                Self { end: LanguageError::Unreachable { what: why.clone() }, why, again: None }
             }
             error if error.may_pass() => Self { why, again: Some(Again::After(None)), end },
             _ => Self { end: LanguageError::Request { what: why.clone() }, why, again: None },
@@ -52,9 +65,31 @@ impl Fault {
     }
 }
 
-/// The error of the operating system, which is all that is left of it behind the client.
-fn is_refused(what: &str) -> bool {
-    what.to_ascii_lowercase().contains("connection refused")
+/// What is rather wrong with the address than with the moment. The words of the operating system and of TLS are all
+/// that is left of them behind the client.
+fn wrong_address(error: &NetError) -> Option<&'static str> {
+    let NetError::Connect { what } = error else { return None };
+    let what = what.to_ascii_lowercase();
+    if what.contains("connection refused") {
+        Some("nobody listens there: is the address right?")
+    } else if what.contains("tls handshake eof") {
+        Some("whoever listens there hangs up: is it https:// at all?")
+    } else {
+        None
+    }
+}
+
+/// An error's body as people may read it. Of a page, whoever sent it, its title says enough.
+pub(crate) fn readable(body: &str) -> String {
+    let body = body.trim();
+    if !body.starts_with('<') {
+        return shortened(body);
+    }
+    let title = body.split_once("<title>").and_then(|(_, rest)| Some(rest.split_once("</title>")?.0.trim()));
+    match title.filter(|title| !title.is_empty() && title.len() <= LONGEST_TITLE) {
+        Some(title) => format!("a web page, {title:?}"),
+        None => "a web page".into(),
+    }
 }
 
 pub(crate) fn shortened(message: &str) -> String {
@@ -130,10 +165,26 @@ mod tests {
     }
 
     #[test]
+    fn of_a_page_the_title_is_told() {
+        assert_eq!(readable(" no "), "no");
+        assert_eq!(readable("<html><title>404 Not Found</title>"), r#"a web page, "404 Not Found""#);
+        assert_eq!(readable("<!doctype html><p>No."), "a web page");
+        assert_eq!(readable(&format!("<html><title>{}</title>", "x".repeat(201))), "a web page");
+    }
+
+    #[test]
+    fn a_connection_that_is_not_safe_is_final() {
+        let fault = Fault::of_error(&NetError::Tls { what: "no TLS".into() }, "https://x");
+        assert_eq!((fault.again, fault.why.as_str()), (None, "no safe connection: no TLS (https://x)"));
+        assert!(matches!(fault.end, LanguageError::Unreachable { .. }), "{:?}", fault.end);
+    }
+
+    #[test]
     fn nobody_at_an_address_is_told_from_other_trouble_with_the_network() {
-        let again = |error: NetError| Fault::of_network(&error, "http://x").again;
+        let again = |error: NetError| Fault::of_error(&error, "http://x").again;
         let connect = |what: &str| NetError::Connect { what: what.into() };
         assert_eq!(again(connect("tcp: Connection refused (os error 111)")), Some(Again::NobodyThere));
+        assert_eq!(again(connect("client error (Connect): tls handshake eof")), Some(Again::NobodyThere));
         assert_eq!(again(connect("dns error")), Some(Again::After(None)));
         assert_eq!(again(NetError::Broken { what: "reset".into() }), Some(Again::After(None)));
         assert_eq!(again(NetError::Address { what: "no".into() }), None);

@@ -32,6 +32,7 @@ use models::Model;
 pub use crate::BadOptions;
 pub use crate::token::{Renew, TokenSource};
 pub use chain::{chain_of, with_fallback};
+pub use models::model_id;
 pub use search::{GeminiSearch, SearchSource, SearchSupport, Searched};
 
 /// How a Gemini model is reached.
@@ -157,16 +158,11 @@ impl GeminiModel {
             }),
         })
     }
-
-    /// The id that is sent, where the name is an alias.
-    pub fn id(&self) -> &str {
-        &self.shared.model.id
-    }
 }
 
 impl LanguageModel for GeminiModel {
     fn name(&self) -> &str {
-        &self.shared.model.name
+        &self.shared.model.id
     }
 
     fn window(&self) -> u64 {
@@ -214,10 +210,10 @@ impl Provider for Shared {
     }
 
     fn fault_of_answer(&self, head: &Head, body: &str) -> Fault {
-        error::of_status(head.status, head.retry_after.as_deref(), body.as_bytes(), &self.model.name)
+        error::of_status(head.status, head.retry_after.as_deref(), body.as_bytes(), &self.model.id)
     }
 
     fn fault_within(&self, error: &Value) -> Fault {
-        error::of_event(error, &self.model.name)
+        error::of_event(error, &self.model.id)
     }
 }

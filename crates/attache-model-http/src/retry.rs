@@ -43,6 +43,8 @@ pub struct RetryOptions {
     pub attempts: u32,
     /// How often where nobody listens: that is rather a wrong address than a bad moment.
     pub refused_attempts: u32,
+    /// Whether a request is sent again that the network failed.
+    pub network_failures: bool,
     pub first_pause: Duration,
     pub longest_pause: Duration,
     /// A provider that wants a longer pause than this is not waited for.
@@ -58,6 +60,7 @@ impl Default for RetryOptions {
         Self {
             attempts: 10,
             refused_attempts: 3,
+            network_failures: true,
             first_pause: Duration::from_secs(5),
             longest_pause: Duration::from_secs(30),
             longest_wait: Duration::from_secs(300),

@@ -33,7 +33,7 @@ pub struct SseParser {
     first_line: bool,
 }
 
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl SseParser {
     /// `limit` is for one event, in bytes.

@@ -8,7 +8,7 @@ use attache_model::LanguageError;
 use serde_json::Value;
 
 use crate::asking::Head;
-use crate::fault::{Again, Fault, LONGEST_WAIT, delay_in, shortened};
+use crate::fault::{Again, Fault, LONGEST_WAIT, NOT_SERVED, delay_in, readable, shortened};
 
 /// All that is known about an error.
 #[derive(Debug, Default, PartialEq)]
@@ -21,16 +21,19 @@ pub(crate) struct Trouble {
     delay: Option<Duration>,
     /// The provider says that trying again is of no use.
     hopeless: bool,
+    /// It came as a page for people, which is not how providers speak.
+    page: bool,
 }
 
 impl Trouble {
     /// An answer with an error status.
     pub(crate) fn of_answer(head: &Head, body: &str) -> Self {
-        let mut trouble = Self { message: shortened(body.trim()), ..Self::default() };
+        let mut trouble = Self { message: readable(body), ..Self::default() };
         if let Ok(body) = serde_json::from_str::<Value>(body) {
             trouble.take(&body);
         }
         trouble.status = Some(head.status);
+        trouble.page = body.trim_start().starts_with('<');
         trouble.delay = wanted(head).or(trouble.delay);
         trouble.hopeless = head.should_retry.as_deref() == Some("false");
         trouble
@@ -84,9 +87,7 @@ impl Trouble {
         } else {
             match status {
                 401 | 403 => end(LanguageError::Credential { what: what.clone() }),
-                404 => end(LanguageError::Request {
-                    what: format!("{what}; nothing is served at that address: is the base URL right?"),
-                }),
+                404 => end(LanguageError::Request { what: format!("{what}; {NOT_SERVED}") }),
                 300..=399 => end(LanguageError::Request {
                     what: format!("{what}; the address leads elsewhere: set the one it leads to"),
                 }),
@@ -160,9 +161,10 @@ impl Trouble {
     }
 
     fn is_unknown_model(&self, status: u16) -> bool {
-        let named = || self.says(&["model"]);
+        let named = || !self.page && self.says(&["model"]);
         match status {
-            404 => self.is(&["model_not_found", "not_found_error", "NotFoundError"]) || named(),
+            // That something is not there is said of paths too.
+            404 => self.is(&["model_not_found"]) || named(),
             400 | 403 => self.is(&["model_not_found"]),
             _ => false,
         }

@@ -85,6 +85,9 @@ fn words_say_more_than_a_status() {
     check(404, anthropic("not_found_error", "model: claude-9"), "no model");
     check(404, json!({"error": "model 'x' not found, try pulling it first"}), "no model");
     check(404, json!({"detail": "Not Found"}), "request");
+    check(404, anthropic("not_found_error", "Not Found"), "request");
+    let page = Trouble::of_answer(&head(404), "<html><title>All models</title>").fault("m");
+    assert_eq!(outcome(&page), "request", "{page:?}");
     check(401, openai("invalid_request_error", "invalid_api_key", "Incorrect API key"), "credential");
 }
 
@@ -144,7 +147,7 @@ fn messages_are_shown_as_they_came() {
     }
     check_why(&openai("invalid_request_error", "", "bad").to_string(), "bad (400 invalid_request_error)");
     check_why(&openai("a", "exact", "bad").to_string(), "bad (400 exact)");
-    check_why("<html>", "<html> (400)");
+    check_why("<html>", "a web page (400)");
     check_why("", "400");
     check_why(r#"{"detail":[{"loc":["body"]}]}"#, r#"[{"loc":["body"]}] (400)"#);
 }

@@ -15,13 +15,15 @@ use serde_json::{Value, json};
 const KEY: &str = "s3cret-key";
 
 fn search(server: &ModelServer) -> GeminiSearch {
+    search_by("house-model", server)
+}
+
+fn search_by(model: &str, server: &ModelServer) -> GeminiSearch {
     let backend = Backend::Developer { base_url: Some(BaseUrl::parse(&server.url()).unwrap()) };
     let first_pause = Duration::from_millis(1);
     let retry = RetryOptions { jitter: Jitter::none(), first_pause, ..RetryOptions::default() };
-    let options = GeminiOptions {
-        retry,
-        ..GeminiOptions::new("house-model", Credential::ApiKey(Secret::new(KEY)), backend)
-    };
+    let options =
+        GeminiOptions { retry, ..GeminiOptions::new(model, Credential::ApiKey(Secret::new(KEY)), backend) };
     let client = ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() };
     GeminiSearch::new(options, Client::new(&client).unwrap()).unwrap()
 }
@@ -105,4 +107,32 @@ async fn what_went_wrong_is_told_without_secrets() {
         let error = found.unwrap_err();
         assert!(matches!(&error, LanguageError::Unusable { what } if what.contains(part)), "{error:?}");
     }
+}
+
+#[tokio::test]
+async fn an_account_without_previews_searches_by_another_model() {
+    let server = ModelServer::answering(|received| match received.target.contains("preview") {
+        true => gemini::error(404, "NOT_FOUND", "no access to previews", json!([])),
+        false => reply(said("Because.")),
+    });
+    let search = search_by("flash", &server);
+    for _ in 0..2 {
+        assert_eq!(search.search("why?").await.unwrap().text, "Because.");
+    }
+    let targets: Vec<_> = server.received().iter().map(|received| received.target.clone()).collect();
+    let target = |model: &str| format!("/v1beta/models/{model}:generateContent");
+    let other = target("gemini-2.5-flash");
+    // The second search does not have to find out again.
+    assert_eq!(targets, [target("gemini-3-flash-preview"), other.clone(), other]);
+}
+
+#[tokio::test]
+async fn a_search_that_nobody_can_make_names_the_last_that_was_asked() {
+    let answer = || gemini::error(404, "NOT_FOUND", "no", json!([]));
+    let server = ModelServer::playing([answer(), answer()]);
+    let error = search_by("flash", &server).search("why?").await.unwrap_err();
+    assert!(
+        matches!(&error, LanguageError::NoSuchModel { model, .. } if model == "gemini-2.5-flash"),
+        "{error:?}"
+    );
 }

@@ -145,6 +145,7 @@ fn rest(error: &LanguageError) -> Option<Duration> {
         }
         LanguageError::Unavailable { .. } => Some(SHORT_REST),
         LanguageError::Credential { .. }
+        | LanguageError::NoCredential { .. }
         | LanguageError::Request { .. }
         | LanguageError::TooLong { .. }
         | LanguageError::Unreachable { .. }

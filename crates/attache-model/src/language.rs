@@ -89,6 +89,9 @@ pub enum LanguageError {
     /// The credential is missing, wrong, or not good for this.
     #[error("the model's provider refuses the credential: {what}")]
     Credential { what: String },
+    /// There is none to begin with, so nobody was asked.
+    #[error("no credential can be given to the model's provider: {what}")]
+    NoCredential { what: String },
     /// The request itself is at fault, or the history in it.
     #[error("the model's provider refuses the request: {what}")]
     Request { what: String },
@@ -102,8 +105,8 @@ pub enum LanguageError {
     /// It did not pass within the tries there are.
     #[error("the model cannot be reached: {what}")]
     Unavailable { what: String },
-    /// Nobody is where the model should be; no other model is there either.
-    #[error("the model's server is not there: {what}")]
+    /// Nobody is where the model should be, or nobody to be trusted; no other model is there either.
+    #[error("the model's server cannot be reached: {what}")]
     Unreachable { what: String },
     /// Answers came, but none that is whole and says something.
     #[error("the model gave no usable answer: {what}")]
@@ -111,7 +114,7 @@ pub enum LanguageError {
 }
 
 pub trait LanguageModel: Send + Sync + 'static {
-    /// The name people choose it by.
+    /// The name that its provider knows it by: an alias is told as what it stands for.
     fn name(&self) -> &str;
 
     /// How many tokens a prompt may have.

@@ -29,7 +29,7 @@ impl BaseUrl {
             "https" => Ok(Self(url)),
             "http" if is_loopback(&url) => Ok(Self(url)),
             "http" => refuse("http is for this machine only; use https"),
-            _ => refuse("it must start with https://"),
+            _ => refuse("it must start with https://, or with http:// for this machine"),
         }
     }
 

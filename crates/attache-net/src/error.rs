@@ -1,6 +1,7 @@
 //! Why there is no answer.
 
 use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 /// By what can be done about it. None of them holds a header, a body or a query.
@@ -12,9 +13,12 @@ pub enum NetError {
     /// It could not be put together; sending it again would not help.
     #[error("the request cannot be sent: {what}")]
     Request { what: String },
-    /// Nobody was reached: name, connection or TLS.
+    /// Nobody was reached: name or connection.
     #[error("no connection: {what}")]
     Connect { what: String },
+    /// Somebody was reached, but not safely: no TLS is spoken there, or the certificate is not accepted.
+    #[error("no safe connection: {what}")]
+    Tls { what: String },
     #[error("nothing came for {} s", after.as_secs())]
     Silent { after: Duration },
     #[error("the connection broke: {what}")]
@@ -38,6 +42,8 @@ impl NetError {
         let what = causes(&error);
         if error.is_builder() {
             Self::Request { what }
+        } else if let Some(what) = tls_cause(&error).filter(|_| error.is_connect()) {
+            Self::Tls { what }
         } else if error.is_connect() {
             Self::Connect { what }
         } else {
@@ -58,6 +64,34 @@ fn own_cause(error: &dyn Error) -> Option<&NetError> {
     None
 }
 
+/// What TLS has against it, deep inside.
+fn tls_cause(error: &(dyn Error + 'static)) -> Option<String> {
+    let mut cause = Some(error);
+    while let Some(inner) = cause {
+        if let Some(tls) = inner.downcast_ref::<rustls::Error>() {
+            return Some(told(tls));
+        }
+        // An error of the operating system passes over the one that it holds.
+        cause = match inner.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+            Some(held) => Some(held),
+            None => inner.source(),
+        };
+    }
+    None
+}
+
+fn told(error: &rustls::Error) -> String {
+    match error {
+        rustls::Error::InvalidMessage(_) => {
+            format!("what answers there does not speak TLS, is it http:// rather than https://? ({error})")
+        }
+        rustls::Error::InvalidCertificate(_) => {
+            format!("the server's certificate is not accepted on this machine ({error})")
+        }
+        error => error.to_string(),
+    }
+}
+
 /// The causes of an error, without those that say only what the one before has said.
 fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
@@ -70,4 +104,40 @@ fn causes(error: &dyn Error) -> String {
         cause = inner.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::{CertificateError, InvalidMessage};
+
+    use super::*;
+
+    #[track_caller]
+    fn check(error: impl Error + 'static, expected: Option<&str>) {
+        match (tls_cause(&error), expected) {
+            (Some(found), Some(part)) => assert!(found.contains(part), "{found}"),
+            (found, expected) => assert_eq!(found.as_deref(), expected),
+        }
+    }
+
+    #[test]
+    fn tls_is_found_behind_an_error_of_the_system() {
+        let behind = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        let unknown = rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer);
+        check(behind(unknown.clone()), Some("certificate is not accepted"));
+        check(io::Error::other(behind(unknown.clone())), Some("certificate is not accepted"));
+        check(unknown, Some("certificate is not accepted"));
+        let plain = rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType);
+        check(behind(plain), Some("does not speak TLS"));
+        check(behind(rustls::Error::DecryptError), Some("decrypt"));
+        check(io::Error::from(io::ErrorKind::ConnectionReset), None);
+        check(io::Error::other("certificate"), None);
+    }
+
+    #[test]
+    fn only_what_may_fare_better_later_may_pass() {
+        let what = || "why".to_owned();
+        assert!(NetError::Connect { what: what() }.may_pass());
+        assert!(!NetError::Tls { what: what() }.may_pass());
+    }
 }

@@ -1,5 +1,6 @@
 //! The client against a server that plays along, and one that does not.
 
+use std::io::{Read, Write};
 use std::time::Duration;
 
 use attache_net::{BaseUrl, Client, ClientOptions, NetError, Proxy, Request, Secret};
@@ -73,4 +74,20 @@ async fn nobody_at_home_is_an_error_without_the_address() {
     let error = client(Duration::from_secs(30)).send(Request::get(url)).await.unwrap_err();
     assert!(matches!(error, NetError::Connect { .. }), "{error:?}");
     assert!(!format!("{error} {error:?}").contains("s3cret"), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_server_without_tls_is_told_from_one_that_is_not_there() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = listener.local_addr().unwrap();
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 1024]).unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+    });
+    let url = BaseUrl::parse(&format!("https://{place}")).unwrap().join("a", None).unwrap();
+    let error = client(Duration::from_secs(30)).send(Request::get(url)).await.unwrap_err();
+    assert!(matches!(&error, NetError::Tls { what } if what.contains("does not speak TLS")), "{error:?}");
+    assert!(!error.may_pass());
+    serving.join().unwrap();
 }

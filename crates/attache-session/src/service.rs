@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use attache_domain::{
     Answer, CallId, CancelTask, Digest, Ending, Event, Fault, GetTask, Intent, ListTasks, Manner, Message,
-    MessageId, Opening, Progress, ReplyShape, Scope, SendMessage, Seq, SubscribeTask, TaskId, TaskKey,
+    MessageId, Opening, Progress, ReplyShape, Scope, SendMessage, Seq, SubscribeTask, TaskId, TaskKey, TaskState,
     TaskSummary, TaskView, TurnPhase,
 };
 use attache_store::{Append, StoreError, Stores};
@@ -75,6 +75,8 @@ pub struct Started {
     pub view: Arc<TaskView>,
     /// The caller gets a bare message back, not a task.
     pub bare: bool,
+    /// The last thing that `view` shows was said about the message, to its sender before all others.
+    noticed: bool,
 }
 
 /// A task as of a cursor, and everything after it.
@@ -209,7 +211,10 @@ impl SessionService {
         // A message that came before, or one that leaves other questions open: there is nothing to wait for.
         let at_rest = !started.bare
             && (view.progress.turn.phase == TurnPhase::Over || view.progress.waits_for_person());
-        let follower = (!at_rest).then(|| Follower::new(started.hot, &view));
+        let follower = (!at_rest).then(|| match started.noticed && after.is_none() {
+            true => Follower::before_last(started.hot, &view),
+            false => Follower::new(started.hot, &view),
+        });
         Ok((Subscription { view, follower }, started.bare))
     }
 
@@ -304,14 +309,14 @@ impl SessionService {
             Ok(()) => {
                 self.counters.appended(&event.fact);
                 let hot = self.shelf.keep(self.warm(view.clone()));
-                Ok(Started { hot, view: Arc::new(view), bare })
+                Ok(Started { hot, view: Arc::new(view), bare, noticed: false })
             }
             // The same message came before: its task goes on, or is over. The caller sees it from its start.
             Err(StoreError::Conflict { .. }) => {
                 let hot = self.hot(&key).await.map_err(internal)?.ok_or(Fault::Internal)?;
                 let view = self.as_of(&hot, Seq::START.next()).await?;
                 let bare = view.progress.reply == ReplyShape::Message;
-                Ok(Started { hot, view, bare })
+                Ok(Started { hot, view, bare, noticed: false })
             }
             Err(error) => Err(internal(error)),
         }
@@ -336,8 +341,11 @@ impl SessionService {
                 Intent::Answer { answers: answers.into_iter().map(sign).collect(), prompt }
             }
         };
+        let queued = hot.with_progress(|progress| progress.queue.len());
         let view = hot.record(intent).await.map_err(record_fault)?;
-        Ok(Started { hot, view, bare: false })
+        // Queued behind work that people watch, it was told so.
+        let noticed = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
+        Ok(Started { hot, view, bare: false, noticed })
     }
 
     async fn as_of(&self, hot: &HotTask, at: Seq) -> Result<Arc<TaskView>, Fault> {

@@ -9,17 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context;
 use attache_agent::Mind;
 use attache_config::{
-    AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
+    AnthropicSettings, GeminiSettings, GeneralKeys, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
 };
 use attache_model::LanguageModel;
 use attache_model::offline::OfflineModel;
 use attache_model::script::ScriptModel;
 use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
-use attache_model_http::gemini::{Backend, Credential, GeminiOptions, GeminiSearch, with_fallback};
+use attache_model_http::gemini::{Backend, Credential, GeminiOptions, GeminiSearch, model_id, with_fallback};
 use attache_model_http::google::{GoogleCredentials, GoogleTokens};
 use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
 use attache_model_http::retry::RetryOptions;
-use attache_net::{BaseUrl, Client, ClientOptions, Proxy, Secret};
+use attache_net::{BaseUrl, Client, ClientOptions, NetError, Proxy, Secret};
 
 use crate::report::hinted;
 
@@ -34,9 +34,13 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    pub(crate) fn new(attempts: u32) -> anyhow::Result<Self> {
+    pub(crate) fn new(keys: &GeneralKeys) -> anyhow::Result<Self> {
         let client = Client::new(&ClientOptions::default()).context("cannot make the outbound client")?;
-        let retry = RetryOptions { attempts, ..RetryOptions::default() };
+        let retry = RetryOptions {
+            attempts: keys.max_attempts,
+            network_failures: keys.retry_fetch_errors,
+            ..RetryOptions::default()
+        };
         Ok(Self { client, retry, made: Mutex::default() })
     }
 
@@ -138,6 +142,17 @@ impl Models {
     }
 }
 
+/// A model as its provider calls it, which is how answers are told; people may have chosen it by an alias.
+pub(crate) fn name_of(choice: &ModelChoice) -> String {
+    match choice {
+        ModelChoice::Gemini(GeminiSettings { model, .. })
+        | ModelChoice::Vertex(VertexSettings { model, .. }) => model_id(model).to_owned(),
+        ModelChoice::OpenAi(OpenAiSettings { model, .. })
+        | ModelChoice::Anthropic(AnthropicSettings { model, .. }) => model.clone(),
+        ModelChoice::Offline | ModelChoice::Script(_) => choice.name(),
+    }
+}
+
 /// Such files are small; what is not is something else.
 fn credentials_in(path: &Path) -> anyhow::Result<String> {
     const MOST_BYTES: u64 = 64 * 1024;
@@ -154,8 +169,12 @@ fn api_key(key: &str) -> Credential {
 
 fn base_of(variable: &str, url: Option<&str>) -> anyhow::Result<Option<BaseUrl>> {
     url.map(BaseUrl::parse).transpose().map_err(|error| {
-        let error = anyhow::Error::new(error).context(format!("{variable} cannot be used"));
-        hinted(error, "give it as https://HOST, or http://127.0.0.1:PORT for a server on this machine")
+        let what = match error {
+            NetError::Address { what } => what,
+            other => other.to_string(),
+        };
+        let hint = "give it as https://HOST, or http://127.0.0.1:PORT for a server on this machine";
+        hinted(anyhow::anyhow!("{variable} is no address of a model's server: {what}"), hint)
     })
 }
 

@@ -40,13 +40,14 @@ async fn serve(settings: Settings, flags: AgentFlags) -> anyhow::Result<()> {
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
     let address = listener.local_addr().context("cannot tell the address")?;
+    let listening_at = format!("http://{address}");
+    let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
+    let options = wiring::server_options(&settings, &base_url)?;
     let stores = wiring::stores(&settings)?;
     let session = SessionService::start(stores, agent, wiring::session_options(&settings))
         .await
         .context("cannot take up the stored tasks")?;
-    let listening_at = format!("http://{address}");
-    let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
-    let server = Server::new(listener, session.clone(), wiring::server_options(&settings, &base_url));
+    let server = Server::new(listener, session.clone(), options);
     let handle = server.handle();
     stop_on_signals(handle)?;
     greet(&settings, &model, &listening_at).context("cannot write to standard output")?;

@@ -14,6 +14,8 @@ use attache_tool_std::{
     ShellOptions, Source, Support, WebFetch, WebSearch, WriteFile, WriteTodos,
 };
 
+use crate::wiring::Attended;
+
 /// What conversations share, because it keeps nothing of them.
 pub(crate) struct SharedTools {
     pub(crate) fetch: Arc<WebFetch>,
@@ -47,7 +49,11 @@ impl Toolbox for Kit {
 }
 
 /// What a conversation has read and started is nothing to the others.
-pub(crate) fn standard_tools(settings: &WorkspaceSettings, shared: &SharedTools) -> Registry {
+pub(crate) fn standard_tools(
+    settings: &WorkspaceSettings,
+    shared: &SharedTools,
+    attended: Attended,
+) -> Registry {
     let (reads, background) = (Arc::new(Reads::default()), Arc::new(BackgroundProcesses::default()));
     let keys = &settings.tools;
     let shell = ShellOptions {
@@ -68,9 +74,12 @@ pub(crate) fn standard_tools(settings: &WorkspaceSettings, shared: &SharedTools)
         Arc::new(ReadBackgroundOutput::new(background)),
         Arc::new(SaveMemory::default()),
         Arc::new(ShareFile::default()),
-        Arc::new(AskUser::default()),
         shared.fetch.clone(),
     ];
+    // A question that nobody can answer only stops the work.
+    if attended == Attended::Yes {
+        tools.push(Arc::new(AskUser::default()));
+    }
     if keys.write_todos {
         tools.push(Arc::new(WriteTodos::default()));
     }

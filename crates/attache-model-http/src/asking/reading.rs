@@ -5,7 +5,7 @@ use std::time::Duration;
 use attache_net::Answer;
 use tokio::time::timeout;
 
-use crate::sse::{SseEvent, SseParser};
+use crate::sse::{BYTE_ORDER_MARK, SseEvent, SseParser};
 
 /// An event may hold a picture.
 const MOST_OF_AN_EVENT: usize = 32 * 1024 * 1024;
@@ -31,6 +31,10 @@ pub(super) enum Step {
         why: String,
     },
     TooLarge {
+        what: String,
+    },
+    /// It is nothing that a provider would send.
+    Foreign {
         what: String,
     },
 }
@@ -66,6 +70,10 @@ impl Reading {
         }
         if let Some(bare) = &mut self.bare {
             bare.extend_from_slice(bytes);
+            // As soon as it can be told: somebody else's page may be long.
+            if is_foreign(bare) && bare.len() >= ENOUGH_TO_TELL {
+                return foreign(bare);
+            }
         }
         match self.parser.push(bytes) {
             Ok(()) => Step::Events(self.events()),
@@ -81,6 +89,9 @@ impl Reading {
         let mut events = self.events();
         // A server that does not stream sends its answer in one piece, and some send errors so.
         if let Some(bare) = self.bare.take() {
+            if is_foreign(&bare) {
+                return foreign(&bare);
+            }
             events.push(SseEvent { name: None, data: String::from_utf8_lossy(&bare).into_owned() });
         }
         Step::Events(events)
@@ -92,5 +103,56 @@ impl Reading {
             self.bare = None;
         }
         events
+    }
+}
+
+/// What events and JSON begin with is shorter.
+const ENOUGH_TO_TELL: usize = 16;
+
+/// Neither events nor JSON: the page of a web server, or a greeting.
+fn is_foreign(body: &[u8]) -> bool {
+    const FIELDS: [&[u8]; 4] = [b"data:", b"event:", b"id:", b"retry:"];
+    let body = body.strip_prefix(BYTE_ORDER_MARK).unwrap_or(body).trim_ascii();
+    let is_field = |field: &&[u8]| body.starts_with(field) || field.starts_with(body);
+    match body.first() {
+        None | Some(b'{' | b'[' | b':') => false,
+        Some(_) => !FIELDS.iter().any(is_field) && !BYTE_ORDER_MARK.starts_with(body),
+    }
+}
+
+/// Nothing of it is shown: who knows what it repeats.
+fn foreign(body: &[u8]) -> Step {
+    let came = if body.trim_ascii_start().starts_with(b"<") { "a web page" } else { "something" };
+    Step::Foreign { what: format!("{came} came that is not what the API sends: is the base URL right?") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(body: &str, expected: bool) {
+        assert_eq!(is_foreign(body.as_bytes()), expected, "{body:?}");
+    }
+
+    #[test]
+    fn events_and_json_are_told_from_anything_else() {
+        for body in [
+            "",
+            "\n",
+            ": hi",
+            "da",
+            "data: {}",
+            "data:{}",
+            "event: x\ndata: {}",
+            " {\"a\":1}",
+            "[",
+            "\u{feff}data: x",
+        ] {
+            check(body, false);
+        }
+        for body in ["<html>", "\n <!doctype html>", "Ollama is running", "dating", "404"] {
+            check(body, true);
+        }
     }
 }

@@ -15,7 +15,7 @@ const CHAINS: &[(&str, &[&str])] = &[
     ("flash-lite", &["flash-lite", "flash", "pro", "gemini-2.5-flash"]),
 ];
 
-/// The models that are asked for `name`, one after the other. Whoever names a model exactly wants that one.
+/// The models that are asked for `name`, which may be aliases, one after the other. Whoever names a model exactly wants that one.
 pub fn chain_of(name: &str) -> Vec<&str> {
     let known = CHAINS.iter().find(|(alias, _)| *alias == name);
     known.map_or_else(|| vec![name], |(_, chain)| chain.to_vec())

@@ -74,11 +74,11 @@ impl Endpoint {
         let request = match &self.credential {
             Credential::ApiKey(key) => request.secret_header("x-goog-api-key", "", key),
             Credential::Bearer(source) => {
-                let token = source(renew).await.map_err(|what| LanguageError::Credential { what })?;
+                let token = source(renew).await.map_err(|what| LanguageError::NoCredential { what })?;
                 request.secret_header("authorization", "Bearer ", &token)
             }
         };
-        request.map_err(|error| LanguageError::Credential { what: error.to_string() })
+        request.map_err(|error| LanguageError::NoCredential { what: error.to_string() })
     }
 
     /// `text` without what is secret, should a server repeat it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use attache_model::LanguageError;
 use serde_json::Value;
 
-use crate::fault::{Again, Fault, LONGEST_WAIT, delay_in, duration, shortened};
+use crate::fault::{Again, Fault, LONGEST_WAIT, NOT_SERVED, delay_in, duration, readable, shortened};
 
 /// An answer with an error status.
 pub(super) fn of_status(status: u16, retry_after: Option<&str>, body: &[u8], model: &str) -> Fault {
@@ -35,11 +35,13 @@ struct Trouble {
     delay: Option<Duration>,
     per_day: bool,
     per_minute: bool,
+    /// It was said the way Gemini says it.
+    genuine: bool,
 }
 
 impl Trouble {
     fn read(body: &str) -> Self {
-        let mut trouble = Self { message: shortened(body.trim()), ..Self::default() };
+        let mut trouble = Self { message: readable(body), ..Self::default() };
         if let Ok(value) = serde_json::from_str(body) {
             trouble.take_body(&value, 0);
         }
@@ -54,6 +56,7 @@ impl Trouble {
     }
 
     fn take_error(&mut self, error: &Value, depth: usize) {
+        self.genuine |= error.is_object();
         let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
         // Some count in another system; then the name has to do.
         self.status = code.filter(|code| (300..600).contains(code)).or(self.status);
@@ -113,6 +116,7 @@ impl Trouble {
             }
             401 => (Some(Again::Renewed), LanguageError::Credential { what: what.clone() }),
             403 => (None, LanguageError::Credential { what: what.clone() }),
+            404 if !self.genuine => (None, LanguageError::Request { what: format!("{what}; {NOT_SERVED}") }),
             404 => (None, LanguageError::NoSuchModel { model: model.to_owned(), what: what.clone() }),
             413 => (None, LanguageError::TooLong { what: what.clone() }),
             400 if is_too_long(&self.message) => (None, LanguageError::TooLong { what: what.clone() }),

@@ -57,6 +57,20 @@ fn each_status_has_its_meaning() {
 }
 
 #[test]
+fn where_nobody_speaks_like_gemini_the_address_is_wrong() {
+    #[track_caller]
+    fn check_address(body: &str, why: &str) {
+        let fault = of_status(404, None, body.as_bytes(), "m");
+        assert_eq!((outcome(&fault).as_str(), fault.why.as_str()), ("request", why));
+        assert!(fault.end.to_string().ends_with("is the base URL right?"), "{}", fault.end);
+    }
+    check_address("<html><title>Not Found</title>", r#"a web page, "Not Found" (404)"#);
+    check_address("404 page not found", "404 page not found (404)");
+    check_address(r#"{"detail": "Not Found"}"#, r#"{"detail": "Not Found"} (404)"#);
+    check_address("", "404");
+}
+
+#[test]
 fn a_quota_passes_or_does_not() {
     let check_details =
         |details: Value, expected: &str| check(429, &body(429, "RESOURCE_EXHAUSTED", "x", details), expected);
@@ -91,7 +105,7 @@ fn messages_are_shown_as_they_came() {
         assert_eq!(of_status(400, None, body.as_bytes(), "m").why, expected);
     }
     check_why(&body(400, "INVALID_ARGUMENT", "bad", json!([])).to_string(), "bad (400 INVALID_ARGUMENT)");
-    check_why("<html>", "<html> (400)");
+    check_why("<html>", "a web page (400)");
     check_why("", "400");
     let inner = body(400, "INVALID_ARGUMENT", "inner", json!([])).to_string();
     check_why(&body(400, "", &inner, json!([])).to_string(), "inner (400 INVALID_ARGUMENT)");

@@ -6,9 +6,7 @@ use serde_json::{Value, json};
 /// A model as requests need to know it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Model {
-    /// As it was chosen.
-    pub(super) name: String,
-    /// As it is sent.
+    /// As it is sent; an alias is gone by then.
     pub(super) id: String,
     pub(super) window: u64,
     pub(super) generation: Generation,
@@ -47,16 +45,21 @@ const KNOWN: &[(&str, u64, Generation)] = &[
 /// What ends an id without making it another model.
 const VARIANTS: &[&str] = &["-preview", "-latest", "-exp", "-customtools"];
 
+/// The model that is asked first for `name`, which may be an alias.
+pub fn model_id(name: &str) -> &str {
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
+    alias.map_or(name, |(_, id)| id)
+}
+
 impl Model {
     pub(super) fn named(name: &str) -> Self {
-        let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
-        let id = alias.map_or(name, |(_, id)| id);
+        let id = model_id(name);
         let last = last_segment(id);
         let (window, generation) = KNOWN
             .iter()
             .find(|(start, ..)| last.starts_with(start))
             .map_or((1_048_576, Generation::Unknown), |(_, window, generation)| (*window, *generation));
-        Self { name: name.into(), id: id.into(), window, generation }
+        Self { id: id.into(), window, generation }
     }
 
     /// Those that understand each other's signatures.
@@ -130,7 +133,6 @@ mod tests {
     fn check(name: &str, id: &str, family: &str, generation: Generation) {
         let model = Model::named(name);
         assert_eq!((model.id.as_str(), model.family(), model.generation), (id, family, generation));
-        assert_eq!(model.name, name);
         assert!(model.window >= 131_072);
     }
 

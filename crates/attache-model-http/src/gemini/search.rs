@@ -3,6 +3,7 @@
 //! A request of its own: models refuse their own search beside the tools of others.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attache_model::LanguageError;
 use attache_net::Client;
@@ -10,6 +11,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::chain::chain_of;
 use super::endpoint::Endpoint;
 use super::error;
 use super::models::Model;
@@ -17,13 +19,21 @@ use super::{BadOptions, GeminiOptions, Renew};
 use crate::fault::{Again, Fault};
 use crate::retry::{RetryOptions, Setback, Tries};
 
-/// Searches by way of one model.
+/// Searches by way of one model, or of those that stand in for it.
 #[derive(Debug)]
 pub struct GeminiSearch {
-    model: Model,
-    endpoint: Endpoint,
+    /// Asked one after the other, as for answers.
+    links: Vec<Link>,
+    /// The links before this one do not exist: they need not be asked again.
+    first: AtomicUsize,
     retry: RetryOptions,
     client: Client,
+}
+
+#[derive(Debug)]
+struct Link {
+    model: Model,
+    endpoint: Endpoint,
 }
 
 /// What a search came to.
@@ -58,14 +68,42 @@ const MOST_ATTEMPTS: u32 = 3;
 impl GeminiSearch {
     /// `options` are those of the model that talks, perhaps with a smaller one named: `flash` is enough.
     pub fn new(options: GeminiOptions, client: Client) -> Result<Self, BadOptions> {
-        let model = Model::named(&options.model);
         let mut retry = options.retry.clone();
         retry.attempts = retry.attempts.min(MOST_ATTEMPTS);
-        let endpoint = Endpoint::whole(options, &model)?;
-        Ok(Self { model, endpoint, retry, client })
+        let link = |name: &str| {
+            let model = Model::named(name);
+            let endpoint = Endpoint::whole(options.clone(), &model)?;
+            Ok(Link { model, endpoint })
+        };
+        let links = chain_of(&options.model).into_iter().map(link).collect::<Result<_, BadOptions>>()?;
+        Ok(Self { links, first: AtomicUsize::new(0), retry, client })
     }
 
     pub async fn search(&self, query: &str) -> Result<Searched, LanguageError> {
+        let mut place = self.first.load(Ordering::Relaxed);
+        loop {
+            let error = match self.search_by(&self.links[place], query).await {
+                Ok(searched) => return Ok(searched),
+                Err(error) => error,
+            };
+            place += 1;
+            let others_may = matches!(
+                error,
+                LanguageError::NoSuchModel { .. }
+                    | LanguageError::QuotaExhausted { .. }
+                    | LanguageError::Unavailable { .. }
+            );
+            if !others_may || place == self.links.len() {
+                return Err(error);
+            }
+            if matches!(error, LanguageError::NoSuchModel { .. }) {
+                self.first.fetch_max(place, Ordering::Relaxed);
+            }
+            tracing::debug!(%error, "another model is asked to search");
+        }
+    }
+
+    async fn search_by(&self, link: &Link, query: &str) -> Result<Searched, LanguageError> {
         let body = json!({
             "contents": [{ "role": "user", "parts": [{ "text": query }] }],
             "tools": [{ "googleSearch": {} }],
@@ -73,14 +111,14 @@ impl GeminiSearch {
         let body = Bytes::from(body.to_string());
         let (mut tries, mut renew) = (Tries::new(self.retry.clone()), Renew::IfNeeded);
         loop {
-            let fault = match self.ask(body.clone(), renew).await {
+            let fault = match self.ask(link, body.clone(), renew).await {
                 Ok(searched) => return searched,
                 Err(fault) => fault,
             };
             let pause = match fault.again {
                 Some(Again::After(wanted)) => tries.after(Setback::NotAnswered { wanted }),
                 Some(Again::NoCapacity) => tries.after(Setback::NoCapacity),
-                Some(Again::Renewed) if renew == Renew::IfNeeded && self.endpoint.renews() => {
+                Some(Again::Renewed) if renew == Renew::IfNeeded && link.endpoint.renews() => {
                     renew = Renew::Now;
                     continue;
                 }
@@ -93,19 +131,24 @@ impl GeminiSearch {
     }
 
     /// One request. What is wrong with an answer that came is final; what kept one from coming may pass.
-    async fn ask(&self, body: Bytes, renew: Renew) -> Result<Result<Searched, LanguageError>, Fault> {
-        let request = match self.endpoint.request(body, renew).await {
+    async fn ask(
+        &self,
+        Link { model, endpoint }: &Link,
+        body: Bytes,
+        renew: Renew,
+    ) -> Result<Result<Searched, LanguageError>, Fault> {
+        let request = match endpoint.request(body, renew).await {
             Ok(request) => request,
             Err(error) => return Ok(Err(error)),
         };
-        let network = |error| Fault::of_network(&error, &self.endpoint.place());
+        let network = |error| Fault::of_network(&error, &endpoint.place(), &self.retry);
         let answer = self.client.send(request).await.map_err(network)?;
         let status = answer.status();
         if status != 200 {
             let retry_after = answer.header("retry-after").map(str::to_owned);
             let body = answer.beginning(MOST_ERROR_BYTES).await;
-            let body = self.endpoint.redacted(&String::from_utf8_lossy(&body));
-            return Err(error::of_status(status, retry_after.as_deref(), body.as_bytes(), &self.model.name));
+            let body = endpoint.redacted(&String::from_utf8_lossy(&body));
+            return Err(error::of_status(status, retry_after.as_deref(), body.as_bytes(), &model.id));
         }
         let body = answer.read(MOST_BYTES).await.map_err(network)?;
         Ok(read(&body))

@@ -47,7 +47,7 @@ impl WebFailure {
 
     /// Nobody can have acted on it.
     pub(super) fn never_arrived(&self) -> bool {
-        matches!(self, Self::Net(NetError::Connect { .. }))
+        matches!(self, Self::Net(NetError::Connect { .. } | NetError::Tls { .. }))
     }
 }
 

@@ -41,6 +41,19 @@ async fn each_failure_is_told_by_what_can_be_done_about_it() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wrong_address_is_told_as_one() {
+    let page = || Planned::text(404, "text/html", "<html><title>Our models</title></html>");
+    for answer in [page(), anthropic::error(404, "not_found_error", "Not Found")] {
+        let told = fail(answer).await;
+        let LanguageError::Request { what } = told.error() else { panic!("{told:?}") };
+        assert!(what.ends_with("is the base URL right?"), "{what}");
+    }
+    let told = fail(Planned::text(200, "text/html", "<!doctype html><p>Welcome!")).await;
+    let LanguageError::Unusable { what } = told.error() else { panic!("{told:?}") };
+    assert!(what.ends_with("is the base URL right?"), "{what}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_key_that_a_server_repeats_is_not_shown() {
     let told = fail(anthropic::error(401, "authentication_error", &format!("invalid {KEY}"))).await;
     assert!(!format!("{told:?}").contains(KEY), "{told:?}");

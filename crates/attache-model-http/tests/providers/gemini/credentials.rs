@@ -89,7 +89,7 @@ async fn no_token_is_no_request() {
     let world = World::with(server, options);
     let told = world.ask(hello()).await;
     assert!(
-        matches!(told.error(), LanguageError::Credential { what } if what == "sign in first"),
+        matches!(told.error(), LanguageError::NoCredential { what } if what == "sign in first"),
         "{told:?}"
     );
     assert!(world.server.received().is_empty());
@@ -103,6 +103,6 @@ async fn a_key_that_fits_no_header_is_told_without_being_shown() {
         ..options(&server, "house-model")
     };
     let told = World::with(server, options).ask(hello()).await;
-    assert!(matches!(told.error(), LanguageError::Credential { .. }), "{told:?}");
+    assert!(matches!(told.error(), LanguageError::NoCredential { .. }), "{told:?}");
     assert!(!format!("{told:?}").contains("s3cret"), "{told:?}");
 }

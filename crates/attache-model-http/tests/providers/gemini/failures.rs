@@ -1,11 +1,15 @@
 //! What is not tried again.
 
+use std::io::{Read, Write};
+
 use attache_model::{LanguageError, LanguageModel, Prompt};
-use attache_testkit::model_server::Planned;
-use attache_testkit::model_server::gemini;
+use attache_model_http::gemini::{Backend, GeminiOptions};
+use attache_model_http::retry::RetryOptions;
+use attache_net::BaseUrl;
+use attache_testkit::model_server::{ModelServer, Planned, gemini};
 use serde_json::json;
 
-use super::world::{KEY, Told, World, hello, prompt, seconds, user};
+use super::world::{KEY, Told, World, hello, options, prompt, seconds, user};
 
 async fn fail(answer: Planned) -> Told {
     let world = World::new([answer]);
@@ -56,6 +60,64 @@ async fn an_unknown_model_is_named() {
         matches!(told.error(), LanguageError::NoSuchModel { model, .. } if model == "house-model"),
         "{told:?}"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_address_is_told_as_one() {
+    let page = "<html><title>404</title><p>no such model of a car</html>";
+    let told = fail(Planned::text(404, "text/html", page)).await;
+    let LanguageError::Request { what } = told.error() else { panic!("{told:?}") };
+    assert!(what.ends_with("is the base URL right?") && !what.contains("car"), "{what}");
+    for body in [page, "It works!", "Hi"] {
+        let told = fail(Planned::text(200, "text/html", body)).await;
+        let LanguageError::Unusable { what } = told.error() else { panic!("{told:?}") };
+        assert!(what.ends_with("not what the API sends: is the base URL right?"), "{what}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_tls_is_not_tried_again() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = format!("https://{}", listener.local_addr().unwrap());
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 1024]).unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+    });
+    let told = at(&place).await;
+    assert!(told.pieces.is_empty(), "{told:?}");
+    let LanguageError::Unreachable { what } = told.error() else { panic!("{told:?}") };
+    assert!(what.contains("does not speak TLS") && what.contains(&place), "{what}");
+    serving.join().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_hangs_up_on_tls_is_tried_a_few_times() {
+    let server = ModelServer::playing([Planned::text(200, "text/plain", "")]);
+    let told = at(&server.url().replace("http://", "https://")).await;
+    assert_eq!(told.pauses(), [5.0, 10.0]);
+    assert!(told.error().to_string().ends_with("is it https:// at all?"), "{told:?}");
+}
+
+/// What is told of a model at another address.
+async fn at(place: &str) -> Told {
+    let server = ModelServer::playing([Planned::text(200, "text/plain", "")]);
+    let base_url = Some(BaseUrl::parse(place).unwrap());
+    let backend = Backend::Developer { base_url };
+    let options = GeminiOptions { backend, ..options(&server, "house-model") };
+    World::with(server, options).ask(hello()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_wants_no_second_try_after_the_network_failed_gets_none() {
+    let answer = || Planned::text(200, "text/plain", "");
+    let gone = ModelServer::playing([answer()]);
+    let retry = RetryOptions { network_failures: false, ..crate::world::retry() };
+    let options = GeminiOptions { retry, ..options(&gone, "house-model") };
+    drop(gone);
+    let told = World::with(ModelServer::playing([answer()]), options).ask(hello()).await;
+    assert!(told.pieces.is_empty(), "{told:?}");
+    assert!(matches!(told.error(), LanguageError::Unreachable { .. }), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,9 +1,9 @@
 //! Models that stand in for others.
 
-use attache_model::{Piece, Stop, Streamed};
+use attache_model::{LanguageError, Piece, Stop, Streamed};
 use attache_model_http::gemini::with_fallback;
-use attache_testkit::model_server::ModelServer;
 use attache_testkit::model_server::gemini::{self, chunk};
+use attache_testkit::model_server::{ModelServer, Planned};
 use futures_util::StreamExt;
 use serde_json::json;
 
@@ -20,16 +20,17 @@ fn server() -> ModelServer {
 async fn an_alias_goes_along_its_chain_until_somebody_answers() {
     let server = server();
     let model = with_fallback(&options(&server, "pro"), &crate::world::client()).unwrap();
-    assert_eq!(model.name(), "pro");
+    assert_eq!(model.name(), "gemini-3-pro-preview");
     let told: Vec<_> = model.stream(hello()).map(Result::unwrap).collect().await;
     let switched = told.iter().filter_map(|told| match told {
         Streamed::Piece(Piece::Switched { model, why }) => {
+            assert!(why.starts_with("there is no model gemini-3-"), "{why}");
             assert!(why.contains("no access to previews"), "{why}");
             Some(model.as_str())
         }
         _ => None,
     });
-    assert_eq!(switched.collect::<Vec<_>>(), ["flash", "gemini-2.5-pro"]);
+    assert_eq!(switched.collect::<Vec<_>>(), ["gemini-3-flash-preview", "gemini-2.5-pro"]);
     assert!(matches!(told.last(), Some(Streamed::End { stop: Stop::Done, .. })), "{told:?}");
     // The next prompt does not have to find out again.
     let told: Vec<_> = model.stream(hello()).map(Result::unwrap).collect().await;
@@ -42,4 +43,14 @@ async fn a_model_that_was_named_exactly_is_the_only_one() {
     let model = with_fallback(&options(&server, "gemini-3-pro-preview"), &crate::world::client()).unwrap();
     let told: Vec<_> = model.stream(hello()).collect().await;
     assert!(told.len() == 1 && told[0].is_err(), "{told:?}");
+}
+
+#[tokio::test]
+async fn where_nobody_serves_models_no_other_is_tried() {
+    let page = || Planned::text(404, "text/html", "<html><title>Not Found</title></html>");
+    let server = ModelServer::playing([page(), page()]);
+    let model = with_fallback(&options(&server, "auto"), &crate::world::client()).unwrap();
+    let told: Vec<_> = model.stream(hello()).collect().await;
+    assert!(matches!(&told[..], [Err(LanguageError::Request { .. })]), "{told:?}");
+    assert_eq!(server.left(), 1);
 }

@@ -32,6 +32,9 @@ async fn each_failure_is_told_by_what_can_be_done_about_it() {
     }
     let told = fail(Planned::text(404, "text/html", "<html>nothing here</html>")).await;
     assert!(told.error().to_string().contains("is the base URL right?"), "{told:?}");
+    let told = fail(Planned::text(200, "text/plain", "Ollama is running")).await;
+    assert!(matches!(told.error(), LanguageError::Unusable { .. }), "{told:?}");
+    assert!(told.error().to_string().contains("is the base URL right?"), "{told:?}");
     let told =
         fail(Planned::text(302, "text/html", "moved").header("location", "https://example.com/")).await;
     assert!(told.error().to_string().contains("leads elsewhere"), "{told:?}");

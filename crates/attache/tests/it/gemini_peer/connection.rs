@@ -69,6 +69,12 @@ impl Connection {
     /// Hears the rest.
     pub(super) async fn finish(&mut self, mut begun: Begun, patience: Duration) -> Heard {
         let status = begun.status;
+        // A stream of nothing but an error may come whole.
+        if begun.streams() && header(&begun.headers, "content-length").is_some() {
+            begun.text = self.body(&begun.headers).await.into_bytes();
+            begun.ended = true;
+            return json!({"status": status, "events": begun.frames(), "end": "end"});
+        }
         if begun.streams() {
             self.events(&mut begun, patience).await;
             let end = if begun.ended { "end" } else { "silence" };

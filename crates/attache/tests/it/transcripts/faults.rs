@@ -18,7 +18,7 @@ async fn a_busy_model_is_waited_for_in_the_open() {
         &["task SUBMITTED", "WORKING", "WORKING …", "answer-1 = Here I am.", "answer-1 +  (.)", "COMPLETED"],
     );
     assert!(
-        frames[2].raw.contains("slow down") && frames[2].raw.contains("trying again in"),
+        frames[2].raw.contains("Slow down") && frames[2].raw.contains("trying again in"),
         "{}",
         frames[2].raw
     );
