@@ -5,6 +5,7 @@
 //! absolute numbers on another machine. The servers' own work is not here (`attache-bench`), nor is
 //! the reading of the figures (`docs/benchmarks.md`).
 
+mod against_gemini;
 mod callgrind;
 mod calls;
 mod chunks;
@@ -32,6 +33,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::workspace::Workspace;
+use document::Section;
 use figure::{Figure, Verdict};
 use options::Options;
 use workbench::Workbench;
@@ -64,6 +66,10 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
         println!("{}", callgrind::measure(&workbench)?);
         return Ok(ExitCode::SUCCESS);
     }
+    if options.against_gemini {
+        against_gemini::run(&workspace, &workbench, &options)?;
+        return Ok(ExitCode::SUCCESS);
+    }
 
     let started = Instant::now();
     let (mut figures, mut failures) = (Vec::new(), Vec::new());
@@ -86,7 +92,7 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
         return Err(format!("not everything could be measured\n\n{}", failures.join("\n")));
     }
     if options.write {
-        document::write(&workspace.root, &format!("{table}\n{facts}"))?;
+        document::write(&workspace.root, Section::Figures, &format!("{table}\n{facts}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

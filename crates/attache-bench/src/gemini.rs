@@ -24,6 +24,8 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use tokio::net::TcpListener;
 
+pub(crate) use events::said;
+
 use events::Events;
 use plan::{Answer, Plan};
 use seen::Seen;

@@ -7,6 +7,7 @@
 mod bodies;
 mod chunked;
 mod connection;
+mod developer;
 mod events;
 mod fanout;
 mod idle;
@@ -55,6 +56,10 @@ enum Mode {
     IdleStreams(idle::IdleOptions),
     /// Begin tasks and look at them until they rest.
     Work(work::WorkOptions),
+    /// Give a coding agent one task after the other and hold its words against the model's.
+    Converse(developer::ConverseOptions),
+    /// Give a coding agent tasks that ask first, and agree.
+    Approve(developer::ApproveOptions),
     /// Read a model's answers and parse every event.
     ReadModel(model_reader::ReadModelOptions),
 }
@@ -83,6 +88,8 @@ pub(crate) fn run(options: Options) -> anyhow::Result<()> {
             Mode::Stream(mode) => streams::run(target, mode).await,
             Mode::SubscribeFanout(mode) => fanout::run(target, mode).await,
             Mode::Work(mode) => work::run(target, mode).await,
+            Mode::Converse(mode) => developer::converse(target, mode).await,
+            Mode::Approve(mode) => developer::approve(target, mode).await,
             Mode::ReadModel(mode) => model_reader::run(target, mode).await,
             Mode::IdleStreams(mode) => return idle::run(target, mode).await,
         };

@@ -82,7 +82,7 @@ impl Framing {
             return self.fault(fault);
         }
         let (_, payload) = self.stream_fault(fault);
-        let mut body = b"data: ".to_vec();
+        let mut body = b"event: error\ndata: ".to_vec();
         body.extend_from_slice(&payload);
         body.extend_from_slice(b"\n\n");
         json(200, "text/event-stream", body)

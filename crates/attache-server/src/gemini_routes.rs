@@ -10,15 +10,14 @@ use attache_wire::devtool::{Profile, routes};
 use attache_wire::encode::{ArtifactsShown, TaskShape};
 use attache_wire::jsonrpc::RequestId;
 use attache_wire::{Dialect, Version, json};
-use http::request::Parts;
 use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
 
 use crate::app::{Admitted, App};
+use crate::body;
 use crate::framing::{Framing, json as answer};
 use crate::http::{Request, Response};
 use crate::sse::EventStream;
-use crate::{body, execute};
 
 /// What a path of theirs asks for.
 pub(crate) enum Route {
@@ -57,7 +56,7 @@ pub(crate) async fn handle(app: &Arc<App>, route: Route, request: Request, admit
         Route::Execute => {
             let (head, incoming) = request.into_parts();
             match body::read(&head.headers, incoming, &app.options.limits).await {
-                Ok(bytes) => execute_command(app, &scope, &head, &bytes).await,
+                Ok(bytes) => execute_command(app, &scope, &bytes).await,
                 Err(fault) => Err(fault),
             }
         }
@@ -99,12 +98,7 @@ async fn commands(app: &App, scope: &Scope) -> Result<Response, Fault> {
     Ok(well(&routes::command_list(&specs)))
 }
 
-async fn execute_command(
-    app: &Arc<App>,
-    scope: &Scope,
-    head: &Parts,
-    bytes: &[u8],
-) -> Result<Response, Fault> {
+async fn execute_command(app: &Arc<App>, scope: &Scope, bytes: &[u8]) -> Result<Response, Fault> {
     let body = json::parse(bytes, app.options.limits.json_depth)?;
     let mut send = match routes::read_execute(&body) {
         Ok(send) => send,
@@ -122,7 +116,7 @@ async fn execute_command(
     };
     let command = started.view.history.first().and_then(|message| message.command.as_deref().cloned());
     let Some(command) = command else { return Err(Fault::Internal) };
-    if execute::wants_events(head) || asks_model {
+    if asks_model {
         let id = RequestId::Text(started.view.task.to_string());
         let framing = Framing::JsonRpc { version: Version::V0_3, id };
         let (artifacts, profile) = (ArtifactsShown::WhenAny, Profile::Gemini);

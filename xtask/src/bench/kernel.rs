@@ -5,10 +5,14 @@ use std::fs;
 /// What `/proc` counts CPU time in on every Linux this runs on.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// User and system time of all threads, in seconds.
+/// User and system time of all threads and of all children, those that have ended and those that live, in seconds.
 pub(super) fn cpu_seconds(process: u32) -> Result<f64, String> {
     let stat = read(process, "stat")?;
-    cpu_seconds_in(&stat).ok_or_else(|| format!("CPU time has an unknown form: {stat}"))
+    let own = cpu_seconds_in(&stat).zip(children_cpu_seconds_in(&stat)).map(|(own, ended)| own + ended);
+    let own = own.ok_or_else(|| format!("CPU time has an unknown form: {stat}"))?;
+    // One that ends in between is in its parent's books the next time.
+    let living = children(process).into_iter().filter_map(|child| cpu_seconds(child).ok());
+    Ok(own + living.sum::<f64>())
 }
 
 /// The same of all own children that have ended.
@@ -36,6 +40,15 @@ fn memory(process: u32, key: &str) -> Result<f64, String> {
 pub(super) fn open_files_limit() -> Result<u64, String> {
     let limits = fs::read_to_string("/proc/self/limits").map_err(|error| format!("own limits: {error}"))?;
     open_files_limit_in(&limits).ok_or_else(|| format!("no limit of open files in: {limits}"))
+}
+
+/// Processes that any thread has started and that live; none where the kernel does not tell.
+fn children(process: u32) -> Vec<u32> {
+    let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let lists = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists
+        .flat_map(|list| list.split_ascii_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>())
+        .collect()
 }
 
 fn read(process: u32, file: &str) -> Result<String, String> {
@@ -86,6 +99,15 @@ mod tests {
         let limits = "Limit  Soft Limit  Hard Limit  Units\nMax open files            1024   20000   files\n";
         assert_eq!(open_files_limit_in(limits), Some(20_000));
         assert_eq!(cpu_seconds_in("nonsense"), None);
+    }
+
+    #[test]
+    fn living_children_are_known() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let found = children(std::process::id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.contains(&child.id()), "{found:?}");
     }
 
     #[test]

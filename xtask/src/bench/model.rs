@@ -24,6 +24,8 @@ pub(super) struct Plan<'a> {
     pub(super) calls: usize,
     /// So many answers with calls, then one in words, and so on.
     pub(super) call_rounds: usize,
+    /// Many conversations at a time, each with its own rounds.
+    pub(super) per_conversation: bool,
     /// What every result must hold.
     pub(super) expect: &'a str,
     /// How the model counts a prompt's length.
@@ -68,6 +70,9 @@ impl Plan<'_> {
             if !value.is_empty() {
                 let _ = write!(path, "{key}={value}&");
             }
+        }
+        if self.per_conversation {
+            path.push_str("per_conversation=true&");
         }
         if self.tokens_per_byte > 0.0 {
             let _ = write!(path, "tokens_per_byte={}", self.tokens_per_byte);

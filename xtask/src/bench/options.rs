@@ -8,6 +8,8 @@ pub(super) struct Options {
     pub(super) write: bool,
     /// Count instructions instead of measuring time.
     pub(super) callgrind: bool,
+    /// Compare with Gemini CLI's server instead of bare ones.
+    pub(super) against_gemini: bool,
     /// How often each comparison is repeated.
     pub(super) rounds: usize,
 }
@@ -16,12 +18,19 @@ const DEFAULT_ROUNDS: usize = 5;
 
 impl Options {
     pub(super) fn parse(arguments: Vec<String>, names: &[&str]) -> Result<Self, String> {
-        let mut options = Self { only: Vec::new(), write: false, callgrind: false, rounds: DEFAULT_ROUNDS };
+        let mut options = Self {
+            only: Vec::new(),
+            write: false,
+            callgrind: false,
+            against_gemini: false,
+            rounds: DEFAULT_ROUNDS,
+        };
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--write" => options.write = true,
                 "--callgrind" => options.callgrind = true,
+                "--against-gemini" => options.against_gemini = true,
                 "--only" => match arguments.next() {
                     Some(name) if names.contains(&name.as_str()) => options.only.push(name),
                     _ => return Err(format!("--only takes one of: {}", names.join(", "))),
@@ -33,7 +42,7 @@ impl Options {
                 other => {
                     return Err(format!(
                         "there is no option `{other}`\n\nusage: cargo xtask bench [--only NAME]... \
-                         [--rounds N] [--write] [--callgrind]\nnames: {}",
+                         [--rounds N] [--write] [--callgrind | --against-gemini]\nnames: {}",
                         names.join(", ")
                     ));
                 }
@@ -41,6 +50,9 @@ impl Options {
         }
         if options.write && (options.callgrind || !options.only.is_empty()) {
             return Err("--write needs a whole run: leave out --only and --callgrind".to_owned());
+        }
+        if options.against_gemini && (options.callgrind || !options.only.is_empty()) {
+            return Err("--against-gemini is a run of its own: leave out --only and --callgrind".to_owned());
         }
         Ok(options)
     }
@@ -73,5 +85,12 @@ mod tests {
         assert!(parse("--only nothing").is_err());
         assert!(parse("--rounds 0").is_err());
         assert!(parse("--fast").is_err());
+    }
+
+    #[test]
+    fn the_comparison_with_gemini_is_a_run_of_its_own() {
+        assert!(parse("--against-gemini --write --rounds 3").unwrap().against_gemini);
+        assert!(parse("--against-gemini --only send").is_err());
+        assert!(parse("--against-gemini --callgrind").is_err());
     }
 }

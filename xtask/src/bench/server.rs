@@ -14,7 +14,7 @@ use crate::process;
 const START_LIMIT: Duration = Duration::from_secs(60);
 const STOP_LIMIT: Duration = Duration::from_secs(20);
 
-/// All servers say this, followed by their address, once they can be called.
+/// All servers of ours say this, followed by their address, once they can be called.
 const GREETING: &str = "listening on ";
 
 pub(super) struct Server {
@@ -27,6 +27,11 @@ pub(super) struct Server {
 impl Server {
     /// Returns once the server says where it listens.
     pub(super) fn start(command: &mut Command) -> Result<Self, String> {
+        Self::start_saying(GREETING, command)
+    }
+
+    /// The same for a server with a greeting of its own.
+    pub(super) fn start_saying(greeting: &'static str, command: &mut Command) -> Result<Self, String> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let line = process::line(command);
         let mut child = command.spawn().map_err(|error| format!("`{line}` could not be started: {error}"))?;
@@ -34,9 +39,9 @@ impl Server {
         let (sender, receiver) = mpsc::channel();
         let drain = std::thread::spawn(move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                if let Some((_, url)) = line.split_once(GREETING) {
+                if let Some((_, url)) = line.split_once(greeting) {
                     // Nobody listens any more after the first: that is fine.
-                    let _ = sender.send(url.trim().to_owned());
+                    let _ = sender.send(url.trim().replace("localhost", "127.0.0.1"));
                 }
             }
         });

@@ -77,13 +77,18 @@ impl Workbench {
         model: &Model,
         workspace: &str,
     ) -> Result<Server, String> {
+        Server::start(&mut self.agent_command(store, model, workspace))
+    }
+
+    /// The same, for who has more to say.
+    pub(super) fn agent_command(&self, store: Store<'_>, model: &Model, workspace: &str) -> Command {
         let mut command = Command::new(&self.attache);
         // Nothing of what this machine's owner has told their own agent.
         command.env_clear().env("HOME", self.file("home"));
         command.env("GEMINI_API_KEY", "bench").env("GOOGLE_GEMINI_BASE_URL", &model.server.url);
         command.args(["serve", "--port", "0", "--store", &self.store(store), "--model", model::NAME]);
         command.args(["--workspace", workspace]);
-        Server::start(&mut command)
+        command
     }
 
     /// What stands in the file `line.txt` of [`Workbench::desk`].

@@ -26,6 +26,8 @@ const ARROWS: &[(&str, MayUse)] = &[
     ("attache-model", MayUse::Only(&["attache-domain"])),
     ("attache-tool", MayUse::Only(&["attache-domain"])),
     ("attache-net", MayUse::Only(&[])),
+    // aside from them: works on a card as it was received, so it knows no word of ours
+    ("attache-card", MayUse::Only(&[])),
     // implementations
     ("attache-model-http", MayUse::Only(&["attache-domain", "attache-model", "attache-net"])),
     ("attache-tool-std", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),

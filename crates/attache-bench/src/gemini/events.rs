@@ -7,6 +7,15 @@ use serde_json::{Value, json};
 
 /// Characters of a piece of text: about a line.
 const PIECE: usize = 60;
+const LAST_PIECE: &str = "Done.";
+
+/// What an answer of so many pieces says.
+pub(crate) fn said(pieces: usize) -> String {
+    let mut words = Words(1);
+    let mut text: String = (1..pieces.max(1)).map(|_| words.piece()).collect();
+    text.push_str(LAST_PIECE);
+    text
+}
 
 /// Ready to be sent, one after the other; cheap to have again.
 #[derive(Clone, Default)]
@@ -26,7 +35,7 @@ impl Events {
 
     /// The same answer to a prompt of so many tokens.
     pub(super) fn counting(&self, tokens: u64) -> Self {
-        Self { last: Some(event(vec![json!({"text": "Done."})], Some(tokens))), ..self.clone() }
+        Self { last: Some(event(vec![json!({"text": LAST_PIECE})], Some(tokens))), ..self.clone() }
     }
 
     pub(super) fn calls(calls: &[Value], tokens: u64) -> Self {
@@ -105,6 +114,16 @@ mod tests {
             assert_eq!(events.iter().position(ends), Some(1999));
             assert!(memchr::memmem::find(&events[1999], b"\"promptTokenCount\":77").is_some());
         }
+    }
+
+    #[test]
+    fn what_is_said_is_what_the_pieces_say() {
+        let piece = |event: Bytes| {
+            let event: Value = serde_json::from_slice(&event["data: ".len()..]).unwrap();
+            event["candidates"][0]["content"]["parts"][0]["text"].as_str().unwrap().to_owned()
+        };
+        let pieces: String = Events::text(20).counting(1).map(piece).collect();
+        assert_eq!(pieces, said(20));
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub(super) struct Plan {
     pub(super) calls: u64,
     /// So many answers with calls, then one in words, and so on.
     pub(super) call_rounds: u64,
+    /// Counts the answers of each conversation by the results it holds, so that many can go on at a time.
+    pub(super) per_conversation: bool,
     /// What the newest result must hold; others are counted.
     pub(super) expect: String,
     /// How a prompt's length is counted.
@@ -31,6 +33,7 @@ impl Default for Plan {
             tool: Tool::ReadFile,
             calls: 1,
             call_rounds: 0,
+            per_conversation: false,
             expect: String::new(),
             tokens_per_byte: 0.25,
         }
@@ -44,6 +47,8 @@ pub(super) enum Tool {
     ReadFile,
     /// The words `keyword_0`, `keyword_1` and so on.
     GrepSearch,
+    /// A command that says hi, and that somebody is asked about: an `echo` alone is not worth asking.
+    Shell,
 }
 
 pub(super) enum Answer {
@@ -77,6 +82,7 @@ impl Plan {
             Tool::GrepSearch => {
                 json!({"name": "grep_search", "args": {"pattern": format!("keyword_{number}_")}})
             }
+            Tool::Shell => json!({"name": "run_shell_command", "args": {"command": "sleep 0 && echo hi"}}),
         }
     }
 }

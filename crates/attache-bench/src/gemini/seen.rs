@@ -52,6 +52,9 @@ impl Seen {
             }
         }
         self.rounds += 1;
+        if plan.per_conversation {
+            return Number::Round(memmem::find_iter(body, RESULT).count() as u64 / plan.calls.max(1));
+        }
         Number::Round(self.rounds - 1)
     }
 }
@@ -71,6 +74,17 @@ mod tests {
             Number::Round(1)
         );
         assert_eq!((seen.rounds, seen.summaries), (2, 1));
+    }
+
+    #[test]
+    fn conversations_that_take_turns_are_told_apart_by_their_results() {
+        let plan = Plan { per_conversation: true, calls: 2, ..Plan::default() };
+        let mut seen = Seen::default();
+        let result = r#"{"functionResponse":{}}"#;
+        for (results, round) in [(0, 0), (0, 0), (2, 1), (0, 0), (4, 2)] {
+            assert_eq!(seen.take(result.repeat(results).as_bytes(), &plan), Number::Round(round));
+        }
+        assert_eq!(seen.rounds, 5);
     }
 
     #[test]

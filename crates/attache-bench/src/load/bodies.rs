@@ -50,8 +50,7 @@ impl MessageRequest {
             (Dialect::V03, Sending::Streaming) => "message/stream",
             (Dialect::V03, _) => "message/send",
         };
-        let placeholder = "0".repeat(NUMBER_DIGITS);
-        let message_id = format!("bench-{}-{placeholder}", run_id());
+        let message_id = message_id();
         let mut message = match dialect {
             Dialect::V1 => {
                 json!({ "messageId": message_id, "role": "ROLE_USER", "parts": [{ "text": text }] })
@@ -73,8 +72,12 @@ impl MessageRequest {
                 Dialect::V03 => json!({ "blocking": false }),
             };
         }
-        let bytes = post(address, path, dialect, method, params);
-        let number_at = memchr::memmem::find(&bytes, placeholder.as_bytes()).unwrap_or(0);
+        Self::over(post(address, path, dialect, method, params))
+    }
+
+    /// A request that holds an id of [`message_id`].
+    pub(super) fn over(bytes: Vec<u8>) -> Self {
+        let number_at = memchr::memmem::find(&bytes, "0".repeat(NUMBER_DIGITS).as_bytes()).unwrap_or(0);
         Self { bytes, number_at }
     }
 
@@ -86,6 +89,11 @@ impl MessageRequest {
         }
         &self.bytes
     }
+}
+
+/// A messageId with room for a number, unlike those of any other run.
+pub(super) fn message_id() -> String {
+    format!("bench-{}-{}", run_id(), "0".repeat(NUMBER_DIGITS))
 }
 
 /// Asks for one task as it is now.
@@ -128,13 +136,24 @@ fn post(
     method: &str,
     params: serde_json::Value,
 ) -> Vec<u8> {
-    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     let version = match dialect {
         Dialect::V1 => "A2A-Version: 1.0\r\n",
         Dialect::V03 => "",
     };
+    post_with(address, path, version, method, params)
+}
+
+/// `headers`: further ones, each with its line end.
+pub(super) fn post_with(
+    address: SocketAddr,
+    path: &str,
+    headers: &str,
+    method: &str,
+    params: serde_json::Value,
+) -> Vec<u8> {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     format!(
-        "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{version}\
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n{headers}\
          Content-Length: {}\r\n\r\n{body}",
         body.len()
     )

@@ -35,6 +35,9 @@ pub(super) struct Connection {
     /// What has been read and not yet used.
     unread: Vec<u8>,
     read_size: usize,
+    /// Bytes in each direction, heads and framing included.
+    pub(super) sent: u64,
+    pub(super) received: u64,
 }
 
 impl Connection {
@@ -58,13 +61,14 @@ impl Connection {
 
     fn over(socket: TcpStream, read_size: usize) -> anyhow::Result<Self> {
         socket.set_nodelay(true)?;
-        Ok(Self { socket, unread: Vec::with_capacity(read_size), read_size })
+        Ok(Self { socket, unread: Vec::with_capacity(read_size), read_size, sent: 0, received: 0 })
     }
 
     /// Sends a request and reads the answer's head.
     pub(super) async fn request(&mut self, request: &[u8]) -> anyhow::Result<Head> {
         self.unread.clear();
         self.socket.write_all(request).await?;
+        self.sent += request.len() as u64;
         loop {
             self.read_more().await?;
             if let Some(end) = memchr::memmem::find(&self.unread, b"\r\n\r\n") {
@@ -113,9 +117,11 @@ impl Connection {
 
     async fn read_more(&mut self) -> anyhow::Result<()> {
         self.unread.reserve(self.read_size.saturating_sub(self.unread.len()).max(1));
-        if self.socket.read_buf(&mut self.unread).await? == 0 {
+        let read = self.socket.read_buf(&mut self.unread).await?;
+        if read == 0 {
             bail!("the server closed the connection");
         }
+        self.received += read as u64;
         Ok(())
     }
 }

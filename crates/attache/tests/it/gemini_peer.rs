@@ -32,7 +32,7 @@ const RECORD: &str = "ATTACHE_RECORD_GEMINI";
 const WRITE: &str = "ATTACHE_WRITE_COMPARISON";
 
 /// What attache cannot be compared in yet: the routes beside A2A.
-const NOT_YET: &[&str] = &["metadata", "made-task", "commands"];
+const NOT_YET: &[&str] = &["made-task"];
 
 #[expect(clippy::disallowed_methods, reason = "a developer asks for it by hand")]
 fn is_wanted(variable: &str) -> bool {

@@ -4,6 +4,7 @@
 mod agent_world;
 mod cancelling;
 mod card;
+mod card_command;
 mod coding;
 mod commands;
 mod config_command;

@@ -4,6 +4,21 @@ use super::At::{Added, Anything, Changed, Field, History, Missing};
 use super::{Expected, everywhere, only};
 
 pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
+    only("metadata", 2, Field("availableTools"), "the tools are our own, each with the schema of its input"),
+    only("metadata", 3, Field("availableTools"), "the tools are our own, each with the schema of its input"),
+    only("commands", 2, Field("data"), "commands speak in our own words"),
+    only("commands", 3, Field("data"), "commands speak in our own words"),
+    only("commands", 4, Field("data"), "commands speak in our own words"),
+    only("commands", 4, Field("name"), "a command that stands for its list keeps its own name"),
+    only("commands", 5, Anything, "`restore` comes later, with checkpoints"),
+    only("commands", 6, Field("error"), "errors are told in our own words"),
+    only("commands", 7, Field("error"), "errors are told in our own words"),
+    only(
+        "commands",
+        1,
+        Field("commands"),
+        "there are more commands, with their arguments; `restore` comes later",
+    ),
     only(
         "missing-file-unasked",
         1,
@@ -192,7 +207,6 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
         Changed("append", "true", "false"),
         "the first piece of output begins its artifact, and only what is new follows",
     ),
-    everywhere(Field("framing"), "an error in place of a stream is a JSON body"),
     everywhere(Field("error.message"), "errors are told in our own words"),
     everywhere(Field("error.data"), "errors say more, for programs"),
 ];

@@ -1,0 +1,134 @@
+//! A client of a coding agent: it speaks the development-tool extension and checks every word it hears.
+//!
+//! Gemini CLI's own dialect goes to either server, so that both get the same bytes; the RFC's is for the figures that
+//! tell the two dialects apart.
+
+mod approve;
+mod converse;
+mod heard;
+
+use std::net::SocketAddr;
+
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
+pub(super) use approve::{ApproveOptions, run as approve};
+pub(super) use converse::{ConverseOptions, run as converse};
+
+use super::bodies::{self, MessageRequest};
+use heard::Question;
+
+/// The extension's name in headers and metadata.
+const URI: &str =
+    "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md";
+
+/// The extension's dialect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Words {
+    /// What clients of Gemini CLI's server say.
+    Gemini,
+    /// What the extension's RFC says.
+    Rfc,
+}
+
+#[derive(Clone, clap::Args)]
+struct Opening {
+    #[arg(long, value_enum, default_value_t = Words::Gemini)]
+    words: Words,
+    #[arg(long, default_value = "Go on.")]
+    text: String,
+    /// The folder to work in.
+    #[arg(long)]
+    workspace: String,
+    /// Wish for calls that nobody is asked about.
+    #[arg(long)]
+    auto_execute: bool,
+}
+
+impl Opening {
+    /// The first message of a task.
+    fn request(&self, address: SocketAddr) -> MessageRequest {
+        let mut settings = match self.words {
+            Words::Gemini => json!({ "kind": "agent-settings", "workspacePath": self.workspace }),
+            Words::Rfc => json!({ "workspace_path": self.workspace }),
+        };
+        if self.auto_execute {
+            let key = if self.words == Words::Gemini { "autoExecute" } else { "auto_execute" };
+            settings[key] = json!(true);
+        }
+        let key = if self.words == Words::Gemini { "coderAgent" } else { URI };
+        let mut message = message(json!({ "kind": "text", "text": self.text }));
+        message["metadata"] = json!({ key: settings });
+        MessageRequest::over(self.words.stream(address, message))
+    }
+}
+
+impl Words {
+    /// Lets a call run that was asked about.
+    fn approval(self, address: SocketAddr, question: &Question) -> MessageRequest {
+        let answer = match self {
+            Self::Gemini => json!({ "callId": question.call, "outcome": "proceed_once" }),
+            Self::Rfc => json!({ "tool_call_id": question.call, "selected_option_id": "proceed_once" }),
+        };
+        let mut message = message(json!({ "kind": "data", "data": answer }));
+        message["taskId"] = json!(question.task);
+        message["contextId"] = json!(question.context);
+        MessageRequest::over(self.stream(address, message))
+    }
+
+    fn stream(self, address: SocketAddr, message: Value) -> Vec<u8> {
+        let headers = match self {
+            Self::Gemini => String::new(),
+            Self::Rfc => format!("X-A2A-Extensions: {URI}\r\n"),
+        };
+        bodies::post_with(address, "/", &headers, "message/stream", json!({ "message": message }))
+    }
+}
+
+fn message(part: Value) -> Value {
+    json!({ "kind": "message", "messageId": bodies::message_id(), "role": "user", "parts": [part] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADDRESS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 80);
+
+    /// The head and the message of what is sent.
+    fn sent(mut request: MessageRequest) -> (String, Value) {
+        let text = String::from_utf8(request.numbered(7).to_vec()).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let body: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["method"], "message/stream");
+        let message = body["params"]["message"].clone();
+        assert!(message["messageId"].as_str().unwrap().ends_with("-000000000007"), "{message}");
+        (head.to_owned(), message)
+    }
+
+    #[test]
+    fn each_dialect_asks_for_a_folder_in_its_own_words() {
+        let opening =
+            |words| Opening { words, text: "hi".into(), workspace: "/w".into(), auto_execute: true };
+        let (head, message) = sent(opening(Words::Gemini).request(ADDRESS));
+        let expected = json!({ "kind": "agent-settings", "workspacePath": "/w", "autoExecute": true });
+        assert_eq!(message["metadata"]["coderAgent"], expected);
+        assert!(!head.contains("Extensions"), "{head}");
+        let (head, message) = sent(opening(Words::Rfc).request(ADDRESS));
+        assert_eq!(message["metadata"][URI], json!({ "workspace_path": "/w", "auto_execute": true }));
+        assert!(head.contains(&format!("X-A2A-Extensions: {URI}")), "{head}");
+    }
+
+    #[test]
+    fn an_approval_goes_to_the_task_that_asked() {
+        let question = Question { task: "t".into(), context: "c".into(), call: "k".into() };
+        for (words, expected) in [
+            (Words::Gemini, json!({ "callId": "k", "outcome": "proceed_once" })),
+            (Words::Rfc, json!({ "tool_call_id": "k", "selected_option_id": "proceed_once" })),
+        ] {
+            let (_, message) = sent(words.approval(ADDRESS, &question));
+            assert_eq!(message["parts"][0]["data"], expected);
+            assert_eq!((&message["taskId"], &message["contextId"]), (&json!("t"), &json!("c")));
+        }
+    }
+}
