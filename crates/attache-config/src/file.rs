@@ -89,6 +89,10 @@ pub(crate) struct CardFile {
     pub(crate) security: Vec<BTreeMap<String, Vec<String>>>,
     /// Interfaces for these tenants are listed besides the ones without.
     pub(crate) tenants: Vec<String>,
+    /// Files with private keys; each of them signs the card.
+    pub(crate) signing_keys: Vec<PathBuf>,
+    /// Where clients find the public keys; empty for nowhere.
+    pub(crate) jku: Option<String>,
 }
 
 impl Default for CardFile {
@@ -137,6 +141,8 @@ impl Default for CardFile {
             security_schemes: BTreeMap::new(),
             security: Vec::new(),
             tenants: Vec::new(),
+            signing_keys: Vec::new(),
+            jku: None,
         }
     }
 }

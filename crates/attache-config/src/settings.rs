@@ -160,6 +160,10 @@ pub struct CardSettings {
     pub output_modes: Vec<String>,
     /// Only clients that know the development-tool extension are served.
     pub require_development_tool: bool,
+    /// Files with private keys; each of them signs the card.
+    pub signing_keys: Vec<PathBuf>,
+    /// Where the card says that its public keys are; empty for nowhere, unset for the server itself.
+    pub jku: Option<String>,
 }
 
 impl CardSettings {
@@ -169,6 +173,8 @@ impl CardSettings {
             input_modes: file.default_input_modes.clone(),
             output_modes: file.default_output_modes.clone(),
             require_development_tool: file.require_development_tool,
+            signing_keys: file.signing_keys.clone(),
+            jku: file.jku.clone(),
             file,
         }
     }

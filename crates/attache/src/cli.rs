@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use attache_config::{AgentFlags, Flags, VARIABLES};
 use clap::{Args, Parser, Subcommand};
 
+use crate::card_command::CardArguments;
 use crate::config_command::ConfigArguments;
 use crate::headless::HeadlessArguments;
+use crate::keys_command::KeysArguments;
 use crate::mcp::McpArguments;
 use crate::tasks::TasksArguments;
 
@@ -22,8 +24,12 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Show, check, sign and verify agent cards
+    Card(CardArguments),
     /// Show the settings that count
     Config(ConfigArguments),
+    /// Make the keys that sign your card
+    Keys(KeysArguments),
     /// Look after the MCP servers in the settings files
     Mcp(McpArguments),
     /// Serve the agent to A2A clients over HTTP

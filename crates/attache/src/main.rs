@@ -3,10 +3,12 @@
 //! The binary: command line, wiring, logging, exit codes. The only place that reads the environment and the
 //! current folder, prints, or exits.
 
+mod card_command;
 mod cli;
 mod config_command;
 mod furnishing;
 mod headless;
+mod keys_command;
 mod logging;
 mod mcp;
 mod models;
@@ -15,6 +17,7 @@ mod premises;
 mod report;
 mod serve;
 mod servers;
+mod signing;
 mod surroundings;
 mod tasks;
 mod toolbox;
@@ -38,7 +41,9 @@ fn main() -> ExitCode {
     let _ = nix::sys::prctl::set_thp_disable(true);
     let Cli { command, headless } = Cli::parse();
     let result = match command {
+        Some(Command::Card(arguments)) => return card_command::run(arguments),
         Some(Command::Config(arguments)) => return config_command::run(arguments),
+        Some(Command::Keys(arguments)) => keys_command::run(arguments),
         Some(Command::Mcp(arguments)) => mcp::run(arguments),
         Some(Command::Serve(arguments)) => serve::run(arguments),
         Some(Command::Tasks(arguments)) => return tasks::run(arguments),

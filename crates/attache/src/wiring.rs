@@ -17,6 +17,7 @@ use attache_wire::devtool;
 
 use crate::furnishing::{Furnishing, Start};
 use crate::report::hinted;
+use crate::signing;
 use crate::workplaces::Furnisher;
 
 pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
@@ -79,11 +80,12 @@ pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
     }
 }
 
-pub(crate) fn server_options(settings: &Settings, base_url: &str) -> ServerOptions {
+pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Result<ServerOptions> {
     let limits = &settings.limits;
     let mut card = card_of(settings, base_url);
     offer_development_tool(&mut card, settings.card.require_development_tool);
-    ServerOptions {
+    Ok(ServerOptions {
+        signed_card: signing::signed_card(settings, &card, base_url)?,
         card,
         card_max_age: settings.card.max_age,
         bearer_token: settings.token.clone(),
@@ -99,7 +101,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> ServerOptio
             heartbeat: limits.heartbeat,
             shutdown_patience: limits.shutdown_patience,
         },
-    }
+    })
 }
 
 /// Every attache speaks the extension; an operator who lists it describes it in their own words.

@@ -1,0 +1,134 @@
+//! Which bytes of a card are signed.
+//!
+//! 1.0 says what its canonical form is, but the SDKs of Python and JavaScript leave out every empty value, also those
+//! that 1.0 keeps, and whoever checks the document as it was received sees members that 1.0 does not know. One valid
+//! signature is enough for a card, so there is one for each of these forms where they differ.
+
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::canonical::canonical_object;
+use crate::{Document, NotACard, normal};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Form {
+    /// By the rules of 1.0.
+    Specified,
+    /// The same without any empty text, list or object, as SDKs have it.
+    Stripped,
+    /// The document as it is, every member of it.
+    Whole,
+    /// Something like the second for the members of 0.3, as its SDK for Python has it. Only ever checked.
+    Older,
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Specified => "the form of 1.0",
+            Self::Stripped => "the form of 1.0 without empty values",
+            Self::Whole => "the whole document",
+            Self::Older => "the form of 0.3's Python SDK",
+        })
+    }
+}
+
+/// The canonical forms of a card that differ from each other, signatures left out.
+///
+/// A card that only 0.3 reads has one, the whole: 0.3 defines the signature and no form.
+pub fn forms(document: &Document) -> Result<Vec<(Form, Vec<u8>)>, NotACard> {
+    let mut forms: Vec<(Form, Vec<u8>)> = Vec::new();
+    for (form, bytes) in all_forms(document)? {
+        if forms.iter().all(|(_, known)| *known != bytes) {
+            forms.push((form, bytes));
+        }
+    }
+    Ok(forms)
+}
+
+/// Also those that are like another.
+pub(crate) fn all_forms(document: &Document) -> Result<Vec<(Form, Vec<u8>)>, NotACard> {
+    let mut unsigned = document.clone();
+    unsigned.remove("signatures");
+    let whole = (Form::Whole, canonical_object(&unsigned));
+    if !document.contains_key("supportedInterfaces") {
+        return Ok(vec![whole]);
+    }
+    let card = normal(document)?.card;
+    let specified = (Form::Specified, canonical_object(&card));
+    Ok(vec![specified, (Form::Stripped, canonical_object(&stripped(card))), whole])
+}
+
+pub(crate) fn stripped(members: Map<String, Value>) -> Map<String, Value> {
+    members.into_iter().filter_map(|(name, value)| Some((name, strip(value)?))).collect()
+}
+
+/// The value without what is empty in it, unless nothing is left.
+fn strip(value: Value) -> Option<Value> {
+    let left = match value {
+        Value::Object(members) => Value::Object(stripped(members)),
+        Value::Array(items) => Value::Array(items.into_iter().filter_map(strip).collect()),
+        other => other,
+    };
+    let empty = match &left {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    };
+    (!empty).then_some(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn card(change: Value) -> Document {
+        let mut card = json!({
+            "name": "n", "description": "d", "version": "1",
+            "supportedInterfaces": [{"url": "https://a.example", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+            "capabilities": {"streaming": true}, "defaultInputModes": ["a/b"], "defaultOutputModes": ["a/b"],
+            "skills": [{"id": "i", "name": "n", "description": "d", "tags": ["t"]}]
+        });
+        card.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        card.as_object().unwrap().clone()
+    }
+
+    #[track_caller]
+    fn check(change: Value, expected: &[Form]) {
+        let found: Vec<Form> = forms(&card(change)).unwrap().into_iter().map(|(form, _)| form).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn there_is_one_form_for_each_way_to_read_a_card() {
+        check(json!({}), &[Form::Specified]);
+        check(json!({"signatures": [{"protected": "a", "signature": "b"}]}), &[Form::Specified]);
+        check(json!({"securityRequirements": [{"schemes": {"b": {}}}]}), &[Form::Specified, Form::Stripped]);
+        check(json!({"url": "https://a.example"}), &[Form::Specified, Form::Whole]);
+        check(
+            json!({"url": "https://a.example", "securityRequirements": [{"schemes": {"b": {}}}]}),
+            &[Form::Specified, Form::Stripped, Form::Whole],
+        );
+    }
+
+    #[test]
+    fn a_card_of_0_3_is_signed_as_it_is() {
+        let card = json!({"url": "https://a.example", "name": "", "signatures": []});
+        let forms = forms(card.as_object().unwrap()).unwrap();
+        assert_eq!(forms, [(Form::Whole, br#"{"name":"","url":"https://a.example"}"#.to_vec())]);
+    }
+
+    #[test]
+    fn whatever_is_empty_goes_and_what_is_left_empty_by_it_too() {
+        let value =
+            json!({"a": "", "b": [[], {"c": {}}], "d": [0, false, "", null, "x"], "e": {"f": {"g": [""]}}});
+        assert_eq!(
+            Value::Object(stripped(value.as_object().unwrap().clone())),
+            json!({"d": [0, false, "x"]})
+        );
+    }
+}

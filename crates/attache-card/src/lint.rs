@@ -1,0 +1,144 @@
+//! Explains every fault of a card in words, with the rule it breaks.
+//!
+//! A document is looked at as what it claims to be: with `supportedInterfaces` it is a card of 1.0, with `url` or
+//! `protocolVersion` one of 0.3, with both it is both, and the two halves must agree.
+
+mod content;
+mod halves;
+mod interfaces;
+mod rule;
+mod security;
+mod signatures;
+mod walk;
+
+use std::fmt;
+
+pub use rule::{RULES, Rule};
+
+use crate::Document;
+use rule as rules;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Where, e.g. `skills[0].id`; empty for the card itself.
+    pub place: String,
+    pub rule: &'static Rule,
+    pub words: String,
+    pub severity: Severity,
+    /// The version whose readers meet the fault; none if both do.
+    pub version: Option<CardVersion>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    /// The protocol forbids it, or clients fail on it.
+    Error,
+    /// The protocol advises against it, or some clients stumble.
+    Warning,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CardVersion {
+    V0_3,
+    V1_0,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        })
+    }
+}
+
+impl fmt::Display for CardVersion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::V0_3 => "0.3",
+            Self::V1_0 => "1.0",
+        })
+    }
+}
+
+/// The versions that a document claims to be a card of; the latest if it claims nothing.
+pub fn versions(document: &Document) -> Vec<CardVersion> {
+    let v1_0 = document.contains_key("supportedInterfaces");
+    let v0_3 = ["url", "protocolVersion", "preferredTransport", "additionalInterfaces"]
+        .iter()
+        .any(|name| document.contains_key(*name));
+    let mut versions = Vec::new();
+    if v1_0 || !v0_3 {
+        versions.push(CardVersion::V1_0);
+    }
+    if v0_3 {
+        versions.push(CardVersion::V0_3);
+    }
+    versions
+}
+
+/// Everything that is wrong with a text that should be a card.
+pub fn lint(text: &[u8]) -> Vec<Finding> {
+    match crate::parse(text) {
+        Ok(document) => lint_document(&document),
+        Err(error) => {
+            let words = error.to_string();
+            let severity = Severity::Error;
+            vec![Finding { place: String::new(), rule: &rules::ONE_OBJECT, words, severity, version: None }]
+        }
+    }
+}
+
+/// Everything that is wrong with a card, errors first.
+pub fn lint_document(document: &Document) -> Vec<Finding> {
+    let versions = versions(document);
+    let mut report = Report { document, versions, findings: Vec::new() };
+    walk::check(&mut report);
+    interfaces::check(&mut report);
+    content::check(&mut report);
+    security::check(&mut report);
+    halves::check(&mut report);
+    signatures::check(&mut report);
+    let mut findings = report.findings;
+    findings.sort_by_key(|finding| finding.severity);
+    findings
+}
+
+/// What is looked at, and what was found.
+struct Report<'a> {
+    document: &'a Document,
+    versions: Vec<CardVersion>,
+    findings: Vec<Finding>,
+}
+
+impl Report<'_> {
+    fn has(&self, version: CardVersion) -> bool {
+        self.versions.contains(&version)
+    }
+
+    fn is_both(&self) -> bool {
+        self.versions.len() == 2
+    }
+
+    fn error(&mut self, rule: &'static Rule, place: impl Into<String>, words: impl Into<String>) {
+        self.add(rule, Severity::Error, None, place, words);
+    }
+
+    fn warning(&mut self, rule: &'static Rule, place: impl Into<String>, words: impl Into<String>) {
+        self.add(rule, Severity::Warning, None, place, words);
+    }
+
+    fn add(
+        &mut self,
+        rule: &'static Rule,
+        severity: Severity,
+        version: Option<CardVersion>,
+        place: impl Into<String>,
+        words: impl Into<String>,
+    ) {
+        let finding = Finding { place: place.into(), rule, words: words.into(), severity, version };
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+}

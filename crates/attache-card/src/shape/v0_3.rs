@@ -1,0 +1,150 @@
+//! The members of 0.3, as its JSON has them. It defines no canonical form, so a member is required or it is not.
+
+use super::Kind::{Flag, Free, List, Map, Object, Tagged, Text};
+use super::{Kind, Shape, TEXT_MAP, TEXTS, optional, required, shape};
+
+/// Alternatives, each a map of a scheme's name to its scopes.
+const REQUIREMENTS: Kind = List(&Map(&TEXTS));
+
+pub(crate) static CARD: Shape = shape(
+    "AgentCard",
+    &[
+        required("protocolVersion", Text),
+        required("name", Text),
+        required("description", Text),
+        required("url", Text),
+        optional("preferredTransport", Text),
+        optional("additionalInterfaces", List(&Object(&INTERFACE))),
+        optional("provider", Object(&PROVIDER)),
+        required("version", Text),
+        optional("documentationUrl", Text),
+        optional("iconUrl", Text),
+        required("capabilities", Object(&CAPABILITIES)),
+        optional("securitySchemes", Map(&Tagged(SCHEMES))),
+        optional("security", REQUIREMENTS),
+        required("defaultInputModes", TEXTS),
+        required("defaultOutputModes", TEXTS),
+        required("skills", List(&Object(&SKILL))),
+        optional("supportsAuthenticatedExtendedCard", Flag),
+        optional("signatures", List(&Object(&SIGNATURE))),
+    ],
+);
+
+static INTERFACE: Shape = shape("AgentInterface", &[required("url", Text), required("transport", Text)]);
+
+static PROVIDER: Shape = shape("AgentProvider", &[required("url", Text), required("organization", Text)]);
+
+static CAPABILITIES: Shape = shape(
+    "AgentCapabilities",
+    &[
+        optional("streaming", Flag),
+        optional("pushNotifications", Flag),
+        optional("stateTransitionHistory", Flag),
+        optional("extensions", List(&Object(&EXTENSION))),
+    ],
+);
+
+static EXTENSION: Shape = shape(
+    "AgentExtension",
+    &[
+        required("uri", Text),
+        optional("description", Text),
+        optional("required", Flag),
+        optional("params", Free),
+    ],
+);
+
+static SKILL: Shape = shape(
+    "AgentSkill",
+    &[
+        required("id", Text),
+        required("name", Text),
+        required("description", Text),
+        required("tags", TEXTS),
+        optional("examples", TEXTS),
+        optional("inputModes", TEXTS),
+        optional("outputModes", TEXTS),
+        optional("security", REQUIREMENTS),
+    ],
+);
+
+static SIGNATURE: Shape = shape(
+    "AgentCardSignature",
+    &[required("protected", Text), required("signature", Text), optional("header", Free)],
+);
+
+const SCHEMES: &[(&str, &Shape)] = &[
+    ("apiKey", &API_KEY),
+    ("http", &HTTP_AUTH),
+    ("oauth2", &OAUTH2),
+    ("openIdConnect", &OPEN_ID_CONNECT),
+    ("mutualTLS", &MUTUAL_TLS),
+];
+
+static API_KEY: Shape = shape(
+    "APIKeySecurityScheme",
+    &[required("type", Text), optional("description", Text), required("in", Text), required("name", Text)],
+);
+
+static HTTP_AUTH: Shape = shape(
+    "HTTPAuthSecurityScheme",
+    &[
+        required("type", Text),
+        optional("description", Text),
+        required("scheme", Text),
+        optional("bearerFormat", Text),
+    ],
+);
+
+static OAUTH2: Shape = shape(
+    "OAuth2SecurityScheme",
+    &[
+        required("type", Text),
+        optional("description", Text),
+        required("flows", Object(&FLOWS)),
+        optional("oauth2MetadataUrl", Text),
+    ],
+);
+
+static OPEN_ID_CONNECT: Shape = shape(
+    "OpenIdConnectSecurityScheme",
+    &[required("type", Text), optional("description", Text), required("openIdConnectUrl", Text)],
+);
+
+static MUTUAL_TLS: Shape =
+    shape("MutualTLSSecurityScheme", &[required("type", Text), optional("description", Text)]);
+
+static FLOWS: Shape = shape(
+    "OAuthFlows",
+    &[
+        optional("authorizationCode", Object(&AUTHORIZATION_CODE)),
+        optional("clientCredentials", Object(&CLIENT_CREDENTIALS)),
+        optional("implicit", Object(&IMPLICIT)),
+        optional("password", Object(&PASSWORD)),
+    ],
+);
+
+static AUTHORIZATION_CODE: Shape = shape(
+    "AuthorizationCodeOAuthFlow",
+    &[
+        required("authorizationUrl", Text),
+        required("tokenUrl", Text),
+        optional("refreshUrl", Text),
+        required("scopes", TEXT_MAP),
+    ],
+);
+
+static CLIENT_CREDENTIALS: Shape = shape(
+    "ClientCredentialsOAuthFlow",
+    &[required("tokenUrl", Text), optional("refreshUrl", Text), required("scopes", TEXT_MAP)],
+);
+
+static IMPLICIT: Shape = shape(
+    "ImplicitOAuthFlow",
+    &[required("authorizationUrl", Text), optional("refreshUrl", Text), required("scopes", TEXT_MAP)],
+);
+
+static PASSWORD: Shape = shape(
+    "PasswordOAuthFlow",
+    &[required("tokenUrl", Text), optional("refreshUrl", Text), required("scopes", TEXT_MAP)],
+);

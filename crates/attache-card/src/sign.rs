@@ -1,0 +1,64 @@
+//! Signs a card: one signature for each key and each canonical form.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Value, json};
+
+use crate::header::{STRIPPED, signatures};
+use crate::{Document, Form, KeyError, NotACard, SigningKey, canonical, forms};
+
+/// What becomes of signatures that are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    Keep,
+    Replace,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignError {
+    #[error("the card cannot be signed as it is: {0}")]
+    Card(#[from] NotACard),
+    #[error(transparent)]
+    Key(#[from] KeyError),
+}
+
+/// The card with its signatures. Nothing may be changed in it from here on.
+pub fn sign(
+    document: &Document,
+    keys: &[SigningKey],
+    jku: Option<&str>,
+    existing: Existing,
+) -> Result<Document, SignError> {
+    let forms = forms(document)?;
+    let mut entries = match existing {
+        Existing::Keep => signatures(document).to_vec(),
+        Existing::Replace => Vec::new(),
+    };
+    for key in keys {
+        for (form, payload) in &forms {
+            let protected = URL_SAFE_NO_PAD.encode(protected_header(key, jku, *form));
+            let signature = key.sign(signing_input(&protected, payload).as_bytes())?;
+            let signature = URL_SAFE_NO_PAD.encode(signature);
+            entries.push(json!({"protected": protected, "signature": signature}));
+        }
+    }
+    let mut signed = document.clone();
+    signed.insert("signatures".into(), Value::Array(entries));
+    Ok(signed)
+}
+
+fn protected_header(key: &SigningKey, jku: Option<&str>, form: Form) -> Vec<u8> {
+    let mut header = json!({"alg": key.public().algorithm(), "kid": key.kid(), "typ": "JOSE"});
+    if let Some(jku) = jku {
+        header["jku"] = jku.into();
+    }
+    if form == Form::Stripped {
+        header[STRIPPED.0] = STRIPPED.1.into();
+    }
+    canonical(&header)
+}
+
+pub(crate) fn signing_input(protected: &str, payload: &[u8]) -> String {
+    format!("{protected}.{}", URL_SAFE_NO_PAD.encode(payload))
+}

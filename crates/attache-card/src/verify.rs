@@ -1,0 +1,124 @@
+//! Checks the signatures of a card against keys.
+//!
+//! The algorithm of a signature must be the one its key is for; there is no `none` and no shared secret. Not here:
+//! where keys come from. Whoever fetches them from a `jku` decides first whether that place is to be trusted.
+
+use jiff::Timestamp;
+
+use crate::form::all_forms;
+use crate::header::{Parts, read, signatures};
+use crate::older::older;
+use crate::sign::signing_input;
+use crate::{Document, Form, KeySet, SignatureHeader, normal};
+
+/// Those that a card may be signed with.
+const ALGORITHMS: &[&str] = &["ES256", "EdDSA", "RS256"];
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// In the order of the card.
+    pub signatures: Vec<CheckedSignature>,
+    /// Places of members that no valid signature says anything about.
+    pub uncovered: Vec<String>,
+    /// Whether every valid signature leaves empty values out of account. A requirement without scopes is one: it could
+    /// have been put in or taken out by anybody.
+    pub empty_values_uncovered: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckedSignature {
+    pub header: Option<SignatureHeader>,
+    pub outcome: Outcome,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// It was made by the key over this form of the card.
+    Valid(Form),
+    /// The key did not sign any form of this card: it was changed, or signed by another key of the same name.
+    Invalid,
+    /// No key has this name.
+    UnknownKey,
+    /// The key may not be used now.
+    KeyRefused { why: &'static str },
+    /// No signature may be made in this way, or not by this key.
+    AlgorithmRefused { why: String },
+    /// It is no signature at all.
+    Unreadable { why: String },
+}
+
+impl Verification {
+    /// One valid signature is enough.
+    pub fn is_valid(&self) -> bool {
+        self.signatures.iter().any(|signature| matches!(signature.outcome, Outcome::Valid(_)))
+    }
+
+    /// Valid, and about every member there is.
+    pub fn is_whole(&self) -> bool {
+        self.is_valid() && self.uncovered.is_empty() && !self.empty_values_uncovered
+    }
+}
+
+pub fn verify(document: &Document, keys: &KeySet, now: Timestamp) -> Verification {
+    let payloads = all_forms(document).map(|mut payloads| {
+        // Not for a card that 1.0 reads too: it says nothing about the interfaces that clients of 1.0 take.
+        if !document.contains_key("supportedInterfaces") {
+            payloads.push((Form::Older, older(document).bytes));
+        }
+        payloads
+    });
+    let check = |entry| match (read(entry), &payloads) {
+        (Err(why), _) => CheckedSignature { header: None, outcome: Outcome::Unreadable { why } },
+        (Ok(parts), Err(why)) => {
+            let why = format!("the card has no canonical form: {why}");
+            CheckedSignature { header: Some(parts.header), outcome: Outcome::Unreadable { why } }
+        }
+        (Ok(parts), Ok(payloads)) => {
+            let outcome = outcome(&parts, payloads, keys, now);
+            CheckedSignature { header: Some(parts.header), outcome }
+        }
+    };
+    let signatures: Vec<CheckedSignature> = signatures(document).iter().map(check).collect();
+    let is_valid = |form| signatures.iter().any(|signature| signature.outcome == Outcome::Valid(form));
+    let only_known = is_valid(Form::Specified) || is_valid(Form::Stripped);
+    let uncovered = if is_valid(Form::Whole) {
+        Vec::new()
+    } else if only_known {
+        normal(document).map(|normal| normal.unknown).unwrap_or_default()
+    } else if is_valid(Form::Older) {
+        older(document).unknown
+    } else {
+        document.keys().filter(|name| *name != "signatures").cloned().collect()
+    };
+    let empty_values_uncovered = !is_valid(Form::Whole) && !is_valid(Form::Specified);
+    Verification { uncovered, empty_values_uncovered, signatures }
+}
+
+fn outcome(parts: &Parts<'_>, payloads: &[(Form, Vec<u8>)], keys: &KeySet, now: Timestamp) -> Outcome {
+    let SignatureHeader { algorithm, kid, .. } = &parts.header;
+    if !ALGORITHMS.contains(&algorithm.as_str()) {
+        let why = format!("{algorithm} is not one of {}", ALGORITHMS.join(", "));
+        return Outcome::AlgorithmRefused { why };
+    }
+    let mut said = Outcome::UnknownKey;
+    for key in keys.iter().filter(|key| key.kid == *kid) {
+        if key.algorithm() != algorithm {
+            said = Outcome::AlgorithmRefused { why: format!("the key is for {}", key.algorithm()) };
+            continue;
+        }
+        if let Some(why) = key.lifetime.refusal(now) {
+            said = Outcome::KeyRefused { why };
+            continue;
+        }
+        let signed = |payload: &[u8]| {
+            key.verifies(signing_input(parts.protected, payload).as_bytes(), &parts.signature)
+        };
+        let may_be = |form: Form| !parts.header.stripped || form == Form::Stripped;
+        match payloads.iter().find(|(form, payload)| may_be(*form) && signed(payload)) {
+            Some((form, _)) => return Outcome::Valid(*form),
+            None => said = Outcome::Invalid,
+        }
+    }
+    said
+}

@@ -1,0 +1,50 @@
+//! `attache card sign`.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anyhow::anyhow;
+use attache_card::{Existing, SigningKey};
+
+use super::arguments::SignArguments;
+use super::source::{self, Origin};
+use crate::report::hinted;
+use crate::signing;
+
+pub(super) async fn run(arguments: SignArguments) -> anyhow::Result<ExitCode> {
+    let found = source::find(&arguments.source).await?;
+    let document = found.document()?;
+    let keys = keys(&arguments, &found.origin)?;
+    if let Some(jku) = arguments.jku.as_deref().filter(|jku| !signing::may_be_fetched(jku)) {
+        return Err(hinted(
+            anyhow!("--jku {jku:?} is an address that no client would fetch keys from"),
+            "give an https URL, or http on this machine",
+        ));
+    }
+    let existing = if arguments.keep { Existing::Keep } else { Existing::Replace };
+    let signed =
+        attache_card::sign(&document, &keys, arguments.jku.as_deref(), existing).map_err(|error| {
+            hinted(
+                anyhow!("{}", super::shown(&error.to_string())),
+                "attache card lint tells all that is wrong with it",
+            )
+        })?;
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, &signed)?;
+    writeln!(out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn keys(arguments: &SignArguments, origin: &Origin) -> anyhow::Result<Vec<SigningKey>> {
+    let keys: Vec<SigningKey> = match origin {
+        Origin::Own(settings) if arguments.key.is_empty() => signing::configured(settings)?,
+        _ => arguments.key.iter().map(|path| signing::read_key(path)).collect::<Result<_, _>>()?,
+    };
+    if keys.is_empty() {
+        return Err(hinted(
+            anyhow!("no key to sign with"),
+            "give one with --key FILE; attache keys new --out FILE makes one",
+        ));
+    }
+    Ok(keys)
+}

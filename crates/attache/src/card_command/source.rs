@@ -1,0 +1,120 @@
+//! Finds the card that is meant: a file, an address, or one's own.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use anyhow::{Context, anyhow, bail};
+use attache_card::MOST_BYTES;
+use attache_config::{Flags, Settings};
+use attache_net::Url;
+use attache_wire::card::{CardForm, write};
+
+use super::arguments::{DocumentVersion, SourceArguments};
+use super::fetch::fetch;
+use crate::report::hinted;
+use crate::wiring;
+
+/// Where agents keep their card.
+const WELL_KNOWN: &str = ".well-known/agent-card.json";
+
+pub(super) struct Found {
+    pub(super) text: Vec<u8>,
+    pub(super) origin: Origin,
+}
+
+pub(super) enum Origin {
+    File,
+    Url(Url),
+    Own(Box<Settings>),
+}
+
+impl Found {
+    pub(super) fn document(&self) -> anyhow::Result<attache_card::Document> {
+        Ok(attache_card::parse(&self.text)?)
+    }
+}
+
+pub(super) async fn find(arguments: &SourceArguments) -> anyhow::Result<Found> {
+    match arguments.card.as_deref() {
+        None => own(arguments),
+        Some(text) if text.starts_with("http://") || text.starts_with("https://") => {
+            let url = card_url(text)?;
+            let version = arguments.a2a_version.map(|version| match version {
+                DocumentVersion::V0_3 => ("A2A-Version", "0.3"),
+                DocumentVersion::V1_0 => ("A2A-Version", "1.0"),
+            });
+            let text = fetch(&url, version.as_slice()).await?;
+            Ok(Found { text, origin: Origin::Url(url) })
+        }
+        Some("-") => Ok(Found { text: capped(io::stdin().lock(), "standard input")?, origin: Origin::File }),
+        Some(path) => Ok(Found { text: read_file(path)?, origin: Origin::File }),
+    }
+}
+
+pub(super) fn read_file(path: &str) -> anyhow::Result<Vec<u8>> {
+    let file = File::open(path).map_err(|error| {
+        let hint = "give a file, - for standard input, or a URL that begins with http:// or https://";
+        hinted(anyhow!("cannot read {path}: {error}"), hint)
+    })?;
+    capped(file, path)
+}
+
+fn capped(source: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let limit = MOST_BYTES as u64 + 1;
+    source.take(limit).read_to_end(&mut text).with_context(|| format!("cannot read {name}"))?;
+    if text.len() > MOST_BYTES {
+        bail!("{name} is larger than {MOST_BYTES} bytes, which no card is");
+    }
+    Ok(text)
+}
+
+/// An address that names no document is an agent's, and its card is at the well-known place below it.
+fn card_url(text: &str) -> anyhow::Result<Url> {
+    let mut url = Url::parse(text).with_context(|| format!("{text:?} is no URL"))?;
+    if !url.path().ends_with(".json") {
+        let base = url.path().trim_end_matches('/').to_owned();
+        url.set_path(&format!("{base}/{WELL_KNOWN}"));
+    }
+    Ok(url)
+}
+
+/// What a server with these settings would serve.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment and current folder are read"
+)]
+fn own(arguments: &SourceArguments) -> anyhow::Result<Found> {
+    let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
+    let environment = |name: &str| std::env::var(name).ok();
+    let flags = Flags { config: arguments.config.clone(), ..Flags::default() };
+    let settings = attache_config::load(flags, &environment, &current_dir)?;
+    let listening = std::net::SocketAddr::new(settings.host, settings.port);
+    let base_url = settings.public_url.clone().unwrap_or_else(|| format!("http://{listening}"));
+    let options = wiring::server_options(&settings, &base_url)?;
+    let pure = arguments.a2a_version == Some(DocumentVersion::V1_0);
+    let text = match options.signed_card {
+        Some(signed) if pure => signed.pure,
+        Some(signed) => signed.superset,
+        None => write(if pure { CardForm::Pure } else { CardForm::Superset }, &options.card),
+    };
+    Ok(Found { text, origin: Origin::Own(Box::new(settings)) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_card_of_an_agent_is_at_the_well_known_place() {
+        for (text, expected) in [
+            ("https://a.example", "https://a.example/.well-known/agent-card.json"),
+            ("https://a.example/", "https://a.example/.well-known/agent-card.json"),
+            ("https://a.example/base/", "https://a.example/base/.well-known/agent-card.json"),
+            ("https://a.example/.well-known/agent.json", "https://a.example/.well-known/agent.json"),
+            ("https://a.example/cards/one.json?x=1", "https://a.example/cards/one.json?x=1"),
+        ] {
+            assert_eq!(card_url(text).unwrap().as_str(), expected);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `attache card verify`: whose card it is, as far as keys can tell.
+//!
+//! Keys are those the caller names. Where a signature points to keys (`jku`), they are fetched only from hosts that the
+//! caller allows, and from the place that the card itself came from, which proves no more than where it came from.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use attache_card::{CheckedSignature, KeySet, Outcome, Verification, headers};
+use attache_net::Url;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::arguments::VerifyArguments;
+use super::fetch::fetch_keys;
+use super::shown;
+use super::source::{self, Found, Origin};
+use crate::signing;
+
+/// More places than a card has reason to point to.
+const MOST_PLACES: usize = 4;
+
+pub(super) async fn run(arguments: VerifyArguments) -> anyhow::Result<ExitCode> {
+    let found = source::find(&arguments.source).await?;
+    let document = found.document()?;
+    let mut notes = Vec::new();
+    let keys = gather(&arguments, &found, &document, &mut notes).await?;
+    let verification = attache_card::verify(&document, &keys, Timestamp::now());
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &to_json(&verification, &notes))?;
+        writeln!(out)?;
+    } else {
+        write(&mut out, &verification, &notes)?;
+    }
+    let good = if arguments.whole { verification.is_whole() } else { verification.is_valid() };
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn gather(
+    arguments: &VerifyArguments,
+    found: &Found,
+    document: &attache_card::Document,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<KeySet> {
+    let mut keys = KeySet::default();
+    for place in &arguments.keys {
+        let is_url = place.starts_with("http://") || place.starts_with("https://");
+        let text = if is_url { fetch_keys(place).await? } else { source::read_file(place)? };
+        let set = KeySet::parse(&text)
+            .map_err(|error| anyhow::anyhow!("cannot use the keys in {place}: {error}"))?;
+        keys.extend(set);
+    }
+    if let Origin::Own(settings) = &found.origin
+        && arguments.keys.is_empty()
+    {
+        keys.extend(signing::public(&signing::configured(settings)?));
+        return Ok(keys);
+    }
+    let places: BTreeSet<String> = headers(document).into_iter().flatten().filter_map(|it| it.jku).collect();
+    for place in places.into_iter().take(MOST_PLACES) {
+        match trust(&place, arguments, &found.origin) {
+            Trust::Allowed => {}
+            Trust::SameOrigin => notes.push(format!(
+                "the keys of {} come from where the card came from: they prove that it is unchanged since, and not whose it is",
+                shown(&place)
+            )),
+            Trust::No => {
+                let note = "were not fetched; allow the host with --allow-jku, or name keys with --keys";
+                notes.push(format!("keys at {} {note}", shown(&place)));
+                continue;
+            }
+        }
+        match fetch_keys(&place).await.map(|text| KeySet::parse(&text)) {
+            Ok(Ok(set)) => keys.extend(set),
+            Ok(Err(error)) => notes.push(format!("keys at {} cannot be used: {error}", shown(&place))),
+            Err(error) => notes.push(format!("keys cannot be fetched: {error:#}")),
+        }
+    }
+    Ok(keys)
+}
+
+enum Trust {
+    Allowed,
+    SameOrigin,
+    No,
+}
+
+fn trust(place: &str, arguments: &VerifyArguments, origin: &Origin) -> Trust {
+    let Ok(url) = Url::parse(place) else { return Trust::No };
+    let host = url.host_str().unwrap_or_default();
+    if arguments.allow_jku.iter().any(|allowed| allowed.eq_ignore_ascii_case(host)) {
+        return Trust::Allowed;
+    }
+    match origin {
+        // Keys that the caller named are not to be joined by others without being asked.
+        Origin::Url(card) if arguments.keys.is_empty() && card.origin() == url.origin() => Trust::SameOrigin,
+        _ => Trust::No,
+    }
+}
+
+fn write(out: &mut impl Write, verification: &Verification, notes: &[String]) -> io::Result<()> {
+    for (index, signature) in verification.signatures.iter().enumerate() {
+        let header = signature.header.clone().unwrap_or_default();
+        let named = format!("{} {}", shown(&header.algorithm), shown(&header.kid));
+        writeln!(out, "signature {}  {}  {}", index + 1, named.trim(), shown(&words(signature)))?;
+    }
+    for note in notes {
+        writeln!(out, "note: {note}")?;
+    }
+    if verification.signatures.is_empty() {
+        return writeln!(out, "not verified: the card has no signatures");
+    }
+    if !verification.is_valid() {
+        return writeln!(out, "not verified: no signature is valid");
+    }
+    if !verification.uncovered.is_empty() {
+        let places: Vec<String> = verification.uncovered.iter().map(|place| shown(place)).collect();
+        writeln!(out, "note: no valid signature says anything about {}", places.join(", "))?;
+    }
+    if verification.empty_values_uncovered {
+        writeln!(out, "note: empty values, such as requirements without scopes, are not covered")?;
+    }
+    writeln!(out, "verified")
+}
+
+fn words(signature: &CheckedSignature) -> String {
+    match &signature.outcome {
+        Outcome::Valid(form) => format!("valid: {form}"),
+        Outcome::Invalid => "not valid: the card is not the one that was signed".to_owned(),
+        Outcome::UnknownKey => "not checked: no key has this name".to_owned(),
+        Outcome::KeyRefused { why } => format!("not valid: its key may not be used, {why}"),
+        Outcome::AlgorithmRefused { why } | Outcome::Unreadable { why } => format!("not valid: {why}"),
+        _ => "not valid".to_owned(),
+    }
+}
+
+fn to_json(verification: &Verification, notes: &[String]) -> Value {
+    let signature = |signature: &CheckedSignature| {
+        let header = signature.header.clone().unwrap_or_default();
+        json!({
+            "algorithm": header.algorithm,
+            "kid": header.kid,
+            "jku": header.jku,
+            "valid": matches!(signature.outcome, Outcome::Valid(_)),
+            "words": words(signature),
+        })
+    };
+    json!({
+        "valid": verification.is_valid(),
+        "whole": verification.is_whole(),
+        "signatures": verification.signatures.iter().map(signature).collect::<Vec<_>>(),
+        "uncovered": verification.uncovered,
+        "emptyValuesUncovered": verification.empty_values_uncovered,
+        "notes": notes,
+    })
+}
