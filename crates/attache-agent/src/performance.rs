@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
+use attache_command::Found;
 use attache_domain::{
     CallStep, Content, ContextReason, Exchange, Fact, GivenContext, Outcome, Settlement, TaskState, TaskView,
     TextPhase, Told,
 };
-use attache_command::Found;
 use attache_model::ToolDeclaration;
 use attache_session::{Journal, Latest, Stopped};
 use attache_tool::Registry;

@@ -26,7 +26,9 @@ mod spellings;
 mod tail;
 mod watcher;
 
-pub use agent::{Agent, CommandRefusal, Equipment, EquippedServer, EquippedTool, Latest, Stopped, TurnRequest};
+pub use agent::{
+    Agent, CommandRefusal, Equipment, EquippedServer, EquippedTool, Latest, Stopped, TurnRequest,
+};
 pub use commands::{Execution, Standing};
 pub use counters::{Counters, CountersNow};
 pub use finished::Seen;

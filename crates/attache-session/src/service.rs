@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use attache_domain::{
     Answer, CallId, CancelTask, Digest, Ending, Event, Fault, GetTask, Intent, ListTasks, Manner, Message,
-    MessageId, Opening, Progress, ReplyShape, Scope, SendMessage, Seq, SubscribeTask, TaskId, TaskKey, TaskState,
-    TaskSummary, TaskView, TurnPhase,
+    MessageId, Opening, Progress, ReplyShape, Scope, SendMessage, Seq, SubscribeTask, TaskId, TaskKey,
+    TaskState, TaskSummary, TaskView, TurnPhase,
 };
 use attache_store::{Append, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
@@ -278,10 +278,6 @@ impl SessionService {
     }
 
     async fn open(&self, scope: &Scope, send: SendMessage) -> Result<Started, Fault> {
-        if Progress::answers_apart(&send.message).is_some() {
-            let what = "is needed: an answer about a call goes to the task that asks";
-            return Err(Fault::invalid("message.taskId", what));
-        }
         let digest = digest(&send.message);
         let task = self.identity.task(scope, &send.message, &digest);
         let key = TaskKey { scope: scope.clone(), task: task.clone() };

@@ -38,7 +38,13 @@ const ARROWS: &[(&str, MayUse)] = &[
     ("attache-command", MayUse::Only(&["attache-domain"])),
     (
         "attache-agent",
-        MayUse::Only(&["attache-domain", "attache-session", "attache-model", "attache-tool", "attache-command"]),
+        MayUse::Only(&[
+            "attache-domain",
+            "attache-session",
+            "attache-model",
+            "attache-tool",
+            "attache-command",
+        ]),
     ),
     // edges
     ("attache-server", MayUse::Only(&["attache-domain", "attache-wire", "attache-session"])),

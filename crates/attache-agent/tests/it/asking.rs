@@ -10,7 +10,11 @@ async fn a_call_that_needs_agreement_waits_for_it() {
     let world = World::new([calls("", &["a write"]), says("Done.")]).await;
     let view = world.send("Write!").await;
     assert_eq!(view.status.state, TaskState::InputRequired);
-    assert!(status_text(&view).contains("proceed_once, proceed_always, modify_with_editor, cancel"), "{}", status_text(&view));
+    assert!(
+        status_text(&view).contains("proceed_once, proceed_always, modify_with_editor, cancel"),
+        "{}",
+        status_text(&view)
+    );
     assert!(world.tools.done().is_empty());
     let view = world.reply(&view.task, "Yes.").await.unwrap();
     assert_eq!(view.status.state, TaskState::Completed);

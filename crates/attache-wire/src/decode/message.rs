@@ -1,6 +1,6 @@
 //! A message from a client.
 
-use attache_domain::{ContextId, Message, MessageId, Part, Role, TaskId};
+use attache_domain::{ContextId, Message, MessageId, Part, Progress, Role, TaskId};
 use serde_json::Value;
 
 use super::part;
@@ -48,6 +48,10 @@ fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Message> {
     };
     let profile = incoming::read(reading, &mut message, here);
     reading.recognise(profile);
+    if message.task.is_none() && Progress::answers_apart(&message).is_some() {
+        return reading
+            .refuse(here.member("taskId"), "is required: an answer about a call goes to the task that asks");
+    }
     Some(message)
 }
 

@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 use crate::fixture::{artifact, bare_view, full_view, time, user_text};
 use crate::golden;
 
-const WHOLE: TaskShape = TaskShape { history_length: None, artifacts: ArtifactsShown::WhenAny, profile: Profile::Plain };
+const WHOLE: TaskShape =
+    TaskShape { history_length: None, artifacts: ArtifactsShown::WhenAny, profile: Profile::Plain };
 
 fn folder(dialect: Dialect) -> &'static str {
     match dialect {

@@ -54,6 +54,7 @@ fn prompt() -> Value {
 
 /// A command that waits until there is a file `go`, but not for ever.
 fn waits() -> Planned {
-    let command = "echo begun; n=0; until [ -e go ] || [ $n -gt 200 ]; do n=$((n+1)); sleep 0.05; done";
+    // Without a line end, so that it is shown in one piece.
+    let command = "printf begun; n=0; until [ -e go ] || [ $n -gt 200 ]; do n=$((n+1)); sleep 0.05; done";
     calls(&[("call-1", "run_shell_command", json!({"command": command}))])
 }
