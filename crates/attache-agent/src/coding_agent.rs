@@ -43,7 +43,7 @@ impl Agent for CodingAgent {
 
     fn check(&self, message: &Message) -> Result<(), Fault> {
         match &message.wishes {
-            Some(wishes) => self.workplaces.mind(wishes).map(drop).map_err(|refusal| fault(wishes, refusal)),
+            Some(wishes) => self.workplaces.check(wishes).map_err(|refusal| fault(wishes, refusal)),
             None => Ok(()),
         }
     }

@@ -51,7 +51,10 @@ impl Default for WorkLimits {
 
 #[async_trait]
 pub trait Workplaces: Send + Sync + 'static {
-    /// Who thinks in a conversation with these wishes; or why they cannot be granted. Quick, and opens nothing.
+    /// Can these wishes be granted, as far as can be told without opening anything? Asked once for each message.
+    fn check(&self, wishes: &Wishes) -> Result<(), Refusal>;
+
+    /// Who thinks in a conversation with these wishes; or why nobody can. Looks at nothing but the model.
     fn mind(&self, wishes: &Wishes) -> Result<Mind, Refusal>;
 
     /// The workplace of a conversation; the same one for as long as its wishes stay the same.
@@ -126,6 +129,10 @@ pub trait Surroundings: Send + Sync + 'static {
 /// One workplace for everybody.
 #[async_trait]
 impl Workplaces for Workplace {
+    fn check(&self, _wishes: &Wishes) -> Result<(), Refusal> {
+        Ok(())
+    }
+
     fn mind(&self, _wishes: &Wishes) -> Result<Mind, Refusal> {
         Ok(self.mind.clone())
     }

@@ -105,11 +105,13 @@ impl Furnishing {
         &self.choice
     }
 
-    pub(crate) fn mind(&self, wishes: &Wishes) -> Result<Mind, Refusal> {
-        if *wishes == Wishes::default() {
-            return Ok(self.mind.clone());
-        }
+    /// Can these wishes be granted? Whoever opens the conversation looks again.
+    pub(crate) fn check(&self, wishes: &Wishes) -> Result<(), Refusal> {
         wished::check(&self.operator, &self.settings, wishes)?;
+        self.mind(wishes).map(drop)
+    }
+
+    pub(crate) fn mind(&self, wishes: &Wishes) -> Result<Mind, Refusal> {
         let Some(name) = &wishes.model else { return Ok(self.mind.clone()) };
         let refused = |what: String| Refusal { field: "model", what };
         if *name == self.choice.name() {
@@ -147,6 +149,7 @@ impl Furnishing {
             operator: &self.operator,
             trusted: trust.is_trusted(),
         })
+        .map(Arc::new)
         .map_err(refused)?;
         let rules =
             RuleSources { settings: &settings, workspace: &root, flags: &flags, operator: &self.operator };
@@ -253,10 +256,8 @@ fn shared_tools(operator: &Settings, models: &Models, choice: &ModelChoice) -> a
     let client = Client::new(&WebFetch::client_options(addresses(operator, AddressRules::public_only())?))
         .context("cannot make the client for web pages")?;
     let search = models.search(choice)?;
-    Ok(SharedTools {
-        fetch: Arc::new(WebFetch::new(client, WebFetchOptions::default())),
-        search: search.map(|search| Arc::new(GoogleWebSearch::new(Arc::new(SearchByGemini(search))))),
-    })
+    let search = search.map(|search| GoogleWebSearch::new(Arc::new(SearchByGemini(search))));
+    Ok(SharedTools::new(WebFetch::new(client, WebFetchOptions::default()), search))
 }
 
 /// Only public addresses, and those that the operator allows.

@@ -13,7 +13,7 @@ use attache_tool_mcp::{McpServers, ServerState};
 use crate::furnishing::included;
 
 pub(crate) struct WorkspacePremises {
-    pub(crate) settings: WorkspaceSettings,
+    pub(crate) settings: Arc<WorkspaceSettings>,
     pub(crate) root: PathBuf,
     pub(crate) model: String,
     pub(crate) servers: Vec<Arc<McpServers>>,

@@ -1,7 +1,7 @@
 //! What lies around in a workspace that the model should know of: files that people mention, and words they left.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use attache_agent::Surroundings;
@@ -14,14 +14,14 @@ use attache_tool_std::mentions;
 use crate::furnishing::included;
 
 pub(crate) struct WorkspaceSurroundings {
-    settings: WorkspaceSettings,
+    settings: Arc<WorkspaceSettings>,
     workspace: PathBuf,
     /// Files that the model has been told already.
     known: Mutex<Vec<PathBuf>>,
 }
 
 impl WorkspaceSurroundings {
-    pub(crate) fn new(settings: WorkspaceSettings, workspace: PathBuf, told: &ContextFiles) -> Self {
+    pub(crate) fn new(settings: Arc<WorkspaceSettings>, workspace: PathBuf, told: &ContextFiles) -> Self {
         let known = told.files.iter().map(|(path, _)| path.clone()).collect();
         Self { settings, workspace, known: Mutex::new(known) }
     }

@@ -18,8 +18,27 @@ use crate::wiring::Attended;
 
 /// What conversations share, because it keeps nothing of them.
 pub(crate) struct SharedTools {
-    pub(crate) fetch: Arc<WebFetch>,
-    pub(crate) search: Option<Arc<GoogleWebSearch>>,
+    /// Those that keep nothing of whoever uses them.
+    tools: Vec<Arc<dyn Tool>>,
+    ask_user: Arc<AskUser>,
+    write_todos: Arc<WriteTodos>,
+}
+
+impl SharedTools {
+    pub(crate) fn new(fetch: WebFetch, search: Option<GoogleWebSearch>) -> Self {
+        let mut tools: Vec<Arc<dyn Tool>> = vec![
+            Arc::new(ListDirectory::default()),
+            Arc::new(Glob::default()),
+            Arc::new(GrepSearch::default()),
+            Arc::new(SaveMemory::default()),
+            Arc::new(ShareFile::default()),
+            Arc::new(fetch),
+        ];
+        if let Some(search) = search {
+            tools.push(Arc::new(search));
+        }
+        Self { tools, ask_user: Arc::default(), write_todos: Arc::default() }
+    }
 }
 
 /// One conversation's tools.
@@ -64,27 +83,19 @@ pub(crate) fn standard_tools(
     };
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(ReadFile::new(reads.clone())),
-        Arc::new(ListDirectory::default()),
-        Arc::new(Glob::default()),
-        Arc::new(GrepSearch::default()),
         Arc::new(WriteFile::new(reads.clone())),
         Arc::new(Replace::new(reads)),
         Arc::new(RunShellCommand::new(shell, background.clone())),
         Arc::new(ListBackgroundProcesses::new(background.clone())),
         Arc::new(ReadBackgroundOutput::new(background)),
-        Arc::new(SaveMemory::default()),
-        Arc::new(ShareFile::default()),
-        shared.fetch.clone(),
     ];
+    tools.extend(shared.tools.iter().cloned());
     // A question that nobody can answer only stops the work.
     if attended == Attended::Yes {
-        tools.push(Arc::new(AskUser::default()));
+        tools.push(shared.ask_user.clone());
     }
     if keys.write_todos {
-        tools.push(Arc::new(WriteTodos::default()));
-    }
-    if let Some(search) = &shared.search {
-        tools.push(search.clone());
+        tools.push(shared.write_todos.clone());
     }
     let mut offered = Registry::default();
     for tool in tools.into_iter().filter(|tool| keys.offers(&tool.spec().name)) {

@@ -58,6 +58,10 @@ impl Furnisher {
 
 #[async_trait]
 impl Workplaces for Furnisher {
+    fn check(&self, wishes: &Wishes) -> Result<(), Refusal> {
+        self.furnishing.check(wishes)
+    }
+
     fn mind(&self, wishes: &Wishes) -> Result<Mind, Refusal> {
         self.furnishing.mind(wishes)
     }

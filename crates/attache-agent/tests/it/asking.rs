@@ -108,5 +108,5 @@ async fn an_answer_that_nobody_asked_for_is_refused() {
     let view = world.send("Hello").await;
     let fault =
         world.answer_data(&view.task, json!({"call": "x", "choice": "proceed_once"})).await.unwrap_err();
-    assert!(fault.to_string().contains("nobody is asked about the call"), "{fault}");
+    assert!(fault.to_string().contains("is completed and takes no more messages"), "{fault}");
 }

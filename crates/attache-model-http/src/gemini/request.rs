@@ -86,7 +86,10 @@ impl Declared {
             return Ok(None);
         }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.tools, tools)) {
+        // Another conversation often has the same tools: to compare them takes less than to spell them.
+        let is_same = |known: &Declaration| Arc::ptr_eq(&known.tools, tools) || known.tools == *tools;
+        if let Some(known) = last.as_mut().filter(|known| is_same(known)) {
+            known.tools.clone_from(tools);
             return Ok(Some(known.spelled.clone()));
         }
         let declarations = tools.iter().map(declaration).collect::<Result<Vec<_>, _>>()?;
