@@ -75,19 +75,6 @@ impl Framing {
         }
     }
 
-    /// A fault instead of a stream. Clients of 0.3 who accept nothing but events cannot read it any other way.
-    pub(crate) fn fault_to_stream(&self, fault: &Fault) -> Response {
-        let Self::JsonRpc { version: Version::V0_3, .. } = self else { return self.fault(fault) };
-        if jsonrpc::http_status(fault) != 200 {
-            return self.fault(fault);
-        }
-        let (_, payload) = self.stream_fault(fault);
-        let mut body = b"event: error\ndata: ".to_vec();
-        body.extend_from_slice(&payload);
-        body.extend_from_slice(b"\n\n");
-        json(200, "text/event-stream", body)
-    }
-
     /// A fault on a stream that is already open: its payload, and the name of its event if it has one.
     pub(crate) fn stream_fault(&self, fault: &Fault) -> (Option<&'static str>, Vec<u8>) {
         match self {

@@ -33,18 +33,13 @@ pub(crate) async fn perform(
 ) -> Response {
     let mut activation = Activation::of(app, asked.head);
     let result = act(app, &asked, &mut activation, decode).await;
-    let Asked { head, admitted, framing, kind, .. } = asked;
+    let Asked { admitted, framing, kind, .. } = asked;
     app.metrics.called(framing.binding(), framing.version(), kind, result.as_ref().err());
     let mut response = match result {
         Ok(response) => response,
         Err(fault) => {
             report(admitted.number, kind, &fault);
-            match kind {
-                OperationKind::Stream | OperationKind::Subscribe if execute::wants_events(head) => {
-                    framing.fault_to_stream(&fault)
-                }
-                _ => framing.fault(&fault),
-            }
+            framing.fault(&fault)
         }
     };
     activation.confirm(framing.version(), &mut response);

@@ -207,6 +207,7 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
         Changed("append", "true", "false"),
         "the first piece of output begins its artifact, and only what is new follows",
     ),
+    everywhere(Field("framing"), "an error in place of a stream is a JSON body"),
     everywhere(Field("error.message"), "errors are told in our own words"),
     everywhere(Field("error.data"), "errors say more, for programs"),
 ];
