@@ -2,14 +2,15 @@
 
 mod tool_call;
 
-use attache_domain::{CallMove, Happening, Part, PartContent, StateReason, TaskState, TaskView};
-use serde_json::{Value, json};
+use attache_domain::{CallMove, Happening, Part, StateReason, TaskState, TaskView};
 
-use super::envelope::{StatusEvent, error_in, message, speech};
+use super::envelope::{
+    StatusEvent, WITHDRAWN, data, error_in, message, speech, withdrawn_message, write_artifact,
+};
 use super::{Occasion, URI, thought};
 use crate::Dialect;
 use crate::encode::text::write_text;
-use crate::encode::{event, write_item, write_message_item};
+use crate::encode::write_message_item;
 
 pub(super) fn shows(happening: &Happening<'_>) -> bool {
     match happening {
@@ -41,16 +42,13 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
             say(dialect, occasion, &speech(occasion, 0), parts, &Kind::of("TEXT_CONTENT"), out);
         }
         Happening::TextWithdrawn => {
-            let withdrawn = format!("{}-{}", speech(occasion, 1), occasion.task);
-            let parts = vec![Part::text(
-                "The answer was cut off; what it has said since its last call does not count.",
-            )];
+            let withdrawn = withdrawn_message(occasion);
+            let parts = vec![Part::text(WITHDRAWN)];
             let kind = Kind { withdrawn: Some(withdrawn), ..Kind::of("STATE_CHANGE") };
             say(dialect, occasion, &format!("withdrawn-{seq}"), parts, &kind, out);
         }
         Happening::Thought(text) => {
-            let (subject, description) = thought::split(text);
-            let parts = vec![data(json!({ "subject": subject, "description": description }))];
+            let parts = vec![thought::part(text)];
             say(dialect, occasion, &format!("thought-{seq}"), parts, &Kind::of("THOUGHT"), out);
         }
         Happening::Call { call, .. } | Happening::Shown { call, .. } => {
@@ -58,10 +56,7 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
             say(dialect, occasion, &format!("call-{seq}"), parts, &Kind::of("TOOL_CALL_UPDATE"), out);
         }
         Happening::Artifact { artifact, append, last_chunk } => {
-            write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
-                let (task, context) = (occasion.task, occasion.context);
-                event::write_artifact_update(dialect, task, context, artifact, *append, *last_chunk, out);
-            });
+            write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
         }
         Happening::Replied(message) => write_message_item(dialect, message, out),
     }
@@ -124,8 +119,4 @@ fn write_event(
         out.push(b'}');
     };
     event.write(dialect, occasion, metadata, out);
-}
-
-fn data(value: Value) -> Part {
-    Part::new(PartContent::Data(value))
 }

@@ -1,6 +1,6 @@
 //! The event around a happening: A2A's own, the same for every profile.
 
-use attache_domain::{Message, MessageId, Part, Role, TaskState, TaskStatus, Usage};
+use attache_domain::{Artifact, Message, MessageId, Part, PartContent, Role, TaskState, TaskStatus, Usage};
 use serde_json::Value;
 
 use super::Occasion;
@@ -72,4 +72,32 @@ pub(super) fn error_in(state: TaskState, message: &Message) -> Option<String> {
 /// Why a turn stopped without an answer, in a word for programs.
 pub(super) fn reason_in(message: &Message) -> Option<&str> {
     message.metadata.as_ref()?.get("reason").and_then(Value::as_str)
+}
+
+/// The message whose text does not count any more: what was said in the breath before.
+pub(super) fn withdrawn_message(occasion: &Occasion<'_>) -> String {
+    format!("{}-{}", speech(occasion, 1), occasion.task)
+}
+
+/// What people read when text is withdrawn.
+pub(super) const WITHDRAWN: &str =
+    "The answer was cut off; what it has said since its last call does not count.";
+
+pub(super) fn write_artifact(
+    dialect: Dialect,
+    occasion: &Occasion<'_>,
+    artifact: &Artifact,
+    append: bool,
+    last_chunk: bool,
+    out: &mut Vec<u8>,
+) {
+    write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
+        let (task, context) = (occasion.task, occasion.context);
+        event::write_artifact_update(dialect, task, context, artifact, append, last_chunk, out);
+    });
+}
+
+/// A part that holds an object of the extension.
+pub(super) fn data(value: Value) -> Part {
+    Part::new(PartContent::Data(value))
 }

@@ -10,17 +10,17 @@ mod tool;
 mod tool_call;
 
 use attache_domain::{
-    CallMove, CallPhase, Happening, Message, Part, PartContent, StateReason, TaskId, TaskState, TaskView,
-    Turn, Usage,
+    CallMove, CallPhase, Happening, Message, Part, StateReason, TaskId, TaskState, TaskView, Turn, Usage,
 };
-use serde_json::{Value, json};
 
-use super::envelope::{StatusEvent, error_in, message, reason_in, speech};
+use super::envelope::{
+    StatusEvent, WITHDRAWN, data, error_in, message, reason_in, speech, withdrawn_message, write_artifact,
+};
 use super::incoming::GEMINI;
 use super::{Occasion, thought};
 use crate::Dialect;
 use crate::encode::text::{write_integer, write_text};
-use crate::encode::{event, write_item, write_message_item};
+use crate::encode::write_message_item;
 
 pub(super) fn shows(happening: &Happening<'_>) -> bool {
     match happening {
@@ -49,16 +49,13 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
             say(dialect, occasion, &speech(occasion, 0), parts, &Metadata::of("text-content"), out);
         }
         Happening::TextWithdrawn => {
-            let withdrawn = format!("{}-{}", speech(occasion, 1), occasion.task);
-            let parts = vec![Part::text(
-                "The answer was cut off; what it has said since its last call does not count.",
-            )];
+            let withdrawn = withdrawn_message(occasion);
+            let parts = vec![Part::text(WITHDRAWN)];
             let metadata = Metadata { withdrawn: Some(withdrawn), ..Metadata::of("state-change") };
             say(dialect, occasion, &format!("withdrawn-{seq}"), parts, &metadata, out);
         }
         Happening::Thought(text) => {
-            let (subject, description) = thought::split(text);
-            let parts = vec![data(json!({ "subject": subject, "description": description }))];
+            let parts = vec![thought::part(text)];
             say(dialect, occasion, &format!("thought-{seq}"), parts, &Metadata::of("thought"), out);
         }
         Happening::Call { call, .. } => {
@@ -69,10 +66,7 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
         }
         Happening::Shown { call, text } => live::write(dialect, occasion, call, text, out),
         Happening::Artifact { artifact, append, last_chunk } => {
-            write_item(dialect, b"{\"artifactUpdate\":", out, |out| {
-                let (task, context) = (occasion.task, occasion.context);
-                event::write_artifact_update(dialect, task, context, artifact, *append, *last_chunk, out);
-            });
+            write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
         }
         Happening::Replied(message) => write_message_item(dialect, message, out),
     }
@@ -183,8 +177,4 @@ fn write_usage(usage: &Usage, out: &mut Vec<u8>) {
 /// Which prompt of which task a call serves; prompts are counted from zero.
 fn prompt_id(task: &TaskId, turn: &Turn) -> String {
     format!("{task}########{}", turn.number.saturating_sub(1))
-}
-
-fn data(value: Value) -> Part {
-    Part::new(PartContent::Data(value))
 }

@@ -1,5 +1,16 @@
 //! A thought has a subject and a description; models write the first in bold before the second.
 
+use attache_domain::Part;
+use serde_json::json;
+
+use super::envelope::data;
+
+/// The part that carries a thought, the same in both dialects.
+pub(crate) fn part(text: &str) -> Part {
+    let (subject, description) = split(text);
+    data(json!({ "subject": subject, "description": description }))
+}
+
 /// Subject and description of `text`; no subject when there is none in bold.
 pub(crate) fn split(text: &str) -> (&str, String) {
     let Some((before, rest)) = text.split_once("**") else { return ("", text.trim().to_owned()) };

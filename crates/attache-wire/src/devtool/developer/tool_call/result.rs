@@ -10,7 +10,7 @@ use super::file_diff::FileDiff;
 use super::words;
 
 /// The tool whose result is a list that its input holds.
-const TODOS: (&str, &str) = ("write_todos", "todos");
+const PLAN: (&str, &str) = ("write_todos", "todos");
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -63,7 +63,7 @@ impl<'a> ToolOutput<'a> {
 /// A result that is an object, as far as that can be told. Output of a command that looks like one stays text.
 fn structured(record: &CallRecord) -> Option<Map<String, Value>> {
     let proposal = record.proposal.as_ref()?;
-    let (tool, list) = TODOS;
+    let (tool, list) = PLAN;
     match &proposal.shown {
         Shown::Questions { .. } => match record.result.as_ref()?.output.as_slice() {
             [Content::Text(text)] => serde_json::from_str(text).ok(),
