@@ -52,7 +52,8 @@ impl Earlier {
 
     /// All that the model is told now: what the workplace says at the beginning, then the conversation.
     pub(crate) fn exchanges(&mut self, opening: &[Content], view: &TaskView) -> Arc<Vec<Arc<Exchange>>> {
-        if self.latest.holds(view) {
+        let holds = self.latest.holds(view);
+        if holds {
             let Latest { told, exchanges, messages, .. } = &mut self.latest;
             let mut new = view.told_since(*exchanges, *messages).map(exchange).peekable();
             if new.peek().is_some() {
@@ -62,7 +63,7 @@ impl Earlier {
         } else {
             self.latest.told = Arc::new(self.told_from_the_start(opening, view));
         }
-        self.latest.remember(view);
+        self.latest.remember(view, holds);
         Arc::clone(&self.latest.told)
     }
 
@@ -110,8 +111,9 @@ impl Latest {
             && (view.history.len() == self.messages || spoken(view, LastTurn::GoesOn).len() == self.spoken)
     }
 
-    fn remember(&mut self, view: &TaskView) {
-        if view.history.len() != self.messages {
+    /// What was `added_to` has the same turns told from the history, unless there is more of that; a reduced one may not.
+    fn remember(&mut self, view: &TaskView, added_to: bool) {
+        if !added_to || view.history.len() != self.messages {
             self.spoken = spoken(view, LastTurn::GoesOn).len();
         }
         (self.exchanges, self.messages) = (view.exchanges.len(), view.history.len());
