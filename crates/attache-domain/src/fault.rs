@@ -44,6 +44,8 @@ pub enum Fault {
     NotAChoice { call: String, given: String, choices: Vec<String> },
     #[error("task {task} belongs to the context {context}, not to the one named")]
     ContextMismatch { task: TaskId, context: ContextId },
+    #[error("this agent has no tenant {tenant:?}")]
+    TenantNotFound { tenant: String },
     #[error("the page token is not one that this server gave for these filters; start again without it")]
     BadPageToken,
     #[error("the Last-Event-ID {given:?} is not the id of an event of this task")]

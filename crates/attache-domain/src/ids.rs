@@ -65,6 +65,10 @@ text_id! {
     /// Names one artifact within its task.
     ArtifactId
 }
+text_id! {
+    /// Names one push configuration within its task.
+    PushConfigId
+}
 
 /// Position of an event in its task's log: 1, 2, 3, … without a hole. Zero means "before the first".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Default)]

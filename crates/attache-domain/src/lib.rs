@@ -25,6 +25,7 @@ mod next;
 mod operation;
 mod progress;
 mod proposal;
+mod push;
 mod state;
 mod summary;
 mod update;
@@ -48,15 +49,19 @@ pub use fact::{
 };
 pub use fault::{Fault, Violation};
 pub use happening::{CallMove, Happening, StateReason, happening_of};
-pub use ids::{ArtifactId, ContextId, Digest, MessageId, Scope, Seq, TaskId, TaskKey};
+pub use ids::{ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq, TaskId, TaskKey};
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use next::Step;
 pub use operation::{
     Call, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Manner, Operation,
-    OperationKind, PushConfigCall, SendConfiguration, SendMessage, SubscribeTask,
+    OperationKind, SendConfiguration, SendMessage, SubscribeTask,
 };
 pub use progress::{Answered, Progress, Stage, TextPhase, Turn, TurnPhase};
 pub use proposal::{Effect, Proposal, Shown};
+pub use push::{
+    KeptPushConfig, ListPushConfigs, PushAuthentication, PushConfig, PushConfigCall, PushConfigPage,
+    PushShape, PushStanding, PushState, PushWish,
+};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use update::{Update, closes, is_shown, update_of};

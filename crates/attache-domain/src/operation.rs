@@ -2,7 +2,9 @@
 
 use jiff::Timestamp;
 
-use crate::{ContextId, Ending, Message, Metadata, Scope, Seq, TaskId, TaskState, Wishes};
+use crate::{
+    ContextId, Ending, Message, Metadata, PushConfigCall, PushWish, Scope, Seq, TaskId, TaskState, Wishes,
+};
 
 /// One request: who asks, and for what.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,8 +109,8 @@ pub struct SendConfiguration {
     pub history_length: Option<usize>,
     /// Answer as soon as the task exists instead of waiting for it to settle.
     pub return_immediately: bool,
-    /// The caller wants push notifications for this task.
-    pub wants_push: bool,
+    /// Where the caller wants to be told about this task, from before any work on it.
+    pub push: Option<Box<PushWish>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,13 +169,4 @@ pub struct ListCommands {
     pub context: Option<ContextId>,
     pub task: Option<TaskId>,
     pub wishes: Option<Box<Wishes>>,
-}
-
-/// Push configuration calls; their parameters are read once pushes are supported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PushConfigCall {
-    Create,
-    Get,
-    List,
-    Delete,
 }

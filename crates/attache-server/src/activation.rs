@@ -3,8 +3,7 @@
 use attache_domain::{Fault, Manner, SendMessage, TaskView};
 use attache_wire::devtool::{self, Profile};
 use attache_wire::{Version, extensions};
-use http::request::Parts;
-use http::{HeaderValue, header};
+use http::{HeaderMap, HeaderValue, header};
 
 use crate::app::App;
 use crate::http::Response;
@@ -26,12 +25,12 @@ pub(crate) struct Activation {
 
 impl Activation {
     /// Both header names are read on both versions: a client that means well is not punished for the other one.
-    pub(crate) fn of(app: &App, head: &Parts) -> Self {
-        let client = head.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+    pub(crate) fn of(app: &App, headers: &HeaderMap) -> Self {
+        let client = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         let client = client.map(|client| client.chars().take(LONGEST_CLIENT).collect());
         let declared = &app.options.card.capabilities.extensions;
         let names = [extensions::header_name(Version::V1_0), extensions::header_name(Version::V0_3)];
-        let lines = || names.iter().flat_map(|name| head.headers.get_all(*name));
+        let lines = || names.iter().flat_map(|name| headers.get_all(*name));
         let mut uris = extensions::requested(lines().filter_map(|value| value.to_str().ok()));
         uris.retain(|uri| declared.iter().any(|extension| covers(&extension.uri, uri)));
         Self { uris, listed: lines().next().is_some(), signed: None, client }

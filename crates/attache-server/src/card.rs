@@ -15,6 +15,8 @@ use crate::rest;
 pub(crate) struct CardDocuments {
     superset: CardDocument,
     pure: CardDocument,
+    /// For callers who are known: read by both versions, and by 1.0 only.
+    extended: Option<(Bytes, Bytes)>,
     /// The public keys that the card is signed with.
     key_set: Option<Bytes>,
     cache_control: HeaderValue,
@@ -51,6 +53,7 @@ impl CardDocuments {
         Self {
             superset: document(CardForm::Superset),
             pure: document(CardForm::Pure),
+            extended: None,
             key_set: signed.map(|signed| Bytes::from(signed.key_set.clone())),
             cache_control: HeaderValue::from_str(&format!(
                 "public, max-age={}",
@@ -60,6 +63,20 @@ impl CardDocuments {
             last_modified: HeaderValue::from_str(&http_date.unwrap_or_default())
                 .unwrap_or(HeaderValue::from_static("")),
             modified_at,
+        }
+    }
+
+    pub(crate) fn has_extended(&self) -> bool {
+        self.extended.is_some()
+    }
+
+    /// The card for callers who are known, if there is one.
+    pub(crate) fn write_extended(&self, version: Version, out: &mut Vec<u8>) {
+        if let Some((superset, pure)) = &self.extended {
+            out.extend_from_slice(match version {
+                Version::V0_3 => superset,
+                Version::V1_0 => pure,
+            });
         }
     }
 

@@ -60,6 +60,14 @@ impl Framing {
         }
     }
 
+    /// The answer when there is nothing to say.
+    pub(crate) fn nothing(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(match self {
+            Self::JsonRpc { .. } => b"null",
+            Self::Rest { .. } => b"{}",
+        });
+    }
+
     pub(crate) fn answer(&self, body: Vec<u8>) -> Response {
         let media_type = match self {
             Self::JsonRpc { .. } => "application/json",

@@ -10,7 +10,7 @@ use attache_wire::{Version, version};
 use crate::app::{Admitted, App};
 use crate::framing::{Framing, rpc_fault};
 use crate::http::{Request, Response};
-use crate::perform::{Asked, perform};
+use crate::perform::{JsonRequest, perform};
 use crate::{body, rest};
 
 /// How much of an unknown method's name is told back.
@@ -54,5 +54,5 @@ pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted)
     }
     let dialect = jsonrpc::dialect(spoken);
     let decode = || attache_wire::decode(dialect, kind, params);
-    perform(app, Asked { head: &head, admitted, framing, dialect, kind }, decode).await
+    perform(app, JsonRequest { head: &head, admitted, framing, dialect, kind }, decode).await
 }

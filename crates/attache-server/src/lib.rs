@@ -18,6 +18,7 @@ mod http;
 mod jsonrpc;
 mod listen;
 mod metrics;
+mod operate;
 mod options;
 mod perform;
 mod rest;

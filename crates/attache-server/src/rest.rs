@@ -12,7 +12,7 @@ use crate::app::{Admitted, App};
 use crate::body;
 use crate::framing::{Framing, rest_fault};
 use crate::http::{Request, Response};
-use crate::perform::{Asked, perform};
+use crate::perform::{JsonRequest, perform};
 
 pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted) -> Response {
     let (head, body) = request.into_parts();
@@ -33,8 +33,8 @@ pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted)
         Err(fault) => return framing.fault(&fault),
     };
     let decode = || rest::decode(&route, head.uri.query().unwrap_or_default(), body);
-    let asked = Asked { head: &head, admitted, framing, dialect: route.dialect, kind: route.kind };
-    perform(app, asked, decode).await
+    let request = JsonRequest { head: &head, admitted, framing, dialect: route.dialect, kind: route.kind };
+    perform(app, request, decode).await
 }
 
 async fn read_body(

@@ -18,6 +18,7 @@ mod identity;
 mod journal;
 mod listing;
 mod media;
+mod push;
 mod replay;
 mod runner;
 mod service;

@@ -144,7 +144,7 @@ impl SessionService {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
         }
-        if send.configuration.wants_push {
+        if send.configuration.push.is_some() {
             return Err(Fault::PushNotSupported);
         }
         media::check_input(&send.message.parts, &self.options.input_modes)?;

@@ -8,7 +8,7 @@ mod list;
 use std::sync::Arc;
 
 use attache_domain::Scope;
-use attache_store::StoreError;
+use attache_store::{Record, StoreError};
 use rusqlite::{Connection, OptionalExtension, Statement};
 
 pub(crate) use events::FIND_TASK;
@@ -31,6 +31,7 @@ pub(crate) struct Reader<'c> {
     shared: Arc<Shared>,
     scope: Statement<'c>,
     record: Statement<'c>,
+    records: Statement<'c>,
     events: events::Statements<'c>,
     list: list::Statements<'c>,
     count: count::Statements<'c>,
@@ -44,6 +45,10 @@ impl<'c> Reader<'c> {
             shared,
             scope: connection.prepare("SELECT number FROM scope WHERE tenant = ?1 AND owner = ?2")?,
             record: connection.prepare("SELECT value FROM record WHERE space = ?1 AND key = ?2")?,
+            records: connection.prepare(
+                "SELECT key, value FROM record WHERE space = ?1 AND key >= ?2 AND (?3 IS NULL OR key > ?3)
+                 ORDER BY key LIMIT ?4",
+            )?,
             events: events::Statements::prepare(connection)?,
             list: list::Statements::prepare(connection)?,
             count: count::Statements::prepare(connection)?,
@@ -53,6 +58,23 @@ impl<'c> Reader<'c> {
 
     pub(crate) fn record(&mut self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.record.query_row((space, key), |row| row.get(0)).optional().map_err(read_failed)
+    }
+
+    pub(crate) fn records(
+        &mut self,
+        space: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        // A later `after` is the better place to begin: the index goes straight there.
+        let from = after.unwrap_or_default().max(prefix);
+        let found = self.records.query_map((space, from, after, limit), |row| {
+            Ok(Record { key: row.get(0)?, value: row.get(1)? })
+        });
+        let found = found.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(read_failed)?;
+        Ok(found.into_iter().take_while(|record| record.key.starts_with(prefix)).collect())
     }
 
     /// The number of a caller; `None` when there is nothing of that caller.

@@ -7,7 +7,8 @@ use std::thread::{Builder, JoinHandle};
 use async_trait::async_trait;
 use attache_domain::{Event, Seq, TaskKey};
 use attache_store::{
-    Append, EventLog, IndexCounts, ListQuery, ListedTasks, Records, Snapshot, StoreError, TaskIndex,
+    Append, EventLog, IndexCounts, ListQuery, ListedTasks, Record, RecordChange, Records, Snapshot,
+    StoreError, TaskIndex,
 };
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -139,6 +140,21 @@ impl Records for SqliteStore {
             Written::Record(value) => Ok(value),
             Written::Done => Err(StoreError::unavailable("the writer answered another question")),
         }
+    }
+
+    async fn change(&self, changes: Vec<RecordChange>) -> Result<(), StoreError> {
+        self.write(Change::Records(changes)).await.map(drop)
+    }
+
+    async fn under(
+        &self,
+        space: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        let (space, prefix, after) = (space.to_owned(), prefix.to_owned(), after.map(str::to_owned));
+        self.readers.ask(move |reader| reader.records(&space, &prefix, after.as_deref(), limit)).await
     }
 }
 

@@ -12,7 +12,7 @@ mod known;
 use std::sync::Arc;
 
 use attache_domain::{Scope, TaskKey};
-use attache_store::{Snapshot, StoreError};
+use attache_store::{RecordChange, Snapshot, StoreError};
 use rusqlite::{Connection, OptionalExtension, Statement};
 use tokio::sync::{mpsc, oneshot};
 
@@ -40,6 +40,7 @@ pub(crate) enum Change {
     Append(AppendBody),
     Snapshot { key: TaskKey, snapshot: Snapshot },
     Record { space: String, key: String, value: Vec<u8> },
+    Records(Vec<RecordChange>),
 }
 
 #[derive(Debug)]
@@ -62,6 +63,8 @@ pub(crate) struct Writer<'c> {
     insert_snapshot: Statement<'c>,
     insert_record: Statement<'c>,
     find_record: Statement<'c>,
+    put_record: Statement<'c>,
+    delete_record: Statement<'c>,
     append: append::Statements<'c>,
     known: KnownTasks,
     filing: Filing<'c>,
@@ -86,6 +89,8 @@ impl<'c> Writer<'c> {
                 "INSERT INTO record (space, key, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             )?,
             find_record: prepare("SELECT value FROM record WHERE space = ?1 AND key = ?2")?,
+            put_record: prepare("INSERT OR REPLACE INTO record (space, key, value) VALUES (?1, ?2, ?3)")?,
+            delete_record: prepare("DELETE FROM record WHERE space = ?1 AND key = ?2")?,
             append: append::Statements::prepare(connection)?,
             known: KnownTasks::default(),
             filing,
@@ -142,6 +147,17 @@ impl<'c> Writer<'c> {
                 self.insert_record.execute((space, key, value))?;
                 let value = self.find_record.query_row((space, key), |row| row.get(0))?;
                 Ok(Ok(Written::Record(value)))
+            }
+            Change::Records(changes) => {
+                for change in changes {
+                    match change {
+                        RecordChange::Put { space, record } => {
+                            self.put_record.execute((space, &record.key, &record.value))?
+                        }
+                        RecordChange::Delete { space, key } => self.delete_record.execute((space, key))?,
+                    };
+                }
+                Ok(Ok(Written::Done))
             }
         }
     }

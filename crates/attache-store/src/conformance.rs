@@ -87,6 +87,9 @@ macro_rules! conformance_tests {
             records_of_other_spaces_and_keys_are_apart
             any_bytes_and_names_make_a_record
             of_many_values_put_at_once_all_callers_get_one
+            a_record_is_replaced_and_deleted
+            records_are_listed_by_prefix_in_the_order_of_their_keys
+            records_are_listed_page_by_page
         }
     };
     (@each ($open:expr) $($check:ident)*) => {

@@ -15,5 +15,5 @@ mod stores;
 pub use error::StoreError;
 pub use index::{IndexCounts, ListCursor, ListQuery, ListedTasks, TaskIndex};
 pub use log::{Append, EventLog, Snapshot};
-pub use records::Records;
+pub use records::{Record, RecordChange, Records};
 pub use stores::Stores;

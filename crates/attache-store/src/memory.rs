@@ -1,21 +1,22 @@
 //! Everything in memory: for tests, benches and servers that need not remember.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use attache_domain::{Event, Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp};
 
 use crate::{
-    Append, EventLog, IndexCounts, ListCursor, ListQuery, ListedTasks, Records, Snapshot, StoreError,
-    TaskIndex,
+    Append, EventLog, IndexCounts, ListCursor, ListQuery, ListedTasks, Record, RecordChange, Records,
+    Snapshot, StoreError, TaskIndex,
 };
 
 /// A store that forgets everything when it is dropped.
 #[derive(Default)]
 pub struct MemoryStore {
     tasks: Mutex<Tasks>,
-    records: Mutex<HashMap<(String, String), Vec<u8>>>,
+    records: Mutex<BTreeMap<(String, String), Vec<u8>>>,
 }
 
 #[derive(Default)]
@@ -35,6 +36,10 @@ struct StoredTask {
 impl MemoryStore {
     fn tasks(&self) -> MutexGuard<'_, Tasks> {
         self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn records(&self) -> MutexGuard<'_, BTreeMap<(String, String), Vec<u8>>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -154,12 +159,41 @@ impl TaskIndex for MemoryStore {
 #[async_trait]
 impl Records for MemoryStore {
     async fn get(&self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(records.get(&(space.to_owned(), key.to_owned())).cloned())
+        Ok(self.records().get(&(space.to_owned(), key.to_owned())).cloned())
     }
 
     async fn get_or_put(&self, space: &str, key: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError> {
-        let mut records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(records.entry((space.to_owned(), key.to_owned())).or_insert(value).clone())
+        Ok(self.records().entry((space.to_owned(), key.to_owned())).or_insert(value).clone())
+    }
+
+    async fn change(&self, changes: Vec<RecordChange>) -> Result<(), StoreError> {
+        let mut records = self.records();
+        for change in changes {
+            match change {
+                RecordChange::Put { space, record } => {
+                    records.insert((space.to_owned(), record.key), record.value)
+                }
+                RecordChange::Delete { space, key } => records.remove(&(space.to_owned(), key)),
+            };
+        }
+        Ok(())
+    }
+
+    async fn under(
+        &self,
+        space: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        let place = |key: &str| (space.to_owned(), key.to_owned());
+        let start = match after {
+            Some(after) if after >= prefix => Bound::Excluded(place(after)),
+            _ => Bound::Included(place(prefix)),
+        };
+        let records = self.records();
+        let found = records.range((start, Bound::Unbounded)).take(limit);
+        let found = found.take_while(|((of, key), _)| of == space && key.starts_with(prefix));
+        Ok(found.map(|((_, key), value)| Record { key: key.clone(), value: value.clone() }).collect())
     }
 }

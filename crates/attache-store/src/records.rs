@@ -10,4 +10,32 @@ pub trait Records: Send + Sync + 'static {
 
     /// Stores `value` unless there is one already; returns the one that counts.
     async fn get_or_put(&self, space: &str, key: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError>;
+
+    /// Makes all changes, in this order, or none. When it returns, they are as durable as the store promises.
+    async fn change(&self, changes: Vec<RecordChange>) -> Result<(), StoreError>;
+
+    /// Up to `limit` records of `space` whose keys begin with `prefix` and come strictly after `after`, in the order of
+    /// the bytes of their keys. Fewer than `limit`: there are no more.
+    async fn under(
+        &self,
+        space: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError>;
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub enum RecordChange {
+    /// Takes the place of what was there.
+    Put { space: &'static str, record: Record },
+    /// Deleting what is not there is no error.
+    Delete { space: &'static str, key: String },
+}
+
+/// One record within its space. Has no debug text: it may be secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Record {
+    pub key: String,
+    pub value: Vec<u8>,
 }

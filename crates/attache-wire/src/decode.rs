@@ -5,9 +5,7 @@
 //! Members may be written in camelCase or snake_case, `null` counts as absent, and members nobody
 //! knows are passed over.
 
-use attache_domain::{
-    CancelTask, Fault, GetTask, Operation, OperationKind, PushConfigCall, SubscribeTask, TaskId,
-};
+use attache_domain::{CancelTask, Fault, GetTask, Operation, OperationKind, SubscribeTask, TaskId};
 use serde_json::{Map, Value};
 
 use crate::Dialect;
@@ -16,8 +14,9 @@ use reading::{Members, Place, Reading, kind_of};
 
 mod base64;
 mod list;
-mod message;
-mod part;
+pub(crate) mod message;
+pub(crate) mod part;
+mod push;
 pub(crate) mod reading;
 mod send;
 
@@ -33,10 +32,6 @@ pub struct Decoded {
 
 /// Reads the parameters of one operation: JSON-RPC params, or the members of a REST request.
 pub fn decode(dialect: Dialect, kind: OperationKind, params: Option<Value>) -> Result<Decoded, Fault> {
-    if let Some(call) = push_call(kind) {
-        // Refused for now whatever the parameters are; the refusal must not depend on them.
-        return Ok(Decoded { operation: Operation::PushConfig(call), tenant: None, profile: None });
-    }
     let params = match params {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
@@ -77,21 +72,11 @@ fn operation(reading: &mut Reading, kind: OperationKind, mut members: Members<'_
         OperationKind::ExtendedCard => Operation::ExtendedCard,
         OperationKind::Commands => Operation::Commands(commands::read_list(reading, members)),
         OperationKind::Execute => Operation::Execute(commands::read_execute(reading, members)?),
-        OperationKind::PushCreate
-        | OperationKind::PushGet
-        | OperationKind::PushList
-        | OperationKind::PushDelete => Operation::PushConfig(push_call(kind)?),
+        OperationKind::PushCreate => Operation::PushConfig(push::read_create(reading, members)?),
+        OperationKind::PushGet => Operation::PushConfig(push::read_get(reading, members)?),
+        OperationKind::PushList => Operation::PushConfig(push::read_list(reading, members)?),
+        OperationKind::PushDelete => Operation::PushConfig(push::read_delete(reading, members)?),
     })
-}
-
-fn push_call(kind: OperationKind) -> Option<PushConfigCall> {
-    match kind {
-        OperationKind::PushCreate => Some(PushConfigCall::Create),
-        OperationKind::PushGet => Some(PushConfigCall::Get),
-        OperationKind::PushList => Some(PushConfigCall::List),
-        OperationKind::PushDelete => Some(PushConfigCall::Delete),
-        _ => None,
-    }
 }
 
 fn task_id(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskId> {

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{ContextId, Message, TaskId, TaskView, Update};
+use attache_domain::{ContextId, KeptPushConfig, Message, PushConfigPage, TaskId, TaskView, Update};
 
 use crate::Dialect;
 use crate::devtool::Profile;
@@ -13,8 +13,11 @@ use crate::devtool::Profile;
 pub(crate) mod event;
 mod message;
 pub(crate) mod part;
+mod push;
 mod task;
 pub(crate) mod text;
+
+pub(crate) use task::with_calls;
 
 /// How much of a task is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +97,15 @@ pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"totalSize\":");
     text::write_integer(page.total_size, out);
     out.push(b'}');
+}
+
+/// The answer to setting or getting a push configuration.
+pub fn write_push_config(dialect: Dialect, kept: &KeptPushConfig, out: &mut Vec<u8>) {
+    push::write(dialect, kept, out);
+}
+
+pub fn write_push_configs(dialect: Dialect, page: &PushConfigPage, out: &mut Vec<u8>) {
+    push::write_page(dialect, page, out);
 }
 
 /// 0.3 on JSON-RPC tells objects apart by `kind`; the other dialects wrap them.

@@ -85,6 +85,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         | Fault::BadCursor { .. } => {
             (-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "InvalidParamsError")
         }
+        Fault::TenantNotFound { .. } => (-32602, 404, "NOT_FOUND", "TENANT_NOT_FOUND", "InvalidParamsError"),
         Fault::Internal => (-32603, 500, "INTERNAL", "INTERNAL_ERROR", "InternalError"),
         Fault::Unavailable => (-32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
         Fault::Unauthenticated => (-32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError"),
@@ -116,6 +117,7 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         Fault::NotAChoice { call, choices, .. } => {
             vec![("call", call.into()), ("choices", choices.join(",").into())]
         }
+        Fault::TenantNotFound { tenant } => vec![("tenant", tenant.into())],
         Fault::MethodNotFound { method } => vec![("method", method.into())],
         Fault::RouteNotFound { path } => vec![("path", path.into())],
         Fault::VerbNotAllowed { path, method, allowed } => {
@@ -181,6 +183,7 @@ fn violations(fault: &Fault) -> Vec<Value> {
             violations.iter().map(|it| spell(&it.field, &it.description)).collect()
         }
         Fault::ContextMismatch { .. } => vec![spell("message.contextId", &fault.to_string())],
+        Fault::TenantNotFound { .. } => vec![spell("tenant", &fault.to_string())],
         Fault::BadPageToken => vec![spell("pageToken", &fault.to_string())],
         Fault::BadCursor { .. } => vec![spell("Last-Event-ID", &fault.to_string())],
         _ => Vec::new(),

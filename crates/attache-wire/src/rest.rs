@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::decode::reading::{camel_case, kind_of};
 use crate::encode::text::write_value;
-use crate::{Decoded, Version, fault, percent};
+use crate::{Decoded, Dialect, Version, fault, percent};
 
 mod route;
 
@@ -27,14 +27,31 @@ pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<Decoded
         let value = typed(&name, text);
         members.entry(name).or_insert(value);
     }
-    if let Some(task) = &route.task {
-        members.insert("id".to_owned(), task.as_str().into());
+    for (name, id) in ids_in_path(route) {
+        members.insert(name.to_owned(), id.into());
     }
     let mut decoded = crate::decode(route.dialect, route.kind, Some(Value::Object(members)))?;
     if route.tenant.is_some() {
         decoded.tenant.clone_from(&route.tenant);
     }
     Ok(decoded)
+}
+
+/// What the path names, under the names that the parameters have in this dialect.
+fn ids_in_path(route: &Route) -> impl Iterator<Item = (&'static str, &str)> {
+    let about_push = matches!(
+        route.kind,
+        OperationKind::PushCreate
+            | OperationKind::PushGet
+            | OperationKind::PushList
+            | OperationKind::PushDelete
+    );
+    let (task, config) = match route.dialect {
+        Dialect::V1_0 if about_push => ("taskId", "id"),
+        _ => ("id", "pushNotificationConfigId"),
+    };
+    let ids = [(task, route.task.as_deref()), (config, route.config.as_deref())];
+    ids.into_iter().filter_map(|(name, id)| Some((name, id?)))
 }
 
 /// A query knows only text. What should be a number or a boolean becomes one if it looks like one;

@@ -8,7 +8,8 @@ use tokio::sync::watch;
 
 use super::Store;
 use crate::{
-    Append, EventLog, IndexCounts, ListQuery, ListedTasks, Records, Snapshot, StoreError, TaskIndex,
+    Append, EventLog, IndexCounts, ListQuery, ListedTasks, Record, RecordChange, Records, Snapshot,
+    StoreError, TaskIndex,
 };
 
 /// Hands everything to the store inside; appends wait first while the gate is held. Starts open.
@@ -113,5 +114,19 @@ impl<S: Store> Records for HeldBack<S> {
 
     async fn get_or_put(&self, space: &str, key: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError> {
         self.store.get_or_put(space, key, value).await
+    }
+
+    async fn change(&self, changes: Vec<RecordChange>) -> Result<(), StoreError> {
+        self.store.change(changes).await
+    }
+
+    async fn under(
+        &self,
+        space: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.store.under(space, prefix, after, limit).await
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::Store;
+use crate::{Record, RecordChange};
 
 pub async fn a_missing_record_is_none(store: Arc<impl Store>) {
     assert_eq!(store.get("space", "key").await.expect("looks"), None);
@@ -47,4 +48,55 @@ pub async fn of_many_values_put_at_once_all_callers_get_one(store: Arc<impl Stor
     for value in callers.join_all().await {
         assert_eq!(value, kept);
     }
+}
+
+fn put(key: &str, value: &str) -> RecordChange {
+    RecordChange::Put { space: "space", record: Record { key: key.into(), value: value.into() } }
+}
+
+fn delete(key: &str) -> RecordChange {
+    RecordChange::Delete { space: "space", key: key.into() }
+}
+
+pub async fn a_record_is_replaced_and_deleted(store: Arc<impl Store>) {
+    let look = async |key: &str| store.get("space", key).await.expect("looks");
+    store.get_or_put("space", "key", b"first".to_vec()).await.expect("puts");
+    store.change(vec![put("key", "second"), put("other", "kept")]).await.expect("changes");
+    assert_eq!(look("key").await, Some(b"second".to_vec()));
+    store.change(vec![delete("key"), delete("never there")]).await.expect("changes");
+    assert_eq!(look("key").await, None);
+    assert_eq!(look("other").await, Some(b"kept".to_vec()));
+    store.change(vec![put("key", "a"), delete("key"), put("key", "b")]).await.expect("changes");
+    assert_eq!(look("key").await, Some(b"b".to_vec()), "changes are made in their order");
+}
+
+pub async fn records_are_listed_by_prefix_in_the_order_of_their_keys(store: Arc<impl Store>) {
+    let keys = ["b/2", "a", "b/10", "b", "b/", "c/1", "b0", "b/\u{e9}"];
+    store.change(keys.iter().map(|key| put(key, key)).collect()).await.expect("changes");
+    let elsewhere = Record { key: "b/3".into(), value: Vec::new() };
+    store.change(vec![RecordChange::Put { space: "else", record: elsewhere }]).await.expect("changes");
+    let listed = store.under("space", "b/", None, 100).await.expect("lists");
+    let found: Vec<&str> = listed.iter().map(|record| record.key.as_str()).collect();
+    assert_eq!(found, ["b/", "b/10", "b/2", "b/\u{e9}"]);
+    assert!(listed.iter().all(|record| record.value == record.key.as_bytes()));
+    assert_eq!(store.under("space", "", None, 100).await.expect("lists").len(), keys.len());
+    assert!(store.under("space", "d", None, 100).await.expect("lists").is_empty());
+}
+
+pub async fn records_are_listed_page_by_page(store: Arc<impl Store>) {
+    let keys: Vec<String> = (0..25).map(|number| format!("k{number:02}")).collect();
+    store.change(keys.iter().map(|key| put(key, "")).collect()).await.expect("changes");
+    let (mut found, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let page = store.under("space", "k", after.as_deref(), 10).await.expect("lists");
+        after = page.last().map(|record| record.key.clone());
+        found.extend(page.iter().map(|record| record.key.clone()));
+        if page.len() < 10 {
+            break;
+        }
+    }
+    assert_eq!(found, keys);
+    let before_all = store.under("space", "k", Some("a"), 1).await.expect("lists");
+    assert_eq!(before_all.first().map(|record| record.key.as_str()), Some("k00"));
+    assert!(store.under("space", "k", Some("l"), 1).await.expect("lists").is_empty());
 }

@@ -3,7 +3,7 @@
 use attache_domain::{Manner, SendConfiguration, SendMessage};
 
 use super::reading::{Members, Reading};
-use super::{history_length, message};
+use super::{history_length, message, push};
 use crate::Dialect;
 
 pub(super) fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<SendMessage> {
@@ -21,19 +21,10 @@ fn read_configuration(reading: &mut Reading, parent: &mut Members<'_>) -> SendCo
     };
     SendConfiguration {
         accepted_output_modes: members.texts(reading, "acceptedOutputModes"),
-        wants_push: wants_push(reading, &mut members),
+        push: push::read_inline(reading, &mut members),
         history_length: history_length(reading, &mut members),
         return_immediately: return_immediately(reading, &mut members),
     }
-}
-
-fn wants_push(reading: &mut Reading, members: &mut Members<'_>) -> bool {
-    let names: &[&str] = match reading.dialect() {
-        Dialect::V1_0 => &["taskPushNotificationConfig"],
-        Dialect::V0_3Rpc => &["pushNotificationConfig"],
-        Dialect::V0_3Rest => &["pushNotification", "pushNotificationConfig"],
-    };
-    names.iter().any(|name| members.object(reading, name).is_some())
 }
 
 /// 0.3 asks the other way round. Its protobuf form cannot tell false from absent, so once there is a

@@ -29,7 +29,7 @@ pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &m
 }
 
 /// The status of a task that waits for answers, with the calls they are about; none where there is nothing to add.
-fn with_calls(view: &TaskView, profile: Profile) -> Option<TaskStatus> {
+pub(crate) fn with_calls(view: &TaskView, profile: Profile) -> Option<TaskStatus> {
     if profile == Profile::Plain || view.status.state != TaskState::InputRequired {
         return None;
     }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use attache_domain::{
     Artifact, ArtifactId, Base64, ContextId, Digest, Ending, Event, Fact, Message, MessageId, Metadata,
-    Opened, Part, PartContent, ReplyShape, Role, Scope, SendConfiguration, SendMessage, Seq, TaskId,
-    TaskState, TaskStatus, TaskView, Timestamp,
+    Opened, Part, PartContent, PushAuthentication, PushConfig, PushShape, PushWish, ReplyShape, Role, Scope,
+    SendConfiguration, SendMessage, Seq, TaskId, TaskState, TaskStatus, TaskView, Timestamp,
 };
-use attache_wire::Dialect;
+use attache_wire::{Dialect, Version};
 use serde_json::{Value, json};
 
 /// 2025-10-28T10:30:00Z and some milliseconds.
@@ -86,6 +86,23 @@ pub(crate) fn lose(dialect: Dialect, message: &mut Message) {
     }
 }
 
+/// A configuration with everything that one can have.
+pub(crate) fn push_wish(dialect: Dialect) -> PushWish {
+    let authentication =
+        PushAuthentication { schemes: vec!["Bearer".into()], credentials: Some("hook-secret".into()) };
+    let shape = match dialect.version() {
+        Version::V0_3 => PushShape::WholeTask,
+        Version::V1_0 => PushShape::EachUpdate,
+    };
+    let config = PushConfig {
+        id: "hook-1".into(),
+        url: "https://hooks.example.com/a2a".into(),
+        token: Some("hook-token".into()),
+        authentication: Some(authentication),
+    };
+    PushWish { config, shape }
+}
+
 pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
     SendMessage {
         message: full_message(dialect),
@@ -93,7 +110,7 @@ pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
             accepted_output_modes: vec!["text/plain".into(), "application/json".into()],
             history_length: Some(5),
             return_immediately: true,
-            wants_push: true,
+            push: Some(Box::new(push_wish(dialect))),
         },
         metadata: Some(object(json!({ "origin": "golden" }))),
         manner: Default::default(),

@@ -12,6 +12,7 @@ mod fixture;
 mod gemini_dialect;
 mod golden;
 mod never_panics;
+mod push;
 mod rejections;
 mod replies;
 mod requests;

@@ -1,8 +1,8 @@
 //! Requests in, operations out, per version and binding.
 
 use attache_domain::{
-    CancelTask, ContextId, Fault, GetTask, ListTasks, Operation, OperationKind, Part, PartContent,
-    PushConfigCall, Role, SendConfiguration, SendMessage, SubscribeTask, TaskId, TaskState,
+    CancelTask, ContextId, Fault, GetTask, ListTasks, Operation, OperationKind, Part, PartContent, Role,
+    SendConfiguration, SendMessage, SubscribeTask, TaskId, TaskState,
 };
 use attache_wire::{Decoded, Dialect, Version, decode, jsonrpc, rest};
 use serde_json::{Value, json};
@@ -193,23 +193,6 @@ fn get_cancel_and_subscribe_are_read_on_every_binding() {
 }
 
 #[test]
-fn push_calls_are_recognised_whatever_their_parameters_are() {
-    for (kind, call) in [
-        (OperationKind::PushCreate, PushConfigCall::Create),
-        (OperationKind::PushGet, PushConfigCall::Get),
-        (OperationKind::PushList, PushConfigCall::List),
-        (OperationKind::PushDelete, PushConfigCall::Delete),
-    ] {
-        for dialect in Dialect::ALL {
-            for params in [None, Some(json!([])), Some(json!({ "id": 1 }))] {
-                let decoded = decode(dialect, kind, params).unwrap();
-                assert_eq!(decoded.operation, Operation::PushConfig(call));
-            }
-        }
-    }
-}
-
-#[test]
 fn the_extended_card_needs_no_parameters() {
     for dialect in Dialect::ALL {
         let decoded = decode(dialect, OperationKind::ExtendedCard, None).unwrap();
@@ -287,20 +270,6 @@ fn history_length_zero_is_nothing_except_on_0_3_rest_where_it_is_everything() {
     }
     let get = rest("GET", "/v1/tasks/t-1?historyLength=0", None).operation;
     assert_eq!(get, Operation::Get(GetTask { task: TaskId::from("t-1"), history_length: None }));
-}
-
-#[test]
-fn b7_an_inline_push_configuration_is_noticed() {
-    for (dialect, name) in [
-        (Dialect::V1_0, "taskPushNotificationConfig"),
-        (Dialect::V0_3Rpc, "pushNotificationConfig"),
-        (Dialect::V0_3Rest, "pushNotification"),
-        (Dialect::V0_3Rest, "pushNotificationConfig"),
-    ] {
-        assert!(configured(dialect, Some(json!({ name: { "url": "https://example.com" } }))).wants_push);
-        assert!(!configured(dialect, Some(json!({ name: null }))).wants_push);
-        assert!(!configured(dialect, None).wants_push);
-    }
 }
 
 #[test]

@@ -1,0 +1,253 @@
+//! Carries out one operation; what comes of it is the same for every binding and is spelled by them.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    CommandSpec, Fault, KeptPushConfig, Message, Operation, OperationKind, PushConfigCall, PushConfigPage,
+    Scope, Seq, TaskId, TaskView,
+};
+use attache_session::{Reply, Seen, Subscription, TaskPage, WhenFinished};
+use attache_wire::devtool::Profile;
+use attache_wire::encode::{ArtifactsShown, TaskShape};
+use attache_wire::{Decoded, Version};
+use http::HeaderMap;
+
+use crate::activation::Activation;
+use crate::app::{Admitted, App};
+use crate::execute::Executed;
+use crate::framing::BindingName;
+
+/// A request whose operation is known and whose parameters are not yet read.
+pub(crate) struct Asked<'a> {
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) admitted: Admitted,
+    pub(crate) binding: BindingName,
+    pub(crate) version: Version,
+    pub(crate) kind: OperationKind,
+}
+
+/// What an operation came to.
+pub(crate) enum Outcome {
+    /// The answer to a send: a task, or nothing but a message.
+    Sent {
+        view: Arc<TaskView>,
+        shape: TaskShape,
+    },
+    Replied(Arc<Message>),
+    /// A task that was asked for, as it may have been spelled before.
+    Seen {
+        seen: Arc<Seen>,
+        shape: TaskShape,
+    },
+    Canceled {
+        view: Arc<TaskView>,
+        shape: TaskShape,
+    },
+    Listed {
+        page: TaskPage,
+        shape: TaskShape,
+    },
+    Stream(Opened),
+    Commands(Vec<CommandSpec>),
+    Executed {
+        executed: Executed,
+        profile: Option<Profile>,
+    },
+    PushConfig(KeptPushConfig),
+    PushConfigs(PushConfigPage),
+    PushConfigDeleted,
+    ExtendedCard,
+}
+
+/// A stream, not yet begun.
+pub(crate) struct Opened {
+    pub(crate) subscription: Subscription,
+    pub(crate) shape: TaskShape,
+    pub(crate) begins: Begins,
+}
+
+/// What a stream shows first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begins {
+    WithTask,
+    /// The task itself is left out, unless there is nothing else to be seen.
+    WithEvents,
+    /// The answer is one bare message; there is no task to be seen.
+    WithMessage,
+}
+
+/// Checks in the order extension, capability, parameters, resource, state; then acts.
+pub(crate) async fn operate(
+    app: &Arc<App>,
+    asked: &Asked<'_>,
+    decode: impl FnOnce() -> Result<Decoded, Fault>,
+) -> (Activation, Result<Outcome, Fault>) {
+    let mut activation = Activation::of(app, asked.headers);
+    let result = act(app, asked, &mut activation, decode).await;
+    app.metrics.called(asked.binding, asked.version, asked.kind, result.as_ref().err());
+    if let Err(fault) = &result {
+        report(asked.admitted.number, asked.kind, fault);
+    }
+    (activation, result)
+}
+
+async fn act(
+    app: &Arc<App>,
+    asked: &Asked<'_>,
+    activation: &mut Activation,
+    decode: impl FnOnce() -> Result<Decoded, Fault>,
+) -> Result<Outcome, Fault> {
+    let Asked { headers, admitted, version, kind, .. } = *asked;
+    let decoded = decode();
+    // A message may show by what it says that its client knows the extension.
+    activation.sign(decoded.as_ref().ok().and_then(|decoded| decoded.profile));
+    activation.check(app)?;
+    check_capability(app, kind)?;
+    let Decoded { operation, tenant, .. } = decoded?;
+    check_tenant(app, tenant.as_deref())?;
+    let scope = &Scope::new(tenant.unwrap_or_default(), admitted.caller.owner);
+    let session = &app.session;
+    // What ties a request's number to the task that other lines of the log name.
+    let done =
+        |task: &TaskId| tracing::debug!(request = admitted.number, operation = kind.name(), %task, "done");
+    Ok(match operation {
+        Operation::Send(send) => {
+            let length = send.configuration.history_length;
+            match session.send(scope, activation.adopt(send)).await? {
+                Reply::Task(view) => {
+                    done(&view.task);
+                    let shape = shape(length, activation.profile_for(&view));
+                    Outcome::Sent { view, shape }
+                }
+                Reply::Message(message) => Outcome::Replied(message),
+            }
+        }
+        Operation::Get(get) => {
+            let seen = session.get(scope, &get).await?;
+            done(&seen.view.task);
+            let shape = shape(get.history_length, activation.profile_for(&seen.view));
+            Outcome::Seen { seen, shape }
+        }
+        Operation::List(list) => {
+            let page = session.list(scope, &list).await?;
+            let artifacts =
+                if list.include_artifacts { ArtifactsShown::Always } else { ArtifactsShown::Never };
+            let profile = activation.profile().unwrap_or(Profile::Plain);
+            let shape = TaskShape { history_length: list.history_length, artifacts, profile };
+            Outcome::Listed { page, shape }
+        }
+        Operation::Cancel(cancel) => {
+            let view = session.cancel(scope, &cancel).await?;
+            done(&view.task);
+            let shape = shape(None, activation.profile_for(&view));
+            Outcome::Canceled { view, shape }
+        }
+        Operation::Stream(send) => {
+            let length = send.configuration.history_length;
+            let continues = send.message.task.is_some();
+            let send = activation.adopt(send);
+            let (subscription, bare) = session.stream(scope, send, last_event_id(headers)?).await?;
+            done(&subscription.view.task);
+            let shape = shape(length, activation.profile_for(&subscription.view));
+            // Both dialects of the extension go on where they were; 1.0 wants every stream to begin with the task.
+            let goes_on = continues && shape.profile != Profile::Plain && version == Version::V0_3;
+            let begins = match (bare, goes_on) {
+                (true, _) => Begins::WithMessage,
+                (false, true) => Begins::WithEvents,
+                (false, false) => Begins::WithTask,
+            };
+            Outcome::Stream(Opened { subscription, shape, begins })
+        }
+        Operation::Subscribe(mut subscribe) => {
+            subscribe.after = last_event_id(headers)?.or(subscribe.after);
+            let when_finished = match version {
+                Version::V0_3 => WhenFinished::Show,
+                Version::V1_0 => WhenFinished::Refuse,
+            };
+            let subscription = session.subscribe(scope, &subscribe, when_finished).await?;
+            done(&subscription.view.task);
+            let shape = shape(None, activation.profile_for(&subscription.view));
+            Outcome::Stream(Opened { subscription, shape, begins: Begins::WithTask })
+        }
+        Operation::Commands(list) => Outcome::Commands(session.commands(scope, list).await?),
+        Operation::Execute(send) => {
+            let execution = session.execute(scope, activation.adopt(send)).await?;
+            Outcome::Executed { executed: Executed::new(execution), profile: activation.profile() }
+        }
+        Operation::PushConfig(call) => match call {
+            PushConfigCall::Create { task, wish } => {
+                Outcome::PushConfig(session.create_push_config(scope, &task, wish).await?)
+            }
+            PushConfigCall::Get { task, config } => {
+                Outcome::PushConfig(session.push_config(scope, &task, config.as_ref()).await?)
+            }
+            PushConfigCall::List(list) => Outcome::PushConfigs(session.push_configs(scope, &list).await?),
+            PushConfigCall::Delete { task, config } => {
+                session.delete_push_config(scope, &task, &config).await?;
+                Outcome::PushConfigDeleted
+            }
+        },
+        Operation::ExtendedCard if app.cards.has_extended() => Outcome::ExtendedCard,
+        Operation::ExtendedCard => return Err(Fault::ExtendedCardNotConfigured),
+    })
+}
+
+/// When the card lists tenants, there are no others.
+fn check_tenant(app: &App, tenant: Option<&str>) -> Result<(), Fault> {
+    let Some(tenant) = tenant else { return Ok(()) };
+    let mut listed = app.options.card.interfaces.iter().filter_map(|it| it.tenant.as_deref()).peekable();
+    if listed.peek().is_none() || listed.any(|known| known == tenant) {
+        return Ok(());
+    }
+    Err(Fault::TenantNotFound { tenant: tenant.chars().take(LONGEST_TENANT).collect() })
+}
+
+/// How much of an unknown tenant's name is told back.
+const LONGEST_TENANT: usize = 80;
+
+pub(crate) fn shape(history_length: Option<usize>, profile: Profile) -> TaskShape {
+    TaskShape { history_length, artifacts: ArtifactsShown::WhenAny, profile }
+}
+
+/// What the card does not offer is refused before its parameters are looked at.
+fn check_capability(app: &App, kind: OperationKind) -> Result<(), Fault> {
+    let capabilities = &app.options.card.capabilities;
+    match kind {
+        OperationKind::PushCreate
+        | OperationKind::PushGet
+        | OperationKind::PushList
+        | OperationKind::PushDelete
+            if !capabilities.push_notifications =>
+        {
+            Err(Fault::PushNotSupported)
+        }
+        OperationKind::Stream | OperationKind::Subscribe if !capabilities.streaming => {
+            Err(Fault::Unsupported { what: "this agent does not stream".into() })
+        }
+        OperationKind::ExtendedCard if !capabilities.extended_agent_card => {
+            Err(Fault::Unsupported { what: "this agent has no extended card".into() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where a stream was cut off, as browsers and SSE clients say it.
+fn last_event_id(headers: &HeaderMap) -> Result<Option<Seq>, Fault> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let seq = text.parse().map_err(|_| Fault::BadCursor { given: text.chars().take(40).collect() })?;
+    Ok(Some(Seq(seq)))
+}
+
+fn report(request: u64, kind: OperationKind, fault: &Fault) {
+    let operation = kind.name();
+    match fault {
+        Fault::Internal | Fault::InvalidAgentResponse { .. } => {
+            tracing::error!(request, operation, %fault, "a call failed");
+        }
+        _ => tracing::debug!(request, operation, %fault, "a call was refused"),
+    }
+}

@@ -1,0 +1,147 @@
+//! The parameters of push configuration calls, and the configuration that a send may carry.
+//!
+//! What `id` means changed: in 0.3 it is the task, in 1.0 the configuration. Whether an address may be told is not
+//! decided here.
+
+use attache_domain::{
+    ListPushConfigs, MAX_PAGE_SIZE, PushAuthentication, PushConfig, PushConfigCall, PushConfigId, PushShape,
+    PushWish, TaskId,
+};
+
+use super::reading::{Members, Reading};
+use crate::{Dialect, Version};
+
+/// What stands between a task's id and a configuration's in a resource name.
+const COLLECTION: &str = "/pushNotificationConfigs/";
+
+pub(super) fn read_create(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+    match reading.dialect() {
+        Dialect::V1_0 => {
+            let task = members.required_text(reading, "taskId");
+            let config = read_flat(reading, members);
+            create(reading, task?, config?)
+        }
+        Dialect::V0_3Rpc => {
+            let task = members.required_text(reading, "taskId");
+            let config = read_nested(reading, &mut members);
+            create(reading, task?, config?)
+        }
+        Dialect::V0_3Rest => read_resource(reading, members),
+    }
+}
+
+/// The task whose configurations are meant, and one of them where the dialect's call names one.
+pub(super) fn read_get(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+    let task = task(reading, &mut members);
+    // 1.0 has no way to mean "the only one".
+    let config = match reading.dialect() {
+        Dialect::V1_0 => Some(members.required_text(reading, "id")?),
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => members.nonempty_text(reading, "pushNotificationConfigId"),
+    };
+    Some(PushConfigCall::Get { task: task?, config: config.map(PushConfigId::from) })
+}
+
+pub(super) fn read_list(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+    let task = task(reading, &mut members);
+    let most = i64::try_from(MAX_PAGE_SIZE).unwrap_or(i64::MAX);
+    let page_size = members.integer(reading, "pageSize", 0, most);
+    Some(PushConfigCall::List(ListPushConfigs {
+        task: task?,
+        // Its protobuf form cannot tell zero from absent.
+        page_size: page_size.filter(|size| *size > 0),
+        page_token: members.text(reading, "pageToken").unwrap_or_default(),
+    }))
+}
+
+pub(super) fn read_delete(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+    let task = task(reading, &mut members);
+    let name = match reading.dialect() {
+        Dialect::V1_0 => "id",
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => "pushNotificationConfigId",
+    };
+    let config = members.required_text(reading, name);
+    Some(PushConfigCall::Delete { task: task?, config: config?.into() })
+}
+
+/// The wish in a send's configuration; the task it names, if any, does not count.
+pub(super) fn read_inline(reading: &mut Reading, members: &mut Members<'_>) -> Option<Box<PushWish>> {
+    let names: &[&str] = match reading.dialect() {
+        Dialect::V1_0 => &["taskPushNotificationConfig"],
+        Dialect::V0_3Rpc => &["pushNotificationConfig"],
+        Dialect::V0_3Rest => &["pushNotification", "pushNotificationConfig"],
+    };
+    let name = names.iter().find(|name| members.has(name))?;
+    let value = members.take(name)?;
+    let above = members.place();
+    let config = reading.members(value, above.member(name))?;
+    let config = read_flat(reading, config)?;
+    Some(Box::new(wish(reading, config)))
+}
+
+fn task(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskId> {
+    let name = match reading.dialect() {
+        Dialect::V1_0 => "taskId",
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => "id",
+    };
+    members.required_text(reading, name).map(TaskId::from)
+}
+
+fn create(reading: &Reading, task: String, config: PushConfig) -> Option<PushConfigCall> {
+    Some(PushConfigCall::Create { task: task.into(), wish: wish(reading, config) })
+}
+
+/// A receiver is told in the words of the version that asked.
+fn wish(reading: &Reading, config: PushConfig) -> PushWish {
+    let shape = match reading.dialect().version() {
+        Version::V0_3 => PushShape::WholeTask,
+        Version::V1_0 => PushShape::EachUpdate,
+    };
+    PushWish { config, shape }
+}
+
+/// 0.3 over REST: the wrapper of the call, the resource itself, or what JSON-RPC sends. The path named the task.
+fn read_resource(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+    let task = members.required_text(reading, "id")?;
+    let above = members.place();
+    let given = members.nonempty_text(reading, "configId");
+    let mut resource = match members.take("config") {
+        Some(value) => reading.members(value, above.member("config"))?,
+        None => members,
+    };
+    let named = resource.nonempty_text(reading, "name");
+    let named = named.and_then(|name| name.split_once(COLLECTION).map(|(_, id)| id.to_owned()));
+    let mut config = read_nested(reading, &mut resource)?;
+    if let Some(id) = given.or(named).filter(|id| !id.is_empty()) {
+        config.id = id.into();
+    }
+    create(reading, task, config)
+}
+
+fn read_nested(reading: &mut Reading, parent: &mut Members<'_>) -> Option<PushConfig> {
+    const NAME: &str = "pushNotificationConfig";
+    let above = parent.place();
+    let Some(value) = parent.take(NAME) else {
+        return reading.refuse(above.member(NAME), "is required");
+    };
+    let members = reading.members(value, above.member(NAME))?;
+    read_flat(reading, members)
+}
+
+fn read_flat(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfig> {
+    let id = members.nonempty_text(reading, "id").unwrap_or_default();
+    let url = members.required_text(reading, "url");
+    let token = members.nonempty_text(reading, "token");
+    let authentication = read_authentication(reading, &mut members);
+    Some(PushConfig { id: id.into(), url: url?, token, authentication })
+}
+
+fn read_authentication(reading: &mut Reading, parent: &mut Members<'_>) -> Option<PushAuthentication> {
+    let value = parent.take("authentication")?;
+    let above = parent.place();
+    let mut members = reading.members(value, above.member("authentication"))?;
+    let schemes = match reading.dialect() {
+        Dialect::V1_0 => vec![members.required_text(reading, "scheme")?],
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => members.texts(reading, "schemes"),
+    };
+    Some(PushAuthentication { schemes, credentials: members.nonempty_text(reading, "credentials") })
+}
