@@ -43,6 +43,8 @@ pub(crate) struct Batch {
     pub(crate) events: Vec<Arc<Event>>,
     /// The listing row once they are written.
     pub(crate) summary: TaskSummary,
+    /// The last of them says a little more of what is being said: others may follow at once.
+    pub(crate) ends_in_piece: bool,
 }
 
 /// Why nothing was recorded.
@@ -107,7 +109,8 @@ impl HotTask {
             let expected = progress.head;
             let mut events = Vec::with_capacity(facts.len());
             number(&mut progress, facts, &mut events);
-            let batch = Batch { expected, events, summary: TaskSummary::of(&progress) };
+            let summary = TaskSummary::of(&progress);
+            let batch = Batch { expected, events, summary, ends_in_piece: false };
             match self.append(&batch).await {
                 Ok(view) => {
                     self.poke.notify_one();
@@ -121,7 +124,7 @@ impl HotTask {
 
     /// Makes a batch durable, then shows it.
     pub(crate) async fn append(&self, batch: &Batch) -> Result<Arc<TaskView>, StoreError> {
-        let Batch { expected, events, summary } = batch;
+        let Batch { expected, events, summary, .. } = batch;
         let (key, summary) = (self.key.clone(), summary.clone());
         self.log.append(Append { key, expected: *expected, events: events.clone(), summary }).await?;
         Ok(self.absorb(events))

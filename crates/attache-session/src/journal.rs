@@ -1,8 +1,8 @@
 //! What an agent reports its turn to.
 //!
 //! Nothing is written at once: facts gather while an append is on its way and go together in the next
-//! (idle: no delay; busy: larger batches). There is no timer. Each fact is decided on when it is reported,
-//! on a copy of the task's progress that runs ahead of the log.
+//! (idle: no delay; busy: larger batches). Only the pieces of an answer may have to wait for company (`pacing`).
+//! Each fact is decided on when it is reported, on a copy of the task's progress that runs ahead of the log.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,6 +14,8 @@ use crate::hot::{Batch, number};
 
 /// Facts that may gather before the agent has to wait for the store.
 const MOST_GATHERED: usize = 64;
+/// Pieces of an answer that need no more company.
+const CROWD: usize = 16;
 
 pub struct Journal {
     state: Mutex<State>,
@@ -25,6 +27,8 @@ struct State {
     /// How far the task is once everything gathered is written.
     ahead: Progress,
     gathered: Vec<Arc<Event>>,
+    /// Something has gathered that is not just the next piece of an answer, or somebody waits for what has.
+    urgent: bool,
     /// A batch is on its way to the store.
     writing: bool,
     stopped: bool,
@@ -32,7 +36,8 @@ struct State {
 
 impl Journal {
     pub(crate) fn new(progress: Progress) -> Self {
-        let state = State { ahead: progress, gathered: Vec::new(), writing: false, stopped: false };
+        let state =
+            State { ahead: progress, gathered: Vec::new(), urgent: false, writing: false, stopped: false };
         Self { state: Mutex::new(state), room: Notify::new(), written: Notify::new() }
     }
 
@@ -62,13 +67,14 @@ impl Journal {
         loop {
             let written = self.written.notified();
             {
-                let state = self.state();
+                let mut state = self.state();
                 if state.stopped {
                     return Err(Stopped);
                 }
                 if state.gathered.is_empty() && !state.writing {
                     return Ok(());
                 }
+                state.urgent = true;
             }
             written.await;
         }
@@ -91,18 +97,26 @@ impl Journal {
         !state.stopped && matches!(state.ahead.next(), Some(Step::ContinueTurn { .. }))
     }
 
+    /// What has gathered are pieces of an answer that others may join.
+    pub(crate) fn may_wait(&self) -> bool {
+        let state = self.state();
+        !state.urgent && (1..CROWD).contains(&state.gathered.len())
+    }
+
     /// Takes what has gathered.
     pub(crate) fn take(&self) -> Option<Batch> {
         let mut state = self.state();
         let first = state.gathered.first()?.seq;
         let events = std::mem::take(&mut state.gathered);
+        let ends_in_piece = events.last().is_some_and(|event| is_piece(&event.fact));
+        state.urgent = false;
         state.writing = true;
         let summary = TaskSummary::of(&state.ahead);
         drop(state);
         if events.len() >= MOST_GATHERED {
             self.room.notify_one();
         }
-        Some(Batch { expected: Seq(first.0 - 1), events, summary })
+        Some(Batch { expected: Seq(first.0 - 1), events, summary, ends_in_piece })
     }
 
     /// Others appended first: decides `lost` and what has gathered since again, after what is new.
@@ -129,6 +143,7 @@ impl State {
     fn gather(&mut self, fact: Fact) -> Result<(), Stopped> {
         match self.ahead.decide(Intent::Record(fact)) {
             Ok(facts) => {
+                self.urgent |= facts.iter().any(|fact| !is_piece(fact));
                 number(&mut self.ahead, facts, &mut self.gathered);
                 Ok(())
             }
@@ -138,4 +153,9 @@ impl State {
             }
         }
     }
+}
+
+/// Says a little more of what is being said, and nothing else.
+fn is_piece(fact: &Fact) -> bool {
+    matches!(fact, Fact::TextSaid { .. } | Fact::ThoughtShared { .. })
 }

@@ -18,6 +18,7 @@ mod identity;
 mod journal;
 mod listing;
 mod media;
+mod pacing;
 mod push;
 mod replay;
 mod runner;

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::contexts::{Contexts, Place, Waiting};
 use crate::hot::{Batch, HotTask, RecordError};
+use crate::pacing::Pacing;
 use crate::{Agent, Counters, Journal, TurnRequest};
 
 pub(crate) struct Runner {
@@ -102,6 +103,7 @@ impl Runner {
         let mut stopped = pin!(self.stop.cancelled());
         let mut working = true;
         let mut writing = pin!(None);
+        let mut pacing = Pacing::default();
         loop {
             // The order matters: the agent goes first, so that everything it has to say goes in one append.
             let wake = tokio::select! {
@@ -109,7 +111,7 @@ impl Runner {
                 result = &mut work, if working => Wake::AgentDone(result.is_err()),
                 lost = poll_fn(|context| {
                     let write = |batch| self.write(batch);
-                    Self::poll_writing(&journal, writing.as_mut(), write, working, context)
+                    Self::poll_writing(&journal, writing.as_mut(), &mut pacing, write, working, context)
                 }) => {
                     Wake::Written(lost)
                 }
@@ -143,6 +145,7 @@ impl Runner {
     fn poll_writing<W: Future<Output = Written>>(
         journal: &Journal,
         mut writing: Pin<&mut Option<W>>,
+        pacing: &mut Pacing,
         write: impl Fn(Batch) -> W,
         working: bool,
         context: &mut Context<'_>,
@@ -152,9 +155,15 @@ impl Runner {
                 let written = ready!(write.poll(context));
                 writing.set(None);
                 match written {
-                    Written::Done => journal.wrote(),
+                    Written::Done { ends_in_piece } => {
+                        pacing.wrote(ends_in_piece);
+                        journal.wrote();
+                    }
                     Written::Lost(batch) => return Poll::Ready(Some(batch)),
                 }
+            }
+            if working {
+                ready!(pacing.poll_due(journal, context));
             }
             match journal.take() {
                 Some(batch) => writing.set(Some(write(batch))),
@@ -192,13 +201,13 @@ impl Runner {
             match self.hot.append(&batch).await {
                 Ok(_) => {
                     self.keep_snapshot().await;
-                    return Written::Done;
+                    return Written::Done { ends_in_piece: batch.ends_in_piece };
                 }
                 Err(StoreError::Conflict { .. }) => return Written::Lost(batch),
                 Err(error) => {
                     self.store_failed(&error);
                     if self.pause(&mut pause).await {
-                        return Written::Done;
+                        return Written::Done { ends_in_piece: false };
                     }
                 }
             }
@@ -270,7 +279,9 @@ enum Wake {
 
 enum Written {
     /// It is durable, or the server stops.
-    Done,
+    Done {
+        ends_in_piece: bool,
+    },
     Lost(Batch),
 }
 

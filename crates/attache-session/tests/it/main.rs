@@ -3,5 +3,6 @@
 
 mod durability;
 mod following;
+mod pacing;
 mod running;
 mod world;

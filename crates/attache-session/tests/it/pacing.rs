@@ -1,0 +1,73 @@
+//! Pieces of an answer wait a moment for company; nothing else waits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache_domain::*;
+use attache_session::SessionService;
+use attache_store::Stores;
+use attache_store::memory::MemoryStore;
+use tokio::task::yield_now;
+
+use crate::world::*;
+
+/// How far the task is when everybody has had a chance to work and no time has passed.
+async fn head(session: &SessionService, task: &TaskId) -> u64 {
+    for _ in 0..50 {
+        yield_now().await;
+    }
+    let get = GetTask { task: task.clone(), history_length: None };
+    session.get(&scope(), &get).await.unwrap().view.progress.head.0
+}
+
+async fn playing(acts: Vec<Act>) -> (Arc<SessionService>, Arc<Actor>, TaskId) {
+    let stores = Stores::of(Arc::new(MemoryStore::default()));
+    let actor = Actor::of(vec![acts]);
+    let session = session(&stores, &actor).await;
+    let task = task(session.send(&scope(), at_once("m1")).await.unwrap()).task.clone();
+    (session, actor, task)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_piece_goes_at_once_and_the_next_ones_together() {
+    let acts = vec![say("a"), Act::Wait, say("b"), Act::Wait, say("c"), Act::Wait];
+    let (session, actor, task) = playing(acts).await;
+    assert_eq!(head(&session, &task).await, 3, "opened, begun, a");
+    actor.go.add_permits(1);
+    assert_eq!(head(&session, &task).await, 3, "b waits");
+    actor.go.add_permits(1);
+    assert_eq!(head(&session, &task).await, 3, "so does c");
+    tokio::time::sleep(Duration::from_millis(6)).await;
+    assert_eq!(head(&session, &task).await, 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_piece_after_a_pause_is_not_delayed() {
+    let (session, actor, task) = playing(vec![say("a"), Act::Wait, say("b"), Act::Wait]).await;
+    assert_eq!(head(&session, &task).await, 3);
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    actor.go.add_permits(1);
+    assert_eq!(head(&session, &task).await, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_piece_goes_at_once_and_takes_the_pieces_with_it() {
+    let acts = vec![say("a"), Act::Wait, say("b"), Act::Wait, end(Outcome::Completed)];
+    let (session, actor, task) = playing(acts).await;
+    assert_eq!(head(&session, &task).await, 3);
+    actor.go.add_permits(1);
+    assert_eq!(head(&session, &task).await, 3);
+    actor.go.add_permits(1);
+    assert_eq!(head(&session, &task).await, 6, "b, that the text is whole, and the end");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_crowd_of_pieces_waits_for_nobody() {
+    let mut acts = vec![say("a"), Act::Wait];
+    acts.extend((0..16).map(|_| say("b")));
+    acts.push(Act::Wait);
+    let (session, actor, task) = playing(acts).await;
+    assert_eq!(head(&session, &task).await, 3);
+    actor.go.add_permits(1);
+    assert_eq!(head(&session, &task).await, 19);
+}
