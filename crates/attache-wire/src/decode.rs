@@ -59,16 +59,14 @@ fn operation(reading: &mut Reading, kind: OperationKind, mut members: Members<'_
         OperationKind::Get => {
             let task = task_id(reading, &mut members);
             let history_length = history_length(reading, &mut members);
-            Operation::Get(GetTask { task: task?, history_length })
+            Operation::Get(GetTask { task: task?, history_length, at: None })
         }
         OperationKind::Cancel => {
             let task = task_id(reading, &mut members);
             let metadata = members.object(reading, "metadata");
             Operation::Cancel(CancelTask { task: task?, metadata })
         }
-        OperationKind::Subscribe => {
-            Operation::Subscribe(SubscribeTask { task: task_id(reading, &mut members)?, after: None })
-        }
+        OperationKind::Subscribe => Operation::Subscribe(SubscribeTask::to(task_id(reading, &mut members)?)),
         OperationKind::ExtendedCard => Operation::ExtendedCard,
         OperationKind::Commands => Operation::Commands(commands::read_list(reading, members)),
         OperationKind::Execute => Operation::Execute(commands::read_execute(reading, members)?),

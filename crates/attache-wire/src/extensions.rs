@@ -2,6 +2,9 @@
 
 use crate::Version;
 
+/// Idempotent sends: for whoever activates this, a message's id alone tells whether it came before.
+pub const IDEMPOTENT_SEND: &str = "urn:attache:extension:idempotent-send:v1";
+
 /// The extension URIs asked for, in order and once each. Every item is the value of one header line;
 /// a line may hold several, separated by commas.
 pub fn requested<'a>(headers: impl Iterator<Item = &'a str>) -> Vec<String> {

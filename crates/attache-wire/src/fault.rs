@@ -23,7 +23,9 @@ pub(crate) struct FaultNames {
 
 pub(crate) fn names(fault: &Fault) -> FaultNames {
     let (code, http_status, status, reason, name) = match fault {
-        Fault::TaskNotFound { .. } => (-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "TaskNotFoundError"),
+        Fault::TaskNotFound { .. } | Fault::PushConfigNotFound { .. } => {
+            (-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "TaskNotFoundError")
+        }
         Fault::TaskNotCancelable { .. } => {
             (-32002, 400, "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE", "TaskNotCancelableError")
         }
@@ -85,6 +87,9 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         | Fault::BadCursor { .. } => {
             (-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "InvalidParamsError")
         }
+        Fault::MessageIdTaken { .. } => {
+            (-32602, 400, "INVALID_ARGUMENT", "MESSAGE_ID_TAKEN", "InvalidParamsError")
+        }
         Fault::TenantNotFound { .. } => (-32602, 404, "NOT_FOUND", "TENANT_NOT_FOUND", "InvalidParamsError"),
         Fault::Internal => (-32603, 500, "INTERNAL", "INTERNAL_ERROR", "InternalError"),
         Fault::Unavailable => (-32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
@@ -100,6 +105,10 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
 pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
     match fault {
         Fault::TaskNotFound { task } => vec![("taskId", task.as_str().into())],
+        Fault::PushConfigNotFound { task, config } => {
+            let config = config.as_ref().map(|config| ("configId", config.as_str().into()));
+            [("taskId", task.as_str().into())].into_iter().chain(config).collect()
+        }
         Fault::TaskNotCancelable { task, state } | Fault::TaskFinished { task, state } => {
             let state = spelling::state(Dialect::V1_0, *state);
             vec![("taskId", task.as_str().into()), ("state", state.into())]
@@ -118,6 +127,7 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
             vec![("call", call.into()), ("choices", choices.join(",").into())]
         }
         Fault::TenantNotFound { tenant } => vec![("tenant", tenant.into())],
+        Fault::MessageIdTaken { message } => vec![("messageId", message.as_str().into())],
         Fault::MethodNotFound { method } => vec![("method", method.into())],
         Fault::RouteNotFound { path } => vec![("path", path.into())],
         Fault::VerbNotAllowed { path, method, allowed } => {
@@ -184,6 +194,7 @@ fn violations(fault: &Fault) -> Vec<Value> {
         }
         Fault::ContextMismatch { .. } => vec![spell("message.contextId", &fault.to_string())],
         Fault::TenantNotFound { .. } => vec![spell("tenant", &fault.to_string())],
+        Fault::MessageIdTaken { .. } => vec![spell("message.messageId", &fault.to_string())],
         Fault::BadPageToken => vec![spell("pageToken", &fault.to_string())],
         Fault::BadCursor { .. } => vec![spell("Last-Event-ID", &fault.to_string())],
         _ => Vec::new(),

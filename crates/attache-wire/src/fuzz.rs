@@ -1,22 +1,35 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic.
+//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
-use attache_domain::{Operation, OperationKind};
-use serde_json::Value;
+use attache_domain::{Message, Operation, OperationKind};
+use serde_json::{Value, json};
 
-use crate::{Dialect, Version, decode, encode, json, jsonrpc, rest};
+use crate::{Dialect, Version, decode, devtool, encode, extensions, json, jsonrpc, percent, rest, version};
 
 const DEPTH: usize = 64;
 
+/// What is said about a request repeats parts of it.
+const MOST_SAID: usize = 4096;
+
 /// The body of a JSON-RPC request.
 pub fn jsonrpc(body: &[u8]) {
-    let mut out = Vec::new();
     let envelope = match jsonrpc::parse(body, DEPTH) {
         Ok(envelope) => envelope,
-        Err((id, fault)) => return jsonrpc::write_error(Version::V1_0, &id, &fault, &mut out),
+        Err((id, fault)) => {
+            for version in Version::ALL {
+                let mut out = Vec::new();
+                jsonrpc::write_error(version, &id, &fault, &mut out);
+                check_said(&out, body);
+            }
+            return;
+        }
     };
     let Some((version, kind)) = jsonrpc::method(&envelope.method) else { return };
     if let Err(fault) = decode(jsonrpc::dialect(version), kind, envelope.params) {
+        let mut out = Vec::new();
         jsonrpc::write_error(version, &envelope.id, &fault, &mut out);
+        check_said(&out, body);
     }
 }
 
@@ -30,19 +43,152 @@ pub fn rest(request: &[u8]) {
     let body = json::parse(body, DEPTH).ok();
     let done = rest::route(verb, path).and_then(|route| rest::decode(&route, query, body));
     if let Err(fault) = done {
-        rest::error(rest::version_of_path(path), &fault);
+        check_said(&rest::error(rest::version_of_path(path), &fault).body, request);
     }
 }
 
-/// The parameters of send in every dialect; what can be read is written again in every dialect.
+/// The parameters of every operation in every dialect.
+pub fn operations(params: &[u8]) {
+    let Ok(params) = json::parse(params, DEPTH) else { return };
+    for dialect in Dialect::ALL {
+        for kind in OperationKind::ALL {
+            let read = decode(dialect, kind, Some(params.clone()));
+            assert_eq!(read, decode(dialect, kind, Some(params.clone())), "read twice, read alike");
+        }
+    }
+    let _ = devtool::routes::read_execute(&params);
+}
+
+/// The parameters of send in every dialect; what can be read and is written again is read as the same.
 pub fn message(params: &[u8]) {
     let Ok(params) = json::parse(params, DEPTH) else { return };
     for dialect in Dialect::ALL {
-        let params: Option<Value> = Some(params.clone());
-        let Ok(decoded) = decode(dialect, OperationKind::Send, params) else { continue };
-        let Operation::Send(send) = decoded.operation else { continue };
+        let Some(message) = sent(dialect, params.clone()) else { continue };
         for dialect in Dialect::ALL {
-            encode::write_message_item(dialect, &send.message, &mut Vec::new());
+            let once = written(dialect, &message);
+            // What one dialect lets pass another may refuse; but what it takes, it keeps.
+            let Some(again) = sent(dialect, json!({ "message": once })) else { continue };
+            assert_eq!(written(dialect, &again), once, "in {dialect:?}");
+        }
+    }
+}
+
+fn sent(dialect: Dialect, params: Value) -> Option<Message> {
+    match decode(dialect, OperationKind::Send, Some(params)).ok()?.operation {
+        Operation::Send(send) => Some(send.message),
+        _ => None,
+    }
+}
+
+fn written(dialect: Dialect, message: &Message) -> Value {
+    let mut out = Vec::new();
+    encode::write_message_item(dialect, message, &mut out);
+    let mut item: Value = serde_json::from_slice(&out).expect("what is written is JSON");
+    match item.get_mut("message") {
+        Some(message) if dialect != Dialect::V0_3Rpc => message.take(),
+        _ => item,
+    }
+}
+
+/// The headers that say which version and which extensions are meant; the query that may stand in for the first.
+pub fn headers(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let (header, rest) = text.split_once('\n').unwrap_or((&text, ""));
+    if let Ok(Some(version)) = version::parse_requested(Some(header), Some(rest)) {
+        let again = version::parse_requested(Some(version.as_str()), None);
+        assert_eq!(again, Ok(Some(version)), "a version's own name is understood");
+    }
+    let uris = extensions::requested(text.lines());
+    for (place, uri) in uris.iter().enumerate() {
+        assert!(!uri.is_empty() && uri.trim() == uri && !uri.contains(','), "{uri:?}");
+        assert!(!uris[..place].contains(uri), "{uri:?} is asked for once");
+        let _ = devtool::speaks(uri);
+    }
+    assert_eq!(extensions::requested(uris.iter().map(String::as_str)), uris, "what was read is read alike");
+}
+
+/// Escapes in paths and queries: what is escaped comes back, and broken escapes are refused or passed over.
+pub fn escapes(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    if let Some(decoded) = percent::decode_segment(&text) {
+        assert!(decoded.len() <= text.len(), "decoding only shortens");
+    }
+    let escaped: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    assert_eq!(percent::decode_segment(&escaped).as_deref(), Some(&*text));
+    assert!(percent::query_pairs(&text).count() <= text.split('&').count());
+    let expected = (text.clone().into_owned(), text.clone().into_owned());
+    let pairs: Vec<_> = percent::query_pairs(&format!("{escaped}={escaped}")).collect();
+    assert_eq!(pairs, [expected]);
+}
+
+/// Bytes as a part of a message: what is taken is standard base64 with padding, and taken again as it is.
+pub fn base64(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let params =
+        |text: &str| json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"raw": text}]}});
+    let Some(message) = sent(Dialect::V1_0, params(&text)) else { return };
+    let kept = written(Dialect::V1_0, &message);
+    let raw = kept["parts"][0]["raw"].as_str().expect("the bytes are written as they were read");
+    assert!(raw.len().is_multiple_of(4) && raw.len() < text.len() + 4, "{raw:?}");
+    let letters = raw.trim_end_matches('=');
+    assert!(raw.len() - letters.len() <= 2, "{raw:?}");
+    assert!(letters.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/".contains(&byte)), "{raw:?}");
+    let again = sent(Dialect::V1_0, params(raw)).expect("the standard form is taken");
+    assert_eq!(written(Dialect::V1_0, &again), kept);
+}
+
+/// An error is JSON and not much longer than what it is about.
+fn check_said(said: &[u8], about: &[u8]) {
+    assert!(serde_json::from_slice::<Value>(said).is_ok(), "{}", String::from_utf8_lossy(said));
+    // A character may be escaped twice, and one answer names every member that needs mending.
+    assert!(said.len() <= MOST_SAID + 256 * about.len(), "{} bytes about {}", said.len(), about.len());
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What headers, escapes and base64 are made of. Likely JSON is made in `tests/it/never_panics.rs`.
+    const WORDS: &[&str] = &[
+        "1.0",
+        "0.3",
+        ".",
+        "1",
+        "A2A-Version=",
+        "&",
+        "=",
+        ",",
+        " ",
+        "\n",
+        "%",
+        "%2",
+        "%2F",
+        "+",
+        "/",
+        "-",
+        "_",
+        "QUJD",
+        "A",
+        "é",
+    ];
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            headers(&bytes);
+            escapes(&bytes);
+            base64(&bytes);
+            operations(&bytes);
+        }
+
+        #[test]
+        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..12)) {
+            let text = words.concat();
+            headers(text.as_bytes());
+            escapes(text.as_bytes());
+            base64(text.as_bytes());
         }
     }
 }

@@ -27,6 +27,8 @@ pub mod fuzz;
 pub mod json;
 pub mod jsonrpc;
 mod percent;
+pub mod proto;
+pub mod replay;
 pub mod rest;
 mod spelling;
 pub mod version;

@@ -9,7 +9,7 @@ use crate::{Decoded, Dialect, Version, fault, percent};
 
 mod route;
 
-pub use route::{Route, route, version_of_path};
+pub use route::{Route, is_reserved, route, version_of_path};
 
 /// Reads the parameters of a routed request. The path wins over the body, and the query fills in what
 /// neither says; what reads a task or lists tasks has no body worth reading.

@@ -34,7 +34,7 @@ fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Message> {
     let metadata = members.object(reading, "metadata");
     let extensions = members.texts(reading, "extensions");
     let reference_tasks = members.texts(reading, "referenceTaskIds");
-    let mut message = Message {
+    let message = Message {
         id: MessageId::from(id?),
         role: role?,
         parts: parts?,
@@ -46,11 +46,21 @@ fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Message> {
         extensions,
         metadata,
     };
+    understand(reading, message, here, "taskId")
+}
+
+/// Reads what a message says in the extension's words. `task` is what the dialect calls the task's id.
+pub(crate) fn understand(
+    reading: &mut Reading,
+    mut message: Message,
+    here: Place<'_>,
+    task: &str,
+) -> Option<Message> {
     let profile = incoming::read(reading, &mut message, here);
     reading.recognise(profile);
     if message.task.is_none() && Progress::answers_apart(&message).is_some() {
         return reading
-            .refuse(here.member("taskId"), "is required: an answer about a call goes to the task that asks");
+            .refuse(here.member(task), "is required: an answer about a call goes to the task that asks");
     }
     Some(message)
 }

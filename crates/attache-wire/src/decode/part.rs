@@ -113,7 +113,7 @@ fn read_data(
 }
 
 /// Undoes what a value went through that is no object and had to pass through 0.3.
-fn unwrap_data(mut data: Metadata, metadata: Option<Metadata>) -> (Value, Option<Metadata>) {
+pub(crate) fn unwrap_data(mut data: Metadata, metadata: Option<Metadata>) -> (Value, Option<Metadata>) {
     let flag = metadata.as_ref().and_then(|metadata| metadata.get(WRAPPED_DATA));
     if flag != Some(&Value::Bool(true)) || data.len() != 1 {
         return (data.into(), metadata);

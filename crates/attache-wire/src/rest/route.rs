@@ -44,10 +44,18 @@ pub fn version_of_path(path: &str) -> Version {
     }
 }
 
-/// First segments that name something else and therefore no tenant.
-const RESERVED: [&str; 17] = [
+/// First segments that name something else and therefore no tenant: our paths, those we may have some day, and the
+/// services of gRPC.
+const RESERVED: &[&str] = &[
+    ".",
+    "..",
+    "a2a.v1.A2AService",
     "commands",
     "commands:execute",
+    "grpc.health.v1.Health",
+    "grpc.reflection.v1.ServerReflection",
+    "grpc.reflection.v1alpha.ServerReflection",
+    "lf.a2a.v1.A2AService",
     "v1",
     "message:send",
     "message:stream",
@@ -65,6 +73,11 @@ const RESERVED: [&str; 17] = [
     "console",
 ];
 
+/// Whether a tenant cannot be called so, on any binding, because a path that begins with `name` means something else.
+pub fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
 /// The dialect and tenant a path belongs to, and what is left of it.
 fn owner<'a, 'p>(segments: &'a [&'p str]) -> Option<(Dialect, Option<String>, &'a [&'p str])> {
     let (first, rest) = segments.split_first()?;
@@ -72,7 +85,7 @@ fn owner<'a, 'p>(segments: &'a [&'p str]) -> Option<(Dialect, Option<String>, &'
     if first == "v1" {
         return Some((Dialect::V0_3Rest, None, rest));
     }
-    if RESERVED.contains(&&*first) {
+    if is_reserved(&first) {
         return Some((Dialect::V1_0, None, segments));
     }
     if first.is_empty() || rest.is_empty() {

@@ -100,7 +100,7 @@ fn interface(url: &str, binding: Binding, version: &str) -> AgentInterface {
     AgentInterface { url: text(url), binding, protocol_version: text(version), tenant: None }
 }
 
-fn full_card() -> AgentCard {
+pub(crate) fn full_card() -> AgentCard {
     let skill = |id: &str, name: &str, description: &str| AgentSkill {
         id: text(id),
         name: text(name),

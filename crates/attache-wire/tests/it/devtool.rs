@@ -7,4 +7,4 @@ mod events;
 mod five;
 mod options;
 mod stories;
-mod world;
+pub(crate) mod world;

@@ -12,6 +12,7 @@ mod fixture;
 mod gemini_dialect;
 mod golden;
 mod never_panics;
+mod proto;
 mod push;
 mod rejections;
 mod replies;

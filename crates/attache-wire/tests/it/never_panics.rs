@@ -77,6 +77,7 @@ proptest! {
     #[test]
     fn likely_json_does_no_harm(value in likely_json()) {
         fuzz::message(value.to_string().as_bytes());
+        fuzz::operations(value.to_string().as_bytes());
     }
 
     #[test]

@@ -164,9 +164,10 @@ fn every_state_filter_is_read_by_name_and_by_number() {
 
 #[test]
 fn get_cancel_and_subscribe_are_read_on_every_binding() {
-    let get = |history_length| Operation::Get(GetTask { task: TaskId::from("t-1"), history_length });
+    let get =
+        |history_length| Operation::Get(GetTask { task: TaskId::from("t-1"), history_length, at: None });
     let cancel = |metadata| Operation::Cancel(CancelTask { task: TaskId::from("t-1"), metadata });
-    let subscribe = Operation::Subscribe(SubscribeTask { task: TaskId::from("t-1"), after: None });
+    let subscribe = Operation::Subscribe(SubscribeTask::to(TaskId::from("t-1")));
     let why = Some(object(json!({ "why": "too slow" })));
     for dialect in [Dialect::V1_0, Dialect::V0_3Rpc] {
         let read = |kind, params| decode(dialect, kind, Some(params)).unwrap().operation;
@@ -269,7 +270,7 @@ fn history_length_zero_is_nothing_except_on_0_3_rest_where_it_is_everything() {
         assert_eq!(length(json!(null)), None);
     }
     let get = rest("GET", "/v1/tasks/t-1?historyLength=0", None).operation;
-    assert_eq!(get, Operation::Get(GetTask { task: TaskId::from("t-1"), history_length: None }));
+    assert_eq!(get, Operation::Get(GetTask { task: TaskId::from("t-1"), history_length: None, at: None }));
 }
 
 #[test]

@@ -105,6 +105,17 @@ fn unknown_paths_are_not_found() {
 #[test]
 fn reserved_names_are_no_tenants() {
     for name in [
+        ".",
+        "%2E%2E",
+        "a2a.v1.A2AService",
+        "lf.a2a.v1.A2AService",
+        "lf.a2a.v1.A2A%53ervice",
+        "grpc.health.v1.Health",
+        "grpc.reflection.v1.ServerReflection",
+        "grpc.reflection.v1alpha.ServerReflection",
+        "commands",
+        "commands:execute",
+        "commands%3Aexecute",
         "message:send",
         "message:stream",
         "tasks",

@@ -1,0 +1,85 @@
+//! A2A in protobuf, both versions: what gRPC carries.
+//!
+//! The same words in and out as for JSON, and the same rules about what is wrong; only the spelling differs. What
+//! comes in is read into the generated messages and moved out of them; what goes out is written straight into bytes
+//! by field number. Not here: frames, metadata and deadlines, which are the server's.
+//!
+//! ```
+//! use attache_domain::Operation;
+//! use attache_proto::v1_0::GetTaskRequest;
+//! use attache_wire::proto;
+//! use prost::Message;
+//!
+//! let (version, kind) = proto::method("/lf.a2a.v1.A2AService/GetTask").unwrap();
+//! let request = GetTaskRequest { id: "t-1".into(), ..Default::default() };
+//! let decoded = proto::decode(version, kind, request.encode_to_vec().into()).unwrap();
+//! assert!(matches!(decoded.operation, Operation::Get(get) if get.task.as_str() == "t-1"));
+//! ```
+
+use attache_domain::OperationKind;
+
+use crate::devtool::Profile;
+use crate::{Dialect, Version};
+
+mod decode;
+mod encode;
+mod replay;
+mod status;
+mod transcode;
+mod value;
+
+pub use decode::decode;
+pub use encode::{
+    write_list, write_message_item, write_push_config, write_push_configs, write_task, write_task_item,
+    write_update,
+};
+pub use replay::{mark_item, mark_task};
+pub use status::{Code, Status, status};
+pub use transcode::{card, write_occasion};
+
+/// The services of the two versions, by their full names.
+pub const SERVICES: [(Version, &str); 2] =
+    [(Version::V0_3, "a2a.v1.A2AService"), (Version::V1_0, "lf.a2a.v1.A2AService")];
+
+/// The version and the operation that a path such as `/lf.a2a.v1.A2AService/GetTask` names.
+pub fn method(path: &str) -> Option<(Version, OperationKind)> {
+    let (service, name) = path.strip_prefix('/')?.split_once('/')?;
+    let (version, _) = SERVICES.into_iter().find(|(_, known)| *known == service)?;
+    let kind = match (version, name) {
+        (_, "SendMessage") => OperationKind::Send,
+        (_, "SendStreamingMessage") => OperationKind::Stream,
+        (_, "GetTask") => OperationKind::Get,
+        (_, "CancelTask") => OperationKind::Cancel,
+        (_, "CreateTaskPushNotificationConfig") => OperationKind::PushCreate,
+        (_, "GetTaskPushNotificationConfig") => OperationKind::PushGet,
+        (_, "DeleteTaskPushNotificationConfig") => OperationKind::PushDelete,
+        (Version::V0_3, "TaskSubscription") => OperationKind::Subscribe,
+        (Version::V0_3, "ListTaskPushNotificationConfig") => OperationKind::PushList,
+        (Version::V0_3, "GetAgentCard") => OperationKind::ExtendedCard,
+        (Version::V1_0, "SubscribeToTask") => OperationKind::Subscribe,
+        (Version::V1_0, "ListTasks") => OperationKind::List,
+        (Version::V1_0, "ListTaskPushNotificationConfigs") => OperationKind::PushList,
+        (Version::V1_0, "GetExtendedAgentCard") => OperationKind::ExtendedCard,
+        _ => return None,
+    };
+    Some((version, kind))
+}
+
+/// The version that a path speaks, whether or not it names an operation; other services speak none.
+pub fn version_of_path(path: &str) -> Option<Version> {
+    let service = path.strip_prefix('/')?.split('/').next()?;
+    SERVICES.into_iter().find(|(_, known)| *known == service).map(|(version, _)| version)
+}
+
+/// Place in a table with one entry for each spelling; none of JSON's, which come before.
+pub fn index(profile: Profile, version: Version) -> usize {
+    Profile::COUNT * Dialect::COUNT + profile.index(dialect(version))
+}
+
+/// The JSON dialect that is the closest: that of the same definitions.
+fn dialect(version: Version) -> Dialect {
+    match version {
+        Version::V0_3 => Dialect::V0_3Rest,
+        Version::V1_0 => Dialect::V1_0,
+    }
+}

@@ -1,0 +1,248 @@
+//! The requests of 0.3, which names things by their resource: `tasks/{id}`.
+
+use attache_domain::{
+    CancelTask, ContextId, Fault, GetTask, ListPushConfigs, MAX_PAGE_SIZE, Manner, Message, MessageId,
+    Metadata, Operation, OperationKind, Part, PartContent, PushAuthentication, PushConfig, PushConfigCall,
+    PushShape, PushWish, SendConfiguration, SendMessage, SubscribeTask, TaskId,
+};
+use attache_proto::v0_3 as proto;
+use bytes::Bytes;
+
+use super::{encoded, nonempty, not_there, parse, read_role, required, whole};
+use crate::decode::message::understand;
+use crate::decode::part::unwrap_data;
+use crate::decode::reading::{Place, Reading, excerpt};
+use crate::proto::value::{read_object, read_struct};
+
+pub(super) fn read(
+    reading: &mut Reading,
+    kind: OperationKind,
+    message: Bytes,
+) -> Result<Option<Operation>, Fault> {
+    let root = Place::Root;
+    Ok(match kind {
+        OperationKind::Send => read_send(reading, parse(message)?).map(Operation::Send),
+        OperationKind::Stream => read_send(reading, parse(message)?).map(Operation::Stream),
+        OperationKind::Get => {
+            let proto::GetTaskRequest { name, history_length } = parse(message)?;
+            let task = read_task(reading, &name, root.member("name"));
+            let history_length = read_history_length(reading, history_length, root);
+            task.map(|task| Operation::Get(GetTask { task, history_length, at: None }))
+        }
+        OperationKind::Cancel => {
+            let proto::CancelTaskRequest { name } = parse(message)?;
+            let task = read_task(reading, &name, root.member("name"));
+            task.map(|task| Operation::Cancel(CancelTask { task, metadata: None }))
+        }
+        OperationKind::Subscribe => {
+            let proto::TaskSubscriptionRequest { name } = parse(message)?;
+            let task = read_task(reading, &name, root.member("name"));
+            task.map(|task| Operation::Subscribe(SubscribeTask::to(task)))
+        }
+        OperationKind::ExtendedCard => {
+            let proto::GetAgentCardRequest {} = parse(message)?;
+            Some(Operation::ExtendedCard)
+        }
+        OperationKind::PushCreate => read_create(reading, parse(message)?).map(Operation::PushConfig),
+        OperationKind::PushGet => {
+            let proto::GetTaskPushNotificationConfigRequest { name } = parse(message)?;
+            let named = read_config_name(reading, &name, root.member("name"));
+            let get = |(task, config)| Operation::PushConfig(PushConfigCall::Get { task, config });
+            named.map(|(task, config)| get((task, config.map(Into::into))))
+        }
+        OperationKind::PushDelete => {
+            let proto::DeleteTaskPushNotificationConfigRequest { name } = parse(message)?;
+            let (task, config) = match read_config_name(reading, &name, root.member("name")) {
+                Some((task, Some(config))) => (task, config),
+                Some((_, None)) => return Ok(reading.refuse(root.member("name"), "names no configuration")),
+                None => return Ok(None),
+            };
+            Some(Operation::PushConfig(PushConfigCall::Delete { task, config: config.into() }))
+        }
+        OperationKind::PushList => {
+            let proto::ListTaskPushNotificationConfigRequest { parent, page_size, page_token } =
+                parse(message)?;
+            let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
+            let size = whole(reading, page_size, 0, most, root.member("page_size"));
+            let page_size = size.filter(|size| *size > 0);
+            let task = read_parent(reading, &parent);
+            let list = |task| PushConfigCall::List(ListPushConfigs { task, page_size, page_token });
+            task.map(list).map(Operation::PushConfig)
+        }
+        OperationKind::List | OperationKind::Commands | OperationKind::Execute => {
+            return Err(not_there(kind));
+        }
+    })
+}
+
+fn read_send(reading: &mut Reading, request: proto::SendMessageRequest) -> Option<SendMessage> {
+    let root = Place::Root;
+    let message = match request.request {
+        Some(message) => read_message(reading, message, root.member("request")),
+        None => reading.refuse(root.member("request"), "is required"),
+    };
+    let configuration = match request.configuration {
+        Some(configuration) => read_configuration(reading, configuration, root.member("configuration")),
+        None => SendConfiguration::default(),
+    };
+    let metadata = read_object(reading, request.metadata, root.member("metadata"));
+    Some(SendMessage { message: message?, configuration, metadata, manner: Manner::default() })
+}
+
+/// Once there is a configuration, not asking to wait means not waiting: false and absent look the same.
+fn read_configuration(
+    reading: &mut Reading,
+    configuration: proto::SendMessageConfiguration,
+    place: Place<'_>,
+) -> SendConfiguration {
+    let proto::SendMessageConfiguration {
+        accepted_output_modes,
+        push_notification,
+        history_length,
+        blocking,
+    } = configuration;
+    let push = push_notification.and_then(|it| read_config(reading, it, place.member("push_notification")));
+    let wish = |config| Box::new(PushWish { config, shape: PushShape::WholeTask });
+    SendConfiguration {
+        accepted_output_modes,
+        history_length: read_history_length(reading, history_length, place),
+        return_immediately: !blocking,
+        push: push.map(wish),
+    }
+}
+
+/// Zero and absent look the same and set no limit.
+fn read_history_length(reading: &mut Reading, length: i32, place: Place<'_>) -> Option<usize> {
+    whole(reading, length, 0, i32::MAX, place.member("history_length")).filter(|length| *length > 0)
+}
+
+fn read_message(reading: &mut Reading, message: proto::Message, place: Place<'_>) -> Option<Message> {
+    let id = required(reading, message.message_id, place.member("message_id"));
+    let role = read_role(reading, message.role, place.member("role"));
+    let parts = read_parts(reading, message.content, place.member("content"));
+    let metadata = read_object(reading, message.metadata, place.member("metadata"));
+    let message = Message {
+        id: MessageId::from(id?),
+        role: role?,
+        parts: parts?,
+        context: nonempty(message.context_id).map(ContextId::from),
+        task: nonempty(message.task_id).map(TaskId::from),
+        wishes: None,
+        command: None,
+        reference_tasks: Vec::new(),
+        extensions: message.extensions,
+        metadata,
+    };
+    understand(reading, message, place, "task_id")
+}
+
+fn read_parts(reading: &mut Reading, parts: Vec<proto::Part>, place: Place<'_>) -> Option<Vec<Part>> {
+    if parts.is_empty() {
+        return reading.refuse(place, "must hold at least one part");
+    }
+    let parts = parts.into_iter().enumerate();
+    // Read to the end, so that all that is wrong is told.
+    let read: Vec<_> = parts.map(|(index, part)| read_part(reading, part, place.item(index))).collect();
+    read.into_iter().collect()
+}
+
+fn read_part(reading: &mut Reading, part: proto::Part, place: Place<'_>) -> Option<Part> {
+    use proto::part::Part as Content;
+    let metadata = read_object(reading, part.metadata, place.member("metadata"));
+    match part.part {
+        Some(Content::Text(text)) => Some(Part { metadata, ..Part::text(text) }),
+        Some(Content::File(file)) => read_file(reading, file, metadata, place.member("file")),
+        Some(Content::Data(proto::DataPart { data: Some(data) })) => {
+            let above = place.member("data");
+            let data = read_struct(reading, data, above.member("data"));
+            let (data, metadata) = unwrap_data(data, metadata);
+            Some(Part { metadata, ..Part::new(PartContent::Data(data)) })
+        }
+        Some(Content::Data(proto::DataPart { data: None })) => {
+            let above = place.member("data");
+            reading.refuse(above.member("data"), "is required")
+        }
+        None => reading.refuse(place, "must have exactly one of text, file and data, but has none"),
+    }
+}
+
+fn read_file(
+    reading: &mut Reading,
+    file: proto::FilePart,
+    metadata: Option<Metadata>,
+    place: Place<'_>,
+) -> Option<Part> {
+    use proto::file_part::File;
+    let content = match file.file {
+        Some(File::FileWithBytes(bytes)) => PartContent::Raw(encoded(&bytes)),
+        Some(File::FileWithUri(uri)) if uri.is_empty() => {
+            return reading.refuse(place.member("file_with_uri"), "must not be empty");
+        }
+        Some(File::FileWithUri(uri)) => PartContent::Url(uri),
+        None => {
+            let wanted = "must have exactly one of file_with_uri and file_with_bytes, but has none";
+            return reading.refuse(place, wanted);
+        }
+    };
+    Some(Part { content, media_type: nonempty(file.mime_type), filename: nonempty(file.name), metadata })
+}
+
+fn read_create(
+    reading: &mut Reading,
+    request: proto::CreateTaskPushNotificationConfigRequest,
+) -> Option<PushConfigCall> {
+    let root = Place::Root;
+    let task = read_parent(reading, &request.parent);
+    let above = root.member("config");
+    let Some(resource) = request.config else { return reading.refuse(above, "is required") };
+    let place = above.member("push_notification_config");
+    let Some(config) = resource.push_notification_config else { return reading.refuse(place, "is required") };
+    let mut config = read_config(reading, config, place)?;
+    let named = resource.name.split_once(COLLECTION).map(|(_, id)| id.to_owned());
+    if let Some(id) = nonempty(request.config_id).or(named.and_then(nonempty)) {
+        config.id = id.into();
+    }
+    Some(PushConfigCall::Create { task: task?, wish: PushWish { config, shape: PushShape::WholeTask } })
+}
+
+fn read_config(
+    reading: &mut Reading,
+    config: proto::PushNotificationConfig,
+    place: Place<'_>,
+) -> Option<PushConfig> {
+    let url = required(reading, config.url, place.member("url"))?;
+    let authentication = config.authentication.map(|proto::AuthenticationInfo { schemes, credentials }| {
+        PushAuthentication { schemes, credentials: nonempty(credentials) }
+    });
+    Some(PushConfig { id: config.id.into(), url, token: nonempty(config.token), authentication })
+}
+
+const TASKS: &str = "tasks/";
+/// What stands between a task's id and a configuration's.
+const COLLECTION: &str = "/pushNotificationConfigs/";
+
+fn read_task(reading: &mut Reading, name: &str, place: Place<'_>) -> Option<TaskId> {
+    let id = name.strip_prefix(TASKS).filter(|id| !id.is_empty() && !id.contains('/'));
+    match id {
+        Some(id) => Some(TaskId::from(id)),
+        None if name.is_empty() => reading.refuse(place, "is required: tasks/{id}"),
+        None => reading.refuse(place, format!("must be tasks/{{id}}, not {:?}", excerpt(name))),
+    }
+}
+
+/// The task alone, or with the collection that belongs to it: clients write both.
+fn read_parent(reading: &mut Reading, parent: &str) -> Option<TaskId> {
+    let root = Place::Root;
+    let collection = COLLECTION.trim_end_matches('/');
+    let task = parent.strip_suffix(collection).unwrap_or(parent);
+    read_task(reading, task, root.member("parent"))
+}
+
+/// A task, and the configuration unless the only one is meant.
+fn read_config_name(reading: &mut Reading, name: &str, place: Place<'_>) -> Option<(TaskId, Option<String>)> {
+    let (task, config) = match name.split_once(COLLECTION) {
+        Some((task, config)) => (task, nonempty(config.to_owned())),
+        None => (name, None),
+    };
+    Some((read_task(reading, task, place)?, config))
+}

@@ -1,0 +1,273 @@
+//! The requests of 1.0.
+
+use attache_domain::{
+    CancelTask, ContextId, DEFAULT_PAGE_SIZE, Fault, GetTask, ListPushConfigs, ListTasks, MAX_PAGE_SIZE,
+    Manner, Message, MessageId, Operation, OperationKind, Part, PartContent, PushAuthentication, PushConfig,
+    PushConfigCall, PushShape, PushWish, SendConfiguration, SendMessage, SubscribeTask, TaskId, TaskState,
+    Timestamp,
+};
+use attache_proto::v1_0 as proto;
+use bytes::Bytes;
+
+use super::{encoded, nonempty, not_there, parse, read_role, required, tasks, whole};
+use crate::decode::message::understand;
+use crate::decode::reading::{Place, Reading};
+use crate::proto::value::{self, read_object};
+use crate::spelling;
+
+/// The operation, unless something is wrong with it, and the tenant.
+pub(super) fn read(
+    reading: &mut Reading,
+    kind: OperationKind,
+    message: Bytes,
+) -> Result<(Option<Operation>, String), Fault> {
+    let root = Place::Root;
+    Ok(match kind {
+        OperationKind::Send | OperationKind::Stream => {
+            let request: proto::SendMessageRequest = parse(message)?;
+            let tenant = request.tenant.clone();
+            let send = read_send(reading, request);
+            let operation = if kind == OperationKind::Send { Operation::Send } else { Operation::Stream };
+            (send.map(operation), tenant)
+        }
+        OperationKind::Get => {
+            let proto::GetTaskRequest { tenant, id, history_length } = parse(message)?;
+            let task = required(reading, id, root.member("id"));
+            let history_length = read_history_length(reading, history_length, root);
+            (task.map(|id| Operation::Get(GetTask { task: id.into(), history_length, at: None })), tenant)
+        }
+        OperationKind::List => {
+            let request: proto::ListTasksRequest = parse(message)?;
+            let tenant = request.tenant.clone();
+            (Some(Operation::List(read_list(reading, request))), tenant)
+        }
+        OperationKind::Cancel => {
+            let proto::CancelTaskRequest { tenant, id, metadata } = parse(message)?;
+            let task = required(reading, id, root.member("id"));
+            let metadata = read_object(reading, metadata, root.member("metadata"));
+            (task.map(|id| Operation::Cancel(CancelTask { task: id.into(), metadata })), tenant)
+        }
+        OperationKind::Subscribe => {
+            let proto::SubscribeToTaskRequest { tenant, id } = parse(message)?;
+            let task = required(reading, id, root.member("id"));
+            (task.map(|id| Operation::Subscribe(SubscribeTask::to(TaskId::from(id)))), tenant)
+        }
+        OperationKind::ExtendedCard => {
+            let proto::GetExtendedAgentCardRequest { tenant } = parse(message)?;
+            (Some(Operation::ExtendedCard), tenant)
+        }
+        OperationKind::PushCreate
+        | OperationKind::PushGet
+        | OperationKind::PushList
+        | OperationKind::PushDelete => {
+            let (call, tenant) = read_push(reading, kind, message)?;
+            (call.map(Operation::PushConfig), tenant)
+        }
+        OperationKind::Commands | OperationKind::Execute => return Err(not_there(kind)),
+    })
+}
+
+fn read_send(reading: &mut Reading, request: proto::SendMessageRequest) -> Option<SendMessage> {
+    let root = Place::Root;
+    let message = match request.message {
+        Some(message) => read_message(reading, message, root.member("message")),
+        None => reading.refuse(root.member("message"), "is required"),
+    };
+    let configuration = match request.configuration {
+        Some(configuration) => read_configuration(reading, configuration, root.member("configuration")),
+        None => SendConfiguration::default(),
+    };
+    let metadata = read_object(reading, request.metadata, root.member("metadata"));
+    Some(SendMessage { message: message?, configuration, metadata, manner: Manner::default() })
+}
+
+fn read_configuration(
+    reading: &mut Reading,
+    configuration: proto::SendMessageConfiguration,
+    place: Place<'_>,
+) -> SendConfiguration {
+    let proto::SendMessageConfiguration {
+        accepted_output_modes,
+        task_push_notification_config: push,
+        history_length,
+        return_immediately,
+    } = configuration;
+    let push =
+        push.and_then(|config| read_config(reading, config, place.member("task_push_notification_config")));
+    SendConfiguration {
+        accepted_output_modes,
+        history_length: read_history_length(reading, history_length, place),
+        return_immediately,
+        push: push.map(Box::new),
+    }
+}
+
+fn read_history_length(reading: &mut Reading, length: Option<i32>, place: Place<'_>) -> Option<usize> {
+    whole(reading, length?, 0, i32::MAX, place.member("history_length"))
+}
+
+fn read_message(reading: &mut Reading, message: proto::Message, place: Place<'_>) -> Option<Message> {
+    let id = required(reading, message.message_id, place.member("message_id"));
+    let role = read_role(reading, message.role, place.member("role"));
+    let parts = read_parts(reading, message.parts, place.member("parts"));
+    let metadata = read_object(reading, message.metadata, place.member("metadata"));
+    let message = Message {
+        id: MessageId::from(id?),
+        role: role?,
+        parts: parts?,
+        context: nonempty(message.context_id).map(ContextId::from),
+        task: nonempty(message.task_id).map(TaskId::from),
+        wishes: None,
+        command: None,
+        reference_tasks: tasks(message.reference_task_ids),
+        extensions: message.extensions,
+        metadata,
+    };
+    understand(reading, message, place, "task_id")
+}
+
+fn read_parts(reading: &mut Reading, parts: Vec<proto::Part>, place: Place<'_>) -> Option<Vec<Part>> {
+    if parts.is_empty() {
+        return reading.refuse(place, "must hold at least one part");
+    }
+    let parts = parts.into_iter().enumerate();
+    // Read to the end, so that all that is wrong is told.
+    let read: Vec<_> = parts.map(|(index, part)| read_part(reading, part, place.item(index))).collect();
+    read.into_iter().collect()
+}
+
+fn read_part(reading: &mut Reading, part: proto::Part, place: Place<'_>) -> Option<Part> {
+    use proto::part::Content;
+    let content = match part.content {
+        Some(Content::Text(text)) => Some(PartContent::Text(text)),
+        Some(Content::Raw(bytes)) => Some(PartContent::Raw(encoded(&bytes))),
+        Some(Content::Url(url)) if url.is_empty() => reading.refuse(place.member("url"), "must not be empty"),
+        Some(Content::Url(url)) => Some(PartContent::Url(url)),
+        Some(Content::Data(data)) => {
+            Some(PartContent::Data(value::read(reading, data, place.member("data"))))
+        }
+        None => reading.refuse(place, "must have exactly one of text, raw, url and data, but has none"),
+    };
+    let metadata = read_object(reading, part.metadata, place.member("metadata"));
+    let (media_type, filename) = (nonempty(part.media_type), nonempty(part.filename));
+    Some(Part { content: content?, media_type, filename, metadata })
+}
+
+fn read_list(reading: &mut Reading, request: proto::ListTasksRequest) -> ListTasks {
+    let root = Place::Root;
+    let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
+    let size = request.page_size.and_then(|size| whole(reading, size, 1, most, root.member("page_size")));
+    ListTasks {
+        context: nonempty(request.context_id).map(ContextId::from),
+        state: read_state(reading, request.status, root.member("status")),
+        page_size: size.unwrap_or(DEFAULT_PAGE_SIZE),
+        page_token: request.page_token,
+        history_length: read_history_length(reading, request.history_length, root),
+        status_since: read_time(
+            reading,
+            request.status_timestamp_after,
+            root.member("status_timestamp_after"),
+        ),
+        include_artifacts: request.include_artifacts.unwrap_or(false),
+    }
+}
+
+/// Unspecified is any state.
+fn read_state(reading: &mut Reading, state: i32, place: Place<'_>) -> Option<TaskState> {
+    if state == 0 {
+        return None;
+    }
+    let read = spelling::state_of_number(i64::from(state));
+    if read.is_none() {
+        reading
+            .refuse::<()>(place, format!("must be a state from 1 to {}, not {state}", TaskState::ALL.len()));
+    }
+    read
+}
+
+fn read_time(
+    reading: &mut Reading,
+    time: Option<prost_types::Timestamp>,
+    place: Place<'_>,
+) -> Option<Timestamp> {
+    let prost_types::Timestamp { seconds, nanos } = time?;
+    match Timestamp::new(seconds, nanos) {
+        Ok(time) if nanos >= 0 => Some(time),
+        _ => reading.refuse(place, format!("is no time: {seconds} seconds and {nanos} nanoseconds")),
+    }
+}
+
+fn read_push(
+    reading: &mut Reading,
+    kind: OperationKind,
+    message: Bytes,
+) -> Result<(Option<PushConfigCall>, String), Fault> {
+    let root = Place::Root;
+    Ok(match kind {
+        OperationKind::PushCreate => {
+            let config: proto::TaskPushNotificationConfig = parse(message)?;
+            let tenant = config.tenant.clone();
+            let task = required(reading, config.task_id.clone(), root.member("task_id"));
+            let wish = read_config(reading, config, root);
+            let create = |task: String, wish| PushConfigCall::Create { task: task.into(), wish };
+            (task.zip(wish).map(|(task, wish)| create(task, wish)), tenant)
+        }
+        OperationKind::PushList => {
+            let request: proto::ListTaskPushNotificationConfigsRequest = parse(message)?;
+            let task = required(reading, request.task_id, root.member("task_id"));
+            let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
+            let size = whole(reading, request.page_size, 0, most, root.member("page_size"));
+            let list = |task: String| ListPushConfigs {
+                task: task.into(),
+                page_size: size.filter(|size| *size > 0),
+                page_token: request.page_token,
+            };
+            (task.map(list).map(PushConfigCall::List), request.tenant)
+        }
+        OperationKind::PushGet => {
+            let proto::GetTaskPushNotificationConfigRequest { tenant, task_id, id } = parse(message)?;
+            let pair = read_pair(reading, task_id, id);
+            let get = |(task, id): (String, String)| PushConfigCall::Get {
+                task: task.into(),
+                config: Some(id.into()),
+            };
+            (pair.map(get), tenant)
+        }
+        _ => {
+            let proto::DeleteTaskPushNotificationConfigRequest { tenant, task_id, id } = parse(message)?;
+            let pair = read_pair(reading, task_id, id);
+            let delete = |(task, id): (String, String)| PushConfigCall::Delete {
+                task: task.into(),
+                config: id.into(),
+            };
+            (pair.map(delete), tenant)
+        }
+    })
+}
+
+fn read_pair(reading: &mut Reading, task: String, id: String) -> Option<(String, String)> {
+    let root = Place::Root;
+    let task = required(reading, task, root.member("task_id"));
+    let id = required(reading, id, root.member("id"));
+    task.zip(id)
+}
+
+/// The task it names does not count here.
+fn read_config(
+    reading: &mut Reading,
+    config: proto::TaskPushNotificationConfig,
+    place: Place<'_>,
+) -> Option<PushWish> {
+    let url = required(reading, config.url, place.member("url"));
+    let authentication = match config.authentication {
+        Some(proto::AuthenticationInfo { scheme, credentials }) => {
+            let above = place.member("authentication");
+            let scheme = required(reading, scheme, above.member("scheme"))?;
+            Some(PushAuthentication { schemes: vec![scheme], credentials: nonempty(credentials) })
+        }
+        None => None,
+    };
+    let config =
+        PushConfig { id: config.id.into(), url: url?, token: nonempty(config.token), authentication };
+    Some(PushWish { config, shape: PushShape::EachUpdate })
+}

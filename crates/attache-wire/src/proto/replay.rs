@@ -1,0 +1,74 @@
+//! Marks of the replay extension, added to what was spelled without them.
+
+use attache_proto::{v0_3, v1_0};
+use prost::Message;
+use prost_types::{Struct, Value};
+
+use super::value;
+use crate::Version;
+use crate::replay::{Mark, URI};
+
+/// Adds the mark to the item of a stream, or the answer to a send, that begins at `start` of `out`.
+pub fn mark_item(version: Version, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+    match version {
+        Version::V0_3 => change::<v0_3::StreamResponse>(out, start, |item| match &mut item.payload {
+            Some(v0_3::stream_response::Payload::Task(task)) => add(&mut task.metadata, mark),
+            Some(v0_3::stream_response::Payload::Msg(message)) => add(&mut message.metadata, mark),
+            Some(v0_3::stream_response::Payload::StatusUpdate(update)) => add(&mut update.metadata, mark),
+            Some(v0_3::stream_response::Payload::ArtifactUpdate(update)) => add(&mut update.metadata, mark),
+            None => {}
+        }),
+        Version::V1_0 => change::<v1_0::StreamResponse>(out, start, |item| match &mut item.payload {
+            Some(v1_0::stream_response::Payload::Task(task)) => add(&mut task.metadata, mark),
+            Some(v1_0::stream_response::Payload::Message(message)) => add(&mut message.metadata, mark),
+            Some(v1_0::stream_response::Payload::StatusUpdate(update)) => add(&mut update.metadata, mark),
+            Some(v1_0::stream_response::Payload::ArtifactUpdate(update)) => add(&mut update.metadata, mark),
+            None => {}
+        }),
+    }
+}
+
+/// Adds the mark to the bare task that begins at `start` of `out`.
+pub fn mark_task(version: Version, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+    match version {
+        Version::V0_3 => change::<v0_3::Task>(out, start, |task| add(&mut task.metadata, mark)),
+        Version::V1_0 => change::<v1_0::Task>(out, start, |task| add(&mut task.metadata, mark)),
+    }
+}
+
+fn change<M: Message + Default>(out: &mut Vec<u8>, start: usize, change: impl FnOnce(&mut M)) {
+    // What we have just written can be read; if it could not, it would go out as it is.
+    let Ok(mut message) = M::decode(&out[start..]) else { return };
+    change(&mut message);
+    out.truncate(start);
+    out.extend_from_slice(&message.encode_to_vec());
+}
+
+fn add(metadata: &mut Option<Struct>, mark: &Mark<'_>) {
+    let mut bytes = Vec::new();
+    value::write(&mark.value(), &mut bytes);
+    if let Ok(value) = Value::decode(bytes.as_slice()) {
+        metadata.get_or_insert_default().fields.insert(URI.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_domain::Seq;
+
+    use super::*;
+
+    #[test]
+    fn a_mark_joins_what_is_there() {
+        let update = v1_0::TaskStatusUpdateEvent { task_id: "t".into(), ..Default::default() };
+        let payload = Some(v1_0::stream_response::Payload::StatusUpdate(update));
+        let mut out = b"prefix".to_vec();
+        out.extend(v1_0::StreamResponse { payload }.encode_to_vec());
+        mark_item(Version::V1_0, &Mark { epoch: "e", seq: Seq(3), gap: None }, &mut out, 6);
+        let read = v1_0::StreamResponse::decode(&out[6..]).unwrap();
+        let Some(v1_0::stream_response::Payload::StatusUpdate(update)) = read.payload else { panic!() };
+        assert_eq!(update.task_id, "t");
+        let text = format!("{:?}", update.metadata.unwrap().fields[URI]);
+        assert!(text.contains("e.3"), "{text}");
+    }
+}

@@ -1,0 +1,109 @@
+//! A fault as gRPC tells it: a code, a text, and details for programs.
+
+use attache_domain::{Fault, Violation};
+use attache_proto::rpc;
+use prost::Message;
+
+use crate::Version;
+use crate::fault::{metadata, names};
+
+/// The numbers of gRPC that are used here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    Ok = 0,
+    InvalidArgument = 3,
+    DeadlineExceeded = 4,
+    NotFound = 5,
+    PermissionDenied = 7,
+    ResourceExhausted = 8,
+    FailedPrecondition = 9,
+    Unimplemented = 12,
+    Internal = 13,
+    Unavailable = 14,
+    Unauthenticated = 16,
+}
+
+/// What ends a call that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Status {
+    pub code: Code,
+    pub message: String,
+    /// An encoded `google.rpc.Status`.
+    pub details: Vec<u8>,
+}
+
+/// Longer texts are cut: all of it travels in headers, for which clients have little room.
+const LONGEST: usize = 512;
+const LONGEST_VIOLATION: usize = 200;
+
+pub fn status(version: Version, fault: &Fault) -> Status {
+    let code = code(fault);
+    let text = cut(&fault.to_string(), LONGEST);
+    // Clients of 0.3 tell errors apart by what the text begins with.
+    let message = match version {
+        Version::V0_3 => format!("{}: {text}", names(fault).name),
+        Version::V1_0 => text,
+    };
+    let number = code as i32;
+    let details = rpc::Status { code: number, message: message.clone(), details: details(fault) };
+    Status { code, message, details: details.encode_to_vec() }
+}
+
+fn code(fault: &Fault) -> Code {
+    match (fault, names(fault).status) {
+        (Fault::BodyTooLarge { .. }, _) => Code::ResourceExhausted,
+        (_, "INVALID_ARGUMENT") => Code::InvalidArgument,
+        (_, "NOT_FOUND") => Code::NotFound,
+        (_, "PERMISSION_DENIED") => Code::PermissionDenied,
+        (_, "FAILED_PRECONDITION") => Code::FailedPrecondition,
+        (_, "UNIMPLEMENTED") => Code::Unimplemented,
+        (_, "UNAVAILABLE") => Code::Unavailable,
+        (_, "UNAUTHENTICATED") => Code::Unauthenticated,
+        _ => Code::Internal,
+    }
+}
+
+fn details(fault: &Fault) -> Vec<prost_types::Any> {
+    let info = rpc::ErrorInfo {
+        reason: names(fault).reason.to_owned(),
+        domain: "a2a-protocol.org".to_owned(),
+        metadata: metadata(fault)
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), cut(&value, LONGEST_VIOLATION)))
+            .collect(),
+    };
+    let mut details = vec![any("google.rpc.ErrorInfo", &info)];
+    let field_violations = violations(fault);
+    if !field_violations.is_empty() {
+        details.push(any("google.rpc.BadRequest", &rpc::BadRequest { field_violations }));
+    }
+    details
+}
+
+/// The fields that were wrong. Faults that the session finds name none; here they get one.
+fn violations(fault: &Fault) -> Vec<rpc::bad_request::FieldViolation> {
+    let spell = |field: &str, description: &str| rpc::bad_request::FieldViolation {
+        field: cut(field, LONGEST_VIOLATION),
+        description: cut(description, LONGEST_VIOLATION),
+    };
+    match fault {
+        Fault::InvalidParams { violations } => {
+            violations.iter().map(|Violation { field, description }| spell(field, description)).collect()
+        }
+        Fault::ContextMismatch { .. } => vec![spell("message.context_id", &fault.to_string())],
+        Fault::BadPageToken => vec![spell("page_token", &fault.to_string())],
+        Fault::BadCursor { .. } => vec![spell("last-event-id", &fault.to_string())],
+        _ => Vec::new(),
+    }
+}
+
+fn any(name: &str, message: &impl Message) -> prost_types::Any {
+    prost_types::Any { type_url: format!("type.googleapis.com/{name}"), value: message.encode_to_vec() }
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

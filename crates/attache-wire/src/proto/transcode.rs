@@ -1,0 +1,78 @@
+//! JSON to protobuf by the definitions themselves, for what is seldom written: cards, and the events of the
+//! development-tool extension.
+//!
+//! It takes several times as long as writing protobuf at once; what is written often is not written here.
+
+use std::sync::LazyLock;
+
+use attache_proto::DESCRIPTORS;
+use prost::Message;
+use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor};
+use serde_json::{Value, json};
+
+use super::dialect;
+use crate::Version;
+use crate::devtool::{Occasion, Profile};
+
+/// Writes one event of a stream in the words of `profile`, which is not the plain one.
+pub fn write_occasion(profile: Profile, version: Version, occasion: &Occasion<'_>, out: &mut Vec<u8>) {
+    let mut event = Vec::new();
+    profile.write(dialect(version), occasion, &mut event);
+    match serde_json::from_slice(&event)
+        .map_err(|error| error.to_string())
+        .and_then(|event: Value| transcode(&format!("{}.StreamResponse", package(version)), event))
+    {
+        Ok(bytes) => out.extend_from_slice(&bytes),
+        // What we write ourselves can be read; if that were wrong, an empty item is better than none at its place.
+        Err(error) => debug_assert!(false, "an event cannot be put into protobuf: {error}"),
+    }
+}
+
+/// The card in protobuf, made of the JSON document that is served: signatures stay what they are. Version 0.3 takes
+/// the document that is for both versions.
+pub fn card(version: Version, document: &[u8]) -> Result<Vec<u8>, String> {
+    let mut document: Value = serde_json::from_slice(document).map_err(|error| error.to_string())?;
+    if version == Version::V0_3 {
+        spell_security(&mut document);
+    }
+    transcode(&format!("{}.AgentCard", package(version)), document)
+}
+
+/// In the protobuf of 0.3 requirements have 0.3's name, and the form that 1.0 has kept.
+fn spell_security(document: &mut Value) {
+    let wrap = |object: &mut Value| {
+        if let Some(Value::Array(requirements)) = object.get_mut("security") {
+            for requirement in requirements {
+                let schemes = requirement.as_object().cloned().unwrap_or_default();
+                let schemes = schemes.into_iter().map(|(name, scopes)| (name, json!({ "list": scopes })));
+                *requirement = json!({ "schemes": Value::Object(schemes.collect()) });
+            }
+        }
+    };
+    wrap(document);
+    if let Some(Value::Array(skills)) = document.get_mut("skills") {
+        skills.iter_mut().for_each(wrap);
+    }
+}
+
+fn package(version: Version) -> &'static str {
+    match version {
+        Version::V0_3 => "a2a.v1",
+        Version::V1_0 => "lf.a2a.v1",
+    }
+}
+
+fn transcode(name: &str, json: Value) -> Result<Vec<u8>, String> {
+    let message = definition(name)?;
+    // The other version's members are passed over.
+    let options = DeserializeOptions::new().deny_unknown_fields(false);
+    let message = DynamicMessage::deserialize_with_options(message, json, &options);
+    message.map(|message| message.encode_to_vec()).map_err(|error| error.to_string())
+}
+
+fn definition(name: &str) -> Result<MessageDescriptor, String> {
+    static POOL: LazyLock<Result<DescriptorPool, String>> =
+        LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).map_err(|error| error.to_string()));
+    let pool = POOL.as_ref().map_err(Clone::clone)?;
+    pool.get_message_by_name(name).ok_or_else(|| format!("there is no definition of {name}"))
+}

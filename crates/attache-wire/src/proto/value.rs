@@ -1,0 +1,89 @@
+//! Any JSON value, as protobuf's `Struct` and `Value` have it.
+//!
+//! All numbers there are floating; those that stand for an integer become one again.
+
+use attache_domain::Metadata;
+use prost_types::value::Kind;
+use prost_types::{Struct, Value};
+use serde_json::{Map, Number, Value as Json};
+
+use crate::decode::reading::{Place, Reading};
+use crate::proto::encode::writing::{Writing, nested};
+
+/// Beyond this not every integer has a floating form of its own.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+pub(super) fn read_object(
+    reading: &mut Reading,
+    object: Option<Struct>,
+    place: Place<'_>,
+) -> Option<Metadata> {
+    object.map(|object| read_struct(reading, object, place))
+}
+
+pub(super) fn read_struct(reading: &mut Reading, object: Struct, place: Place<'_>) -> Metadata {
+    let mut members = Map::new();
+    for (name, value) in object.fields {
+        let value = read(reading, value, place.member(&name));
+        members.insert(name, value);
+    }
+    members
+}
+
+/// A value without a kind is null.
+pub(super) fn read(reading: &mut Reading, value: Value, place: Place<'_>) -> Json {
+    match value.kind {
+        None | Some(Kind::NullValue(_)) => Json::Null,
+        Some(Kind::BoolValue(value)) => Json::Bool(value),
+        Some(Kind::StringValue(text)) => Json::String(text),
+        Some(Kind::NumberValue(number)) => match json_number(number) {
+            Some(number) => Json::Number(number),
+            None => {
+                reading.refuse::<()>(place, format!("must be a finite number, not {number}"));
+                Json::Null
+            }
+        },
+        Some(Kind::StructValue(object)) => Json::Object(read_struct(reading, object, place)),
+        Some(Kind::ListValue(list)) => {
+            let items = list.values.into_iter().enumerate();
+            Json::Array(items.map(|(index, item)| read(reading, item, place.item(index))).collect())
+        }
+    }
+}
+
+fn json_number(number: f64) -> Option<Number> {
+    if number.fract() == 0.0 && number.abs() <= EXACT {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whole, and within what both types have exactly"
+        )]
+        return Some(Number::from(number as i64));
+    }
+    Number::from_f64(number)
+}
+
+/// The fields of a `Struct`.
+pub(super) fn write_struct(members: &Map<String, Json>, out: &mut Vec<u8>) {
+    for (name, value) in members {
+        nested(1, out, |out| {
+            out.text(1, name);
+            nested(2, out, |out| write(value, out));
+        });
+    }
+}
+
+/// The one field of a `Value`; it is written even where it is what readers take for granted.
+pub(super) fn write(value: &Json, out: &mut Vec<u8>) {
+    match value {
+        Json::Null => out.number_always(1, 0),
+        Json::Number(number) => out.double_always(2, number.as_f64().unwrap_or_default()),
+        Json::String(text) => out.bytes_always(3, text.as_bytes()),
+        Json::Bool(value) => out.number_always(4, u64::from(*value)),
+        Json::Object(members) => nested(5, out, |out| write_struct(members, out)),
+        Json::Array(items) => nested(6, out, |out| {
+            for item in items {
+                nested(1, out, |out| write(item, out));
+            }
+        }),
+    }
+}

@@ -1,0 +1,141 @@
+//! The replay extension: cursors in everything that a stream shows, a way to come back with one, and a sign when
+//! something is missing.
+//!
+//! Only what clients that activate it see is changed, so it is added to what was spelled without it.
+
+use std::sync::Arc;
+
+use attache_domain::{Cursor, Fault, Gap, GapReason, Seq};
+use serde_json::{Map, Value, json};
+
+use crate::Dialect;
+use crate::encode::text::write_value;
+
+pub const URI: &str = "urn:attache:extension:replay:v1";
+
+/// Carries a cursor in: a header, or gRPC metadata of the same name.
+pub const CURSOR_HEADER: &str = "a2a-replay-cursor";
+
+/// The number of a spelling with marks, where `plain` is the number of the same without.
+pub fn index(plain: usize) -> usize {
+    MARKED + plain
+}
+
+/// Beyond all spellings without marks, of all bindings.
+const MARKED: usize = 64;
+
+/// A cursor as clients keep it.
+pub fn spell(epoch: &str, seq: Seq) -> String {
+    format!("{epoch}.{seq}")
+}
+
+/// Reads what [`spell`] wrote, or a bare number, which is the id of an SSE event.
+pub fn parse(text: &str) -> Result<Cursor, Fault> {
+    let text = text.trim();
+    let (epoch, seq) = match text.rsplit_once('.') {
+        Some((epoch, seq)) if !epoch.is_empty() => (Some(Arc::from(epoch)), seq),
+        Some(_) => (None, ""),
+        None => (None, text),
+    };
+    let bad = || Fault::BadCursor { given: text.chars().take(40).collect() };
+    let is_number = !seq.is_empty() && seq.bytes().all(|byte| byte.is_ascii_digit());
+    let seq = seq.parse().ok().filter(|_| is_number).ok_or_else(bad)?;
+    Ok(Cursor { epoch, seq: Seq(seq) })
+}
+
+/// What a client is told about where it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark<'a> {
+    pub epoch: &'a str,
+    pub seq: Seq,
+    pub gap: Option<&'a Gap>,
+}
+
+impl Mark<'_> {
+    /// The value under the extension's URI.
+    pub fn value(&self) -> Value {
+        let mut mark = json!({ "cursor": spell(self.epoch, self.seq) });
+        if let Some(Gap { after, reason }) = self.gap {
+            let reason = match reason {
+                GapReason::Trimmed => "trimmed",
+                GapReason::OtherEpoch => "other-epoch",
+                GapReason::Ahead => "ahead",
+            };
+            let after = match &after.epoch {
+                Some(epoch) => spell(epoch, after.seq),
+                None => after.seq.to_string(),
+            };
+            mark["gap"] = json!({ "after": after, "reason": reason });
+        }
+        mark
+    }
+}
+
+/// Adds the mark to the item of a stream that begins at `start` of `out`.
+pub fn mark_item(dialect: Dialect, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+    change(out, start, |item| {
+        let inner = match dialect {
+            Dialect::V0_3Rpc => Some(item),
+            Dialect::V1_0 | Dialect::V0_3Rest => item.values_mut().next().and_then(Value::as_object_mut),
+        };
+        if let Some(inner) = inner {
+            add(inner, mark);
+        }
+    });
+}
+
+/// Adds the mark to the bare task that begins at `start` of `out`.
+pub fn mark_task(mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+    change(out, start, |task| add(task, mark));
+}
+
+fn change(out: &mut Vec<u8>, start: usize, change: impl FnOnce(&mut Map<String, Value>)) {
+    // What we have just written is JSON; if it were not, it would go out as it is.
+    let Ok(mut value) = serde_json::from_slice::<Value>(&out[start..]) else { return };
+    if let Some(object) = value.as_object_mut() {
+        change(object);
+    }
+    out.truncate(start);
+    write_value(&value, out);
+}
+
+fn add(object: &mut Map<String, Value>, mark: &Mark<'_>) {
+    let metadata = object.entry("metadata").or_insert_with(|| json!({}));
+    if let Some(metadata) = metadata.as_object_mut() {
+        metadata.insert(URI.to_owned(), mark.value());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_comes_back_as_it_went_out() {
+        let cursor = parse(&spell("a1b2", Seq(17))).unwrap();
+        assert_eq!(cursor, Cursor { epoch: Some("a1b2".into()), seq: Seq(17) });
+        assert_eq!(parse(" 17 ").unwrap(), Cursor { epoch: None, seq: Seq(17) });
+        for bad in ["", ".", ".3", "a.", "a.-1", "a.+1", "x", "1.x", "a.99999999999999999999"] {
+            assert!(matches!(parse(bad), Err(Fault::BadCursor { .. })), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_mark_joins_the_metadata_that_is_there() {
+        let gap =
+            Gap { after: Cursor { epoch: Some("old".into()), seq: Seq(3) }, reason: GapReason::OtherEpoch };
+        let mark = Mark { epoch: "new", seq: Seq(9), gap: Some(&gap) };
+        let marked = |dialect, item: Value| -> Value {
+            let mut out = b"before ".to_vec();
+            write_value(&item, &mut out);
+            mark_item(dialect, &mark, &mut out, 7);
+            assert!(out.starts_with(b"before "));
+            serde_json::from_slice(&out[7..]).unwrap()
+        };
+        let expected = json!({ "cursor": "new.9", "gap": { "after": "old.3", "reason": "other-epoch" } });
+        let bare = marked(Dialect::V0_3Rpc, json!({ "kind": "task", "metadata": { "a": 1 } }));
+        assert_eq!(bare["metadata"], json!({ "a": 1, URI: expected }));
+        let wrapped = marked(Dialect::V1_0, json!({ "statusUpdate": { "taskId": "t" } }));
+        assert_eq!(wrapped["statusUpdate"]["metadata"], json!({ URI: expected }));
+    }
+}

@@ -1,0 +1,146 @@
+//! Faults as gRPC tells them.
+
+use attache_domain::{Fault, TaskState, Violation};
+use attache_proto::rpc;
+use attache_wire::Version;
+use attache_wire::proto::{Code, Status, status};
+use prost::Message;
+
+fn task() -> attache_domain::TaskId {
+    "t-1".into()
+}
+
+fn info(status: &Status) -> rpc::ErrorInfo {
+    let details = rpc::Status::decode(&*status.details).unwrap();
+    assert_eq!((details.code, &details.message), (status.code as i32, &status.message));
+    let info = &details.details[0];
+    assert_eq!(info.type_url, "type.googleapis.com/google.rpc.ErrorInfo");
+    rpc::ErrorInfo::decode(&*info.value).unwrap()
+}
+
+#[test]
+fn every_error_of_the_table_has_its_code_and_reason() {
+    let what = || "it is so".to_owned();
+    let table = [
+        (Fault::TaskNotFound { task: task() }, Code::NotFound, "TASK_NOT_FOUND", "TaskNotFoundError"),
+        (
+            Fault::TaskNotCancelable { task: task(), state: TaskState::Completed },
+            Code::FailedPrecondition,
+            "TASK_NOT_CANCELABLE",
+            "TaskNotCancelableError",
+        ),
+        (
+            Fault::PushNotSupported,
+            Code::FailedPrecondition,
+            "PUSH_NOTIFICATION_NOT_SUPPORTED",
+            "PushNotificationNotSupportedError",
+        ),
+        (
+            Fault::Unsupported { what: what() },
+            Code::FailedPrecondition,
+            "UNSUPPORTED_OPERATION",
+            "UnsupportedOperationError",
+        ),
+        (
+            Fault::ContentTypeNotSupported { what: what() },
+            Code::InvalidArgument,
+            "CONTENT_TYPE_NOT_SUPPORTED",
+            "ContentTypeNotSupportedError",
+        ),
+        (
+            Fault::InvalidAgentResponse { what: what() },
+            Code::Internal,
+            "INVALID_AGENT_RESPONSE",
+            "InvalidAgentResponseError",
+        ),
+        (
+            Fault::ExtendedCardNotConfigured,
+            Code::FailedPrecondition,
+            "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
+            "AuthenticatedExtendedCardNotConfiguredError",
+        ),
+        (
+            Fault::ExtensionRequired { uri: "urn:x".into() },
+            Code::FailedPrecondition,
+            "EXTENSION_SUPPORT_REQUIRED",
+            "ExtensionSupportRequiredError",
+        ),
+        (
+            Fault::VersionNotSupported { requested: "9.9".into(), supported: vec!["1.0".into()] },
+            Code::FailedPrecondition,
+            "VERSION_NOT_SUPPORTED",
+            "VersionNotSupportedError",
+        ),
+        (
+            Fault::InvalidRequest { what: what() },
+            Code::InvalidArgument,
+            "INVALID_REQUEST",
+            "InvalidRequestError",
+        ),
+        (
+            Fault::MethodNotFound { method: what() },
+            Code::Unimplemented,
+            "METHOD_NOT_FOUND",
+            "MethodNotFoundError",
+        ),
+        (Fault::invalid("id", "is required"), Code::InvalidArgument, "INVALID_PARAMS", "InvalidParamsError"),
+        (Fault::Internal, Code::Internal, "INTERNAL_ERROR", "InternalError"),
+        (Fault::Unavailable, Code::Unavailable, "UNAVAILABLE", "InternalError"),
+        (Fault::Unauthenticated, Code::Unauthenticated, "UNAUTHENTICATED", "InvalidRequestError"),
+        (
+            Fault::Forbidden { what: what() },
+            Code::PermissionDenied,
+            "PERMISSION_DENIED",
+            "InvalidRequestError",
+        ),
+        (Fault::BodyTooLarge { limit: 9 }, Code::ResourceExhausted, "INVALID_REQUEST", "InvalidRequestError"),
+    ];
+    for (fault, code, reason, name) in table {
+        let v1_0 = status(Version::V1_0, &fault);
+        assert_eq!((v1_0.code, &v1_0.message), (code, &fault.to_string()));
+        let v0_3 = status(Version::V0_3, &fault);
+        assert_eq!((v0_3.code, v0_3.message.clone()), (code, format!("{name}: {fault}")));
+        for status in [v0_3, v1_0] {
+            let info = info(&status);
+            assert_eq!((info.reason.as_str(), info.domain.as_str()), (reason, "a2a-protocol.org"));
+        }
+    }
+}
+
+#[test]
+fn what_a_program_can_use_is_in_the_metadata() {
+    let fault =
+        Fault::VersionNotSupported { requested: "9".into(), supported: vec!["0.3".into(), "1.0".into()] };
+    assert_eq!(info(&status(Version::V1_0, &fault)).metadata["supportedVersions"], "0.3,1.0");
+    assert_eq!(info(&status(Version::V1_0, &Fault::TaskNotFound { task: task() })).metadata["taskId"], "t-1");
+}
+
+#[test]
+fn wrong_fields_are_listed() {
+    let fault = Fault::InvalidParams {
+        violations: vec![
+            Violation { field: "message.role".into(), description: "is required".into() },
+            Violation { field: "message.parts".into(), description: "must hold at least one part".into() },
+        ],
+    };
+    let details = rpc::Status::decode(&*status(Version::V1_0, &fault).details).unwrap();
+    assert_eq!(details.details[1].type_url, "type.googleapis.com/google.rpc.BadRequest");
+    let bad = rpc::BadRequest::decode(&*details.details[1].value).unwrap();
+    let fields: Vec<_> = bad.field_violations.iter().map(|found| found.field.as_str()).collect();
+    assert_eq!(fields, ["message.role", "message.parts"]);
+}
+
+#[test]
+fn whatever_was_sent_the_status_fits_into_headers() {
+    let long = "x".repeat(100_000);
+    let violation = Violation { field: long.clone(), description: long.clone() };
+    for fault in [
+        Fault::TaskNotFound { task: long.clone().into() },
+        Fault::InvalidParams { violations: vec![violation; 16] },
+        Fault::InvalidRequest { what: long },
+    ] {
+        let status = status(Version::V0_3, &fault);
+        assert!(status.message.len() < 1024, "{}", status.message.len());
+        assert!(status.details.len() < 8 << 10, "{}", status.details.len());
+    }
+}
