@@ -2,12 +2,14 @@
 
 use jiff::Timestamp;
 
-use crate::{ContextId, TaskId, TaskState};
+use crate::{ContextId, MessageId, PushConfigId, TaskId, TaskState};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     #[error("there is no task {task}")]
     TaskNotFound { task: TaskId },
+    #[error("task {task} has no push configuration{}", config.as_ref().map(|config| format!(" {config:?}")).unwrap_or_default())]
+    PushConfigNotFound { task: TaskId, config: Option<PushConfigId> },
     #[error("task {task} is already {}", spell(*state))]
     TaskNotCancelable { task: TaskId, state: TaskState },
     /// A message for, or a subscription to, a task that is over.
@@ -46,6 +48,10 @@ pub enum Fault {
     ContextMismatch { task: TaskId, context: ContextId },
     #[error("this agent has no tenant {tenant:?}")]
     TenantNotFound { tenant: String },
+    #[error(
+        "the message id {message:?} was used before, for another message: use a new id, or send the same message again"
+    )]
+    MessageIdTaken { message: MessageId },
     #[error("the page token is not one that this server gave for these filters; start again without it")]
     BadPageToken,
     #[error("the Last-Event-ID {given:?} is not the id of an event of this task")]

@@ -15,6 +15,7 @@ mod cast;
 mod circles;
 mod command;
 mod conversation;
+mod cursor;
 mod decide;
 mod fact;
 mod fault;
@@ -42,6 +43,7 @@ pub use cast::{CallRecord, Cast, MOST_LIVE_BYTES};
 pub use circles::Circles;
 pub use command::{COMMAND, CommandArgument, CommandCall, CommandSpec};
 pub use conversation::{CallId, Content, Exchange, Opaque, Said, ToolCall, ToolResult, Usage, Utterance};
+pub use cursor::{Cursor, Gap, GapReason, Sameness, WhenLost};
 pub use decide::{Facts, Intent, Opening};
 pub use fact::{
     Answer, AnswerEnd, CallOutcome, ContextReason, Ending, Event, Fact, FinishedCall, GivenContext,

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 
 use crate::{
-    ContextId, Ending, Message, Metadata, PushConfigCall, PushWish, Scope, Seq, TaskId, TaskState, Wishes,
+    ContextId, Cursor, Ending, Message, Metadata, PushConfigCall, PushWish, Sameness, Scope, TaskId,
+    TaskState, WhenLost, Wishes,
 };
 
 /// One request: who asks, and for what.
@@ -97,6 +98,8 @@ pub struct Manner {
     /// How a task ends that it opens. One whose tasks do not simply complete writes to them again when they are over.
     /// None: it does not say, so it is taken for whoever opened the task that it writes to.
     pub ending: Option<Ending>,
+    /// When a message counts as one that came before.
+    pub sameness: Sameness,
     /// What the client calls itself, for others to be told who it was.
     pub client: Option<String>,
 }
@@ -117,6 +120,8 @@ pub struct SendConfiguration {
 pub struct GetTask {
     pub task: TaskId,
     pub history_length: Option<usize>,
+    /// The task as it was there, instead of as it is.
+    pub at: Option<Cursor>,
 }
 
 pub const DEFAULT_PAGE_SIZE: usize = 50;
@@ -159,8 +164,16 @@ pub struct CancelTask {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubscribeTask {
     pub task: TaskId,
-    /// Show everything after this event; without it, everything from now on.
-    pub after: Option<Seq>,
+    /// Show everything after this place; without it, everything from now on.
+    pub after: Option<Cursor>,
+    pub when_lost: WhenLost,
+}
+
+impl SubscribeTask {
+    /// From now on.
+    pub fn to(task: TaskId) -> Self {
+        Self { task, after: None, when_lost: WhenLost::Refuse }
+    }
 }
 
 /// Which commands are there? In a conversation or a task if one is named.

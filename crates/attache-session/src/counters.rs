@@ -12,6 +12,9 @@ pub struct Counters {
     running: AtomicU64,
     recovered: AtomicU64,
     store_failures: AtomicU64,
+    push_delivered: AtomicU64,
+    push_failed: AtomicU64,
+    push_gave_up: AtomicU64,
 }
 
 /// The counters at one moment.
@@ -26,6 +29,11 @@ pub struct CountersNow {
     /// Tasks taken up again after a restart.
     pub tasks_recovered: u64,
     pub store_failures: u64,
+    /// Push notifications that were taken, and tries that failed.
+    pub push_delivered: u64,
+    pub push_failed: u64,
+    /// Push configurations that were given up.
+    pub push_gave_up: u64,
 }
 
 impl Counters {
@@ -39,6 +47,9 @@ impl Counters {
             tasks_running: load(&self.running),
             tasks_recovered: load(&self.recovered),
             store_failures: load(&self.store_failures),
+            push_delivered: load(&self.push_delivered),
+            push_failed: load(&self.push_failed),
+            push_gave_up: load(&self.push_gave_up),
         }
     }
 
@@ -67,6 +78,18 @@ impl Counters {
 
     pub(crate) fn task_recovered(&self) {
         self.recovered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn push_delivered(&self) {
+        self.push_delivered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn push_failed(&self) {
+        self.push_failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn push_gave_up(&self) {
+        self.push_gave_up.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn store_failed(&self) {

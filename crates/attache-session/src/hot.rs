@@ -181,6 +181,12 @@ impl HotTask {
         step
     }
 
+    /// `at` is the last event, and nobody is about to add another.
+    pub(crate) fn rests_at(&self, at: Seq) -> bool {
+        let state = self.state();
+        !state.running && state.view.progress.head == at && state.view.next().is_none()
+    }
+
     pub(crate) fn stop_running(&self) {
         self.state().running = false;
     }

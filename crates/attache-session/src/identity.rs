@@ -1,18 +1,20 @@
 //! Ids that follow from what was sent, so that the same message always names the same task.
 //!
-//! A task's id is a keyed hash of tenant, caller, message id and content. Opening it again conflicts in
-//! the store, which makes the store the duplicate check, also after a restart. The key is kept in the
-//! store and makes ids unguessable.
+//! A task's id is a keyed hash of tenant, caller, message id and content (or of the id alone, for callers for whom that
+//! says it all). Opening it again conflicts in the store, which makes the store the duplicate check, also after a
+//! restart. The key is kept in the store and makes ids unguessable.
 
 use std::io;
+use std::sync::Arc;
 
-use attache_domain::{ContextId, Digest, Message, Scope, TaskId};
+use attache_domain::{ContextId, Digest, Message, Sameness, Scope, TaskId};
 use attache_store::{Records, StoreError};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest as _, Sha256};
 
 pub(crate) struct Identity {
     keyed: Hmac<Sha256>,
+    epoch: Arc<str>,
 }
 
 impl Identity {
@@ -23,21 +25,38 @@ impl Identity {
         let key = records.get_or_put("identity", "task-ids", fresh).await?;
         let keyed =
             Hmac::new_from_slice(&key).map_err(|error| StoreError::Corrupt { what: error.to_string() })?;
-        Ok(Self { keyed })
+        let fresh = uuid::Uuid::new_v4().simple().to_string().into_bytes();
+        let epoch = records.get_or_put("identity", "epoch", fresh[..12].to_vec()).await?;
+        Ok(Self { keyed, epoch: String::from_utf8_lossy(&epoch).into() })
     }
 
-    pub(crate) fn task(&self, scope: &Scope, message: &Message, digest: &Digest) -> TaskId {
-        TaskId::from(self.name("task", scope, message, digest))
+    /// Names this log. Another store, or one that was begun anew, has another name.
+    pub(crate) fn epoch(&self) -> &Arc<str> {
+        &self.epoch
+    }
+
+    pub(crate) fn task(
+        &self,
+        scope: &Scope,
+        message: &Message,
+        digest: &Digest,
+        sameness: Sameness,
+    ) -> TaskId {
+        let (kind, content) = match sameness {
+            Sameness::IdAndContent => ("task", &*digest.0),
+            Sameness::Id => ("task of the message", ""),
+        };
+        TaskId::from(self.name(kind, scope, message, content))
     }
 
     /// For a message that brings no context of its own.
     pub(crate) fn context(&self, scope: &Scope, message: &Message, digest: &Digest) -> ContextId {
-        ContextId::from(self.name("context", scope, message, digest))
+        ContextId::from(self.name("context", scope, message, &digest.0))
     }
 
-    fn name(&self, kind: &str, scope: &Scope, message: &Message, digest: &Digest) -> String {
+    fn name(&self, kind: &str, scope: &Scope, message: &Message, content: &str) -> String {
         let mut keyed = self.keyed.clone();
-        for text in [kind, &scope.tenant, &scope.owner, message.id.as_str(), &digest.0] {
+        for text in [kind, &scope.tenant, &scope.owner, message.id.as_str(), content] {
             keyed.update(&(text.len() as u64).to_le_bytes());
             keyed.update(text.as_bytes());
         }

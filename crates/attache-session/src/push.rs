@@ -1,10 +1,23 @@
 //! Push configurations: kept as records, one by one, beside the task they are about.
 
-use attache_domain::{
-    Fault, KeptPushConfig, ListPushConfigs, PushConfigId, PushConfigPage, PushWish, Scope, TaskId,
-};
+use std::sync::Arc;
 
-use crate::SessionService;
+use attache_domain::{
+    Fault, KeptPushConfig, ListPushConfigs, PushConfigId, PushConfigPage, PushShape, PushWish, Scope, Seq,
+    TaskId, TaskKey, Update, update_of,
+};
+use attache_store::StoreError;
+
+use crate::hot::HotTask;
+use crate::outbox::{Enlisted, Hold, Outbox, OutboxNow};
+use crate::service::internal;
+use crate::{SessionService, replay};
+
+/// Configurations listed when nobody says how many.
+const ALL: usize = 1000;
+
+/// So far back the event is looked for that brought a task to rest.
+const LOOK_BACK: u64 = 64;
 
 impl SessionService {
     /// Keeps a configuration, in place of one with the same name.
@@ -12,10 +25,16 @@ impl SessionService {
         &self,
         scope: &Scope,
         task: &TaskId,
-        _wish: PushWish,
+        mut wish: PushWish,
     ) -> Result<KeptPushConfig, Fault> {
-        self.visible(scope, task).await?;
-        Err(Fault::PushNotSupported)
+        let outbox = self.outbox()?;
+        let hot = self.visible(scope, task).await?;
+        outbox.check(&wish).await?;
+        if wish.config.id.as_str().is_empty() && wish.shape == PushShape::EachUpdate {
+            wish.config.id = uuid::Uuid::new_v4().to_string().into();
+        }
+        let start = first_told(&hot).await.map_err(internal)?;
+        Ok(outbox.enlist(&hot.key, wish, start).await?.kept)
     }
 
     /// The configuration of that name; without a name, the one that must be meant.
@@ -23,15 +42,30 @@ impl SessionService {
         &self,
         scope: &Scope,
         task: &TaskId,
-        _config: Option<&PushConfigId>,
+        config: Option<&PushConfigId>,
     ) -> Result<KeptPushConfig, Fault> {
-        self.visible(scope, task).await?;
-        Err(Fault::PushNotSupported)
+        let outbox = self.outbox()?;
+        let key = self.visible(scope, task).await?.key.clone();
+        let found = outbox.find(&key, config).await.map_err(internal)?;
+        found.ok_or_else(|| Fault::PushConfigNotFound { task: task.clone(), config: config.cloned() })
     }
 
     pub async fn push_configs(&self, scope: &Scope, list: &ListPushConfigs) -> Result<PushConfigPage, Fault> {
-        self.visible(scope, &list.task).await?;
-        Err(Fault::PushNotSupported)
+        let outbox = self.outbox()?;
+        let key = self.visible(scope, &list.task).await?.key.clone();
+        let after = match list.page_token.as_str() {
+            "" => None,
+            token => Some(read_token(token, &list.task).ok_or(Fault::BadPageToken)?),
+        };
+        let size = list.page_size.unwrap_or(ALL);
+        let mut configs = outbox.page(&key, after, size + 1).await.map_err(internal)?;
+        let more = configs.len() > size;
+        configs.truncate(size);
+        let next_page_token = match configs.last() {
+            Some(last) if more => token(&list.task, &last.config.id),
+            _ => String::new(),
+        };
+        Ok(PushConfigPage { configs, next_page_token })
     }
 
     /// Nothing is told to it any more once this returns. Deleting what is not there is no error.
@@ -39,9 +73,102 @@ impl SessionService {
         &self,
         scope: &Scope,
         task: &TaskId,
-        _config: &PushConfigId,
+        config: &PushConfigId,
     ) -> Result<(), Fault> {
-        self.visible(scope, task).await?;
-        Err(Fault::PushNotSupported)
+        let outbox = self.outbox()?;
+        let key = self.visible(scope, task).await?.key.clone();
+        outbox.delete(&key, config).await.map_err(internal)
+    }
+
+    /// How push notifications fare right now.
+    pub fn outbox_now(&self) -> OutboxNow {
+        self.outbox.as_ref().map(|outbox| outbox.now()).unwrap_or_default()
+    }
+
+    /// To be held while a task is moved, so that whoever wants to be told of it is.
+    pub(crate) async fn hold(&self, key: &TaskKey) -> Result<Option<Hold>, Fault> {
+        match &self.outbox {
+            Some(outbox) => outbox.hold(key).await.map(Some).map_err(internal),
+            None => Ok(None),
+        }
+    }
+
+    /// Keeps the wish that came with a message, before anything else about the message is.
+    pub(crate) async fn enlist(
+        &self,
+        key: &TaskKey,
+        wish: Option<Box<PushWish>>,
+        start: Seq,
+    ) -> Result<Option<Enlisted>, Fault> {
+        match wish {
+            Some(wish) => Ok(Some(self.outbox()?.enlist(key, *wish, start).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The message was refused: what it brought is not kept.
+    pub(crate) async fn discard(&self, enlisted: Option<Enlisted>) {
+        let (Some(outbox), Some(enlisted)) = (&self.outbox, enlisted) else { return };
+        if enlisted.is_new
+            && let Err(error) = outbox.delete(enlisted.hold.task(), &enlisted.kept.config.id).await
+        {
+            internal(error);
+        }
+    }
+
+    pub(crate) fn outbox(&self) -> Result<&Arc<Outbox>, Fault> {
+        self.outbox.as_ref().ok_or(Fault::PushNotSupported)
+    }
+}
+
+/// After which event the telling begins: now; but a task that rests already is told once, because there may be nothing
+/// else to come.
+async fn first_told(hot: &HotTask) -> Result<Seq, StoreError> {
+    let now = hot.view();
+    let head = now.progress.head;
+    if !now.progress.is_settled() {
+        return Ok(head);
+    }
+    let back = Seq(head.0.saturating_sub(LOOK_BACK).max(1));
+    let Some(mut view) = hot.view_at(back).await? else { return Ok(head) };
+    let events = hot.log().read(&hot.key, back, replay::PAGE).await?;
+    let mut found = head;
+    for event in events.iter().filter(|event| event.seq <= head) {
+        if let Some(Update::Status { closes: true, .. }) = update_of(&view.progress.stage(), event) {
+            found = Seq(event.seq.0 - 1);
+        }
+        view.apply(event);
+    }
+    Ok(found)
+}
+
+/// Leads on after the configuration shown last.
+fn token(task: &TaskId, last: &PushConfigId) -> String {
+    let hex: String = last.as_str().bytes().map(|byte| format!("{byte:02x}")).collect();
+    format!("{task}.{hex}")
+}
+
+fn read_token(text: &str, task: &TaskId) -> Option<PushConfigId> {
+    let hex = text.strip_prefix(task.as_str())?.strip_prefix('.')?;
+    if hex.len() % 2 != 0 || !hex.is_ascii() {
+        return None;
+    }
+    let byte = |place: usize| u8::from_str_radix(hex.get(place..place + 2)?, 16).ok();
+    let bytes: Option<Vec<u8>> = (0..hex.len()).step_by(2).map(byte).collect();
+    String::from_utf8(bytes?).ok().map(PushConfigId::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_leads_back_to_its_place_and_for_its_task_only() {
+        let (task, config) = (TaskId::from("t"), PushConfigId::from("ä.1"));
+        assert_eq!(read_token(&token(&task, &config), &task), Some(config.clone()));
+        assert_eq!(read_token(&token(&task, &config), &TaskId::from("u")), None);
+        for wrong in ["t", "t.6", "t.zz", "t.ä", "rubbish", "t.ff"] {
+            assert_eq!(read_token(wrong, &task), None, "{wrong}");
+        }
     }
 }

@@ -29,7 +29,8 @@ pub(crate) async fn views(log: &dyn EventLog, keys: &[TaskKey]) -> Result<Vec<Op
     Ok(found)
 }
 
-/// The task as it was right after event `at`.
+/// The task as it was right after event `at`, or before that as far as it has come. `None` when there is no task, or when
+/// what came before `at` is not kept any more.
 pub(crate) async fn view_at(
     log: &dyn EventLog,
     key: &TaskKey,
@@ -37,13 +38,18 @@ pub(crate) async fn view_at(
 ) -> Result<Option<TaskView>, StoreError> {
     let mut page = log.read(key, Seq::START, PAGE).await?;
     let mut view: Option<TaskView> = None;
-    // Short tasks need no snapshot; for long ones it saves reading from the start.
-    if page.len() >= PAGE
+    let begins = page.first().is_none_or(|event| event.seq == Seq::START.next());
+    // Short tasks need no snapshot; for long ones it saves reading from the start, if that is still there.
+    if (page.len() >= PAGE || !begins)
         && let Some(snapshot) = log.snapshot(key, at).await?
         && let Ok(stored) = serde_json::from_slice::<TaskView>(&snapshot.bytes)
     {
         page = log.read(key, stored.progress.head, PAGE).await?;
         view = Some(stored);
+    }
+    let head = view.as_ref().map_or(Seq::START, |view| view.progress.head);
+    if page.first().is_some_and(|event| event.seq != head.next()) {
+        return Ok(None);
     }
     while !page.is_empty() {
         let mut last = Seq::START;

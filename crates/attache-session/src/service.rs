@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Answer, CallId, CancelTask, Digest, Ending, Event, Fault, GetTask, Intent, ListTasks, Manner, Message,
-    MessageId, Opening, Progress, ReplyShape, Scope, SendMessage, Seq, SubscribeTask, TaskId, TaskKey,
-    TaskState, TaskSummary, TaskView, TurnPhase,
+    Answer, CallId, CancelTask, Cursor, Digest, Ending, Event, Fault, Gap, GetTask, Intent, ListTasks,
+    Manner, Message, MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId,
+    TaskKey, TaskState, TaskSummary, TaskView, TurnPhase,
 };
 use attache_store::{Append, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
@@ -17,10 +17,11 @@ use crate::finished::{FinishedTasks, Seen};
 use crate::hot::{HotTask, RecordError, now};
 use crate::identity::{Identity, digest};
 use crate::listing::{self, TaskPage};
+use crate::outbox::{Hold, Outbox};
 use crate::runner::{Runner, chain};
 use crate::shelf::Shelf;
 use crate::watcher::Watcher;
-use crate::{Agent, Counters, Follower, media, replay};
+use crate::{Agent, Counters, Follower, PushSettings, media, replay};
 
 /// What the session is told by whoever starts it.
 #[derive(Debug, Clone)]
@@ -31,6 +32,8 @@ pub struct SessionOptions {
     pub output_modes: Vec<String>,
     /// How long a cancel call waits for the task to stop before it answers with the state that holds.
     pub cancel_patience: Duration,
+    /// Who carries push notifications; without it there are none.
+    pub push: Option<PushSettings>,
 }
 
 impl Default for SessionOptions {
@@ -39,6 +42,7 @@ impl Default for SessionOptions {
             input_modes: vec!["*/*".into()],
             output_modes: vec!["text/plain".into()],
             cancel_patience: Duration::from_secs(5),
+            push: None,
         }
     }
 }
@@ -47,11 +51,12 @@ pub struct SessionService {
     pub(crate) stores: Stores,
     pub(crate) agent: Arc<dyn Agent>,
     options: SessionOptions,
-    identity: Identity,
+    pub(crate) identity: Identity,
     shelf: Arc<Shelf>,
     finished: FinishedTasks,
     contexts: Arc<Contexts>,
     counters: Arc<Counters>,
+    pub(crate) outbox: Option<Arc<Outbox>>,
     runners: TaskTracker,
     stop: CancellationToken,
 }
@@ -84,6 +89,8 @@ pub struct Subscription {
     pub view: Arc<TaskView>,
     /// `None`: nothing will come any more.
     pub follower: Option<Follower>,
+    /// The cursor led nowhere: `view` is the task as it is, and something before it was not shown.
+    pub gap: Option<Gap>,
 }
 
 /// What to do with a subscription to a task that is over: the versions of the protocol differ.
@@ -101,15 +108,21 @@ impl SessionService {
         options: SessionOptions,
     ) -> Result<Arc<Self>, StartError> {
         let identity = Identity::load(stores.records.as_ref()).await?;
+        let (shelf, counters): (Arc<Shelf>, Arc<Counters>) = Default::default();
+        let outbox = match options.push.clone() {
+            Some(push) => Some(Outbox::start(push, &stores, shelf.clone(), counters.clone()).await?),
+            None => None,
+        };
         let session = Arc::new(Self {
             stores,
             agent,
             options,
             identity,
-            shelf: Arc::default(),
+            shelf,
             finished: FinishedTasks::default(),
             contexts: Arc::default(),
-            counters: Arc::default(),
+            counters,
+            outbox,
             runners: TaskTracker::new(),
             stop: CancellationToken::new(),
         });
@@ -128,6 +141,9 @@ impl SessionService {
         self.stop.cancel();
         self.runners.close();
         self.runners.wait().await;
+        if let Some(outbox) = &self.outbox {
+            outbox.shutdown().await;
+        }
     }
 
     pub fn counters(&self) -> &Counters {
@@ -144,17 +160,18 @@ impl SessionService {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
         }
-        if send.configuration.push.is_some() {
-            return Err(Fault::PushNotSupported);
+        if let Some(wish) = &send.configuration.push {
+            self.outbox()?.check(wish).await?;
         }
         media::check_input(&send.message.parts, &self.options.input_modes)?;
         media::check_output(&send.configuration.accepted_output_modes, &self.options.output_modes)?;
         self.agent.check(&send.message)?;
-        let started = match send.message.task.clone() {
+        let (started, hold) = match send.message.task.clone() {
             Some(task) => self.receive(scope, task, send).await?,
             None => self.open(scope, send).await?,
         };
         self.run(&started.hot);
+        drop(hold);
         Ok(started)
     }
 
@@ -191,7 +208,7 @@ impl SessionService {
         // A message that came before, or one that leaves questions open: there is nothing to wait for.
         let at_rest = view.progress.turn.phase == TurnPhase::Over || view.progress.waits_for_person();
         let follower = (!at_rest).then(|| Follower::new(started.hot, &view));
-        Subscription { view, follower }
+        Subscription { view, follower, gap: None }
     }
 
     /// Stream: begin, then everything that happens after the message was accepted.
@@ -201,9 +218,11 @@ impl SessionService {
         &self,
         scope: &Scope,
         send: SendMessage,
-        after: Option<Seq>,
+        after: Option<&Cursor>,
     ) -> Result<(Subscription, bool), Fault> {
         let started = self.begin(scope, send).await?;
+        // A cursor of another log says nothing: the caller sees everything.
+        let after = after.and_then(|after| self.number_of(after));
         let mut view = started.view;
         if let Some(after) = after.filter(|after| *after > view.progress.head) {
             view = self.as_of(&started.hot, after).await?;
@@ -215,10 +234,13 @@ impl SessionService {
             true => Follower::before_last(started.hot, &view),
             false => Follower::new(started.hot, &view),
         });
-        Ok((Subscription { view, follower }, started.bare))
+        Ok((Subscription { view, follower, gap: None }, started.bare))
     }
 
     pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<Seen>, Fault> {
+        if let Some(at) = &get.at {
+            return self.seen_at(scope, get, at).await;
+        }
         let key = TaskKey { scope: scope.clone(), task: get.task.clone() };
         let seen = self.look(&key).await.map_err(internal)?;
         seen.filter(|seen| seen.view.progress.reply == ReplyShape::Task)
@@ -233,65 +255,62 @@ impl SessionService {
         };
         let keys =
             listed.tasks.iter().map(|place| TaskKey { scope: scope.clone(), task: place.task.clone() });
-        let tasks = self.views(keys.collect()).await.map_err(internal)?;
+        let mut tasks = self.views(keys.collect()).await.map_err(internal)?;
+        // Some may have moved on since the index chose them.
+        tasks.retain(|view| list.state.is_none_or(|state| view.status.state == state));
         Ok(TaskPage { tasks, next_page_token, page_size: list.page_size, total_size: listed.total })
     }
 
     /// Asks the task to stop and waits a little for it to do so.
     pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
         let hot = self.visible(scope, &cancel.task).await?;
+        let hold = self.hold(&hot.key).await?;
         hot.record(Intent::Cancel).await.map_err(record_fault)?;
         self.run(&hot);
+        drop(hold);
         let watcher = Watcher::new(hot);
         let stopped = watcher.wait_until(|state| state.view.progress.state.is_terminal());
         let _ = tokio::time::timeout(self.options.cancel_patience, stopped).await;
         Ok(watcher.task().view())
     }
 
-    /// The task as of a cursor (or as it is), then everything after it.
-    pub async fn subscribe(
-        &self,
-        scope: &Scope,
-        subscribe: &SubscribeTask,
-        when_finished: WhenFinished,
-    ) -> Result<Subscription, Fault> {
-        let hot = self.visible(scope, &subscribe.task).await?;
-        let now = hot.view();
-        let caught_up = subscribe.after.is_none_or(|after| after == now.progress.head);
-        if now.status.state.is_terminal() && caught_up {
-            return match when_finished {
-                WhenFinished::Refuse => {
-                    Err(Fault::TaskFinished { task: now.task.clone(), state: now.status.state })
-                }
-                WhenFinished::Show => Ok(Subscription { view: now, follower: None }),
-            };
-        }
-        let view = match subscribe.after {
-            Some(after) if after < now.progress.head => self.as_of(&hot, after).await?,
-            Some(after) if after > now.progress.head => {
-                return Err(Fault::BadCursor { given: after.to_string() });
+    /// Whoever is to be told is known before there is anything to tell.
+    async fn open(&self, scope: &Scope, mut send: SendMessage) -> Result<(Started, Option<Hold>), Fault> {
+        let wish = send.configuration.push.take();
+        let digest = digest(&send.message);
+        let task = self.identity.task(scope, &send.message, &digest, send.manner.sameness);
+        let key = TaskKey { scope: scope.clone(), task };
+        let reply = self.agent.reply_shape(&send.message);
+        let wish = wish.filter(|_| reply == ReplyShape::Task);
+        let enlisted = self.enlist(&key, wish, Seq::START.next()).await?;
+        match self.append_opening(key, send, digest, reply).await {
+            Ok(started) => Ok((started, enlisted.map(|enlisted| enlisted.hold))),
+            Err(fault) => {
+                self.discard(enlisted).await;
+                Err(fault)
             }
-            _ => now,
-        };
-        let follower = Follower::new(hot, &view);
-        Ok(Subscription { view, follower: Some(follower) })
+        }
     }
 
-    async fn open(&self, scope: &Scope, send: SendMessage) -> Result<Started, Fault> {
-        let digest = digest(&send.message);
-        let task = self.identity.task(scope, &send.message, &digest);
-        let key = TaskKey { scope: scope.clone(), task: task.clone() };
+    async fn append_opening(
+        &self,
+        key: TaskKey,
+        send: SendMessage,
+        digest: Digest,
+        reply: ReplyShape,
+    ) -> Result<Started, Fault> {
+        let scope = &key.scope;
+        let (message, sameness) = (send.message.id.clone(), send.manner.sameness);
         let context = match &send.message.context {
             Some(context) => context.clone(),
             None => self.identity.context(scope, &send.message, &digest),
         };
-        let reply = self.agent.reply_shape(&send.message);
         let opening = Opening {
-            task,
+            task: key.task.clone(),
             scope: scope.clone(),
             context,
             message: send.message,
-            digest,
+            digest: digest.clone(),
             reply,
             metadata: send.metadata,
             ending: send.manner.ending.unwrap_or_default(),
@@ -311,6 +330,9 @@ impl SessionService {
             Err(StoreError::Conflict { .. }) => {
                 let hot = self.hot(&key).await.map_err(internal)?.ok_or(Fault::Internal)?;
                 let view = self.as_of(&hot, Seq::START.next()).await?;
+                if sameness == Sameness::Id {
+                    refuse_another(&view.progress, &message, &digest)?;
+                }
                 let bare = view.progress.reply == ReplyShape::Message;
                 Ok(Started { hot, view, bare, noticed: false })
             }
@@ -318,10 +340,36 @@ impl SessionService {
         }
     }
 
-    async fn receive(&self, scope: &Scope, task: TaskId, send: SendMessage) -> Result<Started, Fault> {
+    async fn receive(
+        &self,
+        scope: &Scope,
+        task: TaskId,
+        mut send: SendMessage,
+    ) -> Result<(Started, Option<Hold>), Fault> {
         let hot = self.visible(scope, &task).await?;
+        let head = hot.with_progress(|progress| progress.head);
+        let enlisted = self.enlist(&hot.key, send.configuration.push.take(), head).await?;
+        let hold = if enlisted.is_none() { self.hold(&hot.key).await? } else { None };
+        match self.append_message(scope, hot, send).await {
+            Ok(started) => Ok((started, enlisted.map(|enlisted| enlisted.hold).or(hold))),
+            Err(fault) => {
+                self.discard(enlisted).await;
+                Err(fault)
+            }
+        }
+    }
+
+    async fn append_message(
+        &self,
+        scope: &Scope,
+        hot: Arc<HotTask>,
+        send: SendMessage,
+    ) -> Result<Started, Fault> {
         let SendMessage { message, manner, .. } = send;
         let digest = digest(&message);
+        if manner.sameness == Sameness::Id {
+            hot.with_progress(|progress| refuse_another(progress, &message.id, &digest))?;
+        }
         let said = hot.with_progress(|progress| read(progress, &message, &digest))?;
         let by = answerer(scope, &manner, &message.id);
         let sign = |(call, answer): (CallId, Answer)| {
@@ -342,15 +390,6 @@ impl SessionService {
         // Queued behind work that people watch, it was told so.
         let noticed = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
         Ok(Started { hot, view, bare: false, noticed })
-    }
-
-    async fn as_of(&self, hot: &HotTask, at: Seq) -> Result<Arc<TaskView>, Fault> {
-        let now = hot.view();
-        if at >= now.progress.head {
-            return Ok(now);
-        }
-        let missing = || Fault::BadCursor { given: at.to_string() };
-        hot.view_at(at.max(Seq::START.next())).await.map_err(internal)?.map(Arc::new).ok_or_else(missing)
     }
 
     /// The task, if this caller may see it. Hidden and foreign tasks do not exist.
@@ -392,15 +431,7 @@ impl SessionService {
 
     /// The task in memory, read from the log if need be.
     async fn hot(&self, key: &TaskKey) -> Result<Option<Arc<HotTask>>, StoreError> {
-        let loading = match self.shelf.find_or_load(key) {
-            Ok(hot) => return Ok(Some(hot)),
-            Err(loading) => loading,
-        };
-        let Some(view) = replay::view(self.stores.log.as_ref(), key).await? else { return Ok(None) };
-        let hot = self.shelf.keep(self.warm(view));
-        drop(loading);
-        self.shelf.rest(&hot);
-        Ok(Some(hot))
+        self.shelf.bring(&self.stores.log, &self.counters, key).await
     }
 
     fn warm(&self, view: TaskView) -> Arc<HotTask> {
@@ -424,10 +455,13 @@ impl SessionService {
             counters: self.counters.clone(),
             stop: self.stop.clone(),
         };
-        let shelf = self.shelf.clone();
+        let (shelf, outbox) = (self.shelf.clone(), self.outbox.clone());
         self.runners.spawn(async move {
             runner.run(waiting).await;
             shelf.rest(&runner.hot);
+            if let Some(outbox) = outbox {
+                outbox.rested(&runner.hot.key);
+            }
         });
     }
 }
@@ -462,6 +496,12 @@ fn record_fault(error: RecordError) -> Fault {
         RecordError::Refused(fault) => fault,
         RecordError::Store(error) => internal(error),
     }
+}
+
+/// For callers to whom an id says it all: what came under this id must have been the same.
+fn refuse_another(progress: &Progress, message: &MessageId, digest: &Digest) -> Result<(), Fault> {
+    let another = progress.received.iter().any(|(id, seen)| id == message && seen != digest);
+    if another { Err(Fault::MessageIdTaken { message: message.clone() }) } else { Ok(()) }
 }
 
 pub(crate) fn internal(error: StoreError) -> Fault {

@@ -4,12 +4,14 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attache_domain::TaskKey;
+use attache_store::{EventLog, StoreError};
 
 use crate::hot::HotTask;
+use crate::{Counters, replay};
 
 /// Tasks at rest that stay in memory, by number and by weight.
 const MOST_AT_REST: usize = 1024;
-const MOST_BYTES_AT_REST: usize = 8 << 20;
+const MOST_BYTES_AT_REST: usize = 4 << 20;
 
 #[derive(Default)]
 pub(crate) struct Shelf {
@@ -67,6 +69,24 @@ impl Shelf {
     /// Puts `task` on the shelf unless it is there already; returns the one that counts.
     pub(crate) fn keep(&self, task: Arc<HotTask>) -> Arc<HotTask> {
         self.state().tasks.entry(task.key.clone()).or_insert(task).clone()
+    }
+
+    /// The task in memory, read from the log if need be.
+    pub(crate) async fn bring(
+        &self,
+        log: &Arc<dyn EventLog>,
+        counters: &Arc<Counters>,
+        key: &TaskKey,
+    ) -> Result<Option<Arc<HotTask>>, StoreError> {
+        let loading = match self.find_or_load(key) {
+            Ok(hot) => return Ok(Some(hot)),
+            Err(loading) => loading,
+        };
+        let Some(view) = replay::view(log.as_ref(), key).await? else { return Ok(None) };
+        let hot = self.keep(HotTask::new(log.clone(), counters.clone(), view));
+        drop(loading);
+        self.rest(&hot);
+        Ok(Some(hot))
     }
 
     /// The task is at rest: it may leave memory once others have come to rest after it.

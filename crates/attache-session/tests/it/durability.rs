@@ -30,7 +30,8 @@ async fn nothing_is_visible_before_its_commit() {
     store.release();
     let opened = task(sending.await.unwrap());
 
-    let subscribe = SubscribeTask { task: opened.task.clone(), after: Some(Seq(1)) };
+    let after = Some(Cursor { epoch: None, seq: Seq(1) });
+    let subscribe = SubscribeTask { task: opened.task.clone(), after, when_lost: WhenLost::Refuse };
     let mut follower =
         session.subscribe(&scope(), &subscribe, WhenFinished::Refuse).await.unwrap().follower.unwrap();
     let mut entries = Vec::new();
@@ -39,7 +40,7 @@ async fn nothing_is_visible_before_its_commit() {
     }
     store.hold();
     actor.go.add_permits(1);
-    let get = GetTask { task: opened.task.clone(), history_length: None };
+    let get = GetTask { task: opened.task.clone(), history_length: None, at: None };
     for _ in 0..50 {
         entries.clear();
         assert!(follower.ready(64, &mut entries) && entries.is_empty(), "shown before it was durable");
@@ -59,7 +60,7 @@ async fn a_session_that_starts_again_goes_on_where_the_last_one_was() {
     let actor = Actor::of(acts);
     let first = session(&stores, &actor).await;
     let opened = task(first.send(&scope(), at_once("m1")).await.unwrap());
-    let get = GetTask { task: opened.task.clone(), history_length: None };
+    let get = GetTask { task: opened.task.clone(), history_length: None, at: None };
     while first.get(&scope(), &get).await.unwrap().view.progress.head < Seq(4) {
         yield_now().await;
     }
@@ -95,7 +96,7 @@ async fn a_cancel_that_was_recorded_counts_after_a_restart() {
 
     let second = session(&stores, &actor).await;
     let (_, seen) = read_from(&second, &opened.task, Some(Seq(1))).await;
-    let get = GetTask { task: opened.task.clone(), history_length: None };
+    let get = GetTask { task: opened.task.clone(), history_length: None, at: None };
     let view = second.get(&scope(), &get).await.unwrap().view.clone();
     assert_eq!(view.status.state, TaskState::Canceled);
     assert_eq!(seen.last(), Some(&view.progress.head.0));

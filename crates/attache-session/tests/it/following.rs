@@ -66,7 +66,7 @@ async fn many_readers_of_one_task_each_see_every_event_once() {
 #[tokio::test]
 async fn a_foreign_caller_sees_nothing() {
     let (session, task) = long_task().await;
-    let get = GetTask { task: task.clone(), history_length: None };
+    let get = GetTask { task: task.clone(), history_length: None, at: None };
     for stranger in [Scope::new("", "you"), Scope::new("other", "me")] {
         assert_eq!(
             session.get(&stranger, &get).await.unwrap_err(),

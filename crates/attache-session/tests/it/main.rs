@@ -4,5 +4,7 @@
 mod durability;
 mod following;
 mod pacing;
+mod pushing;
+mod resuming;
 mod running;
 mod world;

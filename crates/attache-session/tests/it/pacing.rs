@@ -16,7 +16,7 @@ async fn head(session: &SessionService, task: &TaskId) -> u64 {
     for _ in 0..50 {
         yield_now().await;
     }
-    let get = GetTask { task: task.clone(), history_length: None };
+    let get = GetTask { task: task.clone(), history_length: None, at: None };
     session.get(&scope(), &get).await.unwrap().view.progress.head.0
 }
 

@@ -45,7 +45,7 @@ async fn a_cancel_stops_the_agent_and_what_it_says_afterwards_is_lost() {
     for _ in 0..20 {
         yield_now().await;
     }
-    let get = GetTask { task: opened.task.clone(), history_length: None };
+    let get = GetTask { task: opened.task.clone(), history_length: None, at: None };
     assert_eq!(session.get(&scope(), &get).await.unwrap().view.progress.head, canceled.progress.head);
 }
 
@@ -56,7 +56,7 @@ async fn a_prompt_that_arrives_while_the_turn_ends_is_still_answered() {
     let actor = Actor::of(vec![first, vec![say("c"), end(Outcome::Completed)]]);
     let session = session(&stores, &actor).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
-    let get = GetTask { task: opened.task.clone(), history_length: None };
+    let get = GetTask { task: opened.task.clone(), history_length: None, at: None };
     while session.get(&scope(), &get).await.unwrap().view.progress.head < Seq(3) {
         yield_now().await;
     }

@@ -122,7 +122,8 @@ pub(crate) async fn read_from(
     task: &TaskId,
     after: Option<Seq>,
 ) -> (Arc<TaskView>, Vec<u64>) {
-    let subscribe = SubscribeTask { task: task.clone(), after };
+    let after = after.map(|seq| Cursor { epoch: None, seq });
+    let subscribe = SubscribeTask { task: task.clone(), after, when_lost: WhenLost::Refuse };
     let subscription = session.subscribe(&scope(), &subscribe, WhenFinished::Show).await.unwrap();
     let mut seen = Vec::new();
     let Some(mut follower) = subscription.follower else { return (subscription.view, seen) };

@@ -1,0 +1,49 @@
+//! A place in a task's log as callers hold it, and what is said when there is no such place.
+
+use std::sync::Arc;
+
+use crate::Seq;
+
+/// The place right after an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor {
+    /// Which log it is a place in; absent when the caller only knows a number.
+    pub epoch: Option<Arc<str>>,
+    pub seq: Seq,
+}
+
+/// A caller cannot be shown everything after its cursor; it is shown the task as it is, and told so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    pub after: Cursor,
+    pub reason: GapReason,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GapReason {
+    /// What came after the cursor is not kept any more.
+    Trimmed,
+    /// The cursor is of another log: this one was begun anew.
+    OtherEpoch,
+    /// The log ends before the cursor: it lost its end, most likely to an older copy.
+    Ahead,
+}
+
+/// What to do when a caller's cursor leads nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WhenLost {
+    #[default]
+    Refuse,
+    /// Show the task as it is, with a [`Gap`].
+    Tell,
+}
+
+/// What makes two messages of one sender the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sameness {
+    /// Their ids and all they say: another text under the same id is another message.
+    #[default]
+    IdAndContent,
+    /// Their ids alone: another text under the same id is refused.
+    Id,
+}

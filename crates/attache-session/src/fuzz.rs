@@ -1,0 +1,45 @@
+//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`.
+
+use attache_domain::{ListTasks, Scope};
+
+use crate::listing::{query, token};
+
+/// A page token: one that is taken leads to the place it was written for, and to no other.
+pub fn page_token(text: &[u8]) {
+    let scope = Scope::new("", "me");
+    let list = ListTasks { page_token: String::from_utf8_lossy(text).into_owned(), ..ListTasks::default() };
+    let Ok(query) = query(&scope, &list) else { return };
+    let Some(place) = query.after else { return assert!(list.page_token.is_empty()) };
+    let written = token(&scope, &list, &place);
+    let again = crate::listing::query(&scope, &ListTasks { page_token: written, ..list });
+    assert_eq!(again.map(|query| query.after), Ok(Some(place)));
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What such texts are made of, so that readers get beyond the first of them.
+    const WORDS: &[&str] =
+        &[".", "0", "f", "18c", "-1", "ffffffffffffffff", "7fffffffffffffff", "t", "t-1", "é", "+"];
+
+    fn all(bytes: &[u8]) {
+        page_token(bytes);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+            all(words.concat().as_bytes());
+        }
+    }
+}

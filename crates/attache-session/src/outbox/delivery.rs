@@ -1,0 +1,298 @@
+//! Tells one receiver about one task, one notification after the other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache_domain::{PushShape, Seq, TaskKey, Timestamp};
+use attache_store::StoreError;
+use bytes::Bytes;
+use tokio_util::sync::CancellationToken;
+
+use super::courier::{Delivered, Notice, Parcel};
+use super::enlisting::LAST_MOMENT;
+use super::pace::{chance, pause};
+use super::reading::Reading;
+use super::stored::Standing;
+use super::{Active, Outbox, Rest};
+use crate::Entry;
+use crate::hot::{HotTask, now};
+use crate::runner::chain;
+
+/// Why a delivery stops reading.
+enum End {
+    /// There is nothing more to do, or somebody said so.
+    Done,
+    /// What was read is let go while nothing can be told.
+    After(Duration),
+}
+
+/// Shorter pauses are waited out with the task at hand.
+const SHORT: Duration = Duration::from_secs(5);
+
+impl Outbox {
+    /// Ends when everything is told, when telling is given up, or when somebody stops it.
+    pub(super) async fn deliver(self: &Arc<Self>, active: &Arc<Active>) {
+        let mut pause = Duration::from_millis(50);
+        while !active.stop.is_cancelled() {
+            let rest = match self.deliver_from_cursor(active).await {
+                Ok(End::Done) => return,
+                Ok(End::After(rest)) => rest,
+                Err(error) => {
+                    self.counters.store_failed();
+                    let task = &active.key.task.task;
+                    tracing::error!(%task, error = %chain(&error), "the log is not available for push notifications");
+                    pause = (pause * 2).min(SHORT);
+                    pause
+                }
+            };
+            sleep(&active.stop, rest).await;
+        }
+    }
+
+    async fn deliver_from_cursor(self: &Arc<Self>, active: &Arc<Active>) -> Result<End, StoreError> {
+        let Some(standing) = self.standing(active) else { return Ok(End::Done) };
+        // Asked before the task is looked for: whoever opens it holds it until it is there.
+        let held = self.is_held(&active.key.task);
+        let Some(hot) = self.task(&active.key.task).await? else {
+            return self.leave_orphan(active, held).await;
+        };
+        let mut reading = Reading::open(hot, standing.cursor, active.shape, self.options.told).await?;
+        loop {
+            if let Some(entry) = reading.next_at_hand() {
+                let parcel = self.parcel(active, &reading, &entry);
+                if let Some(end) = self.send(active, &parcel, entry.event.at).await {
+                    return Ok(end);
+                }
+                continue;
+            }
+            if self.park(active, &reading.hot, reading.cursor()).await {
+                return Ok(End::Done);
+            }
+            tokio::select! {
+                biased;
+                () = active.stop.cancelled() => return Ok(End::Done),
+                more = reading.more() => more?,
+                () = active.poke.notified() => {}
+            }
+        }
+    }
+
+    /// Sends a notification until it is taken; something when the delivery cannot go on now.
+    async fn send(&self, active: &Arc<Active>, parcel: &Parcel, at: Timestamp) -> Option<End> {
+        self.change(active, |slot| slot.telling = Some(at));
+        loop {
+            let failures = self.standing(active)?.failures;
+            let Some(delivered) = self.attempt(active, parcel, failures > 0).await else {
+                return Some(End::Done);
+            };
+            let (why, retry_after, last) = match delivered {
+                Delivered::Taken => {
+                    self.counters.push_delivered();
+                    return self.taken(active, parcel);
+                }
+                Delivered::Failed { why, retry_after } => {
+                    (why, retry_after, failures + 1 >= self.options.attempts)
+                }
+                Delivered::Refused { why } => (why, None, true),
+            };
+            self.counters.push_failed();
+            let failures = failures + 1;
+            if last {
+                self.give_up(active, failures, why).await;
+                return Some(End::Done);
+            }
+            let rest = pause(&self.options, failures, retry_after, chance());
+            tracing::debug!(
+                task = %active.key.task.task, config = %active.key.id, seq = %parcel.seq, failures, why, ?rest,
+                "a push notification was not taken"
+            );
+            self.failed(active, failures, why, rest);
+            if rest > SHORT {
+                return Some(End::After(rest));
+            }
+            sleep(&active.stop, rest).await;
+            if active.stop.is_cancelled() {
+                return Some(End::Done);
+            }
+        }
+    }
+
+    /// One try, when there is room for one; none when somebody stopped it.
+    async fn attempt(&self, active: &Active, parcel: &Parcel, doubtful: bool) -> Option<Delivered> {
+        let slots = if doubtful { &self.doubtful } else { &self.slots };
+        let _room = tokio::select! {
+            biased;
+            () = active.stop.cancelled() => return None,
+            room = slots.acquire() => room.ok()?,
+        };
+        let stopped = async {
+            active.stop.cancelled().await;
+            tokio::time::sleep(LAST_MOMENT).await;
+        };
+        tokio::select! {
+            biased;
+            delivered = self.courier.deliver(parcel) => Some(delivered),
+            () = stopped => None,
+        }
+    }
+
+    fn parcel(&self, active: &Active, reading: &Reading, entry: &Entry) -> Parcel {
+        let Active { key, config, shape, .. } = active;
+        let (seq, shape) = (entry.event.seq, *shape);
+        let known = self.state().mail.get(&key.task).and_then(|mail| mail.bodies.find(seq, shape));
+        let body = known.unwrap_or_else(|| {
+            let body = self.spell(reading, entry, shape);
+            if let Some(mail) = self.state().mail.get_mut(&key.task).filter(|mail| mail.slots.len() > 1) {
+                mail.bodies.keep(seq, shape, &body);
+            }
+            body
+        });
+        Parcel { task: key.task.task.clone(), config: config.clone(), seq, shape, body }
+    }
+
+    fn spell(&self, reading: &Reading, entry: &Entry, shape: PushShape) -> Bytes {
+        if let (PushShape::WholeTask, Some(view)) = (shape, reading.view()) {
+            return self.courier.spell(&Notice::Task(view));
+        }
+        let (task, context, ending) = reading
+            .hot
+            .with_progress(|progress| (progress.task.clone(), progress.context.clone(), progress.ending));
+        self.courier.spell(&Notice::Update { task: &task, context: &context, ending, entry })
+    }
+
+    /// Something when another has taken the place of this delivery.
+    fn taken(&self, active: &Arc<Active>, parcel: &Parcel) -> Option<End> {
+        let kept = self.change(active, |slot| {
+            slot.standing = Standing { delivered: parcel.seq, ..Standing::at(parcel.seq) };
+            (slot.telling, slot.until) = (None, None);
+        });
+        if kept { None } else { Some(End::Done) }
+    }
+
+    fn failed(&self, active: &Arc<Active>, failures: u32, why: String, rest: Duration) {
+        self.change(active, |slot| {
+            (slot.standing.failures, slot.standing.trouble) = (failures, Some(why));
+            slot.until = now().checked_add(rest).ok();
+        });
+    }
+
+    /// Changes what is known about a configuration and has it written down; false when it is not ours any more.
+    fn change(&self, active: &Arc<Active>, change: impl FnOnce(&mut super::Slot)) -> bool {
+        let mut state = self.state();
+        let Some(slot) = state.slot(active) else { return false };
+        let before = slot.standing.clone();
+        change(slot);
+        if slot.standing != before {
+            let standing = slot.standing.clone();
+            state.queue.note(&active.key, standing);
+            drop(state);
+            self.in_line.notify_one();
+        }
+        true
+    }
+
+    fn standing(&self, active: &Arc<Active>) -> Option<Standing> {
+        self.state().slot(active).map(|slot| slot.standing.clone())
+    }
+
+    /// Lets go of a configuration whose task rests and has nothing to tell; false when that is not so.
+    async fn park(&self, active: &Arc<Active>, hot: &HotTask, cursor: Seq) -> bool {
+        self.lay_down(active, |held, standing| {
+            // Under the lock, so that nobody can take hold of the task and move it in between.
+            if held || !hot.rests_at(cursor) {
+                return false;
+            }
+            standing.cursor = cursor;
+            true
+        })
+        .await
+    }
+
+    async fn give_up(&self, active: &Arc<Active>, failures: u32, why: String) {
+        let (task, config) = (&active.key.task.task, &active.key.id);
+        tracing::warn!(%task, %config, failures, why, "push notifications are given up; set the configuration again to go on");
+        let given_up = self.lay_down(active, |_, standing| {
+            (standing.failures, standing.trouble, standing.gave_up) = (failures, Some(why), true);
+            true
+        });
+        if given_up.await {
+            self.counters.push_gave_up();
+        }
+    }
+
+    fn is_held(&self, task: &TaskKey) -> bool {
+        self.state().is_held(task)
+    }
+
+    /// Writes down that there is nothing more to do, then forgets the configuration.
+    async fn lay_down(&self, active: &Arc<Active>, may: impl FnOnce(bool, &mut Standing) -> bool) -> bool {
+        let receipt = {
+            let mut state = self.state();
+            let held = state.is_held(&active.key.task);
+            let Some(slot) = state.slot(active) else { return true };
+            if !may(held, &mut slot.standing) {
+                return false;
+            }
+            slot.rest = Rest::Begun;
+            (slot.telling, slot.until) = (None, None);
+            let key = &active.key;
+            let changes = [key.put_standing(&slot.standing), key.delete_active()];
+            state.queue.put(key, changes)
+        };
+        self.in_line.notify_one();
+        // If it could not be written, the next start finds that there is nothing to do.
+        let _ = receipt.wait().await;
+        let mut state = self.state();
+        if let Some(slot) = state.slot(active).filter(|slot| slot.rest == Rest::Begun) {
+            slot.rest = Rest::Known;
+            state.tidy(&active.key.task);
+        }
+        true
+    }
+
+    /// There is no such task: it is about to be opened, or never was.
+    ///
+    /// `was_held`: somebody was about to open it when it was looked for, and it may be there now.
+    async fn leave_orphan(&self, active: &Arc<Active>, was_held: bool) -> Result<End, StoreError> {
+        let receipt = {
+            let mut state = self.state();
+            let held = state.is_held(&active.key.task);
+            if state.slot(active).is_none() {
+                return Ok(End::Done);
+            }
+            if was_held && !held {
+                return Ok(End::After(Duration::ZERO));
+            }
+            if held {
+                None
+            } else {
+                if let Some(mail) = state.mail.get_mut(&active.key.task) {
+                    mail.slots.remove(&active.key.id);
+                }
+                state.tidy(&active.key.task);
+                Some(state.queue.put(&active.key, active.key.delete_all()))
+            }
+        };
+        match receipt {
+            Some(receipt) => {
+                self.in_line.notify_one();
+                receipt.wait().await?;
+                Ok(End::Done)
+            }
+            None => {
+                tokio::select! {
+                    () = active.poke.notified() => {}
+                    () = active.stop.cancelled() => {}
+                }
+                Ok(End::After(Duration::ZERO))
+            }
+        }
+    }
+}
+
+async fn sleep(stop: &CancellationToken, rest: Duration) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = tokio::time::sleep(rest) => {}
+    }
+}

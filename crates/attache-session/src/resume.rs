@@ -1,0 +1,114 @@
+//! Coming back: a task as of a cursor, and everything after it.
+
+use std::sync::Arc;
+
+use attache_domain::{Cursor, Fault, Gap, GapReason, GetTask, Scope, Seq, SubscribeTask, TaskView, WhenLost};
+
+use crate::finished::Seen;
+use crate::hot::HotTask;
+use crate::service::{Subscription, WhenFinished, internal};
+use crate::{Follower, SessionService};
+
+impl SessionService {
+    /// Names the log that cursors are places in.
+    pub fn epoch(&self) -> &Arc<str> {
+        self.identity.epoch()
+    }
+
+    /// The task as of a cursor (or as it is), then everything after it.
+    pub async fn subscribe(
+        &self,
+        scope: &Scope,
+        subscribe: &SubscribeTask,
+        when_finished: WhenFinished,
+    ) -> Result<Subscription, Fault> {
+        let hot = self.visible(scope, &subscribe.task).await?;
+        let now = hot.view();
+        let (view, gap) = match &subscribe.after {
+            None => (now.clone(), None),
+            Some(cursor) => match self.place(&hot, &now, cursor).await? {
+                Ok(view) => (view, None),
+                Err(gap) if subscribe.when_lost == WhenLost::Tell => (now.clone(), Some(gap)),
+                Err(gap) => return Err(refused(&gap.after)),
+            },
+        };
+        let caught_up = view.progress.head == now.progress.head;
+        if !now.status.state.is_terminal() || !caught_up {
+            let follower = Some(Follower::new(hot, &view));
+            return Ok(Subscription { view, follower, gap });
+        }
+        match when_finished {
+            // Whoever has to hear of a gap hears of it.
+            WhenFinished::Refuse if gap.is_none() => {
+                Err(Fault::TaskFinished { task: now.task.clone(), state: now.status.state })
+            }
+            WhenFinished::Refuse | WhenFinished::Show => Ok(Subscription { view, follower: None, gap }),
+        }
+    }
+
+    /// The task as it was at a cursor.
+    pub(crate) async fn seen_at(
+        &self,
+        scope: &Scope,
+        get: &GetTask,
+        at: &Cursor,
+    ) -> Result<Arc<Seen>, Fault> {
+        let hot = self.visible(scope, &get.task).await?;
+        let now = hot.view();
+        match self.place(&hot, &now, at).await? {
+            Ok(view) => Ok(Seen::new(view)),
+            Err(gap) => Err(refused(&gap.after)),
+        }
+    }
+
+    /// The number of a cursor that is one of this log.
+    pub(crate) fn number_of(&self, cursor: &Cursor) -> Option<Seq> {
+        let is_ours = cursor.epoch.as_ref().is_none_or(|epoch| epoch == self.epoch());
+        is_ours.then_some(cursor.seq)
+    }
+
+    /// The task right after event `at`; as it is, when that has not happened yet.
+    pub(crate) async fn as_of(&self, hot: &HotTask, at: Seq) -> Result<Arc<TaskView>, Fault> {
+        let now = hot.view();
+        let view = self.kept(hot, &now, at).await?;
+        view.ok_or_else(|| refused(&Cursor { epoch: None, seq: at }))
+    }
+
+    async fn place(
+        &self,
+        hot: &HotTask,
+        now: &Arc<TaskView>,
+        cursor: &Cursor,
+    ) -> Result<Result<Arc<TaskView>, Gap>, Fault> {
+        let lost = |reason| Ok(Err(Gap { after: cursor.clone(), reason }));
+        let Some(at) = self.number_of(cursor) else { return lost(GapReason::OtherEpoch) };
+        if at > now.progress.head {
+            return lost(GapReason::Ahead);
+        }
+        match self.kept(hot, now, at).await? {
+            Some(view) => Ok(Ok(view)),
+            None => lost(GapReason::Trimmed),
+        }
+    }
+
+    /// `None`: the log does not reach back that far any more.
+    async fn kept(
+        &self,
+        hot: &HotTask,
+        now: &Arc<TaskView>,
+        at: Seq,
+    ) -> Result<Option<Arc<TaskView>>, Fault> {
+        if at >= now.progress.head {
+            return Ok(Some(now.clone()));
+        }
+        // The opening is part of every task that anybody sees.
+        let view = hot.view_at(at.max(Seq::START.next())).await.map_err(internal)?;
+        Ok(view.filter(|view| view.progress.head == at.max(Seq::START.next())).map(Arc::new))
+    }
+}
+
+fn refused(cursor: &Cursor) -> Fault {
+    let Cursor { epoch, seq } = cursor;
+    let given = epoch.as_ref().map_or_else(|| seq.to_string(), |epoch| format!("{epoch}.{seq}"));
+    Fault::BadCursor { given: given.chars().take(40).collect() }
+}

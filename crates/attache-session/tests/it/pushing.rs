@@ -1,0 +1,7 @@
+//! Push notifications with a courier that does what a test tells it.
+
+mod failing;
+mod keeping;
+mod postman;
+mod restarting;
+mod telling;

@@ -1,0 +1,163 @@
+//! What is told, and to whom.
+
+use std::sync::Arc;
+
+use attache_domain::*;
+use attache_session::Told;
+use attache_store::Stores;
+use attache_store::memory::MemoryStore;
+
+use super::postman::*;
+use crate::world::*;
+
+fn stores() -> Stores {
+    Stores::of(Arc::new(MemoryStore::default()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_status_is_told_in_order_and_nothing_else() {
+    let actor =
+        Actor::of(vec![vec![say("a"), ask(), Act::Record(Fact::WorkResumed), end(Outcome::Completed)]]);
+    let postman = Postman::new();
+    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap();
+    postman.until("c", 4).await;
+    at_rest(&session).await;
+    assert_eq!(postman.bodies("c"), ["Working", "AuthRequired", "Working", "Completed"]);
+    assert!(postman.seqs("c").is_sorted_by(|one, two| one < two));
+}
+
+#[tokio::test(start_paused = true)]
+async fn artifacts_are_told_when_the_operator_wants_it() {
+    let actor = Actor::of(vec![vec![say("a"), end(Outcome::Completed)]]);
+    let postman = Postman::new();
+    let told = |options: &mut attache_session::PushOptions| options.told = Told::StatusesAndArtifacts;
+    let session = start(&stores(), &actor, &postman, told).await;
+    session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap();
+    at_rest(&session).await;
+    assert_eq!(postman.bodies("c"), ["Working", "artifact", "artifact", "Completed"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_whole_task_is_told_as_it_was_after_each_event() {
+    let actor = Actor::of(vec![vec![say("a"), ask(), say("b"), end(Outcome::Completed)]]);
+    let postman = Postman::gated();
+    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    let mut send = message("m1", None);
+    send.configuration.push = Some(Box::new(wish("", PushShape::WholeTask)));
+    send.configuration.return_immediately = true;
+    let opened = task(session.send(&scope(), send).await.unwrap());
+    read_from(&session, &opened.task, Some(Seq(1))).await;
+    // The task is over before the first of it is taken.
+    postman.gate.as_ref().unwrap().add_permits(100);
+    let id = opened.task.as_str();
+    let seqs = postman.until(id, 3).await;
+    let states = ["Working", "AuthRequired", "Completed"];
+    let expected: Vec<_> =
+        seqs.iter().zip(states).map(|(seq, state)| format!("task at {seq} {state}")).collect();
+    assert_eq!(postman.bodies(id), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_configurations_are_each_told_everything_in_order_and_spelled_once() {
+    let mut acts: Vec<_> = (0..40).flat_map(|_| [ask(), Act::Record(Fact::WorkResumed)]).collect();
+    acts.insert(0, Act::Wait);
+    acts.push(end(Outcome::Completed));
+    let actor = Actor::of(vec![acts]);
+    let postman = Postman::new();
+    let session = start(&stores(), &actor, &postman, |options| options.at_once = 8).await;
+    let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
+    for number in 0..32 {
+        create(&session, &opened.task, &format!("c{number}")).await;
+    }
+    actor.go.add_permits(1);
+    let everything: Vec<u64> = (3..=83).collect();
+    for number in 0..32 {
+        let seqs = postman.until(&format!("c{number}"), 81).await;
+        // Those that were there before the turn began were told of that too.
+        assert_eq!(seqs.strip_prefix(&[2]).unwrap_or(&seqs), everything, "c{number}");
+    }
+    at_rest(&session).await;
+    let spelled = *postman.spelled.lock().unwrap();
+    assert!(spelled < 82 * 4, "{spelled} bodies for {} notifications", 32 * 82);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_is_over_already_is_told_once() {
+    let actor = Actor::of(vec![vec![say("a"), end(Outcome::Completed)]]);
+    let postman = Postman::new();
+    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    let done = task(session.send(&scope(), message("m1", None)).await.unwrap());
+    create(&session, &done.task, "late").await;
+    at_rest(&session).await;
+    assert_eq!(postman.bodies("late"), ["Completed"]);
+    assert_eq!(kept(&session, &done.task, "late").await.standing.delivered, done.progress.head);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_that_goes_on_after_it_was_over_is_told_on() {
+    let turn = || vec![say("a"), end(Outcome::Completed)];
+    let actor = Actor::of(vec![turn(), turn(), turn()]);
+    let postman = Postman::new();
+    let stores = stores();
+    let session = start(&stores, &actor, &postman, |_| {}).await;
+    let mut send = with_push(message("m1", None), "c");
+    send.manner.ending = Some(Ending::Reopens);
+    let done = task(session.send(&scope(), send).await.unwrap());
+    at_rest(&session).await;
+    let again = |id: &str| {
+        let mut send = message(id, Some(done.task.clone()));
+        send.manner.ending = Some(Ending::Reopens);
+        send
+    };
+    session.send(&scope(), again("m2")).await.unwrap();
+    at_rest(&session).await;
+    assert_eq!(postman.bodies("c"), ["Working", "Completed"].repeat(2));
+    // The same after a start, at which nothing was active.
+    session.shutdown().await;
+    let session = start(&stores, &actor, &postman, |_| {}).await;
+    assert_eq!(session.outbox_now().active, 0, "what rests costs nothing");
+    session.send(&scope(), again("m3")).await.unwrap();
+    at_rest(&session).await;
+    assert_eq!(postman.bodies("c"), ["Working", "Completed"].repeat(3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_is_told() {
+    let actor = Actor::of(vec![vec![Act::Wait]]);
+    let postman = Postman::new();
+    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    let mut send = with_push(at_once("m1"), "c");
+    send.configuration.return_immediately = true;
+    let opened = task(session.send(&scope(), send).await.unwrap());
+    session.cancel(&scope(), &CancelTask { task: opened.task.clone(), metadata: None }).await.unwrap();
+    at_rest(&session).await;
+    assert_eq!(postman.bodies("c").last().unwrap(), "Canceled");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_continued_task_is_told_from_the_message_that_asked_for_it() {
+    let actor = Actor::of(vec![vec![end(Outcome::InputRequired)], vec![end(Outcome::Completed)]]);
+    let postman = Postman::new();
+    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    let asked = task(session.send(&scope(), message("m1", None)).await.unwrap());
+    let answer = with_push(message("m2", Some(asked.task.clone())), "c");
+    session.send(&scope(), answer).await.unwrap();
+    at_rest(&session).await;
+    assert_eq!(postman.bodies("c"), ["Working", "Completed"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_is_sent_again_is_not_told_twice() {
+    let actor = Actor::of(vec![vec![end(Outcome::Completed)]]);
+    let postman = Postman::new();
+    let session = start(&stores(), &actor, &postman, |_| {}).await;
+    for _ in 0..3 {
+        let mut send = message("m1", None);
+        let config = PushConfig { id: "".into(), ..config("nameless") };
+        send.configuration.push = Some(Box::new(PushWish { config, shape: PushShape::EachUpdate }));
+        session.send(&scope(), send).await.unwrap();
+        at_rest(&session).await;
+    }
+    assert_eq!(postman.told.lock().unwrap().len(), 2);
+}
