@@ -28,10 +28,10 @@ use crate::{Case, Ruling};
 const BETWEEN_SHOWN: Duration = Duration::from_millis(250);
 
 impl Performance<'_> {
-    /// Finds out what each requested call would do and whether it may.
+    /// Finds out what each requested call would do and whether it may; runs those that nobody is asked about.
     pub(crate) async fn propose(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
         let cast = self.latest.view().cast.clone();
-        let mut earlier = Earlier::default();
+        let (mut earlier, mut proposed_now) = (Earlier::default(), Vec::new());
         for record in &cast.calls {
             let id = &record.call.id;
             if steps.contains(&CallStep::Propose(id.clone())) {
@@ -40,6 +40,8 @@ impl Performance<'_> {
                     (Some(until), _) => Fact::CallDeferred { call: id.clone(), until },
                     (None, Ok(proposed)) => {
                         earlier.add(id, &proposed.proposal);
+                        let proposal = Some(proposed.proposal.clone());
+                        proposed_now.push(CallRecord { proposal, ..record.as_ref().clone() });
                         Fact::CallProposed(Box::new(proposed))
                     }
                     (None, Err(error)) => failed(id, &error),
@@ -48,6 +50,14 @@ impl Performance<'_> {
             } else if let Some(proposal) = record.proposal.as_ref().filter(|_| record.result.is_none()) {
                 earlier.add(id, proposal);
             }
+        }
+        let steps = self.journal.look(|progress| progress.work.steps());
+        let starts = |record: &CallRecord| steps.contains(&CallStep::Start(record.call.id.clone()));
+        // Proposed and started with one write. What is to be done besides waits until others can have seen it.
+        if !steps.is_empty() && steps.len() == proposed_now.iter().filter(|record| starts(record)).count() {
+            return self
+                .run_those(&steps, |id| proposed_now.iter().find(|record| record.call.id == *id))
+                .await;
         }
         Ok(Turn::GoesOn)
     }
@@ -100,11 +110,19 @@ impl Performance<'_> {
     pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
         // Not the view itself: while it is held, everything recorded copies the task.
         let cast = self.latest.view().cast.clone();
+        self.run_those(steps, |id| cast.find(id).map(Arc::as_ref)).await
+    }
+
+    async fn run_those<'c>(
+        &self,
+        steps: &[CallStep],
+        find: impl Fn(&CallId) -> Option<&'c CallRecord>,
+    ) -> Result<Turn, Stopped> {
         let mut running = FuturesUnordered::new();
         for step in steps {
             match step {
                 CallStep::Start(id) => {
-                    let Some(record) = cast.find(id) else { continue };
+                    let Some(record) = find(id) else { continue };
                     let Some(proposal) = self.approved(record) else { continue };
                     let digest = digest(&proposal);
                     self.journal.record(Fact::CallStarted { call: id.clone(), digest }).await?;
@@ -113,7 +131,7 @@ impl Performance<'_> {
                 // It had started when everything stopped. What changes nothing may run again by itself; about the rest
                 // somebody is asked who can look.
                 CallStep::Await(id) => {
-                    let Some(record) = cast.find(id) else { continue };
+                    let Some(record) = find(id) else { continue };
                     match self.approved(record).filter(|_| self.is_repeatable(record)) {
                         Some(proposal) => running.push(self.run_call(record, proposal)),
                         None => self.journal.record(lost(id)).await?,

@@ -33,4 +33,4 @@ pub use instructions::instructions;
 pub use mind::Mind;
 pub use policy_referee::{PolicyOptions, PolicyReferee, RuleKeeper};
 pub use referee::{Case, Referee, Ruling};
-pub use workplace::{Premises, Refusal, Surroundings, Toolbox, WorkLimits, Workplace, Workplaces};
+pub use workplace::{Premises, Refusal, Surroundings, Toolbox, WorkLimits, Workplace, Workplaces, declared};

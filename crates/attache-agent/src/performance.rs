@@ -246,22 +246,12 @@ impl<'a> Performance<'a> {
 impl Tools {
     fn of(place: &Workplace) -> Self {
         let version = place.toolbox.version();
-        let registry = place.toolbox.tools();
-        let declared = registry.tools().map(|tool| declare(tool.spec())).collect();
-        Self { version, registry, declared }
+        Self { version, registry: place.toolbox.tools(), declared: place.toolbox.declared() }
     }
 
     fn refresh(&mut self, place: &Workplace) {
         if self.version != place.toolbox.version() {
             *self = Self::of(place);
         }
-    }
-}
-
-fn declare(spec: &attache_tool::ToolSpec) -> ToolDeclaration {
-    ToolDeclaration {
-        name: spec.name.clone(),
-        description: spec.description.clone(),
-        parameters: spec.parameters.clone(),
     }
 }

@@ -33,7 +33,7 @@ const BASE: u64 = 0x0100_0000_01b3;
 impl Repetition {
     /// Takes the next piece; true when the answer goes round in circles.
     pub(crate) fn hears(&mut self, piece: &str) -> bool {
-        let fences = piece.matches("```").count();
+        let fences = if piece.contains('`') { piece.matches("```").count() } else { 0 };
         if fences > 0 || is_structure(piece) {
             self.in_code ^= fences % 2 == 1;
             self.forget();
@@ -55,36 +55,20 @@ impl Repetition {
         }
         let known = self.text.len();
         self.text.extend_from_slice(piece);
-        (known..self.text.len()).any(|end| {
-            self.hash = self.hash.wrapping_mul(BASE).wrapping_add(u64::from(self.text[end]));
-            let Some(begin) = (end + 1).checked_sub(STRETCH) else { return false };
+        let Self { text, start, window, places, hash, .. } = self;
+        for (end, byte) in text.iter().enumerate().skip(known) {
+            *hash = hash.wrapping_mul(BASE).wrapping_add(u64::from(*byte));
+            let Some(begin) = (end + 1).checked_sub(STRETCH) else { continue };
             if let Some(leaving) = begin.checked_sub(1) {
-                let leaving = u64::from(self.text[leaving]);
-                self.hash = self.hash.wrapping_sub(leaving.wrapping_mul(power()));
+                *hash = hash.wrapping_sub(u64::from(text[leaving]).wrapping_mul(POWER));
             }
-            match self.window.add(self.start + begin, self.hash) {
-                Some((place, hash)) => self.note(place, hash),
-                None => false,
+            let Some((place, hash)) = window.add(*start + begin, *hash) else { continue };
+            let oldest = (*start).max(place.saturating_sub(REACH));
+            if places.add(place, hash, oldest).is_some_and(|places| is_loop(text, *start, &places)) {
+                return true;
             }
-        })
-    }
-
-    fn note(&mut self, place: usize, hash: u64) -> bool {
-        let oldest = self.start.max(place.saturating_sub(REACH));
-        match self.places.add(place, hash, oldest) {
-            Some(places) => self.is_loop(&places),
-            None => false,
         }
-    }
-
-    /// Not a mere coincidence of hashes, nor a rule between different lines.
-    fn is_loop(&self, places: &[usize]) -> bool {
-        let at = |place: usize| &self.text[place - self.start..];
-        let same = places.iter().all(|place| at(*place).get(..STRETCH) == at(places[0]).get(..STRETCH));
-        let mut between: Vec<_> = places.windows(2).map(|pair| &at(pair[0])[..pair[1] - pair[0]]).collect();
-        between.sort_unstable();
-        between.dedup();
-        same && between.len() <= TIMES / 2
+        false
     }
 
     fn shorten(&mut self) {
@@ -131,8 +115,7 @@ impl Window {
     }
 }
 
-/// Where stretches begin, by their hash: every place leads to the one before it. Made once for an answer, because this
-/// is done for every byte of it; what is too far back is overwritten.
+/// Where stretches begin, by their hash: every place leads to the one before it. What is too far back is overwritten.
 #[derive(Default)]
 struct Places {
     /// By hash: the newest place, and one more; zero when there is none.
@@ -143,19 +126,25 @@ struct Places {
 
 /// More than [`REACH`], and a power of two.
 const RING: usize = 4096;
+/// What it has at first.
+const FIRST: usize = 512;
 /// More than there are places in reach, most often.
 const LISTS: usize = 1024;
 
 impl Places {
     /// Adds a place, and tells the last so many with the same hash if there are as many, oldest first.
     fn add(&mut self, place: usize, hash: u64, oldest: usize) -> Option<[usize; TIMES]> {
+        let at = place % RING;
         if self.newest.is_empty() {
             self.newest = vec![0; LISTS];
-            self.known = vec![(0, 0); RING];
+        }
+        // Most answers are short: the ring grows with what is said.
+        if self.known.len() <= at {
+            self.known.resize((at + 1).next_power_of_two().clamp(FIRST, RING), (0, 0));
         }
         let newest = &mut self.newest[(hash >> 32) as usize % LISTS];
         let mut before = std::mem::replace(newest, place as u32 + 1);
-        self.known[place % RING] = (hash, before);
+        self.known[at] = (hash, before);
         let mut same = [place; TIMES];
         let mut missing = TIMES - 1;
         while missing > 0 {
@@ -171,18 +160,25 @@ impl Places {
     }
 }
 
-/// The weight of the byte that leaves a stretch.
-fn power() -> u64 {
-    const POWER: u64 = {
-        let (mut power, mut times) = (1_u64, 0);
-        while times < STRETCH {
-            power = power.wrapping_mul(BASE);
-            times += 1;
-        }
-        power
-    };
-    POWER
+/// Not a mere coincidence of hashes, nor a rule between different lines. `start` is where the text begins.
+fn is_loop(text: &[u8], start: usize, places: &[usize]) -> bool {
+    let at = |place: usize| &text[place - start..];
+    let same = places.iter().all(|place| at(*place).get(..STRETCH) == at(places[0]).get(..STRETCH));
+    let mut between: Vec<_> = places.windows(2).map(|pair| &at(pair[0])[..pair[1] - pair[0]]).collect();
+    between.sort_unstable();
+    between.dedup();
+    same && between.len() <= TIMES / 2
 }
+
+/// The weight of the byte that leaves a stretch.
+const POWER: u64 = {
+    let (mut power, mut times) = (1_u64, 0);
+    while times < STRETCH {
+        power = power.wrapping_mul(BASE);
+        times += 1;
+    }
+    power
+};
 
 /// A line that begins like one of a table, list, heading or quotation.
 fn is_structure(piece: &str) -> bool {

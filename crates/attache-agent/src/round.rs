@@ -46,7 +46,7 @@ impl Performance<'_> {
         let exchanges = self.exchanges(&view);
         let instructions = &self.place.instructions;
         Prompt {
-            instructions: (!instructions.is_empty()).then(|| instructions.clone()),
+            instructions: (!instructions.is_empty()).then(|| instructions.to_string()),
             exchanges,
             tools: self.tools.declared.clone(),
             ..Prompt::default()

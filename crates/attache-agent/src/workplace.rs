@@ -6,7 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_command::{ExtensionEntry, Memory, ServerEntry};
 use attache_domain::{Content, ContextId, Scope, Wishes};
-use attache_tool::{Registry, ToolContext, Workspace};
+use attache_model::ToolDeclaration;
+use attache_tool::{Registry, ToolContext, ToolSpec, Workspace};
 
 use crate::{Mind, Referee};
 
@@ -18,7 +19,7 @@ pub struct Workplace {
     pub referee: Arc<dyn Referee>,
     pub workspace: Arc<Workspace>,
     /// What a language model is told before everything else.
-    pub instructions: String,
+    pub instructions: Arc<str>,
     /// What it is told at the beginning of the conversation.
     pub opening: Vec<Content>,
     pub surroundings: Option<Arc<dyn Surroundings>>,
@@ -103,10 +104,25 @@ pub struct Refusal {
 pub trait Toolbox: Send + Sync + 'static {
     fn tools(&self) -> Registry;
 
+    /// The same tools as models are told of them; the same list for as long as it says the same, where that is known.
+    fn declared(&self) -> Arc<[ToolDeclaration]> {
+        declared(&self.tools())
+    }
+
     /// Another number: the tools have changed.
     fn version(&self) -> u64 {
         0
     }
+}
+
+/// What models are told of tools.
+pub fn declared(tools: &Registry) -> Arc<[ToolDeclaration]> {
+    let declare = |spec: &ToolSpec| ToolDeclaration {
+        name: spec.name.clone(),
+        description: spec.description.clone(),
+        parameters: spec.parameters.clone(),
+    };
+    tools.tools().map(|tool| declare(tool.spec())).collect()
 }
 
 /// Tools that stay as they are.

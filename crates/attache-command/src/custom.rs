@@ -8,6 +8,7 @@
 mod command;
 mod file;
 mod folder;
+pub(crate) mod fuzz;
 mod quoting;
 #[cfg(test)]
 mod quoting_tests;

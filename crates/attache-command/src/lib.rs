@@ -9,6 +9,7 @@ mod command;
 pub mod custom;
 mod desk;
 mod found;
+pub mod fuzz;
 mod listing;
 mod name;
 mod nearest;

@@ -8,7 +8,16 @@ use attache_domain::{
 };
 
 use crate::Settings;
-use crate::file::{CardFile, ExtensionFile, FlowFile, LocationFile, SchemeFile, SkillFile};
+use crate::file::{
+    BindingFile, CardFile, ExtensionFile, FlowFile, InterfaceFile, LocationFile, SchemeFile, SkillFile,
+    VersionFile,
+};
+
+mod check;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use check::check;
 
 /// Name of the scheme that stands for the server's own token when the settings declare none.
 const TOKEN_SCHEME: &str = "bearer";
@@ -28,8 +37,8 @@ pub fn card_of(settings: &Settings, base_url: &str) -> AgentCard {
         icon_url: file.icon_url,
         capabilities: Capabilities {
             streaming: file.streaming,
-            push_notifications: false,
-            extended_agent_card: false,
+            push_notifications: settings.push.enabled,
+            extended_agent_card: file.extended.is_some(),
             extensions: file.extensions.into_iter().map(extension).collect(),
         },
         security_schemes: schemes,
@@ -40,22 +49,72 @@ pub fn card_of(settings: &Settings, base_url: &str) -> AgentCard {
     }
 }
 
+/// What callers who have the token are told instead, if the settings say anything for them.
+pub fn extended_card_of(settings: &Settings, base_url: &str) -> Option<AgentCard> {
+    let file = settings.card.file.extended.clone()?;
+    let mut card = card_of(settings, base_url);
+    if let Some(description) = file.description {
+        card.description = description;
+    }
+    card.documentation_url = file.documentation_url.or(card.documentation_url);
+    card.skills.extend(file.skills.into_iter().map(skill));
+    card.capabilities.extensions.extend(file.extensions.into_iter().map(extension));
+    let tenants: Vec<String> = settings.card.tenants().cloned().collect();
+    card.interfaces = interfaces(base_url, &tenants);
+    card.interfaces.extend(file.interfaces.into_iter().map(interface));
+    // Stable, so that whoever reads from the front finds ours first in each version.
+    card.interfaces.sort_by_key(|interface| interface.protocol_version != "1.0");
+    Some(card)
+}
+
+fn interface(file: InterfaceFile) -> AgentInterface {
+    let binding = match file.binding {
+        BindingFile::JsonRpc => Binding::JsonRpc,
+        BindingFile::HttpJson => Binding::HttpJson,
+        BindingFile::Grpc => Binding::Grpc,
+    };
+    let protocol_version = match file.version {
+        VersionFile::V0_3 => "0.3".to_owned(),
+        VersionFile::V1_0 => "1.0".to_owned(),
+    };
+    AgentInterface { url: file.url, binding, protocol_version, tenant: file.tenant }
+}
+
 /// All 1.0 interfaces first, in order of preference, then those of 0.3, which knows no tenants.
 fn interfaces(base_url: &str, tenants: &[String]) -> Vec<AgentInterface> {
-    let pair = |version: &str, tenant: Option<&String>| {
+    let all = |version: &str, tenant: Option<&String>| {
         let interface = |url: String, binding| AgentInterface {
             url,
             binding,
             protocol_version: version.to_owned(),
             tenant: tenant.cloned(),
         };
-        [
+        let mut all = vec![
             interface(format!("{base_url}/"), Binding::JsonRpc),
             interface(base_url.to_owned(), Binding::HttpJson),
-        ]
+        ];
+        all.extend(grpc_address(base_url, version).map(|url| interface(url, Binding::Grpc)));
+        all
     };
-    let tenants = tenants.iter().flat_map(|tenant| pair("1.0", Some(tenant)));
-    pair("1.0", None).into_iter().chain(tenants).chain(pair("0.3", None)).collect()
+    let tenants = tenants.iter().flat_map(|tenant| all("1.0", Some(tenant)));
+    all("1.0", None).into_iter().chain(tenants).chain(all("0.3", None)).collect()
+}
+
+/// Where gRPC is reached. It has no place for a path before the service's name, so below a path it is not offered.
+///
+/// 1.0 wants a host and a port. 0.3 wants a URL, and not one that is said to speak something else already: the
+/// service's own.
+fn grpc_address(base_url: &str, version: &str) -> Option<String> {
+    let (scheme, authority) = base_url.split_once("://")?;
+    if authority.contains('/') {
+        return None;
+    }
+    if version == "0.3" {
+        return Some(format!("{base_url}/a2a.v1.A2AService"));
+    }
+    let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
+    let port = if scheme == "https" { 443 } else { 80 };
+    Some(if after_host.contains(':') { authority.to_owned() } else { format!("{authority}:{port}") })
 }
 
 fn security(file: &CardFile, token: bool) -> (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>) {

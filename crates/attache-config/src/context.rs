@@ -14,6 +14,8 @@ use budget::Budget;
 
 use crate::Homes;
 use crate::project::top_of;
+use crate::reading;
+use crate::sighting;
 use imports::Import;
 pub use tree::{TreeOptions, folder_tree};
 
@@ -47,7 +49,7 @@ pub fn load(sources: &ContextSources<'_>) -> ContextFiles {
     let mut budget = Budget::default();
     let mut global = String::new();
     if let Some(gemini) = sources.homes.gemini()
-        && let Ok(gemini) = gemini.canonicalize()
+        && let Some(gemini) = real(gemini)
     {
         read_folder(&gemini, &gemini, sources, &mut budget, &mut global);
     }
@@ -70,20 +72,32 @@ pub fn load(sources: &ContextSources<'_>) -> ContextFiles {
 pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) -> Option<ContextFiles> {
     let roots = std::iter::once(sources.workspace).chain(sources.include.iter().map(PathBuf::as_path));
     // What is about to be made is not there yet, but its folder may be.
-    let touched = touched.ancestors().find_map(|path| path.canonicalize().ok())?;
+    let touched = touched.ancestors().find_map(|path| reading::real(path).ok())?;
     let folder = if touched.is_dir() { touched.as_path() } else { touched.parent()? };
     let root = roots.filter(|root| folder.starts_with(root)).max_by_key(|root| root.components().count())?;
     if !sources.trusted {
         return None;
     }
+    let folders = downwards(root, folder);
+    let has_some = |folder: &PathBuf| sources.names.iter().any(|name| folder.join(name).exists());
+    // Most have none, and how far up the project reaches does not matter then.
+    if !folders.iter().any(has_some) {
+        return None;
+    }
     let top = top_of(root, sources.homes.home.as_deref());
     let mut budget = Budget::knowing(known);
     let mut project = String::new();
-    for folder in downwards(root, folder) {
+    for folder in folders {
         read_folder(&folder, &top, sources, &mut budget, &mut project);
     }
     let found = budget.into_files(String::new(), project);
     (!found.project.is_empty()).then_some(found)
+}
+
+/// Where a path leads.
+fn real(path: &Path) -> Option<PathBuf> {
+    sighting::place(path);
+    reading::real(path).ok()
 }
 
 /// From `top` to `folder`, both among them.

@@ -40,6 +40,8 @@ pub enum ConfigError {
     NoKey { model: String, variable: &'static str },
     #[error("a server on {host} can be reached by others and needs a token")]
     OpenToTheWorld { host: String },
+    #[error("the settings have an extended card, which is for callers with a token, and there is no token")]
+    ExtendedCardWithoutToken,
 }
 
 impl ConfigError {
@@ -65,6 +67,9 @@ impl ConfigError {
                 }
                 _ => "put one into the variable GEMINI_API_KEY, or choose --model offline, which needs none",
             }),
+            Self::ExtendedCardWithoutToken => Some(
+                "give the server one with --token-file FILE or ATTACHE_TOKEN, or take `card.extended` away",
+            ),
             Self::OpenToTheWorld { .. } => {
                 Some("give it one with --token-file FILE or ATTACHE_TOKEN, or listen on 127.0.0.1")
             }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::Synchronous;
+use crate::push::PushFile;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -30,6 +31,7 @@ pub(crate) struct ConfigFile {
     pub(crate) sqlite: SqliteFile,
     pub(crate) limits: LimitsFile,
     pub(crate) card: CardFile,
+    pub(crate) push: PushFile,
     /// Keys of the agent that nobody below the operator can change. Read again with their lines.
     pub(crate) enforced: toml::Table,
     /// Keys of the agent for when nobody says anything. Read again with their lines.
@@ -46,10 +48,15 @@ pub(crate) struct SqliteFile {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LimitsFile {
     pub(crate) body_bytes: usize,
+    pub(crate) body_room_bytes: usize,
+    pub(crate) header_bytes: usize,
     pub(crate) json_depth: usize,
     pub(crate) connections: usize,
+    pub(crate) streams_per_connection: u32,
     pub(crate) header_timeout_seconds: u64,
     pub(crate) body_timeout_seconds: u64,
+    pub(crate) idle_timeout_seconds: u64,
+    pub(crate) stall_timeout_seconds: u64,
     pub(crate) heartbeat_seconds: u64,
     pub(crate) shutdown_seconds: u64,
 }
@@ -58,10 +65,15 @@ impl Default for LimitsFile {
     fn default() -> Self {
         Self {
             body_bytes: 20 << 20,
+            body_room_bytes: 256 << 20,
+            header_bytes: 64 << 10,
             json_depth: 64,
             connections: 16_384,
+            streams_per_connection: 256,
             header_timeout_seconds: 20,
             body_timeout_seconds: 60,
+            idle_timeout_seconds: 120,
+            stall_timeout_seconds: 60,
             heartbeat_seconds: 15,
             shutdown_seconds: 10,
         }
@@ -89,6 +101,8 @@ pub(crate) struct CardFile {
     pub(crate) security: Vec<BTreeMap<String, Vec<String>>>,
     /// Interfaces for these tenants are listed besides the ones without.
     pub(crate) tenants: Vec<String>,
+    /// What callers who have the token are told besides.
+    pub(crate) extended: Option<ExtendedFile>,
     /// Files with private keys; each of them signs the card.
     pub(crate) signing_keys: Vec<PathBuf>,
     /// Where clients find the public keys; empty for nowhere.
@@ -141,10 +155,53 @@ impl Default for CardFile {
             security_schemes: BTreeMap::new(),
             security: Vec::new(),
             tenants: Vec::new(),
+            extended: None,
             signing_keys: Vec::new(),
             jku: None,
         }
     }
+}
+
+/// The card for callers who are known: the public one, with this in place of it or besides.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ExtendedFile {
+    pub(crate) description: Option<String>,
+    pub(crate) documentation_url: Option<String>,
+    pub(crate) skills: Vec<SkillFile>,
+    pub(crate) interfaces: Vec<InterfaceFile>,
+    pub(crate) extensions: Vec<ExtensionFile>,
+    /// Tenants of this server that only the extended card tells of.
+    pub(crate) tenants: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InterfaceFile {
+    pub(crate) url: String,
+    pub(crate) binding: BindingFile,
+    #[serde(default)]
+    pub(crate) version: VersionFile,
+    pub(crate) tenant: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub(crate) enum BindingFile {
+    #[serde(rename = "JSONRPC")]
+    JsonRpc,
+    #[serde(rename = "HTTP+JSON")]
+    HttpJson,
+    #[serde(rename = "GRPC")]
+    Grpc,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+pub(crate) enum VersionFile {
+    #[serde(rename = "0.3")]
+    V0_3,
+    #[default]
+    #[serde(rename = "1.0")]
+    V1_0,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -13,7 +13,7 @@ use crate::tree::Node;
 use crate::trust::{self, ChosenBy};
 use crate::{
     AgentFlags, ApprovalMode, CardSettings, ConfigError, EnvFile, Homes, Keys, LimitSettings, LogFormat,
-    LogSettings, Settings, StoreChoice, model,
+    LogSettings, PushSettings, Settings, StoreChoice, card, model,
 };
 
 const DEFAULT_PORT: u16 = 41242;
@@ -97,6 +97,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         strict_version: file.strict_version,
         limits: LimitSettings::of(&file.limits),
         card: CardSettings::of(file.card),
+        push: PushSettings::read(file.push, environment)?,
         log: LogSettings {
             filter: log.map_or_else(|| "info".to_owned(), |said| said.value),
             format: parse_log_format(log_format)?,
@@ -312,8 +313,22 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
         })
     };
     in_range("limits.body_bytes", settings.limits.body_bytes, 1024..=1 << 30)?;
+    // Less than one whole body, and none could ever be received.
+    let least_room = settings.limits.body_bytes;
+    in_range("limits.body_room_bytes", settings.limits.body_room_bytes, least_room..=1 << 40)?;
+    in_range("limits.header_bytes", settings.limits.header_bytes, 8192..=1 << 20)?;
     in_range("limits.json_depth", settings.limits.json_depth, 8..=120)?;
     in_range("limits.connections", settings.limits.connections, 1..=1_000_000)?;
+    let streams = settings.limits.streams_per_connection as usize;
+    in_range("limits.streams_per_connection", streams, 1..=100_000)?;
+    for (name, limit) in [
+        ("limits.header_timeout_seconds", settings.limits.header_timeout),
+        ("limits.body_timeout_seconds", settings.limits.body_timeout),
+        ("limits.idle_timeout_seconds", settings.limits.idle_timeout),
+        ("limits.stall_timeout_seconds", settings.limits.stall_timeout),
+    ] {
+        in_range(name, limit.as_secs() as usize, 1..=24 * 3600)?;
+    }
     in_range("limits.heartbeat_seconds", settings.limits.heartbeat.as_secs() as usize, 1..=3600)?;
     if let Some(url) = &settings.public_url
         && !(url.starts_with("http://") || url.starts_with("https://"))
@@ -324,37 +339,8 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
             expected: "a URL that begins with http:// or https://".into(),
         });
     }
-    for tenant in &settings.card.file.tenants {
-        let reserved = RESERVED_TENANTS.contains(&tenant.as_str());
-        if reserved || tenant.is_empty() || tenant.contains('/') {
-            return Err(ConfigError::BadValue {
-                origin: "the setting `card.tenants`".into(),
-                value: tenant.clone(),
-                expected: format!("a name without a slash other than {}", RESERVED_TENANTS.join(", ")),
-            });
-        }
-    }
-    Ok(())
+    card::check(settings)
 }
-
-/// First path segments that mean something else.
-const RESERVED_TENANTS: &[&str] = &[
-    "v1",
-    "message:send",
-    "message:stream",
-    "tasks",
-    "extendedAgentCard",
-    ".well-known",
-    "health",
-    "metrics",
-    "openapi.json",
-    "listCommands",
-    "executeCommand",
-    "ws",
-    "blobs",
-    "rpc",
-    "console",
-];
 
 #[cfg(test)]
 #[path = "layers_tests.rs"]

@@ -145,10 +145,13 @@ fn every_part_of_the_card_can_be_set() {
         [
             ("https://agent.example/", "1.0", None),
             ("https://agent.example", "1.0", None),
+            ("agent.example:443", "1.0", None),
             ("https://agent.example/", "1.0", Some("blue")),
             ("https://agent.example", "1.0", Some("blue")),
+            ("agent.example:443", "1.0", Some("blue")),
             ("https://agent.example/", "0.3", None),
             ("https://agent.example", "0.3", None),
+            ("https://agent.example/a2a.v1.A2AService", "0.3", None),
         ]
     );
 }
@@ -159,11 +162,6 @@ fn a_token_declares_itself_on_the_card() {
     let card = crate::card_of(&settings, "http://127.0.0.1:1");
     assert!(card.security_schemes.contains_key("bearer"));
     assert_eq!(card.security.len(), 1);
-}
-
-#[test]
-fn reserved_tenant_names_are_refused() {
-    assert!(with_file("[card]\ntenants = [\"v1\"]", &[]).is_err());
 }
 
 #[test]

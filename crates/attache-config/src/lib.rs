@@ -14,6 +14,7 @@ mod environment;
 mod error;
 mod extensions;
 mod file;
+pub mod fuzz;
 mod hidden;
 mod homes;
 mod layers;
@@ -22,9 +23,11 @@ mod operator;
 mod origin;
 pub mod policy;
 mod project;
+mod push;
 mod reading;
 mod settings;
 mod show;
+mod sighting;
 mod tree;
 mod trust;
 mod wishes;
@@ -35,7 +38,7 @@ pub use agent::typed::{
     ToolKeys, WorkspaceSettings,
 };
 pub use agent::{AgentFlags, Sources};
-pub use card::card_of;
+pub use card::{card_of, extended_card_of};
 pub use credentials::Keys;
 pub use env_file::EnvFile;
 pub use environment::{Environment, VARIABLES};
@@ -49,8 +52,10 @@ pub use model::{
     AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
 };
 pub use origin::Origin;
+pub use push::PushSettings;
 pub use settings::{
     ApprovalMode, CardSettings, LimitSettings, LogFormat, LogSettings, Settings, StoreChoice, Synchronous,
 };
 pub use show::SettingEntry;
+pub use sighting::{Sightings, watched};
 pub use trust::{ChosenBy, Trust, TrustQuestion, TrustedFolders, look_up_trust, trust_of};

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::environment::{Environment, variable};
 use crate::origin::Origin;
+use crate::push::SIGNING_KEY;
 use crate::tree::Node;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
 
@@ -76,6 +77,8 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
     };
     // That there is one is no secret.
     let token = settings.token.as_ref().map(|_| "(hidden)");
+    let push = &settings.push;
+    let signing_key = push.signing_key.as_ref().map(|_| "(hidden)");
     vec![
         entry("admin_policies", "", &[], json!(settings.admin_policies)),
         entry("allow_private_addresses", "", &[], json!(settings.allow_private_addresses)),
@@ -85,16 +88,28 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("client_auto_execute", "", &[], json!(settings.client_auto_execute)),
         entry("host", "--host", &["ATTACHE_HOST"], json!(settings.host)),
         entry("limits.body_bytes", "", &[], json!(limits.body_bytes)),
+        entry("limits.body_room_bytes", "", &[], json!(limits.body_room_bytes)),
         entry("limits.body_timeout_seconds", "", &[], json!(limits.body_timeout.as_secs())),
         entry("limits.connections", "", &[], json!(limits.connections)),
+        entry("limits.header_bytes", "", &[], json!(limits.header_bytes)),
         entry("limits.header_timeout_seconds", "", &[], json!(limits.header_timeout.as_secs())),
         entry("limits.heartbeat_seconds", "", &[], json!(limits.heartbeat.as_secs())),
+        entry("limits.idle_timeout_seconds", "", &[], json!(limits.idle_timeout.as_secs())),
         entry("limits.json_depth", "", &[], json!(limits.json_depth)),
         entry("limits.shutdown_seconds", "", &[], json!(limits.shutdown_patience.as_secs())),
+        entry("limits.stall_timeout_seconds", "", &[], json!(limits.stall_timeout.as_secs())),
+        entry("limits.streams_per_connection", "", &[], json!(limits.streams_per_connection)),
         entry("log", "--log", &["ATTACHE_LOG"], json!(settings.log.filter)),
         entry("log_format", "--log-format", &["ATTACHE_LOG_FORMAT"], json!(format)),
         entry("port", "--port", &["CODER_AGENT_PORT", "PORT"], json!(settings.port)),
         entry("public_url", "", &[], json!(settings.public_url)),
+        entry("push.allow_http", "", &[], json!(push.allow_http)),
+        entry("push.allow_private_addresses", "", &[], json!(push.allow_private_addresses)),
+        entry("push.artifacts", "", &[], json!(push.artifacts)),
+        entry("push.attempts", "", &[], json!(push.attempts)),
+        entry("push.enabled", "", &[], json!(push.enabled)),
+        entry("push.signing_key_file", "", &[SIGNING_KEY], json!(signing_key)),
+        entry("push.timeout_seconds", "", &[], json!(push.timeout.as_secs())),
         entry("sqlite.synchronous", "", &[], json!(synchronous)),
         entry("store", "--store", &["ATTACHE_STORE"], json!(store)),
         entry("strict_version", "", &[], json!(settings.strict_version)),
@@ -105,10 +120,14 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
 
 /// Hosts, addresses and networks, such as `wiki.internal`, `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`.
 pub(crate) fn private_addresses(said: Vec<String>) -> Result<Vec<String>, ConfigError> {
+    places("allow_private_addresses", said)
+}
+
+pub(crate) fn places(key: &str, said: Vec<String>) -> Result<Vec<String>, ConfigError> {
     match said.iter().find(|text| !is_place(text)) {
         None => Ok(said),
         Some(wrong) => Err(ConfigError::BadValue {
-            origin: "the setting `allow_private_addresses`".into(),
+            origin: format!("the setting `{key}`"),
             value: wrong.clone(),
             expected: "a host name, an address or a network such as 10.0.0.0/8".into(),
         }),

@@ -5,9 +5,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
+use rustix::fs::{Mode, OFlags};
+
+use crate::sighting;
 
 /// What was read, and whether there was more.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,6 +45,7 @@ pub(crate) fn read_text(path: &Path, most: u64, beneath: Option<&Path>) -> io::R
 }
 
 fn open(path: &Path, beneath: Option<&Path>) -> io::Result<File> {
+    sighting::content(path);
     let path = fs::canonicalize(path)?;
     let stays = |place: &Path| beneath.is_none_or(|root| place.starts_with(root));
     if !stays(&path) {
@@ -59,6 +62,28 @@ fn open(path: &Path, beneath: Option<&Path>) -> io::Result<File> {
         return Err(leads_out(beneath));
     }
     Ok(file)
+}
+
+/// Where a path leads, by the kernel's own word: one look instead of one for each folder on the way.
+pub(crate) fn real(path: &Path) -> io::Result<PathBuf> {
+    match named(path, OFlags::PATH) {
+        // Where the kernel does not tell, it is found out step by step.
+        Err(error) if !is_absence(&error) => fs::canonicalize(path),
+        found => found,
+    }
+}
+
+/// The same for a folder that can be listed; nothing for anything else.
+pub(crate) fn real_folder(path: &Path) -> Option<PathBuf> {
+    named(path, OFlags::RDONLY | OFlags::DIRECTORY).ok()
+}
+
+fn named(path: &Path, flags: OFlags) -> io::Result<PathBuf> {
+    let handle = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())?;
+    let link = fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()));
+    let unknown = |error: io::Error| io::Error::other(error);
+    let real = link.map_err(unknown)?;
+    if real.is_absolute() { Ok(real) } else { Err(io::Error::other("it has no name here")) }
 }
 
 fn leads_out(root: Option<&Path>) -> io::Error {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::agent::OperatorAgent;
 use crate::file::{CardFile, LimitsFile};
-use crate::{Keys, ModelChoice, SettingEntry};
+use crate::{Keys, ModelChoice, PushSettings, SettingEntry};
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -42,6 +42,7 @@ pub struct Settings {
     pub strict_version: bool,
     pub limits: LimitSettings,
     pub card: CardSettings,
+    pub push: PushSettings,
     pub log: LogSettings,
     /// What was passed over, in sentences for people.
     pub warnings: Vec<String>,
@@ -129,10 +130,15 @@ pub enum LogFormat {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitSettings {
     pub body_bytes: usize,
+    pub body_room_bytes: usize,
+    pub header_bytes: usize,
     pub json_depth: usize,
     pub connections: usize,
+    pub streams_per_connection: u32,
     pub header_timeout: Duration,
     pub body_timeout: Duration,
+    pub idle_timeout: Duration,
+    pub stall_timeout: Duration,
     pub heartbeat: Duration,
     pub shutdown_patience: Duration,
 }
@@ -141,10 +147,15 @@ impl LimitSettings {
     pub(crate) fn of(file: &LimitsFile) -> Self {
         Self {
             body_bytes: file.body_bytes,
+            body_room_bytes: file.body_room_bytes,
+            header_bytes: file.header_bytes,
             json_depth: file.json_depth,
             connections: file.connections,
+            streams_per_connection: file.streams_per_connection,
             header_timeout: Duration::from_secs(file.header_timeout_seconds),
             body_timeout: Duration::from_secs(file.body_timeout_seconds),
+            idle_timeout: Duration::from_secs(file.idle_timeout_seconds),
+            stall_timeout: Duration::from_secs(file.stall_timeout_seconds),
             heartbeat: Duration::from_secs(file.heartbeat_seconds),
             shutdown_patience: Duration::from_secs(file.shutdown_seconds),
         }
@@ -167,6 +178,12 @@ pub struct CardSettings {
 }
 
 impl CardSettings {
+    /// The tenants that the cards tell of: there are no others if there is any.
+    pub fn tenants(&self) -> impl Iterator<Item = &String> {
+        let extended = self.file.extended.iter().flat_map(|extended| &extended.tenants);
+        self.file.tenants.iter().chain(extended)
+    }
+
     pub(crate) fn of(file: CardFile) -> Self {
         Self {
             max_age: Duration::from_secs(file.max_age_seconds),

@@ -10,6 +10,7 @@ use crate::agent::nearest::nearest;
 use crate::agent::{OperatorAgent, Place, resolve};
 use crate::environment::{Environment, variable};
 use crate::reading::read_text;
+use crate::sighting;
 use crate::tree::{Kind, Node};
 use crate::{AgentFlags, ConfigError, Homes, Settings};
 
@@ -154,6 +155,7 @@ impl TrustedFolders {
                 _ => "",
             };
             let place = PathBuf::from(folder);
+            sighting::place(&place);
             // A folder that is gone stays as it is written.
             let place = place.canonicalize().unwrap_or(place);
             folders.push(match level {

@@ -1,9 +1,11 @@
 //! What a client may wish for.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::agent::nearest::shown;
+use crate::reading::{self, real_folder};
 use crate::{ApprovalMode, ConfigError, Settings, WorkspaceSettings};
 
 impl Settings {
@@ -11,19 +13,34 @@ impl Settings {
     /// starts at the server's own workspace.
     pub fn allowed_workspace(&self, wished: &Path) -> Result<PathBuf, ConfigError> {
         let refused = |why: String| ConfigError::NotAWorkspace { wished: wished.display().to_string(), why };
-        let roots =
-            self.allowed_roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ");
+        let roots = || {
+            self.allowed_roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
+        };
         // What is outside is refused alike whether it is there or not, so that nobody can ask what there is.
-        let outside = || refused(format!("it must be a folder below {roots}"));
-        let resolved = fs::canonicalize(self.workspace.join(wished)).map_err(|_| outside())?;
-        if !self.allowed_roots.iter().any(|root| resolved.starts_with(root)) {
+        let outside = || refused(format!("it must be a folder below {}", roots()));
+        let path = self.workspace.join(wished);
+        if let Some(folder) = real_folder(&path).filter(|folder| self.is_allowed(folder)) {
+            return Ok(folder);
+        }
+        // Once more, step by step, to say what is wrong.
+        let resolved = fs::canonicalize(path).map_err(|_| outside())?;
+        if !self.is_allowed(&resolved) {
             return Err(outside());
         }
         if !resolved.is_dir() {
-            return Err(refused(format!("it is no folder; it must be a folder below {roots}")));
+            return Err(refused(format!("it is no folder; it must be a folder below {}", roots())));
         }
         fs::read_dir(&resolved).map_err(|error| refused(format!("it cannot be read: {error}")))?;
         Ok(resolved)
+    }
+
+    /// The server's own workspace without links.
+    pub fn own_workspace(&self) -> io::Result<PathBuf> {
+        reading::real(&self.workspace)
+    }
+
+    fn is_allowed(&self, folder: &Path) -> bool {
+        self.allowed_roots.iter().any(|root| folder.starts_with(root))
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod answer;
 mod block;
+pub(crate) mod fuzz;
 mod messages;
 mod models;
 mod request;

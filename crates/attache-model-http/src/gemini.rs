@@ -6,6 +6,7 @@ mod chain;
 mod contents;
 mod endpoint;
 mod error;
+pub(crate) mod fuzz;
 mod models;
 mod request;
 mod response;
@@ -133,6 +134,7 @@ struct Shared {
     endpoint: Endpoint,
     stream_arguments: bool,
     declared: request::Declared,
+    instructed: request::Instructed,
     kept: contents::Kept,
     retry: RetryOptions,
     client: Client,
@@ -152,6 +154,7 @@ impl GeminiModel {
                 endpoint,
                 stream_arguments,
                 declared: request::Declared::default(),
+                instructed: request::Instructed::default(),
                 kept: contents::Kept::default(),
                 retry,
                 client,

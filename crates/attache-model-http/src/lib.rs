@@ -17,6 +17,7 @@ mod token;
 mod trouble;
 
 pub mod anthropic;
+pub mod fuzz;
 pub mod gemini;
 pub mod google;
 pub mod openai;

@@ -4,6 +4,7 @@
 
 mod answer;
 mod calls;
+pub(crate) mod fuzz;
 mod messages;
 mod models;
 mod request;

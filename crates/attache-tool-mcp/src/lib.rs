@@ -30,6 +30,7 @@ mod connection;
 mod failure;
 mod server;
 
+pub mod fuzz;
 mod input;
 mod mcp_tool;
 mod naming;

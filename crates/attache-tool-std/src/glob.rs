@@ -83,7 +83,7 @@ impl Tool for Glob {
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
         let parsed: Input = read(&self.spec, input)?;
-        let starts = resolve_search(context, parsed.dir_path.as_deref()).await?;
+        let starts = resolve_search(context, parsed.dir_path.as_deref())?;
         let patterns =
             starts.iter().map(|start| pattern_below(&parsed, start)).collect::<Result<Vec<_>, _>>()?;
         if patterns.iter().all(Option::is_none) {

@@ -121,7 +121,7 @@ impl Tool for GrepSearch {
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
         let parsed: Input = read(&self.spec, input)?;
-        let starts = resolve_search(context, parsed.dir_path.as_deref()).await?;
+        let starts = resolve_search(context, parsed.dir_path.as_deref())?;
         Search::new(&parsed)?;
         let place = parsed.dir_path.as_ref().map_or(String::new(), |dir_path| format!(" in {dir_path}"));
         let files =

@@ -1,6 +1,6 @@
 //! `list_background_processes`: the commands that run or ran in the background.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use attache_domain::Content;
@@ -13,20 +13,19 @@ use crate::shell::BackgroundProcesses;
 
 #[derive(Debug)]
 pub struct ListBackgroundProcesses {
-    spec: ToolSpec,
     background: Arc<BackgroundProcesses>,
 }
 
 impl ListBackgroundProcesses {
     pub fn new(background: Arc<BackgroundProcesses>) -> Self {
-        Self { spec: spec(), background }
+        Self { background }
     }
 }
 
 #[async_trait]
 impl Tool for ListBackgroundProcesses {
     fn spec(&self) -> &ToolSpec {
-        &self.spec
+        &SPEC
     }
 
     async fn propose(&self, input: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
@@ -45,6 +44,9 @@ impl Tool for ListBackgroundProcesses {
         Ok(ToolOutput { content: vec![Content::Text(text)], summary, diff: None, files: Vec::new() })
     }
 }
+
+/// The same for every conversation.
+static SPEC: LazyLock<ToolSpec> = LazyLock::new(spec);
 
 fn spec() -> ToolSpec {
     ToolSpec {

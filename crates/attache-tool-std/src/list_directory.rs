@@ -79,7 +79,7 @@ impl Tool for ListDirectory {
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
         let parsed: Input = read(&self.spec, input)?;
         name_patterns(&parsed.ignore)?;
-        let path = resolve(context, &parsed.dir_path).await?;
+        let path = resolve(context, &parsed.dir_path)?;
         let summary = shown_path(&context.workspace, &path);
         Ok(proposal(input, vec![path], summary))
     }

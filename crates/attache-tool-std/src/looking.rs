@@ -54,18 +54,15 @@ pub(crate) fn proposed_path(proposal: &Proposal) -> Result<PathBuf, ToolError> {
     path.ok_or_else(|| ToolError::new(ErrorKind::ExecutionFailed, "nothing was proposed to be read"))
 }
 
-pub(crate) async fn resolve(context: &ToolContext, path: &str) -> Result<PathBuf, ToolError> {
-    let place = locate(&context.workspace, path)?;
-    blocking(move || place.resolve()).await
+/// On the spot: a few looks at names are over before another thread could begin.
+pub(crate) fn resolve(context: &ToolContext, path: &str) -> Result<PathBuf, ToolError> {
+    locate(&context.workspace, path)?.resolve()
 }
 
 /// Where to search: at `path`, or at all roots when none is named.
-pub(crate) async fn resolve_search(
-    context: &ToolContext,
-    path: Option<&str>,
-) -> Result<Vec<PathBuf>, ToolError> {
+pub(crate) fn resolve_search(context: &ToolContext, path: Option<&str>) -> Result<Vec<PathBuf>, ToolError> {
     let Some(path) = path else { return Ok(context.workspace.roots.clone()) };
-    match resolve(context, path).await {
+    match resolve(context, path) {
         Ok(path) => Ok(vec![path]),
         Err(error) if error.kind == ErrorKind::FileNotFound => {
             Err(ToolError { kind: ErrorKind::SearchPathNotFound, ..error })

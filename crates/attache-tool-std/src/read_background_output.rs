@@ -1,6 +1,6 @@
 //! `read_background_output`: the last lines of a command in the background.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,7 +22,6 @@ const LONGEST: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub struct ReadBackgroundOutput {
-    spec: ToolSpec,
     background: Arc<BackgroundProcesses>,
 }
 
@@ -36,14 +35,14 @@ struct Input {
 
 impl ReadBackgroundOutput {
     pub fn new(background: Arc<BackgroundProcesses>) -> Self {
-        Self { spec: spec(), background }
+        Self { background }
     }
 }
 
 #[async_trait]
 impl Tool for ReadBackgroundOutput {
     fn spec(&self) -> &ToolSpec {
-        &self.spec
+        &SPEC
     }
 
     async fn propose(&self, input: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
@@ -89,6 +88,9 @@ fn last_lines(text: &str, count: usize) -> &str {
     let start = text.rmatch_indices('\n').nth(count - 1).map_or(0, |(index, _)| index + 1);
     &text[start..]
 }
+
+/// The same for every conversation.
+static SPEC: LazyLock<ToolSpec> = LazyLock::new(spec);
 
 fn spec() -> ToolSpec {
     ToolSpec {

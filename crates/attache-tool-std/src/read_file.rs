@@ -1,7 +1,7 @@
 //! `read_file`: the text of one file, whole or some lines of it; images and other media as they are.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use attache_tool::{
@@ -20,7 +20,6 @@ use crate::walk::ignored;
 use crate::workspace::locate_resolved;
 
 pub struct ReadFile {
-    spec: ToolSpec,
     reads: Arc<Reads>,
 }
 
@@ -34,37 +33,11 @@ struct Input {
 impl ReadFile {
     /// `reads` is told what the model saw of each file.
     pub fn new(reads: Arc<Reads>) -> Self {
-        let description = format!(
-            "Reads one file of the workspace. Text comes back as it is, at most {MOST_LINES} lines at a time; when \
-             lines are left out, a first line in brackets says which are shown and how to go on. Images, PDF, audio \
-             and video are handed over as such. Read a file before changing it."
-        );
-        let parameters = json!({
-            "type": "object",
-            "properties": {
-                "file_path": {
-                    "type": "string",
-                    "description": "The file, relative to the workspace or absolute.",
-                    "minLength": 1,
-                },
-                "start_line": {
-                    "type": "integer",
-                    "description": "The first line to read, counted from 1.",
-                    "minimum": 1,
-                },
-                "end_line": {
-                    "type": "integer",
-                    "description": "The last line to read, itself included.",
-                    "minimum": 1,
-                },
-            },
-            "required": ["file_path"],
-        });
-        Self { spec: spec("read_file", "ReadFile", ToolKind::Read, &description, parameters), reads }
+        Self { reads }
     }
 
-    fn input(&self, input: &ToolInput) -> Result<Input, ToolError> {
-        let input: Input = read(&self.spec, input)?;
+    fn input(input: &ToolInput) -> Result<Input, ToolError> {
+        let input: Input = read(&SPEC, input)?;
         match (input.start_line, input.end_line) {
             (Some(start), Some(end)) if end < start => Err(ToolError::bad_input(format!(
                 "read_file: \"end_line\" is {end} and must not be below \"start_line\", which is {start}"
@@ -77,12 +50,12 @@ impl ReadFile {
 #[async_trait]
 impl Tool for ReadFile {
     fn spec(&self) -> &ToolSpec {
-        &self.spec
+        &SPEC
     }
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
-        let Input { file_path, start_line, end_line } = self.input(input)?;
-        let path = resolve(context, &file_path).await?;
+        let Input { file_path, start_line, end_line } = Self::input(input)?;
+        let path = resolve(context, &file_path)?;
         let range = match (start_line, end_line) {
             (None, None) => String::new(),
             (start, Some(end)) => format!(" (lines {}-{end})", start.unwrap_or(1)),
@@ -93,12 +66,43 @@ impl Tool for ReadFile {
     }
 
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let input = self.input(&proposal.input)?;
+        let input = Self::input(&proposal.input)?;
         let path = proposed_path(&proposal)?;
         let (workspace, reads) = (context.workspace.clone(), self.reads.clone());
         blocking(move || look(&workspace, &reads, &path, &input)).await
     }
 }
+
+/// The same for every conversation.
+static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
+    let description = format!(
+        "Reads one file of the workspace. Text comes back as it is, at most {MOST_LINES} lines at a time; when \
+         lines are left out, a first line in brackets says which are shown and how to go on. Images, PDF, audio \
+         and video are handed over as such. Read a file before changing it."
+    );
+    let parameters = json!({
+        "type": "object",
+        "properties": {
+            "file_path": {
+                "type": "string",
+                "description": "The file, relative to the workspace or absolute.",
+                "minLength": 1,
+            },
+            "start_line": {
+                "type": "integer",
+                "description": "The first line to read, counted from 1.",
+                "minimum": 1,
+            },
+            "end_line": {
+                "type": "integer",
+                "description": "The last line to read, itself included.",
+                "minimum": 1,
+            },
+        },
+        "required": ["file_path"],
+    });
+    spec("read_file", "ReadFile", ToolKind::Read, &description, parameters)
+});
 
 fn look(workspace: &Workspace, reads: &Reads, path: &Path, input: &Input) -> Result<ToolOutput, ToolError> {
     if Ignoring::new(workspace, root_of(workspace, path), Respected::ALL).hides(path, false) {

@@ -2,13 +2,14 @@
 
 mod exact;
 mod flexible;
+pub(crate) mod fuzz;
 mod fuzzy;
 mod indentation;
 mod matching;
 mod nearby;
 mod tokens;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use attache_tool::{
@@ -23,7 +24,6 @@ use crate::reads::Reads;
 use matching::{Found, Strategy};
 
 pub struct Replace {
-    spec: ToolSpec,
     reads: Arc<Reads>,
 }
 
@@ -38,14 +38,14 @@ struct Input {
 impl Replace {
     /// `reads` is shared with the tools by which the same model reads.
     pub fn new(reads: Arc<Reads>) -> Self {
-        Self { spec: spec(), reads }
+        Self { reads }
     }
 }
 
 #[async_trait]
 impl Tool for Replace {
     fn spec(&self) -> &ToolSpec {
-        &self.spec
+        &SPEC
     }
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
@@ -151,6 +151,9 @@ fn note(found: &Found) -> Option<String> {
     let notes: Vec<String> = places.into_iter().chain(how).collect();
     if notes.is_empty() { None } else { Some(notes.join(" ")) }
 }
+
+/// The same for every conversation.
+static SPEC: LazyLock<ToolSpec> = LazyLock::new(spec);
 
 fn spec() -> ToolSpec {
     ToolSpec {

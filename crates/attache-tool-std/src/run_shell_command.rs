@@ -2,7 +2,7 @@
 
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -22,7 +22,6 @@ const LONGEST_DELAY: u64 = 60_000;
 
 #[derive(Debug)]
 pub struct RunShellCommand {
-    spec: ToolSpec,
     shell: Shell,
 }
 
@@ -38,14 +37,14 @@ struct Input {
 impl RunShellCommand {
     /// `background` owns what is started for the background: one for each conversation.
     pub fn new(options: ShellOptions, background: Arc<BackgroundProcesses>) -> Self {
-        Self { spec: spec(), shell: Shell { options, background } }
+        Self { shell: Shell { options, background } }
     }
 }
 
 #[async_trait]
 impl Tool for RunShellCommand {
     fn spec(&self) -> &ToolSpec {
-        &self.spec
+        &SPEC
     }
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
@@ -105,6 +104,9 @@ fn directory(input: &Input, context: &ToolContext) -> Result<PathBuf, ToolError>
     place.open_directory()?;
     place.resolve()
 }
+
+/// The same for every conversation.
+static SPEC: LazyLock<ToolSpec> = LazyLock::new(spec);
 
 fn spec() -> ToolSpec {
     ToolSpec {

@@ -63,7 +63,7 @@ impl Tool for ShareFile {
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
         let Input { file_path, .. } = read(&self.spec, input)?;
-        let path = resolve(context, &file_path).await?;
+        let path = resolve(context, &file_path)?;
         let summary = shown_path(&context.workspace, &path);
         Ok(proposal(input, vec![path], summary))
     }

@@ -11,6 +11,7 @@ mod decode;
 mod ear;
 mod entry;
 mod environment;
+pub(crate) mod fuzz;
 mod live;
 mod log;
 mod mark;
@@ -105,6 +106,8 @@ impl Shell {
     }
 
     fn start(&self, command: &str, directory: &Path, context: &ToolContext) -> Result<Started, ToolError> {
+        // The model is told of it, so commands may use it. One that does not, runs without.
+        let _ = std::fs::create_dir_all(&context.workspace.scratch);
         start(command, directory, &context.workspace, self.options.terminal).map_err(|error| {
             ToolError::new(
                 ErrorKind::ShellExecuteError,

@@ -10,7 +10,7 @@ mod replacement;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -155,16 +155,26 @@ impl Place {
     }
 
     fn open(&self, flags: OFlags) -> Result<OwnedFd, ToolError> {
-        beneath::open_root(&self.root)
+        self.open_root()
             .and_then(|root| beneath::open(&root, &self.below, flags, self.links))
             .map_err(|errno| self.failure(errno, Doing::Reading))
+    }
+
+    /// The scratch folder is made when it is first needed.
+    fn open_root(&self) -> Result<OwnedFd, Errno> {
+        match beneath::open_root(&self.root) {
+            Err(Errno::NOENT) if !self.writable && std::fs::create_dir_all(&self.root).is_ok() => {
+                beneath::open_root(&self.root)
+            }
+            opened => opened,
+        }
     }
 
     /// What the handle that was opened by this place's words is really called.
     fn name_of(&self, handle: &impl AsFd) -> Result<PathBuf, ToolError> {
         let failure = |errno| self.failure(errno, Doing::Reading);
         let opened = rustix::fs::fstat(handle).map_err(failure)?;
-        let named = std::fs::canonicalize(self.path()).and_then(|path| Ok((path.metadata()?, path)));
+        let named = self.named(handle).and_then(|path| Ok((path.metadata()?, path)));
         let (metadata, path) =
             named.map_err(|error| failure(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
         // The name was looked up apart from the handle: it counts only if it names the very same file.
@@ -173,6 +183,15 @@ impl Place {
             return Err(failure(Errno::XDEV));
         }
         Ok(path)
+    }
+
+    /// By the kernel's word; where that is not to be had, by the words of the path.
+    fn named(&self, handle: &impl AsFd) -> std::io::Result<PathBuf> {
+        let link = format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd());
+        match std::fs::read_link(link) {
+            Ok(path) if path.is_absolute() => Ok(path),
+            _ => std::fs::canonicalize(self.path()),
+        }
     }
 
     fn resolve_missing(&self) -> Result<PathBuf, ToolError> {

@@ -1,6 +1,6 @@
 //! `write_file`: a file gets the content that the model gives.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use attache_tool::{Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec};
@@ -12,7 +12,6 @@ use crate::omission;
 use crate::reads::Reads;
 
 pub struct WriteFile {
-    spec: ToolSpec,
     reads: Arc<Reads>,
 }
 
@@ -24,14 +23,14 @@ struct Input {
 impl WriteFile {
     /// `reads` is shared with the tools by which the same model reads.
     pub fn new(reads: Arc<Reads>) -> Self {
-        Self { spec: spec(), reads }
+        Self { reads }
     }
 }
 
 #[async_trait]
 impl Tool for WriteFile {
     fn spec(&self) -> &ToolSpec {
-        &self.spec
+        &SPEC
     }
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
@@ -53,6 +52,9 @@ fn draft(input: &ToolInput, before: &Before) -> Result<Draft, ToolError> {
     };
     Ok(Draft { content, note: None })
 }
+
+/// The same for every conversation.
+static SPEC: LazyLock<ToolSpec> = LazyLock::new(spec);
 
 fn spec() -> ToolSpec {
     ToolSpec {

@@ -5,6 +5,7 @@
 
 pub mod diff;
 mod error;
+pub mod fuzz;
 pub mod policy;
 mod registry;
 pub mod ruling;

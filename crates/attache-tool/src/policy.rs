@@ -9,6 +9,8 @@ mod mode;
 mod read;
 mod write;
 
+use std::sync::Arc;
+
 use regex::Regex;
 use serde_json::{Map, Value};
 
@@ -132,22 +134,22 @@ impl PartialEq for Rule {
     }
 }
 
-/// All rules, the strongest first.
+/// All rules, the strongest first. Copies share them until one gets rules of its own.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    rules: Vec<Rule>,
+    rules: Arc<Vec<Rule>>,
 }
 
 impl Policy {
     pub fn new(rules: Vec<Rule>) -> Self {
-        let mut policy = Self { rules };
+        let mut policy = Self { rules: Arc::new(rules) };
         policy.sort();
         policy
     }
 
     /// Among equally strong rules, those that came first count.
     pub fn add(&mut self, rules: impl IntoIterator<Item = Rule>) {
-        self.rules.extend(rules);
+        Arc::make_mut(&mut self.rules).extend(rules);
         self.sort();
     }
 
@@ -156,7 +158,7 @@ impl Policy {
     }
 
     fn sort(&mut self) {
-        self.rules.sort_by_key(|rule| std::cmp::Reverse((rule.tier, rule.priority)));
+        Arc::make_mut(&mut self.rules).sort_by_key(|rule| std::cmp::Reverse((rule.tier, rule.priority)));
     }
 }
 

@@ -1,6 +1,5 @@
 //! All tools of a task, by name.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::{ErrorKind, Tool, ToolError};
@@ -8,25 +7,32 @@ use crate::{ErrorKind, Tool, ToolError};
 /// Names that models learnt and that are spelled otherwise today.
 const ALIASES: &[(&str, &str)] = &[("search_file_content", "grep_search")];
 
+/// A copy costs nothing: conversations hand theirs out for every turn.
 #[derive(Clone, Default)]
 pub struct Registry {
-    tools: BTreeMap<String, Arc<dyn Tool>>,
+    /// In the order of their names.
+    tools: Arc<Vec<Arc<dyn Tool>>>,
 }
 
 impl Registry {
     /// Adds a tool, or replaces the one of its name.
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
-        self.tools.insert(tool.spec().name.clone(), tool);
+        let place = self.place(&tool.spec().name);
+        let tools = Arc::make_mut(&mut self.tools);
+        match place {
+            Ok(known) => tools[known] = tool,
+            Err(new) => tools.insert(new, tool),
+        }
     }
 
     pub fn tools(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
-        self.tools.values()
+        self.tools.iter()
     }
 
     /// The tool of this name; an error names the nearest ones.
     pub fn find(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
         let today = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, today)| today);
-        self.tools.get(today).ok_or_else(|| {
+        self.place(today).map(|place| &self.tools[place]).map_err(|_| {
             let near = self.nearest(name);
             let hint =
                 if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
@@ -34,10 +40,15 @@ impl Registry {
         })
     }
 
+    /// Where the tool of this name is, or would be.
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        self.tools.binary_search_by(|tool| tool.spec().name.as_str().cmp(name))
+    }
+
     fn nearest(&self, name: &str) -> Vec<&str> {
         const MOST: usize = 3;
-        let mut names: Vec<_> =
-            self.tools.keys().map(|known| (distance(known, name), known.as_str())).collect();
+        let known = self.tools.iter().map(|tool| tool.spec().name.as_str());
+        let mut names: Vec<_> = known.map(|known| (distance(known, name), known)).collect();
         names.sort_unstable();
         let close = |(distance, known): &(usize, &str)| *distance <= known.len().max(name.len()) / 2;
         names.into_iter().filter(close).take(MOST).map(|(_, known)| known).collect()

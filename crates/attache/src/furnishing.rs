@@ -1,17 +1,16 @@
 //! What a conversation works with, by the settings of its workspace and by what its client wishes and may have.
 
+mod brief;
+mod ground;
 mod wished;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
-use attache_agent::{
-    Mind, PolicyOptions, PolicyReferee, Refusal, RuleKeeper, WorkLimits, Workplace, instructions,
-};
+use attache_agent::{Mind, PolicyOptions, PolicyReferee, Refusal, RuleKeeper, WorkLimits, Workplace};
 use attache_command::custom::{self, CustomSource};
-use attache_config::context::{ContextFiles, TreeOptions, folder_tree};
 use attache_config::policy::{self, RuleSources};
 use attache_config::{
     AgentFlags, ApprovalMode, ChosenBy, ConfigError, ModelChoice, Settings, Sources, Trust,
@@ -25,11 +24,13 @@ use attache_tool_std::{GoogleWebSearch, WebFetch, WebFetchOptions};
 use sha2::{Digest, Sha256};
 
 use crate::models::Models;
-use crate::premises::{WorkspacePremises, context_files};
+use crate::premises::WorkspacePremises;
 use crate::servers::Wanted;
 use crate::surroundings::WorkspaceSurroundings;
 use crate::toolbox::{SearchByGemini, SharedTools, standard_tools};
 use crate::wiring::Attended;
+pub(crate) use ground::Ground;
+use ground::Grounds;
 
 /// What all conversations have in common.
 pub(crate) struct Furnishing {
@@ -44,6 +45,9 @@ pub(crate) struct Furnishing {
     mind: Mind,
     tools: SharedTools,
     attended: Attended,
+    /// Where the conversations' own folders are, without links.
+    scratch: OnceLock<PathBuf>,
+    grounds: Grounds,
 }
 
 /// All but the connections to servers.
@@ -97,7 +101,20 @@ impl Furnishing {
         let models = Models::new(&settings.general)?;
         let mind = models.mind(&choice)?;
         let tools = shared_tools(&operator, &models, &choice)?;
-        Ok(Self { operator, flags, variables, models, settings, choice, mind, tools, attended })
+        let (scratch, grounds) = (OnceLock::new(), Grounds::default());
+        Ok(Self {
+            operator,
+            flags,
+            variables,
+            models,
+            settings,
+            choice,
+            mind,
+            tools,
+            attended,
+            scratch,
+            grounds,
+        })
     }
 
     /// The model of conversations that wish for no other.
@@ -129,33 +146,18 @@ impl Furnishing {
         })
     }
 
+    /// All that a conversation gets; `ground` is what its site has.
     pub(crate) fn prepare(
         &self,
+        ground: &Arc<Ground>,
         conversation: &(Scope, ContextId),
         wishes: &Wishes,
     ) -> Result<Prepared, Refusal> {
         let mind = self.mind(wishes)?;
-        let (root, chosen_by) = self.root(wishes)?;
-        let environment = |name: &str| self.variables.get(name).cloned();
-        let flags = wished::flags(&self.operator, &self.flags, wishes)?;
-        let refused = |error: ConfigError| Refusal { field: "workspace", what: error.to_string() };
-        let trust = look_up_trust(&root, chosen_by, &flags, &environment, &self.operator).map_err(refused)?;
-        let home = self.variables.get("HOME").map(PathBuf::from);
-        let settings = WorkspaceSettings::load(&Sources {
-            workspace: &root,
-            home: home.as_deref(),
-            flags: &flags,
-            environment: &environment,
-            operator: &self.operator,
-            trusted: trust.is_trusted(),
-        })
-        .map(Arc::new)
-        .map_err(refused)?;
-        let rules =
-            RuleSources { settings: &settings, workspace: &root, flags: &flags, operator: &self.operator };
+        let Ground { root, settings, policy, told, instructions, .. } = ground.as_ref();
         let scratch = self.scratch_of(conversation)?;
         let workspace = Workspace {
-            roots: std::iter::once(&root).chain(&settings.context.include_directories).cloned().collect(),
+            roots: std::iter::once(root).chain(&settings.context.include_directories).cloned().collect(),
             scratch: scratch.clone(),
             environment: self.operator.child_environment.clone(),
             ignore: IgnoreSources {
@@ -164,27 +166,25 @@ impl Furnishing {
                 custom: settings.context.custom_ignore_file_paths.clone(),
             },
         };
-        let mode = wished::mode(&self.operator, &settings, wishes)?;
+        let mode = wished::mode(&self.operator, settings, wishes)?;
         let referee = PolicyReferee::new(PolicyOptions {
-            policy: policy::load(&rules).map_err(refused)?,
+            policy: policy.clone(),
             mode,
             roots: workspace.roots.clone(),
             plans: Some(scratch.join("plans")),
-            trusted: trust.is_trusted(),
+            trusted: settings.trusted,
             unattended: self.attended == Attended::No,
             only_once: settings.security.disable_always_allow,
-            keeper: keeper(&settings, &root),
+            keeper: keeper(settings, root),
         });
-        let told = context_files(&settings, &root);
-        let brief = Brief::new(&root, &scratch, &settings, &told);
         let place = Workplace {
             mind,
             toolbox: Arc::new(Registry::default()),
             referee: Arc::new(referee),
             workspace: Arc::new(workspace),
-            instructions: brief.instructions,
-            opening: brief.opening,
-            surroundings: Some(Arc::new(WorkspaceSurroundings::new(settings.clone(), root.clone(), &told))),
+            instructions: instructions.clone(),
+            opening: vec![Content::Text(brief::opening(ground, &scratch))],
+            surroundings: Some(Arc::new(WorkspaceSurroundings::new(settings.clone(), root.clone(), told))),
             premises: None,
             notices: told.notices.iter().cloned().chain(wished::not_granted(wishes, mode)).collect(),
             limits: WorkLimits {
@@ -195,10 +195,14 @@ impl Furnishing {
             },
             attended: self.attended == Attended::Yes,
         };
-        let own_tools = standard_tools(&settings, &self.tools, self.attended);
-        let servers = wished::servers(&self.operator, &settings, &root, wishes)?;
-        let premises =
-            WorkspacePremises { settings, root, model: self.choice.name().to_owned(), servers: Vec::new() };
+        let own_tools = standard_tools(settings, &self.tools, self.attended);
+        let servers = wished::servers(&self.operator, settings, root, wishes)?;
+        let premises = WorkspacePremises {
+            settings: settings.clone(),
+            root: root.clone(),
+            model: self.choice.name(),
+            servers: Vec::new(),
+        };
         Ok(Prepared { place, premises, own_tools, servers })
     }
 
@@ -224,31 +228,34 @@ impl Furnishing {
 
     /// The folder to work in, and who chose it.
     fn root(&self, wishes: &Wishes) -> Result<(PathBuf, ChosenBy), Refusal> {
-        let own = self.operator.workspace.canonicalize();
         match &wishes.workspace {
             None => {
                 let gone = |_| Refusal { field: "workspace", what: "the server's workspace is gone".into() };
-                Ok((own.map_err(gone)?, ChosenBy::Operator))
+                Ok((self.operator.own_workspace().map_err(gone)?, ChosenBy::Operator))
             }
             Some(wished) => {
                 let folder = wished::workspace(&self.operator, wished)?;
-                let chosen_by =
-                    if own.ok().as_ref() == Some(&folder) { ChosenBy::Operator } else { ChosenBy::Client };
-                Ok((folder, chosen_by))
+                let own = *wished == self.operator.workspace
+                    || self.operator.own_workspace().is_ok_and(|own| own == folder);
+                Ok((folder, if own { ChosenBy::Operator } else { ChosenBy::Client }))
             }
         }
     }
 
-    /// A folder of its own: what one conversation leaves there is nothing to the others.
+    /// A folder of its own, made when it is first needed: what one conversation leaves there is nothing to the others.
     fn scratch_of(&self, (scope, context): &(Scope, ContextId)) -> Result<PathBuf, Refusal> {
         let whose = format!("{scope:?} {context:?}");
         let name: String = Sha256::digest(whose).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-        let folder = self.operator.scratch.join(name);
-        let made = std::fs::create_dir_all(&folder).and_then(|()| folder.canonicalize());
-        made.map_err(|error| {
+        if let Some(folder) = self.scratch.get() {
+            return Ok(folder.join(name));
+        }
+        let folder = &self.operator.scratch;
+        let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
+        let folder = made.map_err(|error| {
             tracing::error!(%error, folder = %folder.display(), "the scratch folder cannot be made");
             Refusal { field: "workspace", what: format!("there is no place for temporary files: {error}") }
-        })
+        })?;
+        Ok(self.scratch.get_or_init(|| folder).join(name))
     }
 }
 
@@ -295,58 +302,4 @@ fn keeper(settings: &WorkspaceSettings, root: &Path) -> Option<Arc<dyn RuleKeepe
     let path =
         policy::auto_saved(settings, root).filter(|_| settings.security.enable_permanent_tool_approval)?;
     Some(Arc::new(RulesFile(path)))
-}
-
-/// What the model is told before everything else.
-pub(crate) struct Brief {
-    pub(crate) instructions: String,
-    pub(crate) opening: Vec<Content>,
-}
-
-impl Brief {
-    pub(crate) fn new(
-        root: &Path,
-        scratch: &Path,
-        settings: &WorkspaceSettings,
-        told: &ContextFiles,
-    ) -> Self {
-        let mut instructions = instructions(root);
-        if !told.global.is_empty() {
-            instructions.push_str(&format!(
-                "\n\nWhat the person wants you to know in every project:\n\n{}",
-                told.global
-            ));
-        }
-        Self { instructions, opening: vec![Content::Text(opening(root, scratch, settings, told))] }
-    }
-}
-
-/// What the model is told at the beginning of a conversation.
-fn opening(root: &Path, scratch: &Path, settings: &WorkspaceSettings, told: &ContextFiles) -> String {
-    let now = jiff::Zoned::now();
-    let mut text = format!(
-        "<session_context>\nToday is {}. The system is {} ({}).\nThe workspace is {}; temporary files may go to {}.\n",
-        now.strftime("%A, %-d %B %Y"),
-        std::env::consts::OS,
-        std::env::consts::ARCH,
-        root.display(),
-        scratch.display(),
-    );
-    for folder in &settings.context.include_directories {
-        text.push_str(&format!("The folder {} belongs to it, too.\n", folder.display()));
-    }
-    if settings.context.include_directory_tree {
-        let keys = &settings.context;
-        let options = TreeOptions {
-            git: keys.respect_git_ignore,
-            gemini: keys.respect_gemini_ignore,
-            custom: &keys.custom_ignore_file_paths,
-        };
-        text.push_str(&format!("What is in the workspace:\n\n{}\n", folder_tree(root, &options)));
-    }
-    if !told.project.is_empty() {
-        text.push_str(&format!("\nWhat was written down for you in the project:\n\n{}\n", told.project));
-    }
-    text.push_str("</session_context>");
-    text
 }

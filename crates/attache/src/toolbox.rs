@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_agent::Toolbox;
+use attache_agent::{Toolbox, declared};
 use attache_config::WorkspaceSettings;
+use attache_model::ToolDeclaration;
 use attache_model_http::gemini::{GeminiSearch, Searched};
 use attache_tool::{ErrorKind, Registry, Tool, ToolError};
 use attache_tool_mcp::McpServers;
@@ -44,12 +45,18 @@ impl SharedTools {
 /// One conversation's tools.
 pub(crate) struct Kit {
     own: Registry,
+    /// What models are told of the conversation's own.
+    declared: Arc<[ToolDeclaration]>,
     servers: Vec<Arc<McpServers>>,
 }
 
 impl Kit {
-    pub(crate) fn new(own: Registry, servers: Vec<Arc<McpServers>>) -> Self {
-        Self { own, servers }
+    pub(crate) fn new(
+        own: Registry,
+        declared: Arc<[ToolDeclaration]>,
+        servers: Vec<Arc<McpServers>>,
+    ) -> Self {
+        Self { own, declared, servers }
     }
 }
 
@@ -60,6 +67,10 @@ impl Toolbox for Kit {
             tools.add(tool);
         }
         tools
+    }
+
+    fn declared(&self) -> Arc<[ToolDeclaration]> {
+        if self.servers.is_empty() { self.declared.clone() } else { declared(&self.tools()) }
     }
 
     fn version(&self) -> u64 {

@@ -10,7 +10,7 @@ use attache_command::Registry;
 use attache_domain::{ContextId, Scope, Wishes};
 use attache_tool_mcp::{McpServers, ServerState};
 
-use crate::furnishing::{Furnishing, Prepared};
+use crate::furnishing::{Furnishing, Ground, Prepared};
 use crate::premises::WorkspacePremises;
 use crate::servers::SharedServers;
 use crate::toolbox::Kit;
@@ -42,17 +42,26 @@ impl Furnisher {
     }
 
     async fn furnish(&self, conversation: &Conversation, wishes: &Wishes) -> Result<Workplace, Refusal> {
-        let (furnishing, wished) = (self.furnishing.clone(), wishes.clone());
-        let whose = conversation.clone();
-        // Settings, rules and context are files: reading them may take a while.
-        let prepared = tokio::task::spawn_blocking(move || furnishing.prepare(&whose, &wished)).await;
-        let broken = |_| Refusal { field: "workspace", what: "its settings cannot be read".into() };
-        let Prepared { mut place, premises, own_tools, servers } = prepared.map_err(broken)??;
+        let ground = self.ground(wishes).await?;
+        let prepared = self.furnishing.prepare(&ground, conversation, wishes)?;
+        let Prepared { mut place, premises, own_tools, servers } = prepared;
         let servers = self.servers.connect(&conversation.0, servers).await;
         place.notices.extend(servers.iter().flat_map(|servers| troubles(servers)));
         place.premises = Some(Arc::new(WorkspacePremises { servers: servers.clone(), ..premises }));
-        place.toolbox = Arc::new(Kit::new(own_tools, servers));
+        place.toolbox = Arc::new(Kit::new(own_tools, ground.declared.clone(), servers));
         Ok(place)
+    }
+
+    /// What the conversation has in common with others.
+    async fn ground(&self, wishes: &Wishes) -> Result<Arc<Ground>, Refusal> {
+        let site = self.furnishing.site(wishes)?;
+        if let Some(ground) = self.furnishing.at_hand(&site) {
+            return Ok(ground);
+        }
+        let (furnishing, wished) = (self.furnishing.clone(), wishes.clone());
+        // Settings, rules and context are files: reading them may take a while.
+        let read = tokio::task::spawn_blocking(move || furnishing.ground(&site, &wished)).await;
+        read.map_err(|_| Refusal { field: "workspace", what: "its settings cannot be read".into() })?
     }
 }
 
@@ -96,9 +105,8 @@ impl Workplaces for Furnisher {
     async fn refresh(&self, scope: &Scope, context: &ContextId) {
         let conversation = (scope.clone(), context.clone());
         let Some((wishes, place)) = self.opened().places.get(&conversation).cloned() else { return };
-        let (furnishing, wished, whose) = (self.furnishing.clone(), wishes.clone(), conversation.clone());
-        let prepared = tokio::task::spawn_blocking(move || furnishing.prepare(&whose, &wished)).await;
-        if let Ok(Ok(Prepared { place: fresh, .. })) = prepared {
+        let Ok(ground) = self.ground(&wishes).await else { return };
+        if let Ok(Prepared { place: fresh, .. }) = self.furnishing.prepare(&ground, &conversation, &wishes) {
             // Everything else stays: files it knows, programs that run, agreements.
             let Workplace { instructions, opening, surroundings, .. } = fresh;
             let place = Workplace { instructions, opening, surroundings, ..place.as_ref().clone() };

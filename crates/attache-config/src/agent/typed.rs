@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::mcp::McpServerSettings;
 use super::resolve::Resolved;
 use crate::origin::Layer;
+use crate::sighting;
 use crate::{ApprovalMode, EnvFile, Homes, Keys};
 
 /// What the agent goes by in one workspace.
@@ -235,6 +236,7 @@ impl Reader<'_> {
         let items = self.resolved.get("context.includeDirectories").map(|it| it.items.clone());
         for (text, layer, origin) in items.unwrap_or_default() {
             let path = self.absolute(&text);
+            sighting::place(&path);
             let Some(path) = path.canonicalize().ok().filter(|path| path.is_dir()) else {
                 self.warnings.push(format!("{origin}: context.includeDirectories: {text:?} is no folder"));
                 continue;

@@ -1,10 +1,10 @@
 //! How much is read at all, and what has been.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ContextFiles;
 use crate::reading::{self, Bytes};
+use crate::sighting;
 
 pub(super) const MOST_FILE_BYTES: u64 = 256 << 10;
 pub(super) const MOST_TOTAL_BYTES: u64 = 1 << 20;
@@ -38,7 +38,8 @@ impl Budget {
 
     /// A context file, unless it is not there or was read already. What is wrong is told.
     pub(super) fn read(&mut self, path: &Path, root: &Path) -> Option<Text> {
-        let real = fs::canonicalize(path).ok()?;
+        sighting::content(path);
+        let real = reading::real(path).ok()?;
         if self.known.contains(&real) || self.files.iter().any(|(known, _)| *known == real) {
             return None;
         }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::budget::Budget;
+use crate::sighting;
 
 const MOST_LEVELS: usize = 5;
 const MOST_PATH_BYTES: usize = 1024;
@@ -74,7 +75,9 @@ impl<'a> Import<'a> {
 
     fn content(&mut self, path: &str, budget: &mut Budget) -> Result<String, String> {
         let folder = self.chain.last().and_then(|file| file.parent()).unwrap_or(self.root);
-        let real = folder.join(path).canonicalize().map_err(|_| "there is no such file")?;
+        let path = folder.join(path);
+        sighting::content(&path);
+        let real = path.canonicalize().map_err(|_| "there is no such file")?;
         if !real.starts_with(self.root) {
             return Err("it is outside of the project".to_owned());
         }

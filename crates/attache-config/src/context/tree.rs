@@ -9,6 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::project::top_of;
 use crate::reading;
+use crate::sighting;
 
 /// How many files and folders are shown.
 const MOST_ITEMS: usize = 200;
@@ -103,6 +104,7 @@ fn draw(folders: &[Folder], number: usize, level: usize, text: &mut String) {
 
 /// Names in order, and whether there are more. A link is shown and not followed.
 fn entries(folder: &Path) -> (Vec<(String, bool)>, bool) {
+    sighting::content(folder);
     let Ok(entries) = fs::read_dir(folder) else { return (Vec::new(), true) };
     let mut found: Vec<(String, bool)> = entries
         .filter_map(Result::ok)

@@ -9,6 +9,7 @@ use attache_tool::policy::{Rule, Tier, read};
 use super::AUTO_SAVED;
 use crate::ConfigError;
 use crate::reading::{is_absence, read_text};
+use crate::sighting;
 
 const MOST_BYTES: u64 = 1 << 20;
 const MOST_FILES: usize = 256;
@@ -33,6 +34,7 @@ pub(super) fn folder(
 
 /// A file or a folder that somebody named, so it has to be there.
 pub(super) fn named(path: &Path, tier: Tier) -> Result<Vec<Rule>, ConfigError> {
+    sighting::content(path);
     let metadata = fs::metadata(path).map_err(|source| unreadable(path, source))?;
     if metadata.is_dir() { folder(path, tier, None, true) } else { from_file(path, tier, None) }
 }
@@ -44,6 +46,7 @@ pub(super) fn of_administrator(path: &Path, owner: u32) -> Result<Vec<Rule>, Con
         return Ok(Vec::new());
     }
     for place in std::iter::once(path).chain(files.iter().map(PathBuf::as_path)) {
+        sighting::content(place);
         let metadata = fs::metadata(place).map_err(|source| unreadable(place, source))?;
         if let Some(why) = unsafe_because(metadata.uid(), metadata.mode(), owner) {
             return Err(ConfigError::UnsafeRules { path: place.to_owned(), why });
@@ -64,6 +67,7 @@ fn unsafe_because(uid: u32, mode: u32, owner: u32) -> Option<&'static str> {
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>, ConfigError> {
+    sighting::content(folder);
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if is_absence(&error) => return Ok(Vec::new()),

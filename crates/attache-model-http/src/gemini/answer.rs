@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::Shared;
 use super::arguments::Arguments;
-use super::response::{Candidate, Chunk, usage_in};
+use super::response::{Candidate, Chunk, PartOf, Plain, usage_in};
 use crate::asking::{Assembly, StreamEnd, Verdict};
 use crate::saying::{self, TakenIds};
 use crate::sse::SseEvent;
@@ -85,7 +85,15 @@ impl GeminiAssembly {
         self.continuation = continuation_token.or_else(|| self.continuation.take());
     }
 
-    fn part(&mut self, part: Map<String, Value>, tell: &mut dyn FnMut(Piece)) {
+    fn part(&mut self, part: PartOf<'_>, tell: &mut dyn FnMut(Piece)) {
+        match part {
+            PartOf::Plain(Plain { text, .. }) if text.is_empty() => {}
+            PartOf::Plain(Plain { text, thought }) => self.words(&text, thought, None, tell),
+            PartOf::Other(part) => self.other_part(part, tell),
+        }
+    }
+
+    fn other_part(&mut self, part: Map<String, Value>, tell: &mut dyn FnMut(Piece)) {
         let signature = part.get("thoughtSignature").filter(|value| value.is_string()).cloned();
         if let Some(call) = part.get("functionCall") {
             return self.function_call(call, signature, tell);
@@ -103,6 +111,10 @@ impl GeminiAssembly {
             }
             return;
         }
+        self.words(text, thought, signature, tell);
+    }
+
+    fn words(&mut self, text: &str, thought: bool, signature: Option<Value>, tell: &mut dyn FnMut(Piece)) {
         tell(if thought { Piece::Thought(text.to_owned()) } else { Piece::Text(text.to_owned()) });
         let known = self.said.last_mut().filter(|said| said.opaque.is_none() && signature.is_none());
         match (known.map(|said| &mut said.what), thought) {

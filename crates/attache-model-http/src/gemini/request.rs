@@ -35,7 +35,7 @@ pub(super) fn body(
     }
     let generation = generation(&shared.model, prompt);
     let rest = Rest {
-        system_instruction: instructions(prompt, circumstances),
+        system_instruction: shared.instructed.of(prompt, circumstances)?,
         tools: shared.declared.of(&prompt.tools)?,
         tool_config: (!prompt.tools.is_empty()).then(|| {
             let mut calling = json!({"mode": "AUTO"});
@@ -57,7 +57,7 @@ pub(super) fn body(
 #[serde(rename_all = "camelCase")]
 struct Rest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    system_instruction: Option<Value>,
+    system_instruction: Option<Arc<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Arc<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,6 +97,34 @@ impl Declared {
             .map_err(|error| LanguageError::Request { what: error.to_string() })?;
         let spelled: Arc<RawValue> = spelled.into();
         *last = Some(Declaration { tools: tools.clone(), spelled: spelled.clone() });
+        Ok(Some(spelled))
+    }
+}
+
+/// The instructions as they were spelled last: they are the same for a whole conversation, and often for the next.
+#[derive(Debug, Default)]
+pub(super) struct Instructed {
+    last: Mutex<Option<(String, Arc<RawValue>)>>,
+}
+
+impl Instructed {
+    fn of(
+        &self,
+        prompt: &Prompt,
+        circumstances: &Circumstances,
+    ) -> Result<Option<Arc<RawValue>>, LanguageError> {
+        let own = prompt.instructions.as_deref().filter(|_| !circumstances.nudged);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, spelled)) = last.as_ref().filter(|(known, _)| own == Some(known)) {
+            return Ok(Some(spelled.clone()));
+        }
+        let Some(instructions) = instructions(prompt, circumstances) else { return Ok(None) };
+        let spelled = to_raw_value(&instructions)
+            .map_err(|error| LanguageError::Request { what: error.to_string() })?;
+        let spelled: Arc<RawValue> = spelled.into();
+        if let Some(own) = own {
+            *last = Some((own.to_owned(), spelled.clone()));
+        }
         Ok(Some(spelled))
     }
 }

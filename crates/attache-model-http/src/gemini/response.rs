@@ -2,8 +2,10 @@
 //!
 //! Everything may be missing, and what is not known is let through.
 
+use std::borrow::Cow;
+
 use attache_domain::Usage;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -11,8 +13,8 @@ use serde_json::{Map, Value};
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Chunk<'a> {
-    #[serde(deserialize_with = "null_as_default")]
-    pub(super) candidates: Vec<Candidate>,
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) candidates: Vec<Candidate<'a>>,
     #[serde(deserialize_with = "if_understood")]
     pub(super) prompt_feedback: Option<Feedback>,
     /// Every chunk tells what the answer costs so far, and only the last one counts: it is read with [`usage_in`].
@@ -23,8 +25,9 @@ pub(super) struct Chunk<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Candidate {
-    pub(super) content: Option<ContentOf>,
+pub(super) struct Candidate<'a> {
+    #[serde(borrow)]
+    pub(super) content: Option<ContentOf<'a>>,
     pub(super) finish_reason: Option<String>,
     pub(super) finish_message: Option<String>,
     pub(super) continuation_token: Option<String>,
@@ -32,10 +35,37 @@ pub(super) struct Candidate {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct ContentOf {
-    /// As they came: some go back exactly so.
-    #[serde(deserialize_with = "null_as_default")]
-    pub(super) parts: Vec<Map<String, Value>>,
+pub(super) struct ContentOf<'a> {
+    #[serde(borrow, deserialize_with = "null_as_default")]
+    pub(super) parts: Vec<PartOf<'a>>,
+}
+
+/// A piece of an answer.
+#[derive(Debug)]
+pub(super) enum PartOf<'a> {
+    /// Words and nothing else, which is what most are.
+    Plain(Plain<'a>),
+    /// As it came: some go back exactly so.
+    Other(Map<String, Value>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plain<'a> {
+    #[serde(borrow)]
+    pub(super) text: Cow<'a, str>,
+    #[serde(default)]
+    pub(super) thought: bool,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for PartOf<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let part = <&RawValue>::deserialize(deserializer)?.get();
+        match serde_json::from_str(part) {
+            Ok(plain) => Ok(Self::Plain(plain)),
+            Err(_) => serde_json::from_str(part).map(Self::Other).map_err(D::Error::custom),
+        }
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]

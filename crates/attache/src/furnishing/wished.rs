@@ -83,15 +83,15 @@ pub(super) fn servers(
     root: &Path,
     wishes: &Wishes,
 ) -> Result<Vec<Wanted>, Refusal> {
-    let context = ConnectContext::new(root, operator.child_environment.clone());
+    let context = || ConnectContext::new(root, operator.child_environment.clone());
     let mut wanted = Vec::new();
     if !settings.mcp_servers.is_empty() {
         let servers = settings.mcp_servers.iter().map(|(name, server)| options(name, server)).collect();
-        wanted.push(Wanted { servers, context: context.clone() });
+        wanted.push(Wanted { servers, context: context() });
     }
     let brought = brought(settings, wishes)?;
     if !brought.is_empty() {
-        let context = ConnectContext { addresses: client_addresses(operator)?, ..context };
+        let context = ConnectContext { addresses: client_addresses(operator)?, ..context() };
         wanted.push(Wanted { servers: brought, context });
     }
     Ok(wanted)

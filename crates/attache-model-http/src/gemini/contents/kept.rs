@@ -3,6 +3,7 @@
 //! What a request tells stays where it is, and the next request is written behind it: nothing is copied as long as nobody
 //! else holds the one before. Exchanges are known by where they are in memory; what is held here keeps its place.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use attache_domain::Exchange;
@@ -11,11 +12,18 @@ use serde::Serialize;
 
 /// For all conversations together; those that were not told for longest are forgotten and spelled once more.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// Conversations that are going on are far fewer. Each keeps what is declared at the end of its request, too.
+const MOST_CONVERSATIONS: usize = 128;
+
+/// Nobody gets more at once because somebody else needed it.
+const MOST_ROOM: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
 pub(in crate::gemini) struct Kept {
     /// The latest at the end.
     known: Mutex<Vec<Known>>,
+    /// How long the last body was: the next one needs about as much room.
+    last: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -66,7 +74,9 @@ impl Kept {
         let found = found.map(|place| known.remove(place));
         drop(known);
         let Some(Known { mut beginning, body }) = found else {
-            return Draft { text: BytesMut::new(), beginning: Beginning { turn, ..Beginning::default() } };
+            let room = self.last.load(Ordering::Relaxed).min(MOST_ROOM);
+            let text = BytesMut::with_capacity(room);
+            return Draft { text, beginning: Beginning { turn, ..Beginning::default() } };
         };
         let text = match body.try_into_mut() {
             Ok(mut text) => {
@@ -84,13 +94,15 @@ impl Kept {
     pub(in crate::gemini) fn keep(&self, draft: Draft) -> Bytes {
         let Draft { text, beginning } = draft;
         let body = text.freeze();
+        self.last.store(body.len() + body.len() / 8, Ordering::Relaxed);
         if beginning.length > 0 && body.len() <= MOST_BYTES {
             let mut known = self.known();
             known.push(Known { beginning, body: body.clone() });
             let mut bytes = known.iter().map(|known| known.body.len()).sum::<usize>();
+            let mut count = known.len();
             let too_many = known.iter().take_while(|known| {
-                let too_many = bytes > MOST_BYTES;
-                bytes -= known.body.len();
+                let too_many = bytes > MOST_BYTES || count > MOST_CONVERSATIONS;
+                (bytes, count) = (bytes - known.body.len(), count - 1);
                 too_many
             });
             let too_many = too_many.count();

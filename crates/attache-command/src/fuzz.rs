@@ -1,0 +1,76 @@
+//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`.
+
+use crate::{Registry, custom};
+
+/// A command file, and as arguments what follows a NUL.
+pub fn command_file(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let (file, arguments) = text.split_once('\0').unwrap_or((&text, "it's \"here\" $(and) `there`"));
+    let table = toml::from_str::<toml::Table>(file).unwrap_or_default();
+    let written = table.get("prompt").and_then(toml::Value::as_str);
+    custom::fuzz::prompt(written.unwrap_or(file), arguments);
+}
+
+/// A line that may be a command: the call is found or refused, and has no more in it than the line.
+pub fn command_line(line: &[u8]) {
+    let line = String::from_utf8_lossy(line);
+    let registry = Registry::standard();
+    let Some(call) = registry.parse(&line) else { return };
+    assert!(!call.path.is_empty() && line.ends_with(&call.arguments), "{call:?}");
+    if let Ok(found) = registry.find(&call) {
+        assert_eq!(found.call.path, call.path);
+        let _ = (found.check(), found.usage());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What such texts are made of, so that readers get beyond the first of them.
+    const WORDS: &[&str] = &[
+        "/",
+        "help",
+        "memory",
+        " ",
+        "add",
+        r#"prompt = ""#,
+        r#"""#,
+        "\n",
+        "{{args}}",
+        "!{",
+        "@{",
+        "}",
+        "{",
+        r#"\"#,
+        "'",
+        "\0",
+        "$",
+        "`",
+        "a",
+        "é",
+        r#"description = "d"
+"#,
+    ];
+
+    fn all(bytes: &[u8]) {
+        command_file(bytes);
+        command_line(bytes);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+            all(words.concat().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`.
+
+use std::sync::Arc;
+
+use attache_domain::{Content, Exchange};
+use attache_model::{Prompt, Stop};
+use attache_net::{Client, ClientOptions, Proxy};
+
+use crate::asking::{Assembly, Circumstances, Head, Provider, StreamEnd};
+use crate::sse::{EventTooLarge, SseEvent, SseParser};
+use crate::{anthropic, gemini, openai};
+
+const LIMIT: usize = 4000;
+
+/// A stream of events: wherever its bytes are cut, the same events come out of it, and none is too large.
+pub fn events(stream: &[u8]) {
+    let whole = read(stream.chunks(stream.len().max(1)));
+    for size in [1, 3, 64] {
+        let cut = read(stream.chunks(size));
+        // Where a line that is too long is noticed depends on how much of it came at once.
+        if whole.1.is_ok() && cut.1.is_ok() {
+            assert_eq!(cut.0, whole.0, "in pieces of {size}");
+        }
+    }
+    for event in whole.0 {
+        // Bytes that are no text become a sign of three bytes each.
+        assert!(event.data.len() <= 3 * LIMIT);
+    }
+}
+
+/// A Gemini answer.
+pub fn gemini(stream: &[u8]) {
+    gemini::fuzz::answer(stream);
+}
+
+/// An answer of an OpenAI-compatible server.
+pub fn openai(stream: &[u8]) {
+    openai::fuzz::answer(stream);
+}
+
+/// An Anthropic answer.
+pub fn anthropic(stream: &[u8]) {
+    anthropic::fuzz::answer(stream);
+}
+
+/// Events of one answer; what it said can be said again. The same bytes as the body of an error.
+pub(crate) fn answer<P: Provider>(provider: &P, stream: &[u8]) {
+    let mut assembly = provider.assembly(&Prompt::default());
+    for event in read(stream.chunks(stream.len().max(1))).0 {
+        if let Err(error) = assembly.take(&event, &mut |_| ()) {
+            provider.fault_within(&error);
+        }
+    }
+    for end in [StreamEnd::Closed, StreamEnd::Broken] {
+        assembly.verdict(end, false);
+    }
+    assembly.carry_on();
+    let _ = (assembly.has_finished(), assembly.is_over(), assembly.extent(), assembly.usage());
+    let said = assembly.into_said(&Stop::Done);
+    let exchanges = [Exchange::User(vec![Content::Text("question".into())]), Exchange::Model(said)];
+    let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
+    let body = provider.body(&prompt, &Circumstances::default()).expect("what was said can be said again");
+    serde_json::from_slice::<serde_json::Value>(&body).expect("a request is JSON");
+
+    let text = String::from_utf8_lossy(stream);
+    let status = stream.first().map_or(500, |byte| 400 + u16::from(*byte));
+    let retry_after = text.lines().next().map(str::to_owned);
+    let head = Head { status, retry_after_ms: retry_after.clone(), retry_after, ..Head::default() };
+    provider.fault_of_answer(&head, &text);
+}
+
+fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<SseEvent>, Result<(), EventTooLarge>) {
+    let mut parser = SseParser::new(LIMIT);
+    let mut outcome = Ok(());
+    for piece in pieces {
+        outcome = parser.push(piece);
+        if outcome.is_err() {
+            break;
+        }
+    }
+    let outcome = outcome.and_then(|()| parser.finish());
+    (std::iter::from_fn(|| parser.next_event()).collect(), outcome)
+}
+
+/// Dials nobody.
+pub(crate) fn client() -> Client {
+    Client::new(&ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() }).expect("a client")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What such texts are made of, so that readers get beyond the first of them.
+    const WORDS: &[&str] = &[
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "1",
+        "-0.0",
+        "1e999",
+        "null",
+        "true",
+        r#""""#,
+        r#""a""#,
+        r#""\u0000""#,
+        "data: ",
+        "event: ",
+        "\n",
+        "\r\n",
+        "\n\n",
+        "[DONE]",
+        r#""candidates":"#,
+        r#""content":"#,
+        r#""parts":"#,
+        r#""text":"#,
+        r#""functionCall":"#,
+        r#""finishReason":"#,
+        r#""choices":"#,
+        r#""delta":"#,
+        r#""tool_calls":"#,
+        r#""type":"#,
+        r#""content_block_start""#,
+        r#""content_block":"#,
+        r#""error":"#,
+        r#""usage":"#,
+    ];
+
+    fn all(bytes: &[u8]) {
+        events(bytes);
+        gemini(bytes);
+        openai(bytes);
+        anthropic(bytes);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+            all(words.concat().as_bytes());
+        }
+    }
+}

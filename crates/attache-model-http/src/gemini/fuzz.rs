@@ -1,0 +1,16 @@
+//! Arbitrary bytes as an answer.
+
+use std::sync::LazyLock;
+
+use attache_net::Secret;
+
+use super::{GeminiModel, GeminiOptions};
+use crate::fuzz;
+
+pub(crate) fn answer(stream: &[u8]) {
+    static MODEL: LazyLock<GeminiModel> = LazyLock::new(|| {
+        let options = GeminiOptions::developer("m", Secret::new("key"));
+        GeminiModel::new(options, fuzz::client()).expect("options that fit")
+    });
+    fuzz::answer(&*MODEL.shared, stream);
+}

@@ -1,0 +1,118 @@
+//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`.
+
+use std::path::Path;
+
+use attache_domain::Content;
+use serde_json::{Map, Value};
+
+use crate::offer::{MOST_TOOLS, Offer};
+use crate::outcome::{self, Source};
+use crate::{ServerOptions, Transport, input};
+
+const SOURCE: Source<'_> = Source { server: "server", tool: "tool" };
+
+/// A server's list of tools, as one entry or as several, and an input for each that was understood.
+pub fn tools(text: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<Value>(text) else { return };
+    let transport = Transport::Sse { url: "http://127.0.0.1:1/".into(), headers: Vec::new() };
+    let options = ServerOptions::new("server", transport);
+    let mut offer = Offer::default();
+    let entries = value.as_array().cloned().unwrap_or_else(|| vec![value]);
+    let count = entries.len();
+    for entry in entries {
+        offer.add(&options, entry);
+    }
+    offer.finish(false);
+    assert!(offer.tools.len() <= count.min(MOST_TOOLS));
+    for tool in &offer.tools {
+        let drawn = |text: &str| !text.chars().any(|letter| letter.is_control() && letter != '\n');
+        assert!(!tool.name.is_empty() && tool.name.len() <= 64, "{:?}", tool.name);
+        assert!(drawn(&tool.description), "{:?}", tool.description);
+        for input in [Map::new(), tool.parameters.as_object().cloned().unwrap_or_default()] {
+            let _ = input::check(&tool.parameters, &input);
+        }
+    }
+}
+
+/// A server's answer to a call, and to reading a resource.
+pub fn answer(text: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<Value>(text) else { return };
+    // Small answers are never put into the scratch folder.
+    let scratch = Path::new("/nonexistent/scratch");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let called = runtime.block_on(outcome::of_call(value.clone(), SOURCE, scratch));
+    let read = runtime.block_on(outcome::of_resource(value, SOURCE, scratch));
+    for output in called.into_iter().chain([read]) {
+        assert!(!output.content.is_empty(), "a model is always told something");
+        let told: usize = output
+            .content
+            .iter()
+            .map(|content| match content {
+                Content::Text(text) => text.len(),
+                _ => 0,
+            })
+            .sum();
+        assert!(told <= 8 * text.len() + 10_000, "{told} bytes of {}", text.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What such texts are made of, so that readers get beyond the first of them.
+    const WORDS: &[&str] = &[
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "1",
+        "-0.0",
+        "1e999",
+        "null",
+        "true",
+        r#""""#,
+        r#""a""#,
+        r#""\u0000""#,
+        r#""name":"#,
+        r#""description":"#,
+        r#""inputSchema":"#,
+        r#""properties":"#,
+        r#""required":"#,
+        r#""type":"#,
+        r#""text":"#,
+        r#""text""#,
+        r#""content":"#,
+        r#""image""#,
+        r#""data":"#,
+        r#""mimeType":"#,
+        r#""isError":"#,
+        r#""structuredContent":"#,
+        r#""contents":"#,
+        r#""uri":"#,
+        r#""blob":"#,
+    ];
+
+    fn all(bytes: &[u8]) {
+        tools(bytes);
+        answer(bytes);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+            all(words.concat().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`. Nothing here touches the disk.
+
+use std::path::{Component, Path};
+
+use attache_net::Url;
+use attache_tool::{IgnoreSources, Workspace};
+use ignore::gitignore::GitignoreBuilder;
+
+use crate::path_pattern::PathPattern;
+use crate::text_form::TextForm;
+use crate::{html, mentions, replace, shell, text_file, workspace};
+
+/// Three texts with a NUL between them: a file, what to find in it, and what to put there.
+pub fn edit(texts: &[u8]) {
+    let texts = String::from_utf8_lossy(texts);
+    let mut texts = texts.splitn(3, '\0');
+    let mut next = || texts.next().unwrap_or_default();
+    replace::fuzz::replaced(next(), next(), next());
+}
+
+/// What a program says on its terminal.
+pub fn program_output(bytes: &[u8]) {
+    shell::fuzz::said(bytes);
+}
+
+/// The bytes of a file: text that was understood is written back as the same bytes.
+pub fn file(bytes: &[u8]) {
+    if let Some((form, text)) = TextForm::decode(bytes) {
+        let written = form.encode(&text);
+        assert_eq!(TextForm::decode(&written), Some((form, text.clone())));
+        // A second mark in the text is not one that anybody wrote on purpose.
+        if !text.starts_with('\u{feff}') {
+            assert_eq!(written, bytes);
+        }
+        let plain = form.with_plain_ends(&text).into_owned();
+        assert_eq!(form.with_own_ends(plain), text, "line ends come back");
+    }
+    let _ = text_file::looks_binary(bytes);
+    text_file::decode(bytes.to_vec());
+}
+
+/// A web page: its text is about as long as it may be, or shorter.
+pub fn page(html: &[u8]) {
+    const LIMIT: usize = 500;
+    let html = String::from_utf8_lossy(html);
+    let base = Url::parse("https://example.com/a/b").expect("a URL");
+    let read = html::readable(&html, &base, LIMIT);
+    assert!(read.text.len() <= LIMIT + 4096, "{} bytes", read.text.len());
+    assert!(read.title.is_none_or(|title| title.len() <= 2048));
+}
+
+/// A path as a model says it: whatever was found is inside of the workspace, in words.
+pub fn path(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let place = Workspace {
+        roots: vec!["/project/one".into(), "/project/two".into()],
+        scratch: "/scratch".into(),
+        environment: Vec::new(),
+        ignore: IgnoreSources::default(),
+    };
+    if let Ok(found) = workspace::locate(&place, &text) {
+        let path = found.path();
+        let climbs = path.components().any(|part| matches!(part, Component::ParentDir | Component::CurDir));
+        assert!(!climbs, "{path:?}");
+        let inside = place.roots.iter().chain([&place.scratch]).any(|root| path.starts_with(root));
+        assert!(inside, "{path:?}");
+    }
+    for mention in mentions::find_mentions(&text) {
+        assert!(text.get(mention.span.clone()).is_some_and(|word| word.starts_with('@')), "{mention:?}");
+    }
+}
+
+/// A pattern, and after a line break a path that it may match.
+pub fn pattern(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let (pattern, path) = text.split_once('\n').unwrap_or((&text, "a/b.rs"));
+    let Ok(pattern) = PathPattern::new("glob", "pattern", pattern, true) else { return };
+    let path = Path::new(path);
+    let ordinary = path.components().all(|part| matches!(part, Component::Normal(_)));
+    if ordinary && pattern.matches(path) {
+        for folder in path.ancestors().skip(1) {
+            assert!(pattern.may_match_in(folder), "{path:?} matches, so {folder:?} has to be looked into");
+        }
+    }
+}
+
+/// Rules about files that are left alone.
+pub fn ignore_rules(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let mut rules = GitignoreBuilder::new("/project");
+    for line in text.lines() {
+        // A line that is no rule is passed over, as git does.
+        let _ = rules.add_line(None, line);
+    }
+    if let Ok(rules) = rules.build() {
+        for path in ["/project/a", "/project/a/b.rs", "/project/.git", "/project/é/\u{202e}"] {
+            let _ = rules.matched(path, false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What such texts are made of, so that readers get beyond the first of them.
+    const WORDS: &[&str] = &[
+        "a",
+        "fn b() {",
+        "}",
+        "  ",
+        "\t",
+        "\n",
+        "\r\n",
+        "\r",
+        "\0",
+        "\u{2028}",
+        "é",
+        "/",
+        "..",
+        "../",
+        "./",
+        "*",
+        "**/",
+        "?",
+        "[a-z]",
+        "{a,b}",
+        "!",
+        "#",
+        "@",
+        "<p>",
+        "</p>",
+        "<a href=x>",
+        "<li>",
+        "<!--",
+        "&amp;",
+        "&#x41;",
+        "\x1b[2J",
+        "\x1b[1;1H",
+        "\x1b]0;t",
+        "",
+        "/project/one/",
+        "\u{202e}",
+    ];
+
+    fn all(bytes: &[u8]) {
+        edit(bytes);
+        program_output(bytes);
+        file(bytes);
+        page(bytes);
+        path(bytes);
+        pattern(bytes);
+        ignore_rules(bytes);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+            all(words.concat().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Arbitrary bytes as what a program says.
+
+use super::transcript::Transcript;
+
+const LIMIT: usize = 2000;
+const ROWS: usize = 20;
+
+/// Text that was said is the same however its bytes came, and no longer than it may be. How much of something that is
+/// no text is taken for text depends on how much of it came first.
+pub(crate) fn said(bytes: &[u8]) {
+    let (whole, is_binary) = transcript(bytes.chunks(bytes.len().max(1)));
+    let (pieced, was_binary) = transcript(bytes.chunks(3));
+    if !is_binary && !was_binary {
+        assert_eq!(pieced, whole);
+    }
+    // The rows that can still change come on top, each as wide as a program likes within what it said.
+    assert!(whole.len() <= 2 * LIMIT + 4 * bytes.len() + 200, "{} bytes of {}", whole.len(), bytes.len());
+}
+
+fn transcript<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (String, bool) {
+    let mut transcript = Transcript::new(LIMIT, ROWS);
+    for piece in pieces {
+        transcript.take(piece, |_| {});
+    }
+    transcript.finish();
+    (transcript.text(), transcript.binary().is_some())
+}

@@ -1,0 +1,56 @@
+//! What the model is told before everything else, and at the beginning of a conversation.
+
+use std::path::Path;
+
+use attache_config::WorkspaceSettings;
+use attache_config::context::{ContextFiles, TreeOptions, folder_tree};
+
+use super::Ground;
+
+/// Before everything else.
+pub(super) fn instructions(root: &Path, told: &ContextFiles) -> String {
+    let mut instructions = attache_agent::instructions(root);
+    if !told.global.is_empty() {
+        instructions
+            .push_str(&format!("\n\nWhat the person wants you to know in every project:\n\n{}", told.global));
+    }
+    instructions
+}
+
+/// What is in the workspace, unless the model is not to be told.
+pub(super) fn tree(root: &Path, settings: &WorkspaceSettings) -> Option<String> {
+    let keys = &settings.context;
+    let options = TreeOptions {
+        git: keys.respect_git_ignore,
+        gemini: keys.respect_gemini_ignore,
+        custom: &keys.custom_ignore_file_paths,
+    };
+    keys.include_directory_tree.then(|| folder_tree(root, &options))
+}
+
+/// At the beginning of a conversation.
+pub(super) fn opening(ground: &Ground, scratch: &Path) -> String {
+    let now = jiff::Zoned::now();
+    let mut text = format!(
+        "<session_context>\nToday is {}. The system is {} ({}).\nThe workspace is {}; temporary files may go to {}.\n",
+        now.strftime("%A, %-d %B %Y"),
+        std::env::consts::OS,
+        std::env::consts::ARCH,
+        ground.root.display(),
+        scratch.display(),
+    );
+    for folder in &ground.settings.context.include_directories {
+        text.push_str(&format!("The folder {} belongs to it, too.\n", folder.display()));
+    }
+    if let Some(tree) = &ground.tree {
+        text.push_str(&format!("What is in the workspace:\n\n{tree}\n"));
+    }
+    if !ground.told.project.is_empty() {
+        text.push_str(&format!(
+            "\nWhat was written down for you in the project:\n\n{}\n",
+            ground.told.project
+        ));
+    }
+    text.push_str("</session_context>");
+    text
+}
