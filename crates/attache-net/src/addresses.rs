@@ -83,20 +83,22 @@ impl AddressRules {
         self.public_only
     }
 
+    /// Whether the operator has named this host or address.
+    pub fn is_named(&self, host: &str, address: IpAddr) -> bool {
+        let reached = reached(address);
+        let named = |network: &IpNet| network.contains(&address) || network.contains(&reached);
+        self.hosts.contains(&normal(host)) || self.networks.iter().any(named)
+    }
+
     /// Whether `host`, which may be an address, may be dialled at `address`.
     pub fn check(&self, host: &str, address: IpAddr) -> Result<(), NetError> {
-        let host = normal(host);
-        if !self.public_only || self.hosts.contains(&host) {
+        if !self.public_only || self.is_named(host, address) {
             return Ok(());
         }
-        let reached = reached(address);
-        let allowed = |address: &IpAddr| self.networks.iter().any(|network| network.contains(address));
-        if allowed(&address) || allowed(&reached) {
-            return Ok(());
-        }
-        match closed(reached) {
+        match closed(reached(address)) {
             None => Ok(()),
             Some(why) => {
+                let host = normal(host);
                 let place = if host == address.to_string() { host } else { format!("{host} ({address})") };
                 let what =
                     format!("{place} is not public ({why}); only public addresses may be fetched from");
@@ -229,6 +231,14 @@ mod tests {
         check(&rules, "192.168.1.7", "192.168.1.7", None);
         check(&rules, "192.168.1.8", "192.168.1.8", Some("192.168.1.8 is not public"));
         check(&rules, "[fd00::7]", "fd00::7", None);
+        for (host, address, named) in [
+            ("wiki.lan", "1.1.1.1", true),
+            ("a.test", "::ffff:10.1.2.3", true),
+            ("a.test", "1.1.1.1", false),
+            ("a.test", "10.2.0.1", false),
+        ] {
+            assert_eq!(rules.is_named(host, address.parse().unwrap()), named, "{host} {address}");
+        }
         for wrong in ["", "10.1.0.0/33", "http://wiki.lan", "a b"] {
             AddressRules::any().allow(wrong).unwrap_err();
         }

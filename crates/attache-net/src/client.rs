@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::Url;
+use reqwest::header::{HOST, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use tokio::time::timeout;
 
@@ -114,11 +115,40 @@ impl Client {
         }
     }
 
+    /// Leads a request for an address to where the resolver says that it is dialled.
+    fn divert(&self, url: &mut Url, headers: &mut HeaderMap) {
+        let Ok(address) = bare(url.host_str().unwrap_or_default()).parse::<IpAddr>() else { return };
+        let dialled = self.shared.options.resolver.dialled(address);
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let asked = url.port().map_or(host.clone(), |port| format!("{host}:{port}"));
+        if dialled != address
+            && url.set_ip_host(dialled).is_ok()
+            && let Ok(host) = HeaderValue::from_str(&asked)
+        {
+            headers.entry(HOST).or_insert(host);
+        }
+    }
+
+    /// Where `url` would be dialled now: all its addresses, if all of them may be.
+    ///
+    /// Says nothing about later: whatever is sent is looked up and checked again.
+    pub async fn addresses(&self, url: &Url) -> Result<Vec<IpAddr>, NetError> {
+        let Shared { options, .. } = self.shared.as_ref();
+        let host = url.host_str().unwrap_or_default();
+        if let Ok(address) = bare(host).parse::<IpAddr>() {
+            return options.addresses.check(host, address).map(|()| vec![address]);
+        }
+        let guarded = Guarded { resolver: options.resolver.clone(), rules: options.addresses.clone() };
+        let found = timeout(options.connect_timeout, guarded.found(host)).await;
+        found.map_err(|_| NetError::Silent { after: options.connect_timeout })?
+    }
+
     /// Sends a request and waits for the head of its answer, whatever its status.
     pub async fn send(&self, request: Request) -> Result<Answer, NetError> {
         // An address in a URL is dialled without asking the resolver.
         self.check(&request.url)?;
-        let Request { method, url, headers, body } = request;
+        let Request { method, mut url, mut headers, body } = request;
+        self.divert(&mut url, &mut headers);
         let idle_timeout = self.shared.options.idle_timeout;
         let sending = self.way_to(&url)?.request(method, url).headers(headers).body(body).send();
         match timeout(idle_timeout, sending).await {

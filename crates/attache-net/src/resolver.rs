@@ -57,7 +57,8 @@ impl Resolve for Guarded {
 }
 
 impl Guarded {
-    async fn addresses(&self, host: &str) -> Result<Vec<SocketAddr>, NetError> {
+    /// All addresses of a name, if all of them may be dialled.
+    pub(crate) async fn found(&self, host: &str) -> Result<Vec<IpAddr>, NetError> {
         let unknown =
             |what: String| NetError::Connect { what: format!("{host} has no address that is known: {what}") };
         let found = self.resolver.resolve(host).await.map_err(|error| unknown(error.to_string()))?;
@@ -66,6 +67,11 @@ impl Guarded {
         }
         // A name that has an inner address among others means no good, or is a mistake that should be seen.
         found.iter().try_for_each(|address| self.rules.check(host, *address))?;
+        Ok(found)
+    }
+
+    async fn addresses(&self, host: &str) -> Result<Vec<SocketAddr>, NetError> {
+        let found = self.found(host).await?;
         Ok(found.into_iter().map(|address| SocketAddr::new(self.resolver.dialled(address), 0)).collect())
     }
 }

@@ -116,6 +116,31 @@ async fn this_machine_is_refused_in_every_spelling() {
 }
 
 #[tokio::test]
+async fn not_even_an_address_in_a_url_leaves_a_played_internet_when_nobody_guards_it() {
+    let server = site();
+    let client = client(AddressRules::any(), &[]);
+    for host in ["169.254.169.254", "93.184.216.34", "[2606:4700::1111]"] {
+        let answer = client.send(Request::get(url(&server, host, "/page"))).await.unwrap();
+        assert_eq!(answer.read(100).await.unwrap(), b"page");
+        assert!(server.received().last().unwrap().header("host").unwrap().starts_with(host), "{host}");
+    }
+}
+
+#[tokio::test]
+async fn where_a_url_leads_can_be_asked_without_dialling() {
+    let server = site();
+    let client = world(AddressRules::public_only());
+    let public = client.addresses(&url(&server, "a.test", "/page")).await.unwrap();
+    assert_eq!(public, [PUBLIC[0].parse::<IpAddr>().unwrap()]);
+    for (host, expected) in [("inner.test", "Address"), ("127.0.0.1", "Address"), ("nobody.test", "Connect")]
+    {
+        let error = client.addresses(&url(&server, host, "/page")).await.unwrap_err();
+        assert!(format!("{error:?}").starts_with(expected), "{error:?}");
+    }
+    assert_eq!(server.received().len(), 0);
+}
+
+#[tokio::test]
 async fn what_the_operator_allows_is_dialled() {
     let server = site();
     let rules = AddressRules::public_only().allow("wiki.test").unwrap().allow("127.0.0.0/8").unwrap();

@@ -1,6 +1,6 @@
 //! Which extensions a request activates, and with that in whose words it is answered.
 
-use attache_domain::{Fault, Manner, SendMessage, TaskView};
+use attache_domain::{Fault, Manner, Sameness, SendMessage, TaskView};
 use attache_wire::devtool::{self, Profile};
 use attache_wire::{Version, extensions};
 use http::{HeaderMap, HeaderValue, header};
@@ -67,7 +67,15 @@ impl Activation {
 
     pub(crate) fn adopt(&self, send: SendMessage) -> SendMessage {
         let ending = self.profile().map(Profile::ending);
-        SendMessage { manner: Manner { ending, client: self.client.clone() }, ..send }
+        let sameness = match self.is_active(extensions::IDEMPOTENT_SEND) {
+            true => Sameness::Id,
+            false => Sameness::IdAndContent,
+        };
+        SendMessage { manner: Manner { ending, sameness, client: self.client.clone() }, ..send }
+    }
+
+    pub(crate) fn is_active(&self, extension: &str) -> bool {
+        self.uris.iter().any(|uri| uri == extension)
     }
 
     /// Tells the client which extensions it has.

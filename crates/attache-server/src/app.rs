@@ -14,13 +14,14 @@ use crate::auth::{Caller, Gate};
 use crate::card::CardDocuments;
 use crate::http::{Request, Response};
 use crate::metrics::Metrics;
-use crate::{ServerOptions, card, framing, gemini_routes, health, jsonrpc, metrics, rest};
+use crate::{ServerOptions, card, framing, gemini_routes, grpc, health, jsonrpc, metrics, rest};
 
 pub(crate) struct App {
     pub(crate) session: Arc<SessionService>,
     pub(crate) options: ServerOptions,
     pub(crate) gate: Gate,
     pub(crate) cards: CardDocuments,
+    pub(crate) grpc_cards: grpc::Cards,
     pub(crate) metrics: Metrics,
     pub(crate) started: Instant,
     /// Ends the open streams.
@@ -37,6 +38,7 @@ impl App {
         Arc::new(Self {
             gate: Gate::new(&options),
             cards: CardDocuments::new(&options),
+            grpc_cards: grpc::Cards::default(),
             metrics: Metrics::new(),
             started: Instant::now(),
             stop,
@@ -60,6 +62,9 @@ pub(crate) struct Admitted {
 
 /// Few paths, and the busiest first: a comparison or two is all the routing there is.
 pub(crate) async fn dispatch(app: &Arc<App>, request: Request, admitted: Admitted) -> Response {
+    if grpc::is_for(&request) {
+        return grpc::handle(app, request, admitted).await;
+    }
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     match request.uri().path() {
         "/" if request.method() == Method::POST => jsonrpc::handle(app, request, admitted).await,

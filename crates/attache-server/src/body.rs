@@ -1,36 +1,176 @@
 //! Reads a request's body within its limits.
+//!
+//! What is received takes as much memory as it has bytes, however it was cut into pieces, and all bodies together take
+//! no more than there is room for. Bodies are taken as they are: what a body unpacks to is nobody's limit, so packed ones
+//! are refused.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
 
 use attache_domain::Fault;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
-use http_body::Body as _;
-use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
+use http_body::Body;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Limits;
 
-/// The whole body. Too large, too slow and broken off are told apart.
-pub(crate) async fn read(headers: &HeaderMap, body: Incoming, limits: &Limits) -> Result<Bytes, Fault> {
-    let limit = limits.body_bytes;
-    if body.size_hint().lower() > limit as u64 {
-        return Err(Fault::BodyTooLarge { limit });
+/// Bodies up to this need no room: nearly all are smaller, and nobody can keep them waiting.
+const SMALL_BYTES: usize = 64 * 1024;
+/// What room is counted in.
+const UNIT_BYTES: usize = 4 * 1024;
+
+/// Room for the larger bodies that are being received or read, shared by all connections.
+///
+/// A body takes room as it grows, so that only bytes that were sent keep others waiting.
+#[derive(Debug, Clone)]
+pub struct BodyRoom(Arc<Semaphore>);
+
+impl BodyRoom {
+    pub fn of(bytes: usize) -> Self {
+        let units = (bytes / UNIT_BYTES).clamp(1, Semaphore::MAX_PERMITS);
+        Self(Arc::new(Semaphore::new(units)))
     }
-    let reading = Limited::new(body, limit).collect();
-    let collected = tokio::time::timeout(limits.body_timeout, reading).await;
-    let broken = |what: &str| Fault::InvalidRequest { what: what.into() };
-    let body = match collected {
-        Ok(Ok(collected)) => collected.to_bytes(),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-            return Err(Fault::BodyTooLarge { limit });
-        }
-        Ok(Err(_)) => return Err(broken("the body broke off")),
-        Err(_) => return Err(broken("the body did not arrive in time")),
-    };
+
+    /// Waits until there is room for so many bytes.
+    async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).ok()?;
+        self.0.clone().acquire_many_owned(units).await.ok()
+    }
+}
+
+/// The whole body, which must be JSON. Too large, too slow and broken off are told apart.
+pub(crate) async fn read<B>(headers: &HeaderMap, body: B, limits: &Limits) -> Result<Bytes, Fault>
+where
+    B: Body<Data = Bytes>,
+{
+    check_encoding(headers)?;
+    let body = collect(body, limits, limits.body_bytes).await?;
     // Browsers send other types across sites without asking first, so a change needs a JSON type.
     if !body.is_empty() {
         check_type(headers)?;
     }
     Ok(body)
+}
+
+/// The whole body, of whatever type.
+pub(crate) async fn collect<B>(body: B, limits: &Limits, limit: usize) -> Result<Bytes, Fault>
+where
+    B: Body<Data = Bytes>,
+{
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Fault::BodyTooLarge { limit });
+    }
+    match tokio::time::timeout(limits.body_timeout, receive(body, limits, limit)).await {
+        Ok(received) => received,
+        Err(_) => Err(Fault::InvalidRequest { what: "the body did not arrive in time".into() }),
+    }
+}
+
+/// What a body unpacks to: `unpack` makes `length` bytes once there is room for them.
+pub(crate) async fn unpacked(
+    length: usize,
+    limits: &Limits,
+    unpack: impl FnOnce() -> Result<Vec<u8>, Fault>,
+) -> Result<Bytes, Fault> {
+    if length <= SMALL_BYTES {
+        return unpack().map(Bytes::from);
+    }
+    let waiting = tokio::time::timeout(limits.body_timeout, limits.body_room.take(length)).await;
+    let Ok(Some(room)) = waiting else {
+        return Err(Fault::InvalidRequest { what: "there is no room to unpack the body".into() });
+    };
+    let bytes = BytesMut::from(Bytes::from(unpack()?));
+    Ok(Bytes::from_owner(Received { bytes, room: Some(room) }))
+}
+
+/// Joins the pieces as they come: a list of them would cost far more than their bytes when they are tiny.
+async fn receive<B>(body: B, limits: &Limits, limit: usize) -> Result<Bytes, Fault>
+where
+    B: Body<Data = Bytes>,
+{
+    let mut body = pin!(body);
+    let mut first = Bytes::new();
+    let mut whole = Received { bytes: BytesMut::new(), room: None };
+    while let Some(piece) = next_piece(body.as_mut()).await? {
+        let length = first.len() + whole.bytes.len() + piece.len();
+        if length > limit {
+            return Err(Fault::BodyTooLarge { limit });
+        }
+        // Most bodies are one small piece, which is never copied.
+        if length <= SMALL_BYTES && first.is_empty() && whole.bytes.is_empty() {
+            first = piece;
+            continue;
+        }
+        whole.make_room(length, limit, &limits.body_room).await?;
+        whole.bytes.extend_from_slice(&std::mem::take(&mut first));
+        whole.bytes.extend_from_slice(&piece);
+    }
+    Ok(match whole {
+        _ if !first.is_empty() => first,
+        Received { bytes, room: None } => bytes.freeze(),
+        received => Bytes::from_owner(received),
+    })
+}
+
+async fn next_piece<B: Body<Data = Bytes>>(mut body: Pin<&mut B>) -> Result<Option<Bytes>, Fault> {
+    loop {
+        match poll_fn(|context| body.as_mut().poll_frame(context)).await {
+            None => return Ok(None),
+            // Trailers say nothing that anybody here wants to know.
+            Some(Ok(frame)) => match frame.into_data() {
+                Ok(data) if !data.is_empty() => return Ok(Some(data)),
+                _ => {}
+            },
+            Some(Err(_)) => return Err(Fault::InvalidRequest { what: "the body broke off".into() }),
+        }
+    }
+}
+
+/// A body and its room, given back with its last byte.
+struct Received {
+    bytes: BytesMut,
+    room: Option<OwnedSemaphorePermit>,
+}
+
+impl Received {
+    /// Grows by doubling, as its room does.
+    async fn make_room(&mut self, length: usize, limit: usize, room: &BodyRoom) -> Result<(), Fault> {
+        if length <= self.bytes.capacity() {
+            return Ok(());
+        }
+        let capacity = length.next_power_of_two().clamp(SMALL_BYTES, limit.max(SMALL_BYTES));
+        let held = self.room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) * UNIT_BYTES;
+        if capacity > SMALL_BYTES && capacity > held {
+            let closed = || Fault::InvalidRequest { what: "the body cannot be received".into() };
+            let more = room.take(capacity - held).await.ok_or_else(closed)?;
+            match &mut self.room {
+                Some(room) => room.merge(more),
+                None => self.room = Some(more),
+            }
+        }
+        self.bytes.reserve(capacity - self.bytes.len());
+        Ok(())
+    }
+}
+
+impl AsRef<[u8]> for Received {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Nothing is unpacked here.
+fn check_encoding(headers: &HeaderMap) -> Result<(), Fault> {
+    for value in headers.get_all(header::CONTENT_ENCODING) {
+        let value = value.to_str().unwrap_or("unreadable").trim();
+        if !value.is_empty() && !value.eq_ignore_ascii_case("identity") {
+            let found: String = value.chars().take(32).collect();
+            return Err(Fault::MediaTypeNotAccepted { found: format!("one packed with {found}") });
+        }
+    }
+    Ok(())
 }
 
 fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
@@ -40,7 +180,9 @@ fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
         || (essence.len() > 17
             && essence.as_bytes()[..12].eq_ignore_ascii_case(b"application/")
             && essence.as_bytes()[essence.len() - 5..].eq_ignore_ascii_case(b"+json"));
-    if is_json {
+    // A program that names no type means JSON. A page can leave it out too, but it cannot hide where it comes from.
+    let is_program = !headers.contains_key(header::CONTENT_TYPE) && !headers.contains_key(header::ORIGIN);
+    if is_json || is_program {
         return Ok(());
     }
     let found = if essence.is_empty() { "no content type".to_owned() } else { essence.to_owned() };
@@ -49,7 +191,56 @@ fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
 
 #[cfg(test)]
 mod tests {
+    use http_body_util::{BodyExt, Full, StreamBody};
+
     use super::*;
+
+    fn json_headers() -> HeaderMap {
+        [(header::CONTENT_TYPE, "application/json".parse().unwrap())].into_iter().collect()
+    }
+
+    fn pieces(count: usize, size: usize) -> impl Body<Data = Bytes> {
+        let piece = Bytes::from(vec![b' '; size]);
+        let frames = (0..count).map(move |_| Ok::<_, std::io::Error>(http_body::Frame::data(piece.clone())));
+        StreamBody::new(futures_util::stream::iter(frames))
+    }
+
+    #[tokio::test]
+    async fn a_body_is_the_same_however_it_was_cut() {
+        let limits = Limits { body_bytes: 1 << 20, ..Limits::default() };
+        for (count, size) in [(1, 0), (1, 10), (10, 1), (1, 1 << 20), (1 << 14, 64), (3, SMALL_BYTES)] {
+            let body = read(&json_headers(), pieces(count, size), &limits).await.unwrap();
+            assert_eq!(body.len(), count * size);
+            assert!(body.iter().all(|byte| *byte == b' '));
+        }
+        for (count, size) in [(1, (1 << 20) + 1), (2, 1 << 20), ((1 << 20) + 1, 1)] {
+            let refused = read(&json_headers(), pieces(count, size).boxed(), &limits).await;
+            assert_eq!(refused, Err(Fault::BodyTooLarge { limit: 1 << 20 }));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn large_bodies_wait_for_room_and_small_ones_do_not() {
+        let limits = Limits { body_room: BodyRoom::of(1 << 20), ..Limits::default() };
+        let large = || Full::new(Bytes::from(vec![b' '; 600 << 10]));
+        let first = read(&json_headers(), large(), &limits).await.unwrap();
+        let late = Fault::InvalidRequest { what: "the body did not arrive in time".into() };
+        assert_eq!(read(&json_headers(), large(), &limits).await, Err(late));
+        assert!(read(&json_headers(), pieces(64, 1024), &limits).await.is_ok());
+        drop(first);
+        assert!(read(&json_headers(), large(), &limits).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn packed_bodies_are_refused() {
+        for (encoding, expected) in [("identity", true), ("", true), ("gzip", false), ("identity, br", false)]
+        {
+            let mut headers = json_headers();
+            headers.insert(header::CONTENT_ENCODING, encoding.parse().unwrap());
+            let read = read(&headers, pieces(1, 10), &Limits::default()).await;
+            assert_eq!(read.is_ok(), expected, "{encoding}: {read:?}");
+        }
+    }
 
     #[test]
     fn only_json_types_count() {
@@ -61,7 +252,7 @@ mod tests {
             (Some("application/x-www-form-urlencoded"), false),
             (Some("application/+json"), false),
             (Some("+json"), false),
-            (None, false),
+            (None, true),
         ] {
             let mut headers = HeaderMap::new();
             if let Some(value) = value {
@@ -69,5 +260,12 @@ mod tests {
             }
             assert_eq!(check_type(&headers).is_ok(), expected, "{value:?}");
         }
+    }
+
+    #[test]
+    fn a_page_has_to_name_a_type() {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ORIGIN, "http://localhost:3000".parse().unwrap());
+        assert!(check_type(&headers).is_err());
     }
 }

@@ -1,22 +1,22 @@
-//! The agent card: written once at start, served with everything a cache needs.
+//! The agent card, and the one for callers who are known: written once at start, served with everything a cache needs.
 
+use attache_domain::AgentCard;
 use attache_wire::card::{CardForm, write};
 use attache_wire::{Version, version};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
-use crate::ServerOptions;
 use crate::app::App;
 use crate::framing::rest_fault;
 use crate::http::{Body, Request, Response};
-use crate::rest;
+use crate::{ServerOptions, SignedDocuments, rest};
 
 pub(crate) struct CardDocuments {
     superset: CardDocument,
     pure: CardDocument,
-    /// For callers who are known: read by both versions, and by 1.0 only.
-    extended: Option<(Bytes, Bytes)>,
+    /// For callers who are known.
+    extended: Option<ExtendedDocuments>,
     /// The public keys that the card is signed with.
     key_set: Option<Bytes>,
     cache_control: HeaderValue,
@@ -29,6 +29,12 @@ struct CardDocument {
     etag: String,
 }
 
+struct ExtendedDocuments {
+    superset: Bytes,
+    pure: Bytes,
+    cache_control: HeaderValue,
+}
+
 impl CardDocuments {
     pub(crate) fn new(options: &ServerOptions) -> Self {
         let signed = options.signed_card.as_ref();
@@ -39,31 +45,33 @@ impl CardDocuments {
             let mut hash = Sha256::new_with_prefix(&unsigned);
             hash.update(signed.map(|signed| signed.key_set.as_slice()).unwrap_or_default());
             let hash = hash.finalize();
-            let body = match (signed, form) {
-                (None, _) => unsigned,
-                (Some(signed), CardForm::Superset) => signed.superset.clone(),
-                (Some(signed), CardForm::Pure) => signed.pure.clone(),
-            };
+            let body = signed.map_or(unsigned, |signed| of_form(&signed.public, form).clone());
             let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
             CardDocument { body: Bytes::from(body), etag: format!("W/\"{hex}\"") }
         };
         let modified_at = jiff::Timestamp::now();
         let http_date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&modified_at);
-        let fallback = HeaderValue::from_static("no-cache");
+        let seconds = options.card_max_age.as_secs();
+        let signed_extended = signed.and_then(|signed| signed.extended.as_ref());
         Self {
             superset: document(CardForm::Superset),
             pure: document(CardForm::Pure),
-            extended: None,
+            extended: options.extended_card.as_ref().map(|card| ExtendedDocuments {
+                superset: extended(card, signed_extended, CardForm::Superset),
+                pure: extended(card, signed_extended, CardForm::Pure),
+                cache_control: cache_control("private", seconds),
+            }),
             key_set: signed.map(|signed| Bytes::from(signed.key_set.clone())),
-            cache_control: HeaderValue::from_str(&format!(
-                "public, max-age={}",
-                options.card_max_age.as_secs()
-            ))
-            .unwrap_or(fallback),
+            cache_control: cache_control("public", seconds),
             last_modified: HeaderValue::from_str(&http_date.unwrap_or_default())
                 .unwrap_or(HeaderValue::from_static("")),
             modified_at,
         }
+    }
+
+    /// The card that everybody may see, as clients of both versions read it.
+    pub(crate) fn superset(&self) -> &Bytes {
+        &self.superset.body
     }
 
     pub(crate) fn has_extended(&self) -> bool {
@@ -72,17 +80,44 @@ impl CardDocuments {
 
     /// The card for callers who are known, if there is one.
     pub(crate) fn write_extended(&self, version: Version, out: &mut Vec<u8>) {
-        if let Some((superset, pure)) = &self.extended {
+        if let Some(extended) = &self.extended {
             out.extend_from_slice(match version {
-                Version::V0_3 => superset,
-                Version::V1_0 => pure,
+                Version::V0_3 => &extended.superset,
+                Version::V1_0 => &extended.pure,
             });
         }
+    }
+
+    /// Tells caches that an answer with the extended card is for its caller only.
+    pub(crate) fn keep_private(&self, mut response: Response) -> Response {
+        if let Some(extended) = &self.extended {
+            let sent = response.headers_mut();
+            sent.insert(header::CACHE_CONTROL, extended.cache_control.clone());
+            sent.insert(header::VARY, HeaderValue::from_static("Authorization, A2A-Version"));
+        }
+        response
     }
 
     pub(crate) fn are_signed(&self) -> bool {
         self.key_set.is_some()
     }
+}
+
+fn of_form(signed: &SignedDocuments, form: CardForm) -> &Vec<u8> {
+    match form {
+        CardForm::Superset => &signed.superset,
+        CardForm::Pure => &signed.pure,
+    }
+}
+
+fn extended(card: &AgentCard, signed: Option<&SignedDocuments>, form: CardForm) -> Bytes {
+    let written = signed.map_or_else(|| write(form, card), |signed| of_form(signed, form).clone());
+    Bytes::from(written)
+}
+
+fn cache_control(whose: &str, seconds: u64) -> HeaderValue {
+    HeaderValue::from_str(&format!("{whose}, max-age={seconds}"))
+        .unwrap_or(HeaderValue::from_static("no-store"))
 }
 
 /// The public keys, for as long as the card may be kept.

@@ -19,15 +19,17 @@ pub(crate) enum Framing {
 pub(crate) enum BindingName {
     JsonRpc,
     Rest,
+    Grpc,
 }
 
 impl BindingName {
-    pub(crate) const ALL: [Self; 2] = [Self::JsonRpc, Self::Rest];
+    pub(crate) const ALL: [Self; 3] = [Self::JsonRpc, Self::Rest, Self::Grpc];
 
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::JsonRpc => "jsonrpc",
             Self::Rest => "rest",
+            Self::Grpc => "grpc",
         }
     }
 }

@@ -80,7 +80,7 @@ async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {
 }
 
 async fn metadata(app: &App, scope: &Scope, task: TaskId) -> Result<Response, Fault> {
-    let seen = app.session.get(scope, &GetTask { task, history_length: None }).await?;
+    let seen = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await?;
     let equipment = app.session.equipment(&seen.view).await?;
     Ok(well(&object!({ "metadata": described(&seen.view, equipment) })))
 }

@@ -8,11 +8,12 @@ use attache_wire::jsonrpc::RequestId;
 use attache_wire::{Version, rest};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use hyper::body::Body as _;
 
 use crate::app::{Admitted, App, dispatch};
 use crate::auth::Caller;
 use crate::http::{Body, Request, Response};
-use crate::{cors, framing};
+use crate::{cors, framing, grpc};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -21,7 +22,7 @@ pub(crate) async fn answer(app: Arc<App>, request: Request) -> Result<Response, 
     let number = app.next_request_number();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let mut response = match check(&app, &request) {
-        Err(fault) => refuse(&request, &fault),
+        Err(fault) => ending_early(&request, refuse(&request, &fault)),
         Ok(_) if request.method() == Method::OPTIONS => no_content(),
         Ok(caller) if tracing::enabled!(tracing::Level::DEBUG) => {
             let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -43,7 +44,8 @@ fn check(app: &App, request: &Request) -> Result<Caller, Fault> {
     let authority = request.uri().authority().map(|authority| authority.as_str());
     app.gate.check_source(authority, request.headers())?;
     let path = request.uri().path();
-    if request.method() == Method::OPTIONS || path == "/health" || path.starts_with("/.well-known/") {
+    let is_public = path == "/health" || path.starts_with("/.well-known/");
+    if request.method() == Method::OPTIONS || is_public || (grpc::is_for(request) && grpc::is_public(path)) {
         return Ok(Caller::NOBODY);
     }
     app.gate.authenticate(request.headers())
@@ -52,6 +54,9 @@ fn check(app: &App, request: &Request) -> Result<Caller, Fault> {
 /// Spelled for the binding that the path belongs to.
 fn refuse(request: &Request, fault: &Fault) -> Response {
     let path = request.uri().path();
+    if grpc::is_for(request) {
+        return grpc::refuse(path, fault);
+    }
     let mut response = if path == "/" {
         framing::rpc_fault(Version::V1_0, &RequestId::Null, fault)
     } else {
@@ -60,6 +65,15 @@ fn refuse(request: &Request, fault: &Fault) -> Response {
     if *fault == Fault::Unauthenticated {
         let scheme = HeaderValue::from_static("Bearer realm=\"attache\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    }
+    response
+}
+
+/// An HTTP/1 connection ends when the body of a request was not read. A client that is not told so may send its next
+/// request into it and take that for a broken network.
+fn ending_early(request: &Request, mut response: Response) -> Response {
+    if request.version() < http::Version::HTTP_2 && !request.body().is_end_stream() {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }

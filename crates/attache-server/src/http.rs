@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
+use http::HeaderMap;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 
@@ -15,6 +16,10 @@ pub(crate) type Response = http::Response<Body>;
 pub(crate) enum Body {
     Whole(Bytes),
     Stream(BoxStream<'static, Bytes>),
+    /// Whole, with something to be said after it.
+    Answer(Bytes, Option<Box<HeaderMap>>),
+    /// A stream that has something to say at its end.
+    Frames(BoxStream<'static, Frame<Bytes>>),
 }
 
 impl http_body::Body for Body {
@@ -31,6 +36,11 @@ impl http_body::Body for Body {
             Self::Stream(stream) => {
                 stream.as_mut().poll_next(context).map(|chunk| chunk.map(|chunk| Ok(Frame::data(chunk))))
             }
+            Self::Answer(bytes, trailers) if bytes.is_empty() => {
+                Poll::Ready(trailers.take().map(|trailers| Ok(Frame::trailers(*trailers))))
+            }
+            Self::Answer(bytes, _) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Frames(frames) => frames.as_mut().poll_next(context).map(|frame| frame.map(Ok)),
         }
     }
 
@@ -41,7 +51,7 @@ impl http_body::Body for Body {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Self::Stream(_) => SizeHint::default(),
+            Self::Stream(_) | Self::Answer(..) | Self::Frames(_) => SizeHint::default(),
         }
     }
 }

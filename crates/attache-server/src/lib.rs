@@ -1,4 +1,4 @@
-//! Sockets: JSON-RPC, HTTP+JSON, the agent card, health and metrics.
+//! Sockets: JSON-RPC, HTTP+JSON, gRPC, the agent card, health and metrics.
 //!
 //! Maps bytes to operations and updates to bytes, and decides nothing: what may happen to a task is
 //! decided behind `attache-session`, how things are spelled in `attache-wire`. Holds nothing but connections.
@@ -9,9 +9,11 @@ mod auth;
 mod body;
 mod card;
 mod cors;
+mod courier;
 mod execute;
 mod framing;
 mod gemini_routes;
+mod grpc;
 mod guard;
 mod health;
 mod http;
@@ -21,8 +23,10 @@ mod metrics;
 mod operate;
 mod options;
 mod perform;
+mod push_state;
 mod rest;
 mod sse;
 
+pub use courier::{CourierOptions, HttpCourier};
 pub use listen::{Server, ServerHandle};
-pub use options::{Limits, ServerOptions, SignedCard};
+pub use options::{BodyRoom, Limits, ServerOptions, SignedCard, SignedDocuments};

@@ -1,6 +1,15 @@
 //! Accepts connections within limits, and lets them end in peace.
+//!
+//! A connection is closed when its client lets it lie, takes nothing of what it asked for, or floods it.
 
+mod answer;
+mod frames;
+mod socket;
+mod vigil;
+
+use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,17 +17,31 @@ use attache_session::SessionService;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::App;
+use crate::http::Request;
 use crate::{Limits, ServerOptions, guard};
+use answer::{Answer, Sharing};
+use socket::Socket;
+use vigil::{Patience, Tired, Vigil};
 
 /// How long connections get to write what they were told last.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// Headers of one request; more than any client of ours or of the SDKs sends.
+const MOST_HEADERS: usize = 100;
+/// What is kept of calls that a client took back before they were looked at; and of those that were faulty.
+const RESET_STREAMS: usize = 32;
+const FAULTY_STREAMS: usize = 256;
+/// What an HTTP/2 client may send ahead on one call and on all of them together.
+const STREAM_WINDOW: u32 = 256 << 10;
+const CONNECTION_WINDOW: u32 = 512 << 10;
+/// What is kept for each call of an HTTP/2 client that does not take it.
+const SEND_BUFFER: usize = 64 << 10;
 
 /// A listening server; [`run`](Server::run) serves until it is told to stop.
 pub struct Server {
@@ -61,7 +84,7 @@ impl Server {
         let session = self.session.clone();
         let app = App::new(self.session, self.options, end_streams.clone());
         let builder = connection_builder(&limits);
-        let graceful = GracefulShutdown::new();
+        let patience = Patience::of(&limits);
         let connections = TaskTracker::new();
         let places = Arc::new(Semaphore::new(limits.connections));
         loop {
@@ -71,15 +94,33 @@ impl Server {
                 accepted = accept(&self.listener, &places) => accepted,
             };
             let Some((stream, place)) = accepted else { continue };
-            let app = app.clone();
-            let service = service_fn(move |request| {
+            let vigil = Vigil::new(patience);
+            let socket = TokioIo::new(Socket::new(stream, vigil.clone()));
+            let service = {
+                let (app, vigil) = (app.clone(), vigil.clone());
                 // Boxed, so that a connection that only streams does not keep room for the work before.
-                Box::pin(guard::answer(app.clone(), request))
-            });
-            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-            let connection = graceful.watch(connection);
+                service_fn(move |request| Box::pin(watched(app.clone(), vigil.clone(), request)))
+            };
+            let connection = builder.serve_connection(socket, service).into_owned();
+            let stop = self.stop.clone();
             connections.spawn(async move {
-                if let Err(error) = connection.await {
+                let mut connection = pin!(connection);
+                let ended = tokio::select! {
+                    ended = connection.as_mut() => ended,
+                    () = stop.cancelled() => {
+                        connection.as_mut().graceful_shutdown();
+                        connection.await
+                    }
+                    tired = vigil.ends() => {
+                        tracing::debug!(?tired, "a connection is closed");
+                        if tired == Tired::Stalled {
+                            return;
+                        }
+                        connection.as_mut().graceful_shutdown();
+                        tokio::time::timeout(LAST_WORDS, connection).await.unwrap_or(Ok(()))
+                    }
+                };
+                if let Err(error) = ended {
                     tracing::debug!(%error, "a connection broke");
                 }
                 drop(place);
@@ -88,10 +129,7 @@ impl Server {
         drop(self.listener);
         end_streams.cancel();
         connections.close();
-        let mut ending = std::pin::pin!(async {
-            graceful.shutdown().await;
-            connections.wait().await;
-        });
+        let mut ending = pin!(connections.wait());
         if tokio::time::timeout(limits.shutdown_patience, &mut ending).await.is_err() {
             tracing::warn!("some calls are still under way and are told that they cannot be finished");
             session.shutdown().await;
@@ -102,14 +140,40 @@ impl Server {
     }
 }
 
+/// Answers one request, which counts as a call until its answer was taken.
+async fn watched(
+    app: Arc<App>,
+    vigil: Arc<Vigil>,
+    request: Request,
+) -> Result<http::Response<Answer<crate::http::Body>>, Infallible> {
+    let call = vigil.call();
+    let sharing = match request.version() {
+        http::Version::HTTP_2 => Sharing::Shared,
+        _ => Sharing::Alone,
+    };
+    let response = guard::answer(app, request).await?;
+    Ok(response.map(|body| Answer::new(body, call, sharing)))
+}
+
 fn connection_builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_timeout).keep_alive(true);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_timeout)
+        .max_headers(MOST_HEADERS)
+        .max_buf_size(limits.header_bytes)
+        .keep_alive(true);
     builder
         .http2()
         .timer(TokioTimer::new())
-        .max_concurrent_streams(256)
-        .max_pending_accept_reset_streams(32)
+        .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
+        .max_concurrent_streams(limits.streams_per_connection)
+        .max_pending_accept_reset_streams(RESET_STREAMS)
+        .max_local_error_reset_streams(FAULTY_STREAMS)
+        .initial_stream_window_size(STREAM_WINDOW)
+        .initial_connection_window_size(CONNECTION_WINDOW)
+        .max_send_buf_size(SEND_BUFFER)
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(20));
     builder

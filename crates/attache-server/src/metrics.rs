@@ -103,6 +103,14 @@ fn write_session(app: &App, text: &mut Text) {
     text.single("tasks_recovered", "counter", "Tasks taken up again at the start", now.tasks_recovered);
     text.single("events_appended", "counter", "Events made durable since the start", now.events_appended);
     text.single("store_failures", "counter", "Writes the store refused for a while", now.store_failures);
+    text.single("push_delivered", "counter", "Push notifications taken", now.push_delivered);
+    text.single("push_failed", "counter", "Tries of push notifications that failed", now.push_failed);
+    text.single("push_gave_up", "counter", "Push configurations given up", now.push_gave_up);
+    let outbox = app.session.outbox_now();
+    text.single("push_active", "gauge", "Push configurations with something to tell", outbox.active);
+    text.single("push_waiting", "gauge", "Those of them that wait after a failure", outbox.waiting);
+    let lag = "How old the oldest event is that is being told, in milliseconds";
+    text.single("push_lag_milliseconds", "gauge", lag, outbox.lag_millis);
     text.name("tasks_settled", "counter", "How often a task came to rest, by state");
     for (state, count) in now.tasks_settled {
         text.labelled("tasks_settled_total", &[("state", spell(state))], count);

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CommandSpec, Fault, KeptPushConfig, Message, Operation, OperationKind, PushConfigCall, PushConfigPage,
-    Scope, Seq, TaskId, TaskView,
+    CommandSpec, Cursor, Fault, KeptPushConfig, Message, Operation, OperationKind, PushConfigCall,
+    PushConfigPage, Scope, TaskId, TaskView, WhenLost,
 };
 use attache_session::{Reply, Seen, Subscription, TaskPage, WhenFinished};
 use attache_wire::devtool::Profile;
 use attache_wire::encode::{ArtifactsShown, TaskShape};
-use attache_wire::{Decoded, Version};
+use attache_wire::{Decoded, Version, replay};
 use http::HeaderMap;
 
 use crate::activation::Activation;
@@ -63,17 +63,17 @@ pub(crate) enum Outcome {
 pub(crate) struct Opened {
     pub(crate) subscription: Subscription,
     pub(crate) shape: TaskShape,
-    pub(crate) begins: Begins,
+    pub(crate) first: First,
 }
 
 /// What a stream shows first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begins {
-    WithTask,
+pub(crate) enum First {
+    Task,
     /// The task itself is left out, unless there is nothing else to be seen.
-    WithEvents,
+    Events,
     /// The answer is one bare message; there is no task to be seen.
-    WithMessage,
+    Message,
 }
 
 /// Checks in the order extension, capability, parameters, resource, state; then acts.
@@ -105,6 +105,7 @@ async fn act(
     check_capability(app, kind)?;
     let Decoded { operation, tenant, .. } = decoded?;
     check_tenant(app, tenant.as_deref())?;
+    let replays = activation.is_active(replay::URI);
     let scope = &Scope::new(tenant.unwrap_or_default(), admitted.caller.owner);
     let session = &app.session;
     // What ties a request's number to the task that other lines of the log name.
@@ -122,7 +123,10 @@ async fn act(
                 Reply::Message(message) => Outcome::Replied(message),
             }
         }
-        Operation::Get(get) => {
+        Operation::Get(mut get) => {
+            if replays {
+                get.at = cursor(headers)?;
+            }
             let seen = session.get(scope, &get).await?;
             done(&seen.view.task);
             let shape = shape(get.history_length, activation.profile_for(&seen.view));
@@ -146,20 +150,24 @@ async fn act(
             let length = send.configuration.history_length;
             let continues = send.message.task.is_some();
             let send = activation.adopt(send);
-            let (subscription, bare) = session.stream(scope, send, last_event_id(headers)?).await?;
+            let after = cursor(headers)?;
+            let (subscription, bare) = session.stream(scope, send, after.as_ref()).await?;
             done(&subscription.view.task);
             let shape = shape(length, activation.profile_for(&subscription.view));
             // Both dialects of the extension go on where they were; 1.0 wants every stream to begin with the task.
             let goes_on = continues && shape.profile != Profile::Plain && version == Version::V0_3;
-            let begins = match (bare, goes_on) {
-                (true, _) => Begins::WithMessage,
-                (false, true) => Begins::WithEvents,
-                (false, false) => Begins::WithTask,
+            let first = match (bare, goes_on) {
+                (true, _) => First::Message,
+                (false, true) => First::Events,
+                (false, false) => First::Task,
             };
-            Outcome::Stream(Opened { subscription, shape, begins })
+            Outcome::Stream(Opened { subscription, shape, first })
         }
         Operation::Subscribe(mut subscribe) => {
-            subscribe.after = last_event_id(headers)?.or(subscribe.after);
+            subscribe.after = cursor(headers)?.or(subscribe.after);
+            if replays {
+                subscribe.when_lost = WhenLost::Tell;
+            }
             let when_finished = match version {
                 Version::V0_3 => WhenFinished::Show,
                 Version::V1_0 => WhenFinished::Refuse,
@@ -167,7 +175,7 @@ async fn act(
             let subscription = session.subscribe(scope, &subscribe, when_finished).await?;
             done(&subscription.view.task);
             let shape = shape(None, activation.profile_for(&subscription.view));
-            Outcome::Stream(Opened { subscription, shape, begins: Begins::WithTask })
+            Outcome::Stream(Opened { subscription, shape, first: First::Task })
         }
         Operation::Commands(list) => Outcome::Commands(session.commands(scope, list).await?),
         Operation::Execute(send) => {
@@ -192,18 +200,22 @@ async fn act(
     })
 }
 
-/// When the card lists tenants, there are no others.
+/// When tenants are listed, there are no others.
 fn check_tenant(app: &App, tenant: Option<&str>) -> Result<(), Fault> {
     let Some(tenant) = tenant else { return Ok(()) };
-    let mut listed = app.options.card.interfaces.iter().filter_map(|it| it.tenant.as_deref()).peekable();
-    if listed.peek().is_none() || listed.any(|known| known == tenant) {
+    let listed = &app.options.tenants;
+    let fits = tenant.len() <= LONGEST_TENANT && !attache_wire::rest::is_reserved(tenant);
+    if fits && (listed.is_empty() || listed.iter().any(|known| known == tenant)) {
         return Ok(());
     }
-    Err(Fault::TenantNotFound { tenant: tenant.chars().take(LONGEST_TENANT).collect() })
+    Err(Fault::TenantNotFound { tenant: tenant.chars().take(TOLD_OF_TENANT).collect() })
 }
 
+/// A tenant is part of every key in the store; none has a longer name, in bytes.
+const LONGEST_TENANT: usize = 256;
+
 /// How much of an unknown tenant's name is told back.
-const LONGEST_TENANT: usize = 80;
+const TOLD_OF_TENANT: usize = 80;
 
 pub(crate) fn shape(history_length: Option<usize>, profile: Profile) -> TaskShape {
     TaskShape { history_length, artifacts: ArtifactsShown::WhenAny, profile }
@@ -231,15 +243,11 @@ fn check_capability(app: &App, kind: OperationKind) -> Result<(), Fault> {
     }
 }
 
-/// Where a stream was cut off, as browsers and SSE clients say it.
-fn last_event_id(headers: &HeaderMap) -> Result<Option<Seq>, Fault> {
-    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let text = value.to_str().unwrap_or_default().trim();
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let seq = text.parse().map_err(|_| Fault::BadCursor { given: text.chars().take(40).collect() })?;
-    Ok(Some(Seq(seq)))
+/// Where a stream was cut off: as the replay extension says it, or as browsers and SSE clients do.
+fn cursor(headers: &HeaderMap) -> Result<Option<Cursor>, Fault> {
+    let value = headers.get(replay::CURSOR_HEADER).or_else(|| headers.get("last-event-id"));
+    let text = value.map(|value| value.to_str().unwrap_or("unreadable").trim()).unwrap_or_default();
+    if text.is_empty() { Ok(None) } else { replay::parse(text).map(Some) }
 }
 
 fn report(request: u64, kind: OperationKind, fault: &Fault) {

@@ -4,12 +4,18 @@ use std::time::Duration;
 
 use attache_domain::AgentCard;
 
+pub use crate::body::BodyRoom;
+
 /// Everything a server needs to know besides the session it serves.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
     pub card: AgentCard,
-    /// The same card with signatures, served in its place.
+    /// What callers who have shown the token are told instead.
+    pub extended_card: Option<AgentCard>,
+    /// The same cards with signatures, served in their place.
     pub signed_card: Option<SignedCard>,
+    /// The tenants there are; any, when none is named.
+    pub tenants: Vec<String>,
     /// How long clients may keep the card before they ask again.
     pub card_max_age: Duration,
     /// When set, every call but the public card and the health check must carry it.
@@ -26,23 +32,41 @@ pub struct ServerOptions {
 /// Documents that were signed by whoever has the keys. Nothing in them may be changed any more.
 #[derive(Debug, Clone)]
 pub struct SignedCard {
+    pub public: SignedDocuments,
+    /// There exactly when there is an extended card.
+    pub extended: Option<SignedDocuments>,
+    /// The public keys, as a JWK Set.
+    pub key_set: Vec<u8>,
+}
+
+/// One card in both of its forms.
+#[derive(Debug, Clone)]
+pub struct SignedDocuments {
     /// Read by clients of both versions.
     pub superset: Vec<u8>,
     /// 1.0 only.
     pub pure: Vec<u8>,
-    /// The public keys, as a JWK Set.
-    pub key_set: Vec<u8>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub body_bytes: usize,
+    /// Room for all bodies together that are being received.
+    pub body_room: BodyRoom,
+    /// All headers of a request together; at least 8 KiB.
+    pub header_bytes: usize,
     /// Levels of nesting in a JSON body.
     pub json_depth: usize,
     pub connections: usize,
+    /// Calls under way at once on one HTTP/2 connection.
+    pub streams_per_connection: u32,
     /// A client that takes longer to send its headers, or its body, is cut off.
     pub header_timeout: Duration,
     pub body_timeout: Duration,
+    /// A connection without a call is closed after this; over HTTP/1.1 after `header_timeout` if that is less.
+    pub idle_timeout: Duration,
+    /// A client that takes nothing of what it is sent for so long is cut off.
+    pub stall_timeout: Duration,
     /// Silence on a stream before a comment line shows that it lives.
     pub heartbeat: Duration,
     /// How long a shutdown waits for calls that are under way.
@@ -53,10 +77,15 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes: 20 << 20,
+            body_room: BodyRoom::of(256 << 20),
+            header_bytes: 64 << 10,
             json_depth: 64,
             connections: 16_384,
+            streams_per_connection: 256,
             header_timeout: Duration::from_secs(20),
             body_timeout: Duration::from_secs(60),
+            idle_timeout: Duration::from_secs(120),
+            stall_timeout: Duration::from_secs(60),
             heartbeat: Duration::from_secs(15),
             shutdown_patience: Duration::from_secs(10),
         }

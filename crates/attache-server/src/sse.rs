@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
-use attache_domain::{ContextId, Fact, Fault, Seq, TaskId, TaskView};
+use attache_domain::{ContextId, Fact, Fault, Gap, Seq, TaskId, TaskView};
 use attache_session::{Entry, Follower, Subscription};
 use attache_wire::Dialect;
 use attache_wire::devtool::{Occasion, Profile};
 use attache_wire::encode::{self, TaskShape};
+use attache_wire::replay::{self, Mark};
 use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderValue, header};
@@ -46,6 +47,10 @@ pub(crate) struct EventStream {
     /// Shown first, unless the answer is a bare message.
     first: Option<Arc<TaskView>>,
     follower: Option<Follower>,
+    /// The log's name, for those who want to know where in it they are.
+    epoch: Option<Arc<str>>,
+    /// What the task that is shown first leaves out.
+    gap: Option<Gap>,
     entries: Vec<Arc<Entry>>,
     heartbeat: Duration,
     silence: Pin<Box<Sleep>>,
@@ -67,7 +72,7 @@ impl EventStream {
         subscription: Subscription,
         bare: bool,
     ) -> Self {
-        let Subscription { view, follower } = subscription;
+        let Subscription { view, follower, gap } = subscription;
         let heartbeat = app.options.limits.heartbeat;
         let (mut open, mut close) = (b"\ndata: ".to_vec(), Vec::new());
         framing.open(&mut open);
@@ -85,6 +90,8 @@ impl EventStream {
             preface: Vec::new(),
             first: (!bare).then_some(view),
             follower,
+            epoch: None,
+            gap,
             entries: Vec::new(),
             heartbeat,
             silence: Box::pin(tokio::time::sleep(heartbeat)),
@@ -103,6 +110,11 @@ impl EventStream {
         frame.extend_from_slice(payload);
         frame.extend_from_slice(&self.close);
         self.preface = frame;
+    }
+
+    /// Says with everything where in the log it stands.
+    pub(crate) fn mark_places(&mut self, epoch: Arc<str>) {
+        self.epoch = Some(epoch);
     }
 
     /// Leaves the task itself out, unless there is nothing else to be seen.
@@ -198,8 +210,14 @@ impl EventStream {
     }
 
     fn write_task(&self, view: &TaskView, out: &mut Vec<u8>) {
-        self.open_frame(view.progress.head, out);
+        let seq = view.progress.head;
+        self.open_frame(seq, out);
+        let start = out.len();
         encode::write_task_item(self.dialect, view, self.shape, out);
+        if let Some(epoch) = &self.epoch {
+            let mark = Mark { epoch, seq, gap: self.gap.as_ref() };
+            replay::mark_item(self.dialect, &mark, out, start);
+        }
         self.close_frame(out);
     }
 
@@ -220,8 +238,16 @@ impl EventStream {
         }
         out.reserve(USUAL_FRAME);
         self.open_frame(entry.event.seq, out);
-        let number = profile.index(self.dialect);
-        entry.write_spelled(number, others, out, |entry, out| self.spell(entry, out));
+        let plain = profile.index(self.dialect);
+        let number = if self.epoch.is_some() { replay::index(plain) } else { plain };
+        entry.write_spelled(number, others, out, |entry, out| {
+            let start = out.len();
+            self.spell(entry, out);
+            if let Some(epoch) = &self.epoch {
+                let mark = Mark { epoch, seq: entry.event.seq, gap: None };
+                replay::mark_item(self.dialect, &mark, out, start);
+            }
+        });
         self.close_frame(out);
     }
 
@@ -246,6 +272,10 @@ impl EventStream {
 
     fn open_frame(&self, seq: Seq, out: &mut Vec<u8>) {
         out.extend_from_slice(b"id: ");
+        if let Some(epoch) = &self.epoch {
+            out.extend_from_slice(epoch.as_bytes());
+            out.push(b'.');
+        }
         write_number(seq.0, out);
         out.extend_from_slice(&self.open);
     }

@@ -8,10 +8,12 @@ pub mod gemini_extension;
 mod http;
 pub mod model_server;
 mod process;
+mod push_receiver;
 mod sse;
 
 pub use http::{Answer, Client};
 pub use process::{Launch, ServerProcess};
+pub use push_receiver::{PushReceiver, Reaction};
 pub use sse::{Frame, SseStream};
 
 use std::time::Duration;

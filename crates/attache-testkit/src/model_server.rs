@@ -21,6 +21,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 
+pub(crate) use connection::read_request;
 pub use planned::{Ending, Planned, Step};
 pub use received::Received;
 

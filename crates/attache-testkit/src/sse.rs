@@ -124,7 +124,8 @@ fn parse(raw: String) -> Frame {
     let (mut id, mut event, mut data) = (None, None, None);
     for line in raw.lines().filter(|line| !line.is_empty()) {
         match line.split_once(": ") {
-            Some(("id", value)) => id = value.parse().ok(),
+            // With the replay extension the number stands behind the name of the log.
+            Some(("id", value)) => id = value.rsplit('.').next().and_then(|number| number.parse().ok()),
             Some(("event", value)) => event = Some(value.to_owned()),
             Some(("data", value)) => {
                 assert!(data.is_none(), "two data lines in {raw:?}");

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use anyhow::Context;
 use attache_config::{AgentFlags, Flags, ModelChoice, Settings, StoreChoice};
 use attache_server::{Server, ServerHandle};
-use attache_session::SessionService;
+use attache_session::{SessionOptions, SessionService};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -44,7 +44,9 @@ async fn serve(settings: Settings, flags: AgentFlags) -> anyhow::Result<()> {
     let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
     let options = wiring::server_options(&settings, &base_url)?;
     let stores = wiring::stores(&settings)?;
-    let session = SessionService::start(stores, agent, wiring::session_options(&settings))
+    let session_options =
+        SessionOptions { push: wiring::push(&settings)?, ..wiring::session_options(&settings) };
+    let session = SessionService::start(stores, agent, session_options)
         .await
         .context("cannot take up the stored tasks")?;
     let server = Server::new(listener, session.clone(), options);

@@ -10,7 +10,7 @@ use attache_card::{Existing, KeySet, SigningKey, sign};
 use attache_config::Settings;
 use attache_domain::AgentCard;
 use attache_net::Url;
-use attache_server::SignedCard;
+use attache_server::{SignedCard, SignedDocuments};
 use attache_wire::card::{CardForm, write};
 use jiff::Timestamp;
 
@@ -22,10 +22,11 @@ const MOST_KEY: u64 = 64 << 10;
 /// Where the server shows its public keys.
 const KEYS_PATH: &str = "/.well-known/jwks.json";
 
-/// The documents of `card` with the signatures of all configured keys, if there are any.
+/// The documents of the public card and the extended one with the signatures of all configured keys, if there are any.
 pub(crate) fn signed_card(
     settings: &Settings,
-    card: &AgentCard,
+    public_card: &AgentCard,
+    extended: Option<&AgentCard>,
     base_url: &str,
 ) -> anyhow::Result<Option<SignedCard>> {
     let keys = configured(settings)?;
@@ -33,14 +34,18 @@ pub(crate) fn signed_card(
         return Ok(None);
     }
     let jku = jku(settings.card.jku.as_deref(), base_url)?;
-    let document = |form| -> anyhow::Result<Vec<u8>> {
+    let document = |card, form| -> anyhow::Result<Vec<u8>> {
         let document = attache_card::parse(&write(form, card)).context("cannot sign the card")?;
         let signed = sign(&document, &keys, jku.as_deref(), Existing::Replace);
         Ok(serde_json::to_vec(&signed.context("cannot sign the card")?)?)
     };
+    let documents = |card| -> anyhow::Result<SignedDocuments> {
+        let (superset, pure) = (document(card, CardForm::Superset)?, document(card, CardForm::Pure)?);
+        Ok(SignedDocuments { superset, pure })
+    };
     Ok(Some(SignedCard {
-        superset: document(CardForm::Superset)?,
-        pure: document(CardForm::Pure)?,
+        public: documents(public_card)?,
+        extended: extended.map(documents).transpose()?,
         key_set: serde_json::to_vec(&public(&keys).to_json())?,
     }))
 }

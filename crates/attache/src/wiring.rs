@@ -4,16 +4,19 @@ use std::ffi::OsString;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
-use attache_config::{AgentFlags, ModelChoice, Settings, StoreChoice, Synchronous, card_of};
+use attache_config::{
+    AgentFlags, ModelChoice, Settings, StoreChoice, Synchronous, card_of, extended_card_of,
+};
 use attache_domain::{AgentCard, AgentExtension};
-use attache_server::{Limits, ServerOptions};
-use attache_session::{Agent, SessionOptions};
+use attache_net::{Secret, SystemResolver};
+use attache_server::{BodyRoom, CourierOptions, HttpCourier, Limits, ServerOptions};
+use attache_session::{Agent, PushOptions, PushSettings, SessionOptions, Told};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
-use attache_wire::devtool;
+use attache_wire::{devtool, extensions, replay};
 
 use crate::furnishing::{Furnishing, Start};
 use crate::report::hinted;
@@ -80,13 +83,44 @@ pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
     }
 }
 
+/// Who carries push notifications; nobody when the operator wants none.
+pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> {
+    let push = &settings.push;
+    if !push.enabled {
+        return Ok(None);
+    }
+    let courier = HttpCourier::new(CourierOptions {
+        allow: push.allow_private_addresses.clone(),
+        allow_http: push.allow_http,
+        timeout: push.timeout,
+        signing_key: push.signing_key.as_ref().map(|key| Secret::new(key.expose())),
+        resolver: Arc::new(SystemResolver),
+    });
+    let courier = courier.context("cannot send push notifications")?;
+    let told = if push.artifacts { Told::StatusesAndArtifacts } else { Told::Statuses };
+    let options = PushOptions { told, attempts: push.attempts, ..PushOptions::default() };
+    Ok(Some(PushSettings { courier: Arc::new(courier), options }))
+}
+
 pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Result<ServerOptions> {
     let limits = &settings.limits;
     let mut card = card_of(settings, base_url);
-    offer_development_tool(&mut card, settings.card.require_development_tool);
+    let mut extended_card = extended_card_of(settings, base_url);
+    for card in [&mut card].into_iter().chain(&mut extended_card) {
+        offer(card, devtool::URI, "Thoughts, tool calls, approvals and commands of a coding agent.");
+        require_development_tool(card, settings.card.require_development_tool);
+        offer(
+            card,
+            replay::URI,
+            "Cursors on everything a stream shows, for coming back on any binding without a loss.",
+        );
+        offer(card, extensions::IDEMPOTENT_SEND, "A message's id alone tells whether it came before.");
+    }
     Ok(ServerOptions {
-        signed_card: signing::signed_card(settings, &card, base_url)?,
+        tenants: tenants(settings)?,
+        signed_card: signing::signed_card(settings, &card, extended_card.as_ref(), base_url)?,
         card,
+        extended_card,
         card_max_age: settings.card.max_age,
         bearer_token: settings.token.clone(),
         allowed_hosts: allowed_hosts(settings),
@@ -94,27 +128,46 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         strict_version: settings.strict_version,
         limits: Limits {
             body_bytes: limits.body_bytes,
+            body_room: BodyRoom::of(limits.body_room_bytes),
+            header_bytes: limits.header_bytes,
             json_depth: limits.json_depth,
             connections: limits.connections,
+            streams_per_connection: limits.streams_per_connection,
             header_timeout: limits.header_timeout,
             body_timeout: limits.body_timeout,
+            idle_timeout: limits.idle_timeout,
+            stall_timeout: limits.stall_timeout,
             heartbeat: limits.heartbeat,
             shutdown_patience: limits.shutdown_patience,
         },
     })
 }
 
-/// Every attache speaks the extension; an operator who lists it describes it in their own words.
-fn offer_development_tool(card: &mut AgentCard, required: bool) {
+/// The tenants that the cards tell of, none of which may be called like one of our paths.
+fn tenants(settings: &Settings) -> anyhow::Result<Vec<String>> {
+    let tenants: Vec<String> = settings.card.tenants().cloned().collect();
+    match tenants.iter().find(|tenant| attache_wire::rest::is_reserved(tenant)) {
+        None => Ok(tenants),
+        Some(tenant) => Err(hinted(
+            anyhow!("the setting `card.tenants` has {tenant:?}, which no tenant can be called"),
+            format!("a path that begins with /{tenant}/ means something else; choose another name"),
+        )),
+    }
+}
+
+/// Lists an extension that every attache speaks, unless an operator lists it in their own words.
+fn offer(card: &mut AgentCard, uri: &str, description: &str) {
     let listed = &mut card.capabilities.extensions;
-    match listed.iter_mut().find(|extension| devtool::speaks(&extension.uri)) {
-        Some(extension) => extension.required |= required,
-        None => listed.push(AgentExtension {
-            uri: devtool::URI.to_owned(),
-            description: Some("Thoughts, tool calls, approvals and commands of a coding agent.".to_owned()),
-            required,
-            params: None,
-        }),
+    let is_this = |known: &str| known == uri || (devtool::speaks(uri) && devtool::speaks(known));
+    if !listed.iter().any(|extension| is_this(&extension.uri)) {
+        let description = Some(description.to_owned());
+        listed.push(AgentExtension { uri: uri.to_owned(), description, required: false, params: None });
+    }
+}
+
+fn require_development_tool(card: &mut AgentCard, required: bool) {
+    for extension in &mut card.capabilities.extensions {
+        extension.required |= required && devtool::speaks(&extension.uri);
     }
 }
 

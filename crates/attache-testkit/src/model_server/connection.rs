@@ -65,7 +65,7 @@ async fn hold(connection: &mut BufReader<TcpStream>, shared: &Shared) -> io::Res
 }
 
 /// `None` when the client left without asking.
-async fn read_request(connection: &mut BufReader<TcpStream>) -> io::Result<Option<Received>> {
+pub(crate) async fn read_request(connection: &mut BufReader<TcpStream>) -> io::Result<Option<Received>> {
     let mut line = String::new();
     if connection.read_line(&mut line).await? == 0 {
         return Ok(None);

@@ -34,6 +34,9 @@ pub(super) struct SourceArguments {
     /// Settings file, for your own card; see docs/settings.md
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// The card for callers who have the token, of your own settings
+    #[arg(long, conflicts_with = "card")]
+    pub(super) extended: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -93,10 +93,21 @@ fn own(arguments: &SourceArguments) -> anyhow::Result<Found> {
     let base_url = settings.public_url.clone().unwrap_or_else(|| format!("http://{listening}"));
     let options = wiring::server_options(&settings, &base_url)?;
     let pure = arguments.a2a_version == Some(DocumentVersion::V1_0);
-    let text = match options.signed_card {
+    let form = if pure { CardForm::Pure } else { CardForm::Superset };
+    let (card, signed) = match arguments.extended {
+        false => (Some(options.card), options.signed_card.map(|signed| signed.public)),
+        true => (options.extended_card, options.signed_card.and_then(|signed| signed.extended)),
+    };
+    let Some(card) = card else {
+        return Err(hinted(
+            anyhow!("the settings have no extended card"),
+            "docs/card.md shows how to write one",
+        ));
+    };
+    let text = match signed {
         Some(signed) if pure => signed.pure,
         Some(signed) => signed.superset,
-        None => write(if pure { CardForm::Pure } else { CardForm::Superset }, &options.card),
+        None => write(form, &card),
     };
     Ok(Found { text, origin: Origin::Own(Box::new(settings)) })
 }

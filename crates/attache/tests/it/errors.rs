@@ -140,7 +140,7 @@ async fn c1_a_finished_task_cannot_be_canceled() {
 
 #[tokio::test]
 async fn p1_push_is_refused_before_the_task_is_looked_for() {
-    let server = start().await;
+    let server = start_with("[push]\nenabled = false\n").await;
     let client = server.client();
     let task = task_of(Pair::Rpc10, &client, "m1", "echo x").await;
     for pair in Pair::ALL {

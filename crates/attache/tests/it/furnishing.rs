@@ -1,6 +1,7 @@
 //! What a conversation works with: settings, context files, rules, trust, and what clients wish for.
 
 use std::fs;
+use std::time::Duration;
 
 use attache_testkit::model_server::{ModelServer, anthropic, gemini, openai};
 use attache_testkit::{Client, Launch, ServerProcess};
@@ -53,6 +54,43 @@ async fn context_files_are_told_from_the_start_and_others_when_they_are_near() {
     assert!(!told.contains("Deep wisdom."));
     let last = model.received()[2].json()["contents"].to_string();
     assert_eq!(last.matches("Deep wisdom.").count(), 1, "once is enough: {last}");
+}
+
+#[tokio::test]
+async fn what_changes_in_the_workspace_counts_for_the_next_conversation() {
+    let model = ModelServer::playing([
+        says("1"),
+        says("2"),
+        says("3"),
+        touch("made"),
+        says("4"),
+        touch("again"),
+        says("5"),
+    ]);
+    let launch = launch_with(&model);
+    write(&launch, "work/GEMINI.md", "First words.");
+    let server = launch.start().await;
+    // What has just been written is read each time; this is about what is remembered.
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    let told = |number: usize| model.received()[number].json()["contents"].to_string();
+    for (number, id) in ["m1", "m2"].into_iter().enumerate() {
+        send(&server.client(), id, "Hello!").await;
+        assert!(told(number).contains("First words."), "{}", told(number));
+    }
+    write(&launch, "work/GEMINI.md", "Other words.");
+    write(&launch, "work/new.rs", "");
+    send(&server.client(), "m3", "Hello!").await;
+    assert!(told(2).contains("Other words.") && !told(2).contains("First words."), "{}", told(2));
+    assert!(told(2).contains("new.rs"), "{}", told(2));
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    let allowed = "{\"tools\": {\"allowed\": [\"run_shell_command(touch)\"]}}";
+    write(&launch, "work/.gemini/settings.json", allowed);
+    let task = send(&server.client(), "m4", "Make it!").await;
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    fs::remove_file(work(&launch).join(".gemini/settings.json")).unwrap();
+    let task = send(&server.client(), "m5", "Again!").await;
+    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");
 }
 
 #[tokio::test]

@@ -226,6 +226,19 @@ async fn a4_without_the_token_nothing_is_served_but_card_and_health() {
 }
 
 #[tokio::test]
+async fn a_refusal_before_the_body_has_come_says_that_the_connection_ends() {
+    let server = start_with_token().await;
+    let head =
+        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n";
+    // Reads until the server closes: it must, and must have said so.
+    let answer = server.client().raw(head.as_bytes()).await.to_ascii_lowercase();
+    assert!(answer.starts_with("http/1.1 401 "), "{answer}");
+    assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
+    let answer = server.client().raw(b"GET /tasks HTTP/1.1\r\nhost: localhost\r\n\r\nGET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await;
+    assert!(answer.contains("200 OK"), "without a body the connection goes on: {answer}");
+}
+
+#[tokio::test]
 async fn a4_with_the_token_everything_is_served() {
     let server = start_with_token().await;
     for authorization in [format!("Bearer {TOKEN}"), format!("bearer {TOKEN}"), format!("BEARER  {TOKEN}")] {

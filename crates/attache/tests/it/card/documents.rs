@@ -128,7 +128,7 @@ pub(super) fn pure() -> Value {
         ],
         "capabilities": {
             "streaming": true,
-            "pushNotifications": false,
+            "pushNotifications": true,
             "extendedAgentCard": false,
             "extensions": [
                 {
@@ -137,10 +137,18 @@ pub(super) fn pure() -> Value {
                     "params": {"level": 3, "deep": {"on": true}},
                 },
                 {"uri": "https://example.com/ext/two"},
-                // Every attache has this one, listed or not.
+                // Every attache has these, listed or not.
                 {
                     "uri": "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md",
                     "description": "Thoughts, tool calls, approvals and commands of a coding agent.",
+                },
+                {
+                    "uri": "urn:attache:extension:replay:v1",
+                    "description": "Cursors on everything a stream shows, for coming back on any binding without a loss.",
+                },
+                {
+                    "uri": "urn:attache:extension:idempotent-send:v1",
+                    "description": "A message's id alone tells whether it came before.",
                 },
             ],
         },

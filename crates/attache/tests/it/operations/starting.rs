@@ -205,6 +205,8 @@ async fn a_bad_setting_stops_the_start_with_what_would_be_right() {
         ("[limits]\nheartbeat_seconds = 0\n", "limits.heartbeat_seconds"),
         ("[card]\ntenants = [\"v1\"]\n", "card.tenants"),
         ("[card]\ntenants = [\"a/b\"]\n", "card.tenants"),
+        ("[card]\ntenants = [\"lf.a2a.v1.A2AService\"]\n", "lf.a2a.v1.A2AService"),
+        ("[card.extended]\n", "extended card"),
         ("public_url = \"agent.example\"\n", "public_url"),
     ] {
         let (code, said) = launch().forgetful().settings(settings).fails().await;

@@ -1,0 +1,215 @@
+//! gRPC's frames: five bytes that say how long a message is and whether it is compressed, then the message.
+
+use std::io::{Read, Write};
+
+use attache_domain::Fault;
+use attache_wire::proto::{Code, Status};
+use bytes::{Buf, Bytes, BytesMut};
+use flate2::read::GzDecoder;
+use http::HeaderMap;
+
+use crate::{Limits, body};
+
+/// What comes before every message.
+pub(super) const PREFIX: usize = 5;
+
+/// How the compressed messages of a request are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Identity,
+    Gzip,
+}
+
+/// What [`Encoding`] knows, for clients that try something else.
+pub(super) const ENCODINGS: &str = "identity,gzip";
+
+impl Encoding {
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Status> {
+        match headers.get("grpc-encoding").map(|value| value.to_str().unwrap_or("unreadable").trim()) {
+            None | Some("identity") => Ok(Self::Identity),
+            Some("gzip") => Ok(Self::Gzip),
+            Some(other) => {
+                let other: String = other.chars().take(40).collect();
+                let message = format!("messages may be compressed as {ENCODINGS}, not as {other:?}");
+                Err(Status { code: Code::Unimplemented, message, details: Vec::new() })
+            }
+        }
+    }
+
+    /// May there be compressed messages?
+    fn check(self) -> Result<(), Fault> {
+        match self {
+            Self::Gzip => Ok(()),
+            Self::Identity => Err(broken("the message is compressed, but grpc-encoding does not say how")),
+        }
+    }
+}
+
+/// A message under way: [`close`] fills in its length.
+pub(super) fn open() -> Vec<u8> {
+    let mut out = Vec::with_capacity(1024);
+    out.resize(PREFIX, 0);
+    out
+}
+
+/// Makes a frame of the message that begins, with its prefix, at `start`.
+pub(super) fn close(out: &mut [u8], start: usize) {
+    let length = u32::try_from(out.len() - start - PREFIX).unwrap_or(u32::MAX);
+    out[start] = 0;
+    out[start + 1..start + PREFIX].copy_from_slice(&length.to_be_bytes());
+}
+
+/// The message of a body that holds exactly one. The limit is also that of what a compressed one unpacks to.
+pub(super) async fn only(body: Bytes, encoding: Encoding, limits: &Limits) -> Result<Bytes, Fault> {
+    let limit = limits.body_bytes;
+    let Prefix { compressed, length } = match Prefix::of(&body, limit)? {
+        Some(prefix) => prefix,
+        None if body.is_empty() => return Err(broken("the request holds no message")),
+        None => return Err(broken("the message broke off")),
+    };
+    let message = body.slice(PREFIX..);
+    match message.len() {
+        found if found < length => return Err(broken("the message broke off")),
+        found if found > length => return Err(broken("the request holds more than one message")),
+        _ => {}
+    }
+    if !compressed {
+        return Ok(message);
+    }
+    encoding.check()?;
+    // Unpacked twice: nothing is kept before there is room for it.
+    let length = unpack(&message, limit, &mut std::io::sink())?;
+    body::unpacked(length, limits, || {
+        let mut unpacked = Vec::with_capacity(length);
+        unpack(&message, limit, &mut unpacked)?;
+        Ok(unpacked)
+    })
+    .await
+}
+
+/// Takes the first message from the front of `buffer` once all of it is there; for messages that are small.
+pub(super) fn next(buffer: &mut BytesMut, encoding: Encoding, limit: usize) -> Result<Option<Bytes>, Fault> {
+    let Some(Prefix { compressed, length }) = Prefix::of(buffer, limit)? else { return Ok(None) };
+    if buffer.len() < PREFIX + length {
+        return Ok(None);
+    }
+    buffer.advance(PREFIX);
+    let message = buffer.split_to(length).freeze();
+    if !compressed {
+        return Ok(Some(message));
+    }
+    encoding.check()?;
+    let mut unpacked = Vec::new();
+    unpack(&message, limit, &mut unpacked)?;
+    Ok(Some(unpacked.into()))
+}
+
+struct Prefix {
+    compressed: bool,
+    length: usize,
+}
+
+impl Prefix {
+    fn of(buffer: &[u8], limit: usize) -> Result<Option<Self>, Fault> {
+        let Some(&[flag, a, b, c, d]) = buffer.first_chunk::<PREFIX>() else { return Ok(None) };
+        let length = u32::from_be_bytes([a, b, c, d]) as usize;
+        if length > limit {
+            return Err(Fault::BodyTooLarge { limit });
+        }
+        match flag {
+            0 | 1 => Ok(Some(Self { compressed: flag == 1, length })),
+            _ => Err(broken("the message's first byte is neither 0 nor 1")),
+        }
+    }
+}
+
+/// Says how many bytes there were, at most `limit`.
+fn unpack(message: &[u8], limit: usize, out: &mut impl Write) -> Result<usize, Fault> {
+    let most = limit as u64 + 1;
+    match std::io::copy(&mut GzDecoder::new(message).take(most), out) {
+        Ok(length) => usize::try_from(length).ok().filter(|length| *length <= limit),
+        Err(error) => return Err(broken(&format!("the message cannot be decompressed: {error}"))),
+    }
+    .ok_or(Fault::BodyTooLarge { limit })
+}
+
+fn broken(what: &str) -> Fault {
+    Fault::InvalidRequest { what: what.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn framed(flag: u8, message: &[u8]) -> Vec<u8> {
+        let mut out = vec![flag];
+        out.extend_from_slice(&u32::try_from(message.len()).unwrap().to_be_bytes());
+        out.extend_from_slice(message);
+        out
+    }
+
+    fn gzip(message: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(message).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    async fn check(body: &[u8], encoding: Encoding, expected: Result<&[u8], &str>) {
+        let limits = Limits { body_bytes: 100, ..Limits::default() };
+        let found = only(Bytes::copy_from_slice(body), encoding, &limits).await;
+        let found = found.map_err(|fault| fault.to_string());
+        match (found, expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found, expected),
+            (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
+            (found, expected) => panic!("{found:?} instead of {expected:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_request_holds_exactly_one_message() {
+        use Encoding::{Gzip, Identity};
+        check(&framed(0, b"abc"), Identity, Ok(b"abc")).await;
+        check(&framed(0, b"abc"), Gzip, Ok(b"abc")).await;
+        check(&framed(0, b""), Identity, Ok(b"")).await;
+        check(&framed(1, &gzip(b"abc")), Gzip, Ok(b"abc")).await;
+        check(b"", Identity, Err("holds no message")).await;
+        check(b"\0\0\0", Identity, Err("broke off")).await;
+        check(&framed(0, b"abc")[..7], Identity, Err("broke off")).await;
+        check(&[framed(0, b"a"), framed(0, b"b")].concat(), Identity, Err("more than one")).await;
+        check(&framed(1, &gzip(b"abc")), Identity, Err("does not say how")).await;
+        check(&framed(1, b"abc"), Gzip, Err("cannot be decompressed")).await;
+        check(&framed(7, b"abc"), Identity, Err("neither 0 nor 1")).await;
+    }
+
+    #[tokio::test]
+    async fn the_limit_counts_before_and_after_decompression() {
+        check(&framed(0, &[0; 101]), Encoding::Identity, Err("larger than 100 bytes")).await;
+        check(&framed(1, &gzip(&[0; 100])), Encoding::Gzip, Ok(&[0; 100])).await;
+        check(&framed(1, &gzip(&[0; 1 << 20])), Encoding::Gzip, Err("larger than 100 bytes")).await;
+    }
+
+    #[test]
+    fn messages_that_arrive_in_pieces_are_put_together() {
+        let frames = [framed(0, b"first"), framed(0, b""), framed(0, b"third")].concat();
+        let mut buffer = BytesMut::new();
+        let mut found = Vec::new();
+        for byte in frames {
+            buffer.extend_from_slice(&[byte]);
+            while let Some(message) = next(&mut buffer, Encoding::Identity, 100).unwrap() {
+                found.push(message);
+            }
+        }
+        assert_eq!(found, [&b"first"[..], b"", b"third"]);
+    }
+
+    #[tokio::test]
+    async fn a_closed_frame_is_read_again() {
+        let mut out = open();
+        out.extend_from_slice(b"hello");
+        close(&mut out, 0);
+        check(&out, Encoding::Identity, Ok(b"hello")).await;
+    }
+}

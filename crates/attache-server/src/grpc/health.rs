@@ -1,0 +1,115 @@
+//! `grpc.health.v1`: is the server ready for calls?
+
+use std::sync::Arc;
+
+use attache_domain::Fault;
+use attache_proto::health::HealthCheckRequest;
+use attache_proto::health::HealthCheckResponse;
+use attache_proto::health::health_check_response::ServingStatus;
+use attache_wire::Version;
+use attache_wire::proto::{self, Code, Status};
+use bytes::Bytes;
+use futures_util::{Stream, stream};
+use http::request::Parts;
+use http_body::Frame;
+use hyper::body::Incoming;
+use prost::Message;
+
+use super::deadline::{self, Deadline};
+use super::{answer, frame, read_message, reflection};
+use crate::app::App;
+use crate::http::Response;
+
+pub(super) const CHECK: &str = "/grpc.health.v1.Health/Check";
+pub(super) const WATCH: &str = "/grpc.health.v1.Health/Watch";
+
+pub(super) async fn check(app: &App, head: &Parts, body: Incoming) -> Response {
+    match service_named(app, head, body).await {
+        Err(status) => answer::failure(&status),
+        Ok(service) if !is_known(&service) => {
+            let service: String = service.chars().take(120).collect();
+            let message = format!("there is no service {service:?} here");
+            answer::failure(&Status { code: Code::NotFound, message, details: Vec::new() })
+        }
+        Ok(_) => answer::message(framed(now(app).await)),
+    }
+}
+
+/// Says how things are, and once more when the server stops.
+pub(super) async fn watch(app: &Arc<App>, head: &Parts, body: Incoming, deadline: Deadline) -> Response {
+    let service = match service_named(app, head, body).await {
+        Ok(service) => service,
+        Err(status) => return answer::failure(&status),
+    };
+    let status = if is_known(&service) { now(app).await } else { ServingStatus::ServiceUnknown };
+    answer::stream(watching(app.clone(), status, deadline))
+}
+
+enum Watching {
+    Begins(ServingStatus),
+    Waits,
+    Ends(Status),
+    Over,
+}
+
+fn watching(app: Arc<App>, status: ServingStatus, deadline: Deadline) -> impl Stream<Item = Frame<Bytes>> {
+    stream::unfold((app, Watching::Begins(status)), move |(app, watching)| async move {
+        Some(match watching {
+            Watching::Begins(status) => (Frame::data(closed(status)), (app, Watching::Waits)),
+            Watching::Waits => {
+                let stopped = app.stop.cancelled();
+                let stops = match deadline {
+                    Some(at) => tokio::time::timeout_at(at, stopped).await.is_ok(),
+                    None => {
+                        stopped.await;
+                        true
+                    }
+                };
+                if !stops {
+                    let trailers = answer::trailers(&deadline::exceeded());
+                    return Some((Frame::trailers(trailers), (app, Watching::Over)));
+                }
+                let end = Watching::Ends(proto::status(Version::V1_0, &Fault::Unavailable));
+                (Frame::data(closed(ServingStatus::NotServing)), (app, end))
+            }
+            Watching::Ends(status) => (Frame::trailers(answer::trailers(&status)), (app, Watching::Over)),
+            Watching::Over => return None,
+        })
+    })
+}
+
+async fn service_named(app: &App, head: &Parts, body: Incoming) -> Result<String, Status> {
+    let message = read_message(app, head, body, Version::V1_0).await?;
+    match HealthCheckRequest::decode(message) {
+        Ok(request) => Ok(request.service),
+        Err(error) => {
+            let fault = Fault::InvalidRequest { what: format!("the message cannot be read: {error}") };
+            Err(proto::status(Version::V1_0, &fault))
+        }
+    }
+}
+
+/// The server as a whole has no name.
+fn is_known(service: &str) -> bool {
+    service.is_empty() || reflection::services().any(|known| known == service)
+}
+
+async fn now(app: &App) -> ServingStatus {
+    if !app.stop.is_cancelled() && app.session.total_tasks().await.is_ok() {
+        ServingStatus::Serving
+    } else {
+        ServingStatus::NotServing
+    }
+}
+
+fn framed(status: ServingStatus) -> Vec<u8> {
+    let mut out = frame::open();
+    out.extend_from_slice(&HealthCheckResponse { status: status.into() }.encode_to_vec());
+    out
+}
+
+fn closed(status: ServingStatus) -> Bytes {
+    let mut out = framed(status);
+    frame::close(&mut out, 0);
+    out.into()
+}

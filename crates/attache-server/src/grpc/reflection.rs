@@ -1,0 +1,210 @@
+//! `grpc.reflection`: what does this server speak? A stream of questions, each with one answer.
+//!
+//! The older `v1alpha` has the same messages under another name.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use attache_domain::Fault;
+use attache_proto::DESCRIPTORS;
+use attache_proto::reflection::server_reflection_request::MessageRequest;
+use attache_proto::reflection::server_reflection_response::MessageResponse;
+use attache_proto::reflection::{
+    ErrorResponse, ExtensionNumberResponse, FileDescriptorResponse, ListServiceResponse,
+    ServerReflectionRequest, ServerReflectionResponse, ServiceResponse,
+};
+use attache_wire::Version;
+use attache_wire::proto::{self, Code, Status};
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, stream};
+use http_body::Frame;
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use prost::Message;
+use prost_types::{DescriptorProto, FileDescriptorSet};
+
+use super::deadline::{self, Deadline};
+use super::{answer, frame};
+use crate::app::App;
+use crate::http::Response;
+
+pub(super) const V1: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+pub(super) const V1_ALPHA: &str = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
+
+/// A question is a name.
+const LONGEST_QUESTION: usize = 16 << 10;
+
+/// The services that there are, by their full names.
+pub(super) fn services() -> impl Iterator<Item = &'static str> {
+    DEFINITIONS.services.iter().map(String::as_str)
+}
+
+pub(super) fn serve(app: &Arc<App>, body: Incoming, deadline: Deadline) -> Response {
+    answer::stream(answers(app.clone(), body, deadline))
+}
+
+struct Asking {
+    app: Arc<App>,
+    body: Incoming,
+    buffer: BytesMut,
+    over: bool,
+}
+
+fn answers(app: Arc<App>, body: Incoming, deadline: Deadline) -> impl Stream<Item = Frame<Bytes>> {
+    let asking = Asking { app, body, buffer: BytesMut::new(), over: false };
+    stream::unfold(asking, move |mut asking| async move {
+        if asking.over {
+            return None;
+        }
+        let question = match deadline {
+            None => next_question(&mut asking).await,
+            Some(at) => match tokio::time::timeout_at(at, next_question(&mut asking)).await {
+                Ok(question) => question,
+                Err(_) => Err(deadline::exceeded()),
+            },
+        };
+        let frame = match question {
+            Ok(Some(question)) => Frame::data(answer_to(question)),
+            Ok(None) => Frame::trailers(answer::success()),
+            Err(status) => Frame::trailers(answer::trailers(&status)),
+        };
+        asking.over = frame.is_trailers();
+        Some((frame, asking))
+    })
+}
+
+/// `None` when the client has no more questions.
+async fn next_question(asking: &mut Asking) -> Result<Option<ServerReflectionRequest>, Status> {
+    let refused = |fault: Fault| proto::status(Version::V1_0, &fault);
+    loop {
+        let found = frame::next(&mut asking.buffer, frame::Encoding::Identity, LONGEST_QUESTION);
+        if let Some(message) = found.map_err(refused)? {
+            let unreadable =
+                |error| Fault::InvalidRequest { what: format!("the message cannot be read: {error}") };
+            return ServerReflectionRequest::decode(message)
+                .map(Some)
+                .map_err(|error| refused(unreadable(error)));
+        }
+        let frame = tokio::select! {
+            () = asking.app.stop.cancelled() => return Err(refused(Fault::Unavailable)),
+            frame = asking.body.frame() => frame,
+        };
+        match frame {
+            None => return Ok(None),
+            Some(Ok(frame)) => {
+                if let Ok(data) = frame.into_data() {
+                    asking.buffer.extend_from_slice(&data);
+                }
+            }
+            Some(Err(_)) => {
+                return Err(refused(Fault::InvalidRequest { what: "the questions broke off".into() }));
+            }
+        }
+    }
+}
+
+fn answer_to(question: ServerReflectionRequest) -> Bytes {
+    let response = match &question.message_request {
+        Some(MessageRequest::FileByFilename(name)) => file(DEFINITIONS.files.get(name), "file", name),
+        Some(MessageRequest::FileContainingSymbol(name)) => {
+            let found = DEFINITIONS.file_of(name).and_then(|file| DEFINITIONS.files.get(file));
+            file(found, "symbol", name)
+        }
+        Some(MessageRequest::FileContainingExtension(extension)) => {
+            absent("extension of", &extension.containing_type)
+        }
+        Some(MessageRequest::AllExtensionNumbersOfType(name)) if DEFINITIONS.symbols.contains_key(name) => {
+            MessageResponse::AllExtensionNumbersResponse(ExtensionNumberResponse {
+                base_type_name: name.clone(),
+                extension_number: Vec::new(),
+            })
+        }
+        Some(MessageRequest::AllExtensionNumbersOfType(name)) => absent("type", name),
+        Some(MessageRequest::ListServices(_)) => {
+            let service = services().map(|name| ServiceResponse { name: name.to_owned() }).collect();
+            MessageResponse::ListServicesResponse(ListServiceResponse { service })
+        }
+        None => error(Code::InvalidArgument, "nothing is asked".into()),
+    };
+    let response = ServerReflectionResponse {
+        valid_host: question.host.clone(),
+        original_request: Some(question),
+        message_response: Some(response),
+    };
+    let mut out = frame::open();
+    out.extend_from_slice(&response.encode_to_vec());
+    frame::close(&mut out, 0);
+    out.into()
+}
+
+fn file(found: Option<&Bytes>, kind: &str, name: &str) -> MessageResponse {
+    match found {
+        Some(file) => MessageResponse::FileDescriptorResponse(FileDescriptorResponse {
+            file_descriptor_proto: vec![file.clone()],
+        }),
+        None => absent(kind, name),
+    }
+}
+
+fn absent(kind: &str, name: &str) -> MessageResponse {
+    let name: String = name.chars().take(120).collect();
+    error(Code::NotFound, format!("there is no {kind} {name:?} here"))
+}
+
+fn error(code: Code, error_message: String) -> MessageResponse {
+    MessageResponse::ErrorResponse(ErrorResponse { error_code: code as i32, error_message })
+}
+
+/// All that is defined, found by name.
+#[derive(Default)]
+struct Definitions {
+    files: BTreeMap<String, Bytes>,
+    /// Symbols with the file that has them; methods are found through their service.
+    symbols: BTreeMap<String, String>,
+    services: Vec<String>,
+}
+
+static DEFINITIONS: LazyLock<Definitions> = LazyLock::new(|| {
+    let mut definitions = Definitions::default();
+    // What our own build has made can be read.
+    let set = FileDescriptorSet::decode(DESCRIPTORS).unwrap_or_default();
+    for file in set.file {
+        let (name, package) = (file.name().to_owned(), file.package().to_owned());
+        for message in &file.message_type {
+            definitions.add_message(&name, &package, message);
+        }
+        for kind in &file.enum_type {
+            definitions.symbols.insert(format!("{package}.{}", kind.name()), name.clone());
+        }
+        for service in &file.service {
+            let service = format!("{package}.{}", service.name());
+            definitions.symbols.insert(service.clone(), name.clone());
+            definitions.services.push(service);
+        }
+        definitions.files.insert(name, file.encode_to_vec().into());
+    }
+    definitions
+});
+
+impl Definitions {
+    fn add_message(&mut self, file: &str, scope: &str, message: &DescriptorProto) {
+        let name = format!("{scope}.{}", message.name());
+        for nested in &message.nested_type {
+            self.add_message(file, &name, nested);
+        }
+        for kind in &message.enum_type {
+            self.symbols.insert(format!("{name}.{}", kind.name()), file.to_owned());
+        }
+        self.symbols.insert(name, file.to_owned());
+    }
+
+    /// The file that defines `symbol`, or what it is a part of: a method, a field, a value.
+    fn file_of(&self, symbol: &str) -> Option<&str> {
+        let symbol = symbol.trim_start_matches('.');
+        let found = self.symbols.get(symbol).or_else(|| {
+            let (parent, _) = symbol.rsplit_once('.')?;
+            self.symbols.get(parent)
+        });
+        found.map(String::as_str)
+    }
+}

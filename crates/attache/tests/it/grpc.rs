@@ -1,0 +1,10 @@
+//! The gRPC binding: the real binary over real sockets, with a client that shares nothing with it but the definitions.
+
+mod errors;
+mod limits;
+mod operations;
+mod pairs;
+mod pushes;
+mod services;
+mod streams;
+mod world;

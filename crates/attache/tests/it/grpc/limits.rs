@@ -1,0 +1,55 @@
+//! Messages that are large, compressed or both.
+
+use serde_json::json;
+use tonic::Code;
+
+use super::world::{Grpc, Speaks};
+use crate::support::{SCRIPT, launch};
+
+const SETTINGS: &str = "[limits]\nbody_bytes = 100000\n";
+
+#[tokio::test]
+async fn a7_messages_over_the_limit_are_refused_and_others_go_on() {
+    let server = launch().forgetful().script(SCRIPT).settings(SETTINGS).start().await;
+    for speaks in Speaks::BOTH {
+        let grpc = Grpc::to(&server, speaks).await;
+        let status = grpc.call("SendMessage", speaks.text("m1", &"x".repeat(200_000))).await.unwrap_err();
+        assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
+        assert!(status.message().contains("100000 bytes"), "{status:?}");
+        grpc.call("SendMessage", speaks.text("m2", &format!("echo {}", "x".repeat(90_000)))).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn compressed_messages_are_read_within_the_same_limit() {
+    let server = launch().forgetful().script(SCRIPT).settings(SETTINGS).start().await;
+    for speaks in Speaks::BOTH {
+        let grpc = Grpc::to(&server, speaks).await.compressed();
+        let text = "x".repeat(90_000);
+        let sent = grpc.call("SendMessage", speaks.text("m1", &format!("echo {text}"))).await.unwrap();
+        assert_eq!(sent["task"]["artifacts"][0]["parts"][0]["text"], text.as_str());
+        // Compressed it is small, and still too large.
+        let status = grpc.call("SendMessage", speaks.text("m2", &"x".repeat(10 << 20))).await.unwrap_err();
+        assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_compression_is_told_what_is_known() {
+    let server = launch().forgetful().script(SCRIPT).start().await;
+    let grpc = Grpc::to(&server, Speaks::V10).await.with("grpc-encoding", "snappy");
+    let status = grpc.call("ListTasks", json!({})).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unimplemented, "{status:?}");
+    assert_eq!(status.metadata().get("grpc-accept-encoding").unwrap(), "identity,gzip");
+}
+
+#[tokio::test]
+async fn whatever_ids_are_sent_the_refusal_fits_into_headers() {
+    let server = launch().forgetful().script(SCRIPT).start().await;
+    let long = format!("{}ü%\n", "x".repeat(50_000));
+    for speaks in Speaks::BOTH {
+        let grpc = Grpc::to(&server, speaks).await;
+        let status = grpc.call("GetTask", speaks.task(&long)).await.unwrap_err();
+        assert_eq!(status.code(), Code::NotFound, "{status:?}");
+    }
+}

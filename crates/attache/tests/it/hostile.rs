@@ -1,0 +1,10 @@
+//! Clients that mean harm: each gets a clear answer or a closed connection, the others are served meanwhile, and
+//! afterwards nothing of it is left in memory.
+
+mod bodies;
+mod crowd;
+mod floods;
+mod frames;
+mod heads;
+mod slow;
+mod world;

@@ -1,0 +1,38 @@
+//! Very many connections at once.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::frames::{self, PREFACE};
+use super::world::World;
+
+/// The bench has ten times as many.
+const CROWD: usize = 1000;
+
+#[tokio::test]
+async fn a_crowd_of_connections_that_do_nothing_disturbs_nobody_and_leaves_nothing() {
+    let world = World::start().await;
+    let mut crowd = Vec::new();
+    for number in 0..CROWD {
+        let mut connection = world.connect().await;
+        let said = match number % 4 {
+            0 => Vec::new(),
+            1 => b"POST / HTTP/1.1\r\nhost: localhost\r\nx-a: ".to_vec(),
+            2 => b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n".to_vec(),
+            _ => [PREFACE, &frames::settings()].concat(),
+        };
+        connection.say(&said).await;
+        crowd.push(connection);
+        if number % 200 == 0 {
+            world.others_are_served().await;
+        }
+    }
+    world.others_are_served().await;
+    world.holds_little();
+    // Their patience is longer than the server's, which has lost its own by then.
+    sleep(Duration::from_secs(1)).await;
+    world.is_unharmed().await;
+    drop(crowd);
+    assert!(!world.server().log().contains("ERROR"), "{}", world.server().log());
+}

@@ -1,0 +1,163 @@
+//! A server with little patience, looked at from outside: how long it takes, how much it holds.
+
+use std::time::{Duration, Instant};
+
+use attache_testkit::{PATIENCE, ServerProcess};
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+
+use crate::support::{SCRIPT, launch, message};
+
+/// Everything that can run out runs out soon.
+const IMPATIENT: &str = "[limits]\nheader_timeout_seconds = 1\nbody_timeout_seconds = 2\nidle_timeout_seconds = 1\n\
+                         stall_timeout_seconds = 2\nbody_bytes = 2097152\nbody_room_bytes = 16777216\n";
+
+/// What a server may grow by under any attack here. Allocators keep some of what they had.
+const MOST_GROWTH: u64 = 96 << 20;
+
+/// Another client's call takes milliseconds; this is for a busy machine and a binary that is not optimised.
+const PROMPT: Duration = Duration::from_secs(5);
+
+pub(super) struct World {
+    server: ServerProcess,
+    memory: u64,
+    files: usize,
+}
+
+impl World {
+    pub(super) async fn start() -> Self {
+        Self::with(IMPATIENT).await
+    }
+
+    /// The same with time for bodies, which take a while on a busy machine.
+    pub(super) async fn start_with_time_for_bodies() -> Self {
+        Self::with(&IMPATIENT.replace("body_timeout_seconds = 2", "body_timeout_seconds = 25")).await
+    }
+
+    async fn with(settings: &str) -> Self {
+        let server = launch().forgetful().script(SCRIPT).settings(settings).start().await;
+        let mut world = Self { server, memory: 0, files: 0 };
+        world.others_are_served().await;
+        (world.memory, world.files) = (world.memory_held(), world.open_files());
+        world
+    }
+
+    pub(super) fn server(&self) -> &ServerProcess {
+        &self.server
+    }
+
+    pub(super) async fn connect(&self) -> Connection {
+        Connection { stream: TcpStream::connect(self.server.address()).await.expect("the server accepts") }
+    }
+
+    /// An ordinary client is answered, and soon.
+    pub(super) async fn others_are_served(&self) {
+        let began = Instant::now();
+        let answer = self.server.client().rpc("SendMessage", message("m1", "echo x")).await;
+        assert!(answer["result"]["task"].is_object(), "{answer}");
+        assert!(began.elapsed() < PROMPT, "it took {:?}", began.elapsed());
+    }
+
+    /// The others are served, and what the attack took is given back.
+    pub(super) async fn is_unharmed(&self) {
+        self.others_are_served().await;
+        let began = Instant::now();
+        while self.open_files() > self.files + 1 {
+            let open = self.open_files();
+            assert!(began.elapsed() < PATIENCE, "{open} files are open, and {} were before", self.files);
+            sleep(Duration::from_millis(50)).await;
+        }
+        self.holds_little();
+        assert!(!self.server.log().contains("panicked"), "{}", self.server.log());
+    }
+
+    #[track_caller]
+    pub(super) fn holds_little(&self) {
+        let grown = self.memory_held().saturating_sub(self.memory);
+        assert!(grown < MOST_GROWTH, "it grew by {} MB", grown >> 20);
+    }
+
+    fn memory_held(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.server.pid());
+        let status = std::fs::read_to_string(path).expect("the server runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") << 10
+    }
+
+    fn open_files(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.server.pid())).expect("the server runs").count()
+    }
+
+    /// How often a call of this kind was let in, by the server's own count.
+    pub(super) async fn tasks(&self) -> u64 {
+        self.server.client().get("/health").await.json()["totalTasks"].as_u64().expect("a count")
+    }
+}
+
+/// One connection on which anything can be said.
+pub(super) struct Connection {
+    stream: TcpStream,
+}
+
+impl Connection {
+    /// Says it, as far as the server listens; whether it took all.
+    pub(super) async fn say(&mut self, bytes: &[u8]) -> bool {
+        timeout(PATIENCE, self.stream.write_all(bytes)).await.is_ok_and(|written| written.is_ok())
+    }
+
+    /// As much as the server takes within a moment.
+    pub(super) async fn push(&mut self, bytes: &[u8]) -> bool {
+        timeout(Duration::from_millis(200), self.stream.write_all(bytes))
+            .await
+            .is_ok_and(|written| written.is_ok())
+    }
+
+    pub(super) async fn finish_writing(&mut self) {
+        // It may be closed by now.
+        let _ = self.stream.shutdown().await;
+    }
+
+    /// All that comes until the server closes the connection.
+    pub(super) async fn until_closed(&mut self) -> Vec<u8> {
+        let mut answer = Vec::new();
+        // A reset ends it as well as an end does.
+        let _ = timeout(PATIENCE, self.stream.read_to_end(&mut answer)).await.expect("the server closes it");
+        answer
+    }
+
+    pub(super) async fn text_until_closed(&mut self) -> String {
+        String::from_utf8_lossy(&self.until_closed().await).into_owned()
+    }
+
+    /// The next bytes; none when the server closed the connection.
+    pub(super) async fn some(&mut self) -> Option<Vec<u8>> {
+        let mut buffer = vec![0; 64 << 10];
+        match timeout(PATIENCE, self.stream.read(&mut buffer)).await.expect("something in time") {
+            Ok(0) | Err(_) => None,
+            Ok(length) => Some(buffer[..length].to_vec()),
+        }
+    }
+}
+
+/// A request that changes something, as text.
+pub(super) fn request(extra_headers: &str, body: &str) -> String {
+    format!(
+        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{extra_headers}\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+pub(super) fn send_body(id: &str) -> String {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": message(id, "echo x")}).to_string()
+}
+
+/// One refusal in words, or none at all, before the connection was closed. JSON-RPC says its errors with status 200.
+#[track_caller]
+pub(super) fn check_refused(what: &str, answer: &str) {
+    let said = answer.is_empty() || answer.starts_with("HTTP/1.1 4") || answer.contains("\"error\"");
+    assert!(said && !answer.contains("\"result\""), "{what}: {answer}");
+    assert!(answer.matches("HTTP/1.1 ").count() <= 1, "{what}: more than one answer: {answer}");
+}

@@ -1,0 +1,96 @@
+//! Receivers that do not behave.
+
+use std::time::Duration;
+
+use attache_testkit::{PushReceiver, Reaction};
+use serde_json::json;
+
+use super::{LOCAL, create, push_state, start, told};
+use crate::support::message;
+
+#[tokio::test]
+async fn p8_a_notification_is_tried_again_and_the_next_waits_for_it() {
+    let server = start(LOCAL).await;
+    let receiver = PushReceiver::reacting(|_, before| match before {
+        0 => Reaction::Answer(503, vec![("retry-after", "1".into())]),
+        1 => Reaction::Drop,
+        _ => Reaction::Take,
+    });
+    let sent =
+        server.client().rpc("SendMessage", told(message("m1", "echo x"), "c", &receiver.url("/a"))).await;
+    assert_eq!(sent["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "the task does not wait");
+    let came = receiver.until("/a", 4).await;
+    let ids: Vec<_> =
+        came.iter().map(|received| received.header("a2a-event-id").unwrap().to_owned()).collect();
+    assert_eq!(ids[0], ids[1], "a try that is made again has the same name");
+    assert_eq!(ids[1], ids[2]);
+    assert_ne!(ids[2], ids[3]);
+}
+
+#[tokio::test]
+async fn p8_too_many_failures_are_given_up_for_everybody_to_see_and_can_be_resumed() {
+    let server = start(&format!("{LOCAL}attempts = 2\n")).await;
+    let client = server.client();
+    let receiver = PushReceiver::reacting(|_, before| match before {
+        0 | 1 => Reaction::Answer(500, vec![]),
+        _ => Reaction::Take,
+    });
+    let sent = client.rpc("SendMessage", told(message("m1", "echo x"), "c", &receiver.url("/a"))).await;
+    let task = sent["result"]["task"]["id"].as_str().unwrap();
+    let state = loop {
+        let state = push_state(&client, task, "c").await;
+        if state["state"] == "gave_up" {
+            break state;
+        }
+        assert!(["delivering", "waiting"].contains(&state["state"].as_str().unwrap()), "{state}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(
+        state,
+        json!({"state": "gave_up", "delivered": 0, "failures": 2, "trouble": "it answers with 500"})
+    );
+    assert!(client.get("/metrics").await.text().contains("attache_push_gave_up_total 1\n"));
+    assert!(server.log().contains("given up"), "{}", server.log());
+    create(&client, task, "c", &receiver.url("/a")).await;
+    let came = receiver.until("/a", 4).await;
+    assert_eq!(
+        came[2].header("a2a-event-seq"),
+        came[0].header("a2a-event-seq"),
+        "it goes on where it stopped"
+    );
+}
+
+#[tokio::test]
+async fn p9_a_redirect_is_not_followed() {
+    let server = start(LOCAL).await;
+    let client = server.client();
+    let elsewhere = PushReceiver::taking();
+    let location = elsewhere.url("/b");
+    let receiver =
+        PushReceiver::reacting(move |_, _| Reaction::Answer(307, vec![("location", location.clone())]));
+    let sent = client.rpc("SendMessage", told(message("m1", "echo x"), "c", &receiver.url("/a"))).await;
+    let task = sent["result"]["task"]["id"].as_str().unwrap();
+    receiver.until("/a", 2).await;
+    let state = push_state(&client, task, "c").await;
+    assert!(state["trouble"].as_str().unwrap().contains("redirects are not followed"), "{state}");
+    assert_eq!(elsewhere.received().len(), 0);
+}
+
+#[tokio::test]
+async fn p8_one_that_hangs_keeps_neither_others_nor_a_deletion_nor_a_stop_waiting() {
+    let server = start(&format!("{LOCAL}timeout_seconds = 1\n")).await;
+    let client = server.client();
+    let hanging = PushReceiver::reacting(|_, _| Reaction::Hang);
+    let good = PushReceiver::taking();
+    let sent = client.rpc("SendMessage", told(message("m1", "input"), "bad", &hanging.url("/a"))).await;
+    let task = sent["result"]["task"]["id"].as_str().unwrap();
+    create(&client, task, "good", &good.url("/b")).await;
+    good.until("/b", 1).await;
+    hanging.until("/a", 2).await;
+    let state = push_state(&client, task, "bad").await;
+    assert!(state["trouble"].as_str().unwrap().contains("1 s"), "{state}");
+    let deleted = client.rpc("DeleteTaskPushNotificationConfig", json!({"taskId": task, "id": "bad"})).await;
+    assert_eq!(deleted["result"], json!(null));
+    create(&client, task, "bad", &hanging.url("/a")).await;
+    assert_eq!(server.terminate().await, Some(0));
+}
