@@ -10,7 +10,8 @@ use crate::binding::Endpoint;
 use crate::error::MOST_TEXT;
 use crate::request::{Call, Method};
 use crate::{
-    AgentCard, AgentInterface, ClientError, Event, EventStream, ListTasks, SendMessage, Task, TaskPage,
+    AgentCard, AgentInterface, ClientError, Event, EventStream, ListTasks, REPLAY, SendMessage, Task,
+    TaskPage,
 };
 
 #[derive(Debug, Clone)]
@@ -59,6 +60,8 @@ struct Shared {
     card: AgentCard,
     endpoint: Endpoint,
     options: ClientOptions,
+    /// Asked for with every call.
+    extensions: String,
 }
 
 impl Client {
@@ -77,7 +80,12 @@ impl Client {
         let (interface, binding) = card.choose()?;
         let url = stay_at(&base, interface)?;
         let endpoint = Endpoint { binding, url, tenant: interface.tenant.clone() };
-        Ok(Self { shared: Arc::new(Shared { net, card, endpoint, options }) })
+        let mut extensions = options.extensions.clone();
+        if card.extension(REPLAY).is_some() && !extensions.iter().any(|uri| uri == REPLAY) {
+            extensions.push(REPLAY.to_owned());
+        }
+        let extensions = extensions.join(", ");
+        Ok(Self { shared: Arc::new(Shared { net, card, endpoint, options, extensions }) })
     }
 
     pub fn card(&self) -> &AgentCard {
@@ -152,8 +160,7 @@ impl Client {
     async fn exchange(&self, request: Request) -> Result<Answer, ClientError> {
         let options = &self.shared.options;
         // Also when there are none: an agent that remembers how a task was begun is told that this client does not know it.
-        let request =
-            request.header(VERSION.0, VERSION.1)?.header(EXTENSIONS, &options.extensions.join(", "))?;
+        let request = request.header(VERSION.0, VERSION.1)?.header(EXTENSIONS, &self.shared.extensions)?;
         let request = with_token(request, options.token.as_ref())?;
         Ok(self.shared.net.send(request).await?)
     }

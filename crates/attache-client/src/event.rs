@@ -59,4 +59,6 @@ pub struct ArtifactUpdate {
     pub append: bool,
     #[serde(default)]
     pub last_chunk: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
 }

@@ -1,8 +1,8 @@
 //! A stream of events that comes back by itself.
 //!
 //! When it is cut, or ends although its task goes on, the task is subscribed to again after the last event that was
-//! seen. An agent that numbers its events, as attache does, then repeats and leaves out nothing; one that does not
-//! begins again with the task as it is.
+//! seen. An agent that numbers its events, as attache does, then repeats and leaves out nothing, or says that something
+//! is missing (`Event::gap`); one that does not begins again with the task as it is.
 
 use std::time::Duration;
 

@@ -42,7 +42,7 @@ async fn main() -> anyhow::Result<()> {
                 // When the network fails, the stream comes back by itself. This is how a program goes on that was
                 // away altogether: with the id of the last event it has seen. Nothing is lost, nothing comes twice.
                 let last = events.last_event_id().unwrap_or_default().to_owned();
-                println!("-- cut after event {last} --");
+                println!("-- cut after event {} --", last.rsplit('.').next().unwrap_or_default());
                 events = client.subscribe(&task, Some(&last)).await?;
             }
         }
