@@ -1,0 +1,198 @@
+//! What a check is: a rule with a name and a strength, and the code that tries it on one pair.
+
+use std::future::Future;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use crate::pair::Pair;
+use crate::steering::Word;
+use crate::words::{Binding, Version};
+
+/// How much the protocol insists on a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// The text says MUST, or the data model leaves no other reading.
+    Must,
+    /// The text says SHOULD.
+    Should,
+    /// The texts are silent or contradict each other; one reading is taken.
+    Choice,
+    /// Not in the texts: what a server that is pleasant to use does.
+    Quality,
+}
+
+impl Strength {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Must => "MUST",
+            Self::Should => "SHOULD",
+            Self::Choice => "choice",
+            Self::Quality => "quality",
+        }
+    }
+}
+
+/// Why a check came to no good end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// The rule is broken; what was seen, in words.
+    Fail(String),
+    /// The rule cannot be tried here; why not.
+    NotApplicable(String),
+}
+
+pub type Outcome<T = ()> = Result<T, Stop>;
+
+pub(crate) fn fail<T>(why: impl Into<String>) -> Outcome<T> {
+    Err(Stop::Fail(why.into()))
+}
+
+pub(crate) fn not_applicable<T>(why: impl Into<String>) -> Outcome<T> {
+    Err(Stop::NotApplicable(why.into()))
+}
+
+/// Ends the check as failed, with the message, unless the condition holds.
+macro_rules! ensure {
+    ($condition:expr, $($message:tt)+) => {
+        if !$condition {
+            return Err($crate::check::Stop::Fail(format!($($message)+)));
+        }
+    };
+}
+pub(crate) use ensure;
+
+/// What the card must declare before a rule can be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    Streaming,
+    Push,
+    /// A receiver that the server can reach.
+    Receiver,
+    ExtendedCard,
+    /// The server asks for credentials and we have some.
+    Credentials,
+    /// We have those of a second caller, too.
+    OtherCaller,
+}
+
+pub(crate) struct Check {
+    pub(crate) id: &'static str,
+    pub(crate) sentence: &'static str,
+    strength_0_3: Option<Strength>,
+    strength_1_0: Option<Strength>,
+    pub(crate) bindings: &'static [Binding],
+    pub(crate) needs: Vec<Need>,
+    pub(crate) words: Vec<Word>,
+    /// Tried once for the whole server.
+    pub(crate) once: bool,
+    /// Tried when all others are done: it judges what they saw.
+    pub(crate) last: bool,
+    run: Box<dyn Fn(Pair) -> BoxFuture<'static, Outcome> + Send + Sync>,
+}
+
+impl Check {
+    pub(crate) fn new<F, R>(strength: Strength, id: &'static str, sentence: &'static str, run: F) -> Self
+    where
+        F: Fn(Pair) -> R + Send + Sync + 'static,
+        R: Future<Output = Outcome> + Send + 'static,
+    {
+        Self {
+            id,
+            sentence,
+            strength_0_3: Some(strength),
+            strength_1_0: Some(strength),
+            bindings: &Binding::ALL,
+            needs: Vec::new(),
+            words: Vec::new(),
+            once: false,
+            last: false,
+            run: Box::new(move |pair| run(pair).boxed()),
+        }
+    }
+
+    /// With another strength in 0.3, whose text is far less explicit.
+    pub(crate) fn in_0_3(mut self, strength: Strength) -> Self {
+        self.strength_0_3 = Some(strength);
+        self
+    }
+
+    pub(crate) fn only_0_3(mut self) -> Self {
+        self.strength_1_0 = None;
+        self
+    }
+
+    pub(crate) fn only_1_0(mut self) -> Self {
+        self.strength_0_3 = None;
+        self
+    }
+
+    pub(crate) fn on(mut self, bindings: &'static [Binding]) -> Self {
+        self.bindings = bindings;
+        self
+    }
+
+    pub(crate) fn needs(mut self, need: Need) -> Self {
+        self.needs.push(need);
+        self
+    }
+
+    pub(crate) fn word(mut self, word: Word) -> Self {
+        self.words.push(word);
+        self
+    }
+
+    pub(crate) fn once(mut self) -> Self {
+        self.once = true;
+        self
+    }
+
+    pub(crate) fn last(mut self) -> Self {
+        self.last = true;
+        self
+    }
+
+    /// `None` when `version` has no such rule.
+    pub(crate) fn strength(&self, version: Version) -> Option<Strength> {
+        match version {
+            Version::V0_3 => self.strength_0_3,
+            Version::V1_0 => self.strength_1_0,
+        }
+    }
+
+    pub(crate) fn run(&self, pair: Pair) -> BoxFuture<'static, Outcome> {
+        (self.run)(pair)
+    }
+}
+
+pub(crate) fn must<F, R>(id: &'static str, sentence: &'static str, run: F) -> Check
+where
+    F: Fn(Pair) -> R + Send + Sync + 'static,
+    R: Future<Output = Outcome> + Send + 'static,
+{
+    Check::new(Strength::Must, id, sentence, run)
+}
+
+pub(crate) fn should<F, R>(id: &'static str, sentence: &'static str, run: F) -> Check
+where
+    F: Fn(Pair) -> R + Send + Sync + 'static,
+    R: Future<Output = Outcome> + Send + 'static,
+{
+    Check::new(Strength::Should, id, sentence, run)
+}
+
+pub(crate) fn choice<F, R>(id: &'static str, sentence: &'static str, run: F) -> Check
+where
+    F: Fn(Pair) -> R + Send + Sync + 'static,
+    R: Future<Output = Outcome> + Send + 'static,
+{
+    Check::new(Strength::Choice, id, sentence, run)
+}
+
+pub(crate) fn quality<F, R>(id: &'static str, sentence: &'static str, run: F) -> Check
+where
+    F: Fn(Pair) -> R + Send + Sync + 'static,
+    R: Future<Output = Outcome> + Send + 'static,
+{
+    Check::new(Strength::Quality, id, sentence, run)
+}

@@ -1,0 +1,101 @@
+//! One task, all pairs (M8): what was made on one can be read, continued and canceled on the others.
+
+use serde_json::json;
+
+use crate::check::{Check, Outcome, Stop, ensure, fail, must, not_applicable, quality};
+use crate::dialect::{self, Dialect};
+use crate::pair::Pair;
+use crate::request::Send;
+use crate::steering::Word;
+use crate::words::State;
+
+pub(super) fn checks() -> Vec<Check> {
+    vec![
+        must("M8-read", "a task reads the same on every other pair", read).word(Word::Chunks),
+        must("M8-parts", "also one with every kind of part", read_parts).word(Word::Parts),
+        quality("M1", "data that 0.3 cannot hold is wrapped there, and said to be", wrapped).only_1_0(),
+        must("M8-continue", "a task that waits is answered on another pair", go_on).word(Word::Ask),
+        must("M8-cancel", "a task is canceled on another pair", cancel).word(Word::Slow),
+    ]
+}
+
+fn others(pair: &Pair) -> Outcome<Vec<Pair>> {
+    let others: Vec<Pair> =
+        pair.subject.pairs().into_iter().filter(|other| other.offer != pair.offer).collect();
+    if others.is_empty() {
+        return not_applicable("no other pair is offered");
+    }
+    Ok(others)
+}
+
+fn on<T>(other: &Pair, outcome: Outcome<T>) -> Outcome<T> {
+    outcome.or_else(|stop| match stop {
+        Stop::Fail(why) => fail(format!("on {}: {why}", other.name())),
+        Stop::NotApplicable(_) => Err(stop),
+    })
+}
+
+async fn same(pair: &Pair, word: Word) -> Outcome {
+    let others = others(pair)?;
+    let made = pair.send(Send::word(word).waiting()).await?.task()?;
+    let task = pair.get(&made.id).await?.done()?;
+    for other in &others {
+        let read = on(other, other.get(&task.id).await?.done())?;
+        let alike = normal(&task) == normal(&read);
+        let shown = |task| crate::text::shortened(&format!("{:?}", crate::words::Task::artifacts(task)));
+        ensure!(alike, "here it is {}, on {} it is {}", shown(&task), other.name(), shown(&read));
+    }
+    Ok(())
+}
+
+/// Numbers are all alike to protobuf.
+fn normal(task: &crate::words::Task) -> String {
+    format!("{:?}", task.meaning()).replace("1.0", "1")
+}
+
+async fn read(pair: Pair) -> Outcome {
+    same(&pair, Word::Chunks).await
+}
+
+async fn read_parts(pair: Pair) -> Outcome {
+    same(&pair, Word::Parts).await
+}
+
+async fn wrapped(pair: Pair) -> Outcome {
+    let Some(old) = others(&pair)?.into_iter().find(|other| other.dialect() == Dialect::Schema0_3) else {
+        return not_applicable("0.3 is not offered on JSON-RPC");
+    };
+    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete).waiting());
+    if let Some(parts) = params["message"]["parts"].as_array_mut() {
+        parts.push(pair.dialect().data_part(&json!(["text", true])));
+    }
+    let task = pair.send_raw(params).await?.task()?;
+    let read = on(&old, old.get(&task.id).await?.done())?;
+    let Some(part) = read.raw["history"][0]["parts"].get(1) else {
+        return not_applicable("the agent keeps no history");
+    };
+    let good =
+        part["data"] == json!({"value": ["text", true]}) && part["metadata"]["data_part_compat"] == true;
+    ensure!(good, "the part is {part}");
+    Ok(())
+}
+
+async fn go_on(pair: Pair) -> Outcome {
+    for other in others(&pair)? {
+        let asked = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
+        let answer = Send::text("that one").for_task(&asked.id).waiting();
+        let done = on(&other, other.send(answer).await?.task())?;
+        ensure!(done.id == asked.id, "on {} the answer opened another task", other.name());
+        ensure!(done.state() == State::Completed, "on {} the task became {:?}", other.name(), done.state());
+    }
+    Ok(())
+}
+
+async fn cancel(pair: Pair) -> Outcome {
+    for other in others(&pair)? {
+        let task = pair.send(Send::word(Word::Slow).at_once()).await?.task()?;
+        let canceled = on(&other, other.cancel(&task.id).await?.done())?;
+        ensure!(canceled.state() == State::Canceled, "on {} it became {:?}", other.name(), canceled.state());
+    }
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! How errors are told (section 9): codes, statuses and bodies on each binding.
+
+use serde_json::{Value, json};
+
+use crate::check::{Check, Outcome, Strength, choice, ensure, fail, must, not_applicable, quality, should};
+use crate::dialect;
+use crate::fault::Fault;
+use crate::pair::Pair;
+use crate::refusal::{Refusal, Reply};
+use crate::request::{Operation, Send};
+use crate::steering::Word;
+use crate::words::{Binding, PushConfig};
+
+pub(super) fn checks() -> Vec<Check> {
+    let table = [
+        ("9.1-TaskNotFoundError", Fault::TaskNotFound),
+        ("9.1-TaskNotCancelableError", Fault::TaskNotCancelable),
+        ("9.1-PushNotificationNotSupportedError", Fault::PushNotSupported),
+        ("9.1-UnsupportedOperationError", Fault::Unsupported),
+        ("9.1-ContentTypeNotSupportedError", Fault::ContentType),
+        ("9.1-ExtensionSupportRequiredError", Fault::ExtensionRequired),
+        ("9.1-VersionNotSupportedError", Fault::VersionNotSupported),
+        ("9.1-InvalidParamsError", Fault::InvalidParams),
+    ];
+    let row = |(id, fault): (&'static str, Fault)| {
+        must(id, "the error has the code and the status of the table", move |pair| numbers(pair, fault))
+            .in_0_3(Strength::Choice)
+    };
+    let mut checks: Vec<Check> = table.into_iter().map(row).collect();
+    checks.extend([
+        must("9.2-array", "the data of an error is a list of typed details", typed_details)
+            .only_1_0()
+            .on(&[Binding::JsonRpc]),
+        should("9.2-info", "with an ErrorInfo that tells reason and domain", error_info)
+            .only_1_0()
+            .on(&[Binding::JsonRpc]),
+        choice("9.2-data-0.3", "the data of an error is an object, or there is none", data_0_3)
+            .only_0_3()
+            .on(&[Binding::JsonRpc]),
+        must("9.3-body", "the body of an error has code, status, message and details", rest_body)
+            .only_1_0()
+            .on(&[Binding::Rest]),
+        must("9.3-info", "with an ErrorInfo that tells reason and domain", error_info)
+            .only_1_0()
+            .on(&[Binding::Rest]),
+        choice("9.3-body-0.3", "the body of an error has type, code and message", rest_body_0_3)
+            .only_0_3()
+            .on(&[Binding::Rest]),
+        must(
+            "9.4-info",
+            "the details of a status have an ErrorInfo that tells reason and domain",
+            error_info,
+        )
+        .only_1_0()
+        .on(&[Binding::Grpc]),
+        choice("9.4-message", "the message of a status begins with the name of the error", grpc_message)
+            .only_0_3()
+            .on(&[Binding::Grpc]),
+        choice(
+            "11.1",
+            "an error is told in the words of the method or path, whatever the version header says",
+            own_words,
+        )
+        .on(&[Binding::JsonRpc, Binding::Rest]),
+        quality("9-message", "every error says in words what was wrong", words),
+    ]);
+    checks
+}
+
+/// Makes the server refuse with `fault`. Whether it refuses at all is what other checks are about.
+async fn provoke(pair: &Pair, fault: Fault) -> Outcome<Refusal> {
+    match attempt(pair, fault).await? {
+        Reply::Refused(refusal) => Ok(refusal),
+        Reply::Done(..) => not_applicable("the server does not refuse what would be refused so"),
+    }
+}
+
+async fn attempt(pair: &Pair, fault: Fault) -> Outcome<Reply<Value>> {
+    let nowhere = uuid::Uuid::new_v4().to_string();
+    match fault {
+        Fault::TaskNotFound => pair.perform(Operation::Get { task: nowhere, history: None }).await,
+        Fault::TaskNotCancelable => {
+            let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+            pair.perform(Operation::Cancel { task: task.id }).await
+        }
+        Fault::PushNotSupported if pair.subject.capability("pushNotifications") => {
+            not_applicable("push is offered")
+        }
+        Fault::PushNotSupported => {
+            let config = PushConfig {
+                id: Some("one".into()),
+                url: "https://example.com/".into(),
+                ..PushConfig::default()
+            };
+            pair.perform(Operation::PushCreate { task: nowhere, config }).await
+        }
+        Fault::Unsupported => {
+            let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+            let again = Send::word(Word::Complete).for_task(&task.id);
+            pair.perform(Operation::Send(dialect::send(pair.dialect(), &again))).await
+        }
+        Fault::ContentType => {
+            let dialect = pair.dialect();
+            let mut params = dialect::send(dialect, &Send::word(Word::Complete));
+            let part = dialect.bytes_part("AAECAw==", "application/x-conformance-unknown");
+            params["message"][dialect.parts()] = json!([part]);
+            pair.perform(Operation::Send(params)).await
+        }
+        Fault::ExtensionRequired => not_applicable("no extension is required"),
+        Fault::VersionNotSupported => {
+            let pair = pair.clone().with_version(Some("9.9"));
+            pair.perform(Operation::Get { task: nowhere, history: None }).await
+        }
+        Fault::InvalidParams => {
+            let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete));
+            params["message"][pair.dialect().parts()] = json!([]);
+            pair.perform(Operation::Send(params)).await
+        }
+        _ => not_applicable("there is no way to provoke it"),
+    }
+}
+
+async fn numbers(pair: Pair, fault: Fault) -> Outcome {
+    let refusal = provoke(&pair, fault).await?;
+    let names = fault.names();
+    let seen = refusal.shown();
+    match pair.binding() {
+        Binding::JsonRpc => ensure!(refusal.code == Some(names.code), "expected {}, got {seen}", names.code),
+        Binding::Rest => {
+            ensure!(refusal.head.status == names.http, "expected HTTP {}, got {seen}", names.http);
+            if pair.is_1_0() {
+                let error = &refusal.body["error"];
+                ensure!(error["code"] == names.http, "`error.code` is {}, not {}", error["code"], names.http);
+                ensure!(
+                    error["status"] == names.grpc,
+                    "`error.status` is {}, not {}",
+                    error["status"],
+                    names.grpc
+                );
+            }
+        }
+        Binding::Grpc => {
+            ensure!(refusal.status.as_deref() == Some(names.grpc), "expected {}, got {seen}", names.grpc);
+        }
+    }
+    Ok(())
+}
+
+async fn typed_details(pair: Pair) -> Outcome {
+    for fault in [Fault::TaskNotFound, Fault::InvalidParams] {
+        let refusal = provoke(&pair, fault).await?;
+        let data = &refusal.body["error"]["data"];
+        let Some(details) = data.as_array() else { return fail(format!("the data is {data}")) };
+        let typed = details.iter().all(|detail| detail["@type"].is_string());
+        ensure!(typed, "not every detail has `@type`: {data}");
+    }
+    Ok(())
+}
+
+async fn error_info(pair: Pair) -> Outcome {
+    for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable, Fault::VersionNotSupported] {
+        let refusal = provoke(&pair, fault).await?;
+        if !refusal.is(fault) {
+            // Another error than the right one is what other checks are about.
+            continue;
+        }
+        let Some(info) = refusal.error_info() else {
+            return fail(format!("there is no ErrorInfo: {}", refusal.shown()));
+        };
+        ensure!(
+            info["reason"] == fault.names().reason,
+            "the reason is {}, not {}",
+            info["reason"],
+            fault.names().reason
+        );
+        ensure!(info["domain"] == "a2a-protocol.org", "the domain is {}", info["domain"]);
+        let metadata = &info["metadata"];
+        let strings = metadata.as_object().is_none_or(|members| members.values().all(Value::is_string));
+        ensure!(strings, "its metadata holds more than strings: {metadata}");
+    }
+    Ok(())
+}
+
+async fn data_0_3(pair: Pair) -> Outcome {
+    for fault in [Fault::TaskNotFound, Fault::InvalidParams] {
+        let data = &provoke(&pair, fault).await?.body["error"]["data"];
+        ensure!(data.is_null() || data.is_object(), "the data is {data}");
+    }
+    Ok(())
+}
+
+async fn rest_body(pair: Pair) -> Outcome {
+    for fault in [Fault::TaskNotFound, Fault::InvalidParams] {
+        let refusal = provoke(&pair, fault).await?;
+        let error = &refusal.body["error"];
+        let good = error["code"] == refusal.head.status
+            && error["status"].is_string()
+            && error["message"].is_string()
+            && error["details"].is_array();
+        ensure!(good, "the body is {}", crate::text::shown(&refusal.body));
+    }
+    Ok(())
+}
+
+async fn rest_body_0_3(pair: Pair) -> Outcome {
+    for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable] {
+        let refusal = provoke(&pair, fault).await?;
+        let body = &refusal.body;
+        let names = fault.names();
+        let good = body["type"] == names.name && body["code"] == names.code && body["message"].is_string();
+        ensure!(good, "the body is {}", crate::text::shown(body));
+    }
+    Ok(())
+}
+
+async fn grpc_message(pair: Pair) -> Outcome {
+    let refusal = provoke(&pair, Fault::TaskNotFound).await?;
+    ensure!(refusal.message.starts_with("TaskNotFoundError: "), "it is {:?}", refusal.message);
+    Ok(())
+}
+
+async fn own_words(pair: Pair) -> Outcome {
+    let other = pair.clone().with_version(Some(if pair.is_1_0() { "0.3" } else { "1.0" }));
+    let task = uuid::Uuid::new_v4().to_string();
+    let Reply::Refused(refusal) = other.perform(Operation::Get { task, history: None }).await? else {
+        return not_applicable("the contradiction is served");
+    };
+    let body = &refusal.body;
+    let is_new = match pair.binding() {
+        Binding::JsonRpc => body["error"]["data"].is_array(),
+        _ => body["error"]["status"].is_string(),
+    };
+    ensure!(is_new == pair.is_1_0(), "the error is {}", crate::text::shown(body));
+    Ok(())
+}
+
+async fn words(pair: Pair) -> Outcome {
+    for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable, Fault::InvalidParams] {
+        let refusal = provoke(&pair, fault).await?;
+        ensure!(!refusal.message.trim().is_empty(), "there is no message: {}", refusal.shown());
+    }
+    Ok(())
+}

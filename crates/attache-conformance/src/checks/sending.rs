@@ -1,0 +1,308 @@
+//! Sending: what a send waits for, and what it comes back with (B1 to B8).
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::check::{Check, Need, Outcome, Strength, choice, ensure, fail, must, not_applicable, should};
+use crate::dialect;
+use crate::fault::Fault;
+use crate::pair::Pair;
+use crate::request::Send;
+use crate::steering::Word;
+use crate::words::{Binding, PushConfig, Role, Sent, State};
+
+pub(super) fn checks() -> Vec<Check> {
+    vec![
+        must(
+            "B1-terminal",
+            "a send waits until the task is terminal, and tells all artifacts",
+            waits_for_the_end,
+        )
+        .word(Word::Brief)
+        .in_0_3(Strength::Choice),
+        must("B1-input", "a send that waits comes back when the task wants input", waits_for_input)
+            .word(Word::Ask)
+            .in_0_3(Strength::Choice),
+        must(
+            "B1-auth",
+            "a send that waits comes back when the task wants a credential",
+            waits_for_a_credential,
+        )
+        .word(Word::Auth)
+        .in_0_3(Strength::Choice),
+        must(
+            "B1-at-once",
+            "a send that is told not to wait comes back while the task is running",
+            comes_at_once,
+        )
+        .word(Word::Slow),
+        must("B1-fails", "a send whose task fails comes back with the failed task", tells_a_failure)
+            .word(Word::Fail)
+            .in_0_3(Strength::Choice),
+        must(
+            "B1-rejects",
+            "a send whose task is rejected comes back with the rejected task",
+            tells_a_rejection,
+        )
+        .word(Word::Reject)
+        .in_0_3(Strength::Choice),
+        must(
+            "B2-message",
+            "not waiting has no effect on an answer that is a message",
+            a_message_is_not_hurried,
+        )
+        .word(Word::Message),
+        must("B2-stream", "not waiting has no effect on a stream", a_stream_is_not_hurried)
+            .needs(Need::Streaming)
+            .word(Word::Brief)
+            .only_1_0(),
+        must("B3-waits", "`blocking: true` waits", blocking_waits).word(Word::Brief).only_0_3(),
+        choice("B3-absent", "without a configuration a 0.3 send waits", absent_waits)
+            .word(Word::Brief)
+            .only_0_3(),
+        choice(
+            "B3-proto",
+            "a configuration without `blocking` means not to wait, as protobuf reads it",
+            proto_absent,
+        )
+        .word(Word::Slow)
+        .only_0_3()
+        .on(&[Binding::Rest, Binding::Grpc]),
+        choice("B4", "a caller that leaves while a send waits does not stop the task", leaving_stops_nothing)
+            .word(Word::Brief)
+            .only_1_0()
+            .on(&[Binding::JsonRpc, Binding::Rest]),
+        choice("B5", "output modes that the agent cannot produce are refused", impossible_modes)
+            .word(Word::Complete),
+        should("B5-possible", "output modes that the agent can produce are served", possible_modes)
+            .word(Word::Complete),
+        should("B6", "an input of a media type that the card does not name is refused", unknown_input)
+            .in_0_3(Strength::Choice),
+        must("B7", "a push configuration in a send is registered with the task", inline_push)
+            .needs(Need::Push)
+            .needs(Need::Receiver)
+            .word(Word::Slow),
+        choice(
+            "B7-unsupported",
+            "a push configuration in a send is refused where push is not offered",
+            push_unsupported,
+        ),
+        must("B8", "an answer to an interrupted task is kept in its history and the task goes on", going_on)
+            .word(Word::Ask)
+            .in_0_3(Strength::Choice),
+        should("B8-auth", "a message to a task that wants a credential is taken", going_on_after_auth)
+            .word(Word::Auth),
+        should("D3", "results are told as artifacts of a task", results_are_artifacts).word(Word::Complete),
+        must("A6", "a task that wants a credential says what is needed", auth_is_explained)
+            .word(Word::Auth)
+            .in_0_3(Strength::Quality),
+    ]
+}
+
+async fn waits_for_the_end(pair: Pair) -> Outcome {
+    let task = pair.send(Send::word(Word::Brief)).await?.task()?;
+    ensure!(task.state().is_terminal(), "the send came back with the task in {:?}", task.state());
+    ensure!(!task.artifacts().is_empty(), "the task came back without its artifact");
+    Ok(())
+}
+
+async fn waits_for_input(pair: Pair) -> Outcome {
+    let task = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
+    ensure!(task.state() == State::InputRequired, "the task came back in {:?}", task.state());
+    Ok(())
+}
+
+async fn waits_for_a_credential(pair: Pair) -> Outcome {
+    let task = pair.send(Send::word(Word::Auth).waiting()).await?.task()?;
+    ensure!(task.state() == State::AuthRequired, "the task came back in {:?}", task.state());
+    Ok(())
+}
+
+async fn comes_at_once(pair: Pair) -> Outcome {
+    let start = Instant::now();
+    let task = pair.send(Send::word(Word::Slow).at_once()).await?.task()?;
+    let taken = start.elapsed();
+    // Whatever comes of it: the check is about the send.
+    let _ = pair.cancel(&task.id).await;
+    ensure!(!task.state().is_terminal(), "the task was {:?}", task.state());
+    ensure!(taken < Duration::from_secs(5), "the send took {:.1} s", taken.as_secs_f64());
+    Ok(())
+}
+
+async fn ends_in(pair: &Pair, word: Word, state: State) -> Outcome {
+    let task = pair.send(Send::word(word).waiting()).await?.task()?;
+    ensure!(task.state() == state, "the task came back in {:?}", task.state());
+    let read = pair.get(&task.id).await?.done()?;
+    ensure!(read.state() == state, "the task reads as {:?} afterwards", read.state());
+    Ok(())
+}
+
+async fn tells_a_failure(pair: Pair) -> Outcome {
+    ends_in(&pair, Word::Fail, State::Failed).await
+}
+
+async fn tells_a_rejection(pair: Pair) -> Outcome {
+    ends_in(&pair, Word::Reject, State::Rejected).await
+}
+
+async fn a_message_is_not_hurried(pair: Pair) -> Outcome {
+    match pair.send(Send::word(Word::Message).at_once()).await?.done()? {
+        Sent::Message(message) => {
+            ensure!(!message.parts.is_empty(), "the message has no parts");
+            Ok(())
+        }
+        Sent::Task(_) => fail("a task came instead of the message"),
+    }
+}
+
+async fn a_stream_is_not_hurried(pair: Pair) -> Outcome {
+    let mut events = pair.stream(Send::word(Word::Brief).at_once()).await?.events()?;
+    let items = events.rest().await?;
+    let end = items.iter().rev().find_map(crate::words::Item::state);
+    ensure!(end == Some(State::Completed), "the stream ended with the task in {end:?}");
+    Ok(())
+}
+
+async fn blocking_waits(pair: Pair) -> Outcome {
+    let task = pair.send(Send::word(Word::Brief).waiting()).await?.task()?;
+    ensure!(task.state() == State::Completed, "the send came back with the task in {:?}", task.state());
+    Ok(())
+}
+
+async fn absent_waits(pair: Pair) -> Outcome {
+    let params = dialect::send(pair.dialect(), &Send::word(Word::Brief));
+    let task = pair.send_raw(params).await?.task()?;
+    ensure!(task.state() == State::Completed, "the send came back with the task in {:?}", task.state());
+    Ok(())
+}
+
+async fn proto_absent(pair: Pair) -> Outcome {
+    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Slow));
+    params["configuration"] = json!({"historyLength": 5});
+    let task = pair.send_raw(params).await?.task()?;
+    let _ = pair.cancel(&task.id).await;
+    ensure!(!task.state().is_terminal(), "the task was {:?}", task.state());
+    Ok(())
+}
+
+async fn leaving_stops_nothing(pair: Pair) -> Outcome {
+    let context = uuid::Uuid::new_v4().to_string();
+    let send = Send::word(Word::Brief).in_context(&context);
+    let impatient = Duration::from_millis(150);
+    // Dropping the call closes its connection.
+    if tokio::time::timeout(impatient, pair.send(send)).await.is_ok() {
+        return not_applicable("the send did not wait");
+    }
+    let deadline = Instant::now() + Duration::from_secs(5);
+    loop {
+        let page = pair.list(&[("contextId", json!(context))]).await?.done()?;
+        let states: Vec<_> = page.tasks.iter().map(crate::words::Task::state).collect();
+        if states.is_empty() && Instant::now() > deadline {
+            return not_applicable("the call was dropped before the server had it");
+        }
+        if states == [State::Completed] {
+            return Ok(());
+        }
+        let settled = states.iter().any(|state| state.is_terminal());
+        ensure!(!settled && Instant::now() < deadline, "the tasks of the context are {states:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn impossible_modes(pair: Pair) -> Outcome {
+    let send = Send::word(Word::Complete).accepting(&["application/x-conformance-nothing"]);
+    pair.send(send).await?.expect(Fault::ContentType)
+}
+
+async fn possible_modes(pair: Pair) -> Outcome {
+    let modes = pair.subject.card["defaultOutputModes"].as_array();
+    let modes: Vec<&str> = modes.into_iter().flatten().filter_map(|mode| mode.as_str()).collect();
+    if modes.is_empty() {
+        return not_applicable("the card names no output modes");
+    }
+    let task = pair.send(Send::word(Word::Complete).accepting(&modes).waiting()).await?.task()?;
+    ensure!(task.state() == State::Completed, "the task is {:?}", task.state());
+    Ok(())
+}
+
+async fn unknown_input(pair: Pair) -> Outcome {
+    let card = &pair.subject.card;
+    let skills = card["skills"].as_array().into_iter().flatten().map(|skill| &skill["inputModes"]);
+    let modes = skills.chain([&card["defaultInputModes"]]).filter_map(|modes| modes.as_array()).flatten();
+    if modes
+        .into_iter()
+        .any(|mode| mode.as_str().is_some_and(|mode| mode.starts_with("*") || mode == "application/*"))
+    {
+        return not_applicable("the card takes any media type");
+    }
+    let dialect = pair.dialect();
+    let mut params = dialect::send(dialect, &Send::word(Word::Complete));
+    let part = dialect.bytes_part("AAECAw==", "application/x-conformance-unknown");
+    if let Some(parts) = params["message"][dialect.parts()].as_array_mut() {
+        parts.push(part);
+    }
+    pair.send_raw(params).await?.expect(Fault::ContentType)
+}
+
+async fn inline_push(pair: Pair) -> Outcome {
+    let Some(receiver) = &pair.subject.receiver else { return not_applicable("no receiver") };
+    let mailbox = receiver.mailbox();
+    let config = PushConfig { id: Some("inline".into()), url: mailbox.url.clone(), ..PushConfig::default() };
+    let task = pair.send(Send::word(Word::Slow).at_once().push(config)).await?.task()?;
+    let configs = pair.push_list(&task.id).await?.done()?;
+    let _ = pair.cancel(&task.id).await;
+    ensure!(
+        configs.iter().any(|config| config.url == mailbox.url),
+        "the task's push configurations are {configs:?}"
+    );
+    Ok(())
+}
+
+async fn push_unsupported(pair: Pair) -> Outcome {
+    if pair.subject.capability("pushNotifications") {
+        return not_applicable("push is offered");
+    }
+    let config = PushConfig { url: "https://example.com/hook".into(), ..PushConfig::default() };
+    pair.send(Send::word(Word::Complete).push(config)).await?.expect(Fault::PushNotSupported)
+}
+
+async fn going_on(pair: Pair) -> Outcome {
+    let asked = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
+    let answer = Send::text("that one").for_task(&asked.id).in_context(&asked.context).waiting();
+    let message_id = answer.message_id.clone();
+    let done = pair.send(answer).await?.task()?;
+    ensure!(done.id == asked.id, "the answer opened another task");
+    ensure!(done.state() == State::Completed, "the task is {:?} after the answer", done.state());
+    let read = pair.get(&asked.id).await?.done()?;
+    let kept = read.history().iter().any(|message| message.id == message_id && message.role == Role::User);
+    ensure!(kept, "the answer is not in the task's history");
+    Ok(())
+}
+
+async fn going_on_after_auth(pair: Pair) -> Outcome {
+    let asked = pair.send(Send::word(Word::Auth).waiting()).await?.task()?;
+    let reply = pair.send(Send::text("signed in").for_task(&asked.id).waiting()).await?;
+    let done = reply.task()?;
+    ensure!(done.id == asked.id, "the message opened another task");
+    Ok(())
+}
+
+async fn results_are_artifacts(pair: Pair) -> Outcome {
+    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+    ensure!(task.state() == State::Completed, "the task is {:?}", task.state());
+    ensure!(
+        task.artifacts().iter().any(|artifact| artifact.text() == "done"),
+        "the artifacts are {:?}",
+        task.artifacts
+    );
+    Ok(())
+}
+
+async fn auth_is_explained(pair: Pair) -> Outcome {
+    let task = pair.send(Send::word(Word::Auth).waiting()).await?.task()?;
+    let explained =
+        task.status.message.is_some_and(|message| !crate::words::text_of(&message.parts).is_empty());
+    ensure!(explained, "the status has no message that says what is needed");
+    Ok(())
+}

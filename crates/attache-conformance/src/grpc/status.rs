@@ -1,0 +1,106 @@
+//! How a call of gRPC ended: code, message and details.
+
+use attache_proto::rpc::Status;
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use http::HeaderMap;
+use prost_reflect::prost::Message;
+use serde_json::Value;
+
+use crate::grpc::message::detail;
+use crate::http::Head;
+
+/// In the order of their numbers.
+const NAMES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+#[derive(Debug, Clone)]
+pub(crate) struct End {
+    code: Option<usize>,
+    http: u16,
+    pub(crate) message: String,
+    pub(crate) details: Vec<Value>,
+}
+
+impl End {
+    /// From the trailers, or from the head where there was nothing else.
+    pub(super) fn of(head: &Head, trailers: &HeaderMap) -> Self {
+        let find = |name: &str| {
+            let value = trailers.get(name).or_else(|| head.headers.get(name));
+            value.and_then(|value| value.to_str().ok())
+        };
+        Self {
+            code: find("grpc-status").and_then(|code| code.parse().ok()),
+            http: head.status,
+            message: percent_decoded(find("grpc-message").unwrap_or_default()),
+            details: find("grpc-status-details-bin").map(details).unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn is_ok(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.code.and_then(|code| NAMES.get(code)).copied().unwrap_or("no status")
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        match self.code {
+            Some(_) => format!("{}: {}", self.name(), self.message),
+            None => format!("HTTP {} without a gRPC status", self.http),
+        }
+    }
+}
+
+fn details(header: &str) -> Vec<Value> {
+    let decoded = STANDARD.decode(header).or_else(|_| STANDARD_NO_PAD.decode(header)).unwrap_or_default();
+    let status = Status::decode(&*decoded).unwrap_or_default();
+    status.details.iter().map(|any| detail(&any.type_url, &any.value)).collect()
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| *first == b'%') {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_percent_decoded() {
+        assert_eq!(percent_decoded("a%20b%C3%A4 100%"), "a bä 100%");
+    }
+}

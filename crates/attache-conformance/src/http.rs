@@ -1,0 +1,189 @@
+//! Plain HTTP: one request, and everything that came back.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use http::{HeaderMap, Method};
+use serde_json::Value;
+
+use crate::check::{Outcome, Stop, fail};
+use crate::sse::Sse;
+use crate::text::shortened;
+
+/// How long an answer may take; what is meant to be slow is asked for without waiting.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The largest answer that is read.
+const LARGEST: usize = 16 * 1024 * 1024;
+
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Option<Bytes>,
+}
+
+impl Request {
+    pub(crate) fn new(method: Method, url: impl Into<String>) -> Self {
+        Self { method, url: url.into(), headers: Vec::new(), body: None }
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = Some(body.into());
+        self
+    }
+}
+
+/// The beginning of an answer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Head {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Head {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// Without parameters, in lower case.
+    pub(crate) fn media_type(&self) -> String {
+        let value = self.header("content-type").unwrap_or_default();
+        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) head: Head,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn status(&self) -> u16 {
+        self.head.status
+    }
+
+    pub(crate) fn text(&self) -> String {
+        shortened(&String::from_utf8_lossy(&self.body))
+    }
+
+    pub(crate) fn json(&self) -> Outcome<Value> {
+        match serde_json::from_slice(&self.body) {
+            Ok(value) => Ok(value),
+            Err(_) => fail(format!("HTTP {} with a body that is no JSON: {:?}", self.status(), self.text())),
+        }
+    }
+}
+
+pub(crate) enum Opened {
+    Stream(Sse),
+    Whole(Answer),
+}
+
+/// The one client of a run.
+#[derive(Debug, Clone)]
+pub(crate) struct Http {
+    client: reqwest::Client,
+    /// Speaks HTTP/2 from the first byte, as gRPC without TLS does.
+    http2: reqwest::Client,
+}
+
+impl Http {
+    /// `direct`: past any proxy that the environment names.
+    pub(crate) fn new(direct: bool) -> Result<Self, String> {
+        let builder = || {
+            let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+            if direct { builder.no_proxy() } else { builder }
+        };
+        let failed = |error| format!("making an HTTP client: {error}");
+        let client = builder().build().map_err(failed)?;
+        let http2 = builder().http2_prior_knowledge().build().map_err(failed)?;
+        Ok(Self { client, http2 })
+    }
+
+    /// Begins a call of gRPC: the body is left to the caller, for it ends with trailers.
+    pub(crate) async fn begin_grpc(&self, request: Request) -> Outcome<(Head, reqwest::Body)> {
+        let client = if request.url.starts_with("https:") { &self.client } else { &self.http2 };
+        let (head, response) = begin(client, request).await?;
+        Ok((head, http::Response::from(response).into_body()))
+    }
+
+    pub(crate) async fn call(&self, request: Request) -> Outcome<Answer> {
+        let line = format!("{} {}", request.method, request.url);
+        let whole = async {
+            let (head, response) = begin(&self.client, request).await?;
+            read(head, response).await
+        };
+        match tokio::time::timeout(PATIENCE, whole).await {
+            Ok(outcome) => outcome,
+            Err(_) => fail(format!("{line}: no answer within {} s", PATIENCE.as_secs())),
+        }
+    }
+
+    /// A stream, or whatever came instead of one.
+    pub(crate) async fn open(&self, request: Request) -> Outcome<Opened> {
+        let line = format!("{} {}", request.method, request.url);
+        let opening = async {
+            let (head, response) = begin(&self.client, request).await?;
+            if head.status == 200 && head.media_type() == "text/event-stream" {
+                let chunks = response.bytes_stream().map(|chunk| chunk.map_err(|error| error.to_string()));
+                return Ok(Opened::Stream(Sse::new(head, chunks.boxed())));
+            }
+            Ok(Opened::Whole(read(head, response).await?))
+        };
+        match tokio::time::timeout(PATIENCE, opening).await {
+            Ok(outcome) => outcome,
+            Err(_) => fail(format!("{line}: nothing came within {} s", PATIENCE.as_secs())),
+        }
+    }
+}
+
+async fn begin(client: &reqwest::Client, request: Request) -> Outcome<(Head, reqwest::Response)> {
+    let line = format!("{} {}", request.method, request.url);
+    let mut builder = client.request(request.method, request.url);
+    for (name, value) in request.headers {
+        builder = builder.header(name, value);
+    }
+    if let Some(body) = request.body {
+        builder = builder.body(body);
+    }
+    let broken = |error: reqwest::Error| Stop::Fail(format!("{line}: {}", causes(&error)));
+    let response = builder.send().await.map_err(broken)?;
+    let head = Head { status: response.status().as_u16(), headers: response.headers().clone() };
+    Ok((head, response))
+}
+
+async fn read(head: Head, response: reqwest::Response) -> Outcome<Answer> {
+    let mut chunks = response.bytes_stream();
+    let mut body = Vec::new();
+    while let Some(chunk) = chunks.next().await {
+        match chunk {
+            Ok(chunk) => body.extend_from_slice(&chunk),
+            Err(error) => return fail(format!("the answer broke off: {}", causes(&error))),
+        }
+        if body.len() > LARGEST {
+            return fail("an answer of more than 16 MiB");
+        }
+    }
+    Ok(Answer { head, body: body.into() })
+}
+
+/// An error with what caused it: reqwest keeps the telling half below.
+pub(crate) fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(source) = next {
+        text.push_str(": ");
+        text.push_str(&source.to_string());
+        next = source.source();
+    }
+    text
+}

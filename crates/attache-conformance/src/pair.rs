@@ -1,0 +1,365 @@
+//! One version on one binding, as a client: every operation, asked and answered in the protocol's words.
+//!
+//! A check that looks at a binding itself takes the requests of [`crate::framing`] and sends them as it likes.
+
+use std::sync::Arc;
+
+use http::Method;
+use serde_json::Value;
+
+use crate::check::{Outcome, fail};
+use crate::dialect::{self, Dialect};
+use crate::events::{Events, Source};
+use crate::fault::Fault;
+use crate::framing;
+use crate::grpc;
+use crate::http::{Answer, Head, Opened, Request};
+use crate::refusal::{Refusal, Reply};
+use crate::request::{Operation, Send};
+use crate::shape;
+use crate::subject::{Offer, Subject};
+use crate::text::shown;
+use crate::words::{Binding, Item, PushConfig, Sent, Task, TaskPage, Version};
+
+/// How requests are dressed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Manner {
+    /// The version header; `None` sends none.
+    pub(crate) version: Option<String>,
+    /// The `Authorization` header.
+    pub(crate) authorization: Option<String>,
+    pub(crate) headers: Vec<(String, String)>,
+    /// Of a body.
+    pub(crate) content_type: Option<String>,
+    /// Put after the path.
+    pub(crate) query: Option<String>,
+    /// What comes of a request that should be refused is not held against the data model.
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone)]
+pub(crate) struct Pair {
+    pub(crate) subject: Arc<Subject>,
+    pub(crate) offer: Offer,
+    pub(crate) manner: Manner,
+}
+
+impl Pair {
+    pub(crate) fn new(subject: &Arc<Subject>, offer: &Offer) -> Self {
+        let manner = Manner {
+            version: (offer.version == Version::V1_0).then(|| "1.0".to_owned()),
+            authorization: subject.token.as_ref().map(|token| format!("Bearer {token}")),
+            headers: required_extensions(subject, offer.version),
+            ..Manner::default()
+        };
+        Self { subject: subject.clone(), offer: offer.clone(), manner }
+    }
+
+    pub(crate) fn version(&self) -> Version {
+        self.offer.version
+    }
+
+    pub(crate) fn binding(&self) -> Binding {
+        self.offer.binding
+    }
+
+    pub(crate) fn is_1_0(&self) -> bool {
+        self.version() == Version::V1_0
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        Dialect::of(self.version(), self.binding())
+    }
+
+    pub(crate) fn name(&self) -> String {
+        format!("{} {}", self.binding().as_str(), self.version().as_str())
+    }
+
+    // The same pair, dressed otherwise.
+
+    pub(crate) fn with_version(mut self, version: Option<&str>) -> Self {
+        self.manner.version = version.map(str::to_owned);
+        self
+    }
+
+    pub(crate) fn with_authorization(mut self, authorization: Option<&str>) -> Self {
+        self.manner.authorization = authorization.map(str::to_owned);
+        self
+    }
+
+    /// The same pair as the second caller uses it.
+    pub(crate) fn other_caller(self) -> Self {
+        let authorization = self.subject.other_token.as_ref().map(|token| format!("Bearer {token}"));
+        self.with_authorization(authorization.as_deref())
+    }
+
+    pub(crate) fn with_header(mut self, name: &str, value: &str) -> Self {
+        self.manner.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub(crate) fn with_content_type(mut self, content_type: &str) -> Self {
+        self.manner.content_type = Some(content_type.to_owned());
+        self
+    }
+
+    pub(crate) fn with_query(mut self, query: &str) -> Self {
+        self.manner.query = Some(query.to_owned());
+        self
+    }
+
+    pub(crate) fn quietly(mut self) -> Self {
+        self.manner.quiet = true;
+        self
+    }
+
+    pub(crate) fn with_tenant(mut self, tenant: Option<&str>) -> Self {
+        self.offer.tenant = tenant.map(str::to_owned);
+        self
+    }
+
+    // Operations.
+
+    pub(crate) async fn send(&self, send: Send) -> Outcome<Reply<Sent>> {
+        self.send_raw(dialect::send(self.dialect(), &send)).await
+    }
+
+    pub(crate) async fn send_raw(&self, params: Value) -> Outcome<Reply<Sent>> {
+        let reply = self.perform(Operation::Send(params)).await?;
+        reply.map(|value| {
+            self.look_at_item(&value);
+            dialect::as_sent(self.dialect(), &value)
+        })
+    }
+
+    pub(crate) async fn stream(&self, send: Send) -> Outcome<Reply<Events>> {
+        self.follow(Operation::Stream(dialect::send(self.dialect(), &send))).await
+    }
+
+    pub(crate) async fn get(&self, task: &str) -> Outcome<Reply<Task>> {
+        self.get_with(task, None).await
+    }
+
+    pub(crate) async fn get_with(&self, task: &str, history: Option<Value>) -> Outcome<Reply<Task>> {
+        self.task(Operation::Get { task: task.into(), history }).await
+    }
+
+    pub(crate) async fn cancel(&self, task: &str) -> Outcome<Reply<Task>> {
+        self.task(Operation::Cancel { task: task.into() }).await
+    }
+
+    pub(crate) async fn list(&self, members: &[(&'static str, Value)]) -> Outcome<Reply<TaskPage>> {
+        let reply = self.perform(Operation::List(members.to_vec())).await?;
+        reply.map(|value| {
+            self.look_at("Page", &value);
+            dialect::as_page(self.dialect(), &value)
+        })
+    }
+
+    pub(crate) async fn subscribe(&self, task: &str) -> Outcome<Reply<Events>> {
+        self.follow(Operation::Subscribe { task: task.into() }).await
+    }
+
+    pub(crate) async fn push_create(&self, task: &str, config: PushConfig) -> Outcome<Reply<PushConfig>> {
+        self.push(Operation::PushCreate { task: task.into(), config }).await
+    }
+
+    pub(crate) async fn push_get(&self, task: &str, config: Option<&str>) -> Outcome<Reply<PushConfig>> {
+        self.push(Operation::PushGet { task: task.into(), config: config.map(str::to_owned) }).await
+    }
+
+    pub(crate) async fn push_list(&self, task: &str) -> Outcome<Reply<Vec<PushConfig>>> {
+        let reply = self.perform(Operation::PushList { task: task.into() }).await?;
+        reply.map(|value| dialect::as_push_list(self.dialect(), &value))
+    }
+
+    pub(crate) async fn push_delete(&self, task: &str, config: &str) -> Outcome<Reply<()>> {
+        let operation = Operation::PushDelete { task: task.into(), config: config.into() };
+        self.perform(operation).await?.map(|_| Ok(()))
+    }
+
+    pub(crate) async fn extended_card(&self) -> Outcome<Reply<Value>> {
+        self.perform(Operation::ExtendedCard).await
+    }
+
+    async fn task(&self, operation: Operation) -> Outcome<Reply<Task>> {
+        let reply = self.perform(operation).await?;
+        reply.map(|value| {
+            self.look_at("Task", &value);
+            dialect::as_task(self.dialect(), &value)
+        })
+    }
+
+    async fn push(&self, operation: Operation) -> Outcome<Reply<PushConfig>> {
+        let reply = self.perform(operation).await?;
+        reply.map(|value| {
+            self.look_at("TaskPush", &value);
+            dialect::as_push(self.dialect(), &value)
+        })
+    }
+
+    /// One call that is answered once; the result as it came.
+    pub(crate) async fn perform(&self, operation: Operation) -> Outcome<Reply<Value>> {
+        match self.binding() {
+            Binding::JsonRpc => {
+                let (request, id) = framing::json_rpc(self, &operation)?;
+                let answer = self.subject.http.call(request).await?;
+                self.json_rpc_reply(answer, &id)
+            }
+            Binding::Rest => {
+                let answer = self.subject.http.call(framing::rest(self, &operation)?).await?;
+                let reply = self.rest_reply(answer)?;
+                match (&reply, framing::rest_otherwise(self, &operation)) {
+                    (Reply::Refused(refusal), Some(other)) if refusal.is(Fault::InvalidParams) => {
+                        self.rest_reply(self.subject.http.call(other).await?)
+                    }
+                    _ => Ok(reply),
+                }
+            }
+            Binding::Grpc => grpc::unary(self, &operation).await,
+        }
+    }
+
+    /// One call that is answered with a stream.
+    pub(crate) async fn follow(&self, operation: Operation) -> Outcome<Reply<Events>> {
+        let (request, id) = match self.binding() {
+            Binding::JsonRpc => framing::json_rpc(self, &operation)?,
+            Binding::Rest => (framing::rest(self, &operation)?, Value::Null),
+            Binding::Grpc => return grpc::stream(self, &operation).await,
+        };
+        let answer = match self.subject.http.open(request).await? {
+            Opened::Stream(sse) => {
+                let head = sse.head.clone();
+                let mut events = Events::new(self.clone(), Source::Sse { sse, request_id: id });
+                let Some(error) = events.late_error().await? else { return Ok(Reply::Done(events, head)) };
+                self.note("S11-any", shown(&error));
+                let body = bytes::Bytes::from(error.to_string());
+                return Ok(Reply::Refused(match self.binding() {
+                    Binding::JsonRpc => Refusal::of_json_rpc(self.version(), head, error),
+                    _ => Refusal::of_rest(self.version(), &Answer { head, body }),
+                }));
+            }
+            Opened::Whole(answer) => answer,
+        };
+        let reply = match self.binding() {
+            Binding::JsonRpc => self.json_rpc_reply(answer, &id)?,
+            _ => self.rest_reply(answer)?,
+        };
+        match reply {
+            Reply::Refused(refusal) => Ok(Reply::Refused(refusal)),
+            Reply::Done(value, head) => {
+                fail(format!("the answer is no stream but `{}`: {}", head.media_type(), shown(&value)))
+            }
+        }
+    }
+
+    pub(crate) fn json_rpc_reply(&self, answer: Answer, id: &Value) -> Outcome<Reply<Value>> {
+        let body = match answer.json() {
+            Ok(body) => body,
+            Err(_) if matches!(answer.status(), 401 | 403) => Value::Null,
+            Err(stop) => return Err(stop),
+        };
+        if matches!(answer.status(), 401 | 403) {
+            return Ok(Reply::Refused(Refusal::of_json_rpc(self.version(), answer.head, body)));
+        }
+        // A body that was not read has no id, and is refused by HTTP itself.
+        let unread = answer.status() == 413;
+        if answer.status() != 200 && !unread {
+            self.note("9.2-200", format!("HTTP {} with {}", answer.status(), shown(&body)));
+        }
+        if body["jsonrpc"] != "2.0" || (body["id"] != *id && !unread) {
+            self.note("9.2-id", format!("asked with id {id}, answered {}", shown(&body)));
+        }
+        match (body.get("result"), body.get("error")) {
+            (Some(result), None) => Ok(Reply::Done(result.clone(), answer.head)),
+            (_, Some(error)) if error.is_object() => {
+                Ok(Reply::Refused(Refusal::of_json_rpc(self.version(), answer.head, body)))
+            }
+            _ => {
+                fail(format!("HTTP {} with neither a result nor an error: {}", answer.status(), shown(&body)))
+            }
+        }
+    }
+
+    pub(crate) fn rest_reply(&self, answer: Answer) -> Outcome<Reply<Value>> {
+        if !(200..300).contains(&answer.status()) {
+            return Ok(Reply::Refused(Refusal::of_rest(self.version(), &answer)));
+        }
+        if answer.body.is_empty() {
+            return Ok(Reply::Done(Value::Null, answer.head));
+        }
+        let value = answer.json()?;
+        Ok(Reply::Done(value, answer.head))
+    }
+
+    /// Sends `request` to this pair's server as it is, with the headers that are usual here.
+    pub(crate) async fn raw(&self, request: Request) -> Outcome<Answer> {
+        self.subject.http.call(framing::dress(self, request)).await
+    }
+
+    /// Posts exactly `body` where JSON-RPC is spoken.
+    pub(crate) async fn post(&self, body: impl Into<bytes::Bytes>) -> Outcome<Answer> {
+        let request = Request::new(Method::POST, framing::url(self, "")).body(body);
+        self.raw(request).await
+    }
+
+    // What every answer is held against.
+
+    pub(crate) fn look_at_item(&self, value: &Value) {
+        if let Some((object, inner)) = shape::item(self.dialect(), value) {
+            self.look_at(object, inner);
+        }
+    }
+
+    fn look_at(&self, object: &str, value: &Value) {
+        if self.binding() == Binding::Grpc || self.manner.quiet {
+            return;
+        }
+        for fault in shape::faults(self.dialect(), object, value) {
+            self.note("D8-shape", fault);
+        }
+    }
+
+    /// Remembers a breach that another check than the current one is about.
+    pub(crate) fn note(&self, rule: &'static str, what: String) {
+        self.subject.note(self.version(), self.binding(), rule, what);
+    }
+}
+
+impl Reply<Sent> {
+    /// The task that a send must have come to.
+    pub(crate) fn task(self) -> Outcome<Task> {
+        match self.done()? {
+            Sent::Task(task) => Ok(task),
+            Sent::Message(_) => fail("the send was answered with a message instead of a task"),
+        }
+    }
+}
+
+impl Reply<Events> {
+    pub(crate) fn events(self) -> Outcome<Events> {
+        self.done()
+    }
+}
+
+/// A server that insists on an extension is asked for it in every call.
+fn required_extensions(subject: &Subject, version: Version) -> Vec<(String, String)> {
+    let name = if version == Version::V1_0 { "A2A-Extensions" } else { "X-A2A-Extensions" };
+    let required = subject.extensions().into_iter().filter(|extension| extension["required"] == true);
+    let uris = required.filter_map(|extension| extension["uri"].as_str());
+    uris.map(|uri| (name.to_owned(), uri.to_owned())).collect()
+}
+
+/// The task that a stream begins with.
+pub(crate) fn first_task(item: Option<Item>) -> Outcome<Task> {
+    match item {
+        Some(Item::Task(task)) => Ok(task),
+        Some(other) => fail(format!("the stream began with {}", other.name())),
+        None => fail("the stream ended without an item"),
+    }
+}
+
+/// For checks that look at the head of a success.
+pub(crate) fn head_of<T>(reply: Reply<T>) -> Outcome<Head> {
+    reply.done_with_head().map(|(_, head)| head)
+}

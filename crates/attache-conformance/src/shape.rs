@@ -1,0 +1,242 @@
+//! Which members the objects of each dialect have: every answer of every check is held against this.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
+use crate::dialect::Dialect;
+use crate::text::shown;
+use crate::words::State;
+
+/// The members of `object`: `name:type`, with `!` if it must be there and `+` for a list that must not be empty.
+fn members(dialect: Dialect, object: &str) -> &'static str {
+    match (dialect, object) {
+        (Dialect::Schema0_3, "Task") => {
+            "kind:text! id:text! contextId:text! status:TaskStatus! artifacts:[Artifact] history:[Message] metadata:object"
+        }
+        (_, "Task") => {
+            "id:text! contextId:text status:TaskStatus! artifacts:[Artifact] history:[Message] metadata:object"
+        }
+        (_, "TaskStatus") => "state:state! message:Message timestamp:time",
+        (Dialect::Schema0_3, "Message") => {
+            "kind:text! messageId:text! contextId:text taskId:text role:role! parts:[Part]! metadata:object \
+             extensions:[text] referenceTaskIds:[text]"
+        }
+        (Dialect::Proto0_3, "Message") => {
+            "messageId:text! contextId:text taskId:text role:role! content:[Part]! metadata:object extensions:[text]"
+        }
+        (Dialect::V1_0, "Message") => {
+            "messageId:text! contextId:text taskId:text role:role! parts:[Part]+! metadata:object \
+             extensions:[text] referenceTaskIds:[text]"
+        }
+        (Dialect::Schema0_3, "Part") => "kind:text! text:text file:File data:object metadata:object",
+        (Dialect::Proto0_3, "Part") => "text:text file:File data:Data metadata:object",
+        (Dialect::V1_0, "Part") => {
+            "text:text raw:base64 url:text data:any metadata:object filename:text mediaType:text"
+        }
+        (Dialect::Schema0_3, "File") => "bytes:base64 uri:text mimeType:text name:text",
+        (_, "File") => "fileWithBytes:base64 fileWithUri:text mimeType:text name:text",
+        (_, "Data") => "data:object!",
+        (Dialect::V1_0, "Artifact") => {
+            "artifactId:text! name:text description:text parts:[Part]+! metadata:object extensions:[text]"
+        }
+        (_, "Artifact") => {
+            "artifactId:text! name:text description:text parts:[Part]! metadata:object extensions:[text]"
+        }
+        (Dialect::Schema0_3, "StatusUpdate") => {
+            "kind:text! taskId:text! contextId:text! status:TaskStatus! final:bool! metadata:object"
+        }
+        (Dialect::Proto0_3, "StatusUpdate") => {
+            "taskId:text! contextId:text! status:TaskStatus! final:bool metadata:object"
+        }
+        (Dialect::V1_0, "StatusUpdate") => "taskId:text! contextId:text! status:TaskStatus! metadata:object",
+        (Dialect::Schema0_3, "ArtifactUpdate") => {
+            "kind:text! taskId:text! contextId:text! artifact:Artifact! append:bool lastChunk:bool metadata:object"
+        }
+        (_, "ArtifactUpdate") => {
+            "taskId:text! contextId:text! artifact:Artifact! append:bool lastChunk:bool metadata:object"
+        }
+        (Dialect::Schema0_3, "TaskPush") => "taskId:text! pushNotificationConfig:Push!",
+        (Dialect::Proto0_3, "TaskPush") => "name:text! pushNotificationConfig:Push!",
+        (Dialect::V1_0, "TaskPush") => {
+            "tenant:text id:text! taskId:text! url:text! token:text authentication:Authentication"
+        }
+        (_, "Push") => "id:text url:text! token:text authentication:Authentication",
+        (Dialect::V1_0, "Authentication") => "scheme:text! credentials:text",
+        (_, "Authentication") => "schemes:[text]! credentials:text",
+        (_, "Page") => "tasks:[Task]! nextPageToken:text! pageSize:number! totalSize:number!",
+        _ => "",
+    }
+}
+
+/// The object inside a result of a send or an item of a stream, and what it is.
+pub(crate) fn item(dialect: Dialect, value: &Value) -> Option<(&'static str, &Value)> {
+    if dialect == Dialect::Schema0_3 {
+        let object = match value["kind"].as_str()? {
+            "task" => "Task",
+            "message" => "Message",
+            "status-update" => "StatusUpdate",
+            "artifact-update" => "ArtifactUpdate",
+            _ => return None,
+        };
+        return Some((object, value));
+    }
+    let (name, inner) = value.as_object()?.iter().next()?;
+    let object = match name.as_str() {
+        "task" => "Task",
+        "message" => "Message",
+        "statusUpdate" => "StatusUpdate",
+        "artifactUpdate" => "ArtifactUpdate",
+        _ => return None,
+    };
+    Some((object, inner))
+}
+
+/// Everything about `value` that the data model does not allow.
+pub(crate) fn faults(dialect: Dialect, object: &str, value: &Value) -> Vec<String> {
+    let mut faults = Vec::new();
+    look(dialect, object, value, &mut faults);
+    faults
+}
+
+fn look(dialect: Dialect, object: &str, value: &Value, faults: &mut Vec<String>) {
+    let Some(found) = value.as_object() else {
+        faults.push(format!("{object} is no object: {}", shown(value)));
+        return;
+    };
+    let mut known = Vec::new();
+    for rule in members(dialect, object).split_whitespace() {
+        let required = rule.ends_with('!');
+        let rule = rule.trim_end_matches('!');
+        let Some((name, kind)) = rule.split_once(':') else { continue };
+        known.push(name);
+        match found.get(name) {
+            None if required => faults.push(format!("{object} has no `{name}`")),
+            None => {}
+            Some(Value::Null) if kind != "any" => faults.push(format!("{object}.{name} is null")),
+            Some(member) => look_at_member(dialect, &format!("{object}.{name}"), kind, member, faults),
+        }
+    }
+    for name in found.keys().filter(|name| !known.contains(&name.as_str())) {
+        faults.push(format!("{object} has a member `{name}` that the protocol does not know"));
+    }
+    if object == "Part" {
+        look_at_content(dialect, value, faults);
+    }
+    let kind = match object {
+        "Task" => "task",
+        "Message" => "message",
+        _ => return,
+    };
+    if dialect == Dialect::Schema0_3 && found.get("kind").is_some_and(|found| found != kind) {
+        faults.push(format!("{object}.kind is {}", shown(&found["kind"])));
+    }
+}
+
+fn look_at_member(dialect: Dialect, place: &str, kind: &str, value: &Value, faults: &mut Vec<String>) {
+    let (list, kind) = match kind.strip_prefix('[') {
+        Some(rest) => (true, rest),
+        None => (false, kind),
+    };
+    if list {
+        let not_empty = kind.ends_with('+');
+        let kind = kind.trim_end_matches('+').trim_end_matches(']');
+        match value.as_array() {
+            None => faults.push(format!("{place} is no list: {}", shown(value))),
+            Some(items) if items.is_empty() && not_empty => faults.push(format!("{place} is empty")),
+            Some(items) => items.iter().for_each(|item| look_at_member(dialect, place, kind, item, faults)),
+        }
+        return;
+    }
+    let good = match kind {
+        "text" => value.is_string(),
+        "bool" => value.is_boolean(),
+        "number" => value.is_i64() || value.is_u64(),
+        "object" => value.is_object(),
+        "any" => true,
+        "time" => value.as_str().is_some_and(|text| is_time(dialect, text)),
+        "base64" => value.as_str().is_some_and(|text| STANDARD.decode(text).is_ok()),
+        "state" => value.as_str().is_some_and(|text| {
+            State::ALL.iter().any(|state| *state != State::Unspecified && dialect.state(*state) == text)
+        }),
+        "role" if dialect == Dialect::Schema0_3 => matches!(value.as_str(), Some("user" | "agent")),
+        "role" => matches!(value.as_str(), Some("ROLE_USER" | "ROLE_AGENT")),
+        object => return look(dialect, object, value, faults),
+    };
+    if !good {
+        faults.push(format!("{place} is {}", shown(value)));
+    }
+}
+
+/// 1.0 wants UTC, told by a `Z`; 0.3 any ISO 8601.
+fn is_time(dialect: Dialect, text: &str) -> bool {
+    if dialect == Dialect::V1_0 && !text.ends_with('Z') {
+        return false;
+    }
+    text.parse::<jiff::Timestamp>().is_ok()
+        || (dialect != Dialect::V1_0 && text.parse::<jiff::civil::DateTime>().is_ok())
+}
+
+fn look_at_content(dialect: Dialect, part: &Value, faults: &mut Vec<String>) {
+    let has = |name: &str| usize::from(part.get(name).is_some());
+    let contents = match dialect {
+        Dialect::V1_0 => has("text") + has("raw") + has("url") + has("data"),
+        Dialect::Schema0_3 | Dialect::Proto0_3 => has("text") + has("file") + has("data"),
+    };
+    if contents != 1 {
+        faults.push(format!("Part has {contents} contents instead of one: {}", shown(part)));
+    }
+    let kind = &part["kind"];
+    if dialect == Dialect::Schema0_3 && kind.as_str().is_none_or(|kind| part.get(kind).is_none()) {
+        faults.push(format!("Part.kind is {} but that is not what it holds", shown(kind)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(dialect: Dialect, object: &str, value: Value, expected: &[&str]) {
+        let found = faults(dialect, object, &value);
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (found, expected) in found.iter().zip(expected) {
+            assert!(found.contains(expected), "{found:?} does not say {expected:?}");
+        }
+    }
+
+    #[test]
+    fn each_dialect_has_its_own_members() {
+        let status = json!({"state": "working", "timestamp": "2026-01-01T00:00:00Z"});
+        check(
+            Dialect::Schema0_3,
+            "Task",
+            json!({"kind": "task", "id": "t", "contextId": "c", "status": status}),
+            &[],
+        );
+        let status = json!({"state": "TASK_STATE_WORKING", "timestamp": "2026-01-01T00:00:00+01:00"});
+        check(
+            Dialect::V1_0,
+            "Task",
+            json!({"id": "t", "kind": "task", "status": status}),
+            &["timestamp", "`kind`"],
+        );
+        check(
+            Dialect::V1_0,
+            "Message",
+            json!({"messageId": "m", "role": "user", "parts": []}),
+            &["role", "empty"],
+        );
+        check(
+            Dialect::V1_0,
+            "Artifact",
+            json!({"artifactId": "a", "parts": [{"text": "x", "url": "y"}]}),
+            &["2 contents"],
+        );
+        let event =
+            json!({"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": "working"}});
+        check(Dialect::Schema0_3, "StatusUpdate", event, &["no `final`"]);
+    }
+}

@@ -1,0 +1,26 @@
+//! Values as a person wants to see them in a reason.
+
+use serde_json::Value;
+
+/// A longer value tells a reader nothing that its beginning does not.
+const LONGEST: usize = 300;
+
+pub(crate) fn shown(value: &Value) -> String {
+    shortened(&value.to_string())
+}
+
+/// A whole reason, which may hold several values.
+pub(crate) fn reason(text: &str) -> String {
+    cut(text, 3 * LONGEST)
+}
+
+pub(crate) fn shortened(text: &str) -> String {
+    cut(text, LONGEST)
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}
