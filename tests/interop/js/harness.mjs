@@ -1,7 +1,8 @@
 // Runs named checks against a server and prints one line for each.
 //
-// A line is `ok NAME`, `not ok NAME: REASON` or `skip NAME: REASON`. Checks do not depend on each other:
-// several run at once, each under its own time limit, and the lines keep the order in which the checks
+// A line is `ok NAME`, `not ok NAME: REASON` or `skip NAME: REASON`, where a name is `PROGRAM | PAIR | WHAT`: which
+// version and binding was spoken, or `-` where that does not matter, and what was found to be so. Checks do not depend on
+// each other: several run at once, each under its own time limit, and the lines keep the order in which the checks
 // were added. Not here: anything that knows A2A.
 
 import { createRequire } from 'node:module';
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 
 const CHECK_LIMIT = 12_000;
-const PROGRAM_LIMIT = 50_000;
+const PROGRAM_LIMIT = 120_000;
 const CHECKS_AT_ONCE = 4;
 
 /** Thrown by a check that does not apply, with the reason. */
@@ -25,8 +26,8 @@ export class Checks {
     this.program = program;
   }
 
-  add(name, check) {
-    this.#checks.push({ name: `${this.program} ${name}`, check });
+  add(what, check, pair = '-') {
+    this.#checks.push({ name: `${this.program} | ${pair} | ${what}`, check });
   }
 
   /** Runs everything and gives the exit code. */

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 
 import { equal, isTrue } from './harness.mjs';
 import * as scripted from './scripted.mjs';
-import { message, refusal } from './suite.mjs';
+import { message, refusal } from './peer.mjs';
 
 const INVALID_PARAMS = -32602;
 
-export function addTo(checks, label, connect) {
+export function addTo(checks, pair, connect) {
   for (const [name, check] of Object.entries(ALL)) {
-    checks.add(`${label} ${name}`, async () => check(await connect()));
+    checks.add(name, async () => check(await connect()), pair);
   }
 }
 

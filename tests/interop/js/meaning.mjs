@@ -104,7 +104,7 @@ export function text(parts) {
   return parts.map((one) => one.text ?? '').join('');
 }
 
-function state(spelled) {
+export function state(spelled) {
   return spelled.replace('TASK_STATE_', '').toLowerCase().replaceAll('_', '-');
 }
 

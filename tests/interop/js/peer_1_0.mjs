@@ -1,19 +1,29 @@
 // The JavaScript SDK 1.3.0 as a client of a running server: `peer_1_0.mjs BASE_URL`.
 //
-// Every check of `suite.mjs` on both bindings of 1.0, and on both of 0.3 through the SDK's own layer for older
+// Every check of `suite.mjs` on all bindings of 1.0, and on all of 0.3 through the SDK's own layer for older
 // agents, through its card resolver, factory and clients; then lists.
 
+import { channel, fetching } from './channel.mjs';
+import * as crossing from './crossing.mjs';
+import * as guarded from './guarded.mjs';
 import { Checks, equal, isTrue, main, sdk } from './harness.mjs';
-import { keptParts, withAppend } from './legacy_rest.mjs';
+import { keptParts, withAppend } from './legacy_protobuf.mjs';
 import * as lists from './lists.mjs';
 import * as meaning from './meaning.mjs';
+import { message, pair, refusal } from './peer.mjs';
 import * as scripted from './scripted.mjs';
 import * as suite from './suite.mjs';
 
 const types = sdk('@a2a-js/sdk');
 const client = sdk('@a2a-js/sdk/client');
 
-const FACTORIES = { jsonrpc: client.JsonRpcTransportFactory, rest: client.RestTransportFactory };
+const { GrpcTransportFactory } = sdk('@a2a-js/sdk/client/grpc');
+
+const FACTORIES = {
+  jsonrpc: client.JsonRpcTransportFactory,
+  rest: client.RestTransportFactory,
+  grpc: GrpcTransportFactory,
+};
 
 const CODES = {
   TASK_NOT_FOUND: -32001,
@@ -28,26 +38,30 @@ const CODES = {
 
 /** The SDK's client on one binding; see `suite.mjs`. With version 0.3, through its layer for older agents. */
 class Peer10 {
+  sendsNull = true;
   #client;
-  #isLegacyRest;
+  #isLegacyProtobuf;
 
   constructor(binding, version = '1.0', tenant = '') {
     this.tenant = tenant;
     this.binding = binding;
     this.version = version;
-    this.#isLegacyRest = version === '0.3' && binding === 'rest';
-    this.zeroHistoryIsEverything = this.#isLegacyRest;
+    this.#isLegacyProtobuf = version === '0.3' && binding !== 'jsonrpc';
+    this.zeroHistoryIsEverything = this.#isLegacyProtobuf;
     this.extendedCardCodes = version === '1.0' ? [-32004] : [-32004, -32007];
   }
 
-  async connect(base) {
-    const transports = [new FACTORIES[this.binding]({ legacyCompat: { enabled: this.version === '0.3' } })];
+  async connect(base, token) {
+    const legacyCompat = { enabled: this.version === '0.3' };
+    const fetchImpl = fetching(token);
+    const transports = [new FACTORIES[this.binding]({ legacyCompat, fetchImpl, ...channel(token) })];
     // Only the interfaces of the version under test, or the SDK would always take 1.0.
     const cardResolver = {
       resolve: async (...place) => {
         const card = await client.AgentCardResolver.default.resolve(...place);
         const offered = card.supportedInterfaces.filter((one) => one.protocolVersion === this.version);
-        return { ...card, supportedInterfaces: offered.map((one) => ({ ...one, tenant: this.tenant })) };
+        const dialled = offered.map((one) => ({ ...one, url: address(one, base), tenant: this.tenant }));
+        return { ...card, supportedInterfaces: dialled };
       },
     };
     this.#client = await new client.ClientFactory({ transports, cardResolver }).createFromUrl(base);
@@ -55,8 +69,9 @@ class Peer10 {
     return this;
   }
 
-  async send(said, { wait = true, historyLength } = {}) {
-    const configuration = { returnImmediately: !wait, historyLength };
+  async send(said, { wait = true, historyLength, push } = {}) {
+    const taskPushNotificationConfig = push && types.TaskPushNotificationConfig.fromJSON(push);
+    const configuration = { returnImmediately: !wait, historyLength, taskPushNotificationConfig };
     const answered = await this.#client.sendMessage({ ...sending(said), configuration });
     const isTask = 'status' in answered;
     return isTask
@@ -85,23 +100,22 @@ class Peer10 {
     return readTask(await this.#client.cancelTask({ tenant: '', id, metadata: undefined }));
   }
 
-  /** Straight to the transport: the client itself already refuses when the card promises no push. */
-  pushCalls(taskId) {
-    const { transport } = this.#client;
-    const options = { serviceParameters: { 'A2A-Version': this.version } };
-    const url = 'https://hook.example/a2a';
-    const config = types.TaskPushNotificationConfig.fromJSON({ taskId, id: 'hook', url });
-    const place = { tenant: '', taskId, id: 'hook' };
-    const page = { tenant: '', taskId, pageSize: 0, pageToken: '' };
-    const request = sending(suite.message('echo with push'));
-    const configuration = { taskPushNotificationConfig: types.TaskPushNotificationConfig.fromJSON({ url }) };
-    return {
-      'create': () => transport.createTaskPushNotificationConfig(config, options),
-      'get': () => transport.getTaskPushNotificationConfig(place, options),
-      'list': () => transport.listTaskPushNotificationConfig(page, options),
-      'delete': () => transport.deleteTaskPushNotificationConfig(place, options),
-      'send with a push configuration': () => this.#client.sendMessage({ ...request, configuration }),
-    };
+  async pushCreate(taskId, config) {
+    const request = types.TaskPushNotificationConfig.fromJSON({ ...config, taskId });
+    return readPush(await this.#client.createTaskPushNotificationConfig(request));
+  }
+
+  async pushGet(taskId, id) {
+    return readPush(await this.#client.getTaskPushNotificationConfig({ tenant: '', taskId, id }));
+  }
+
+  async pushList(taskId) {
+    const request = { tenant: '', taskId, pageSize: 0, pageToken: '' };
+    return (await this.#client.listTaskPushNotificationConfig(request)).configs.map(readPush);
+  }
+
+  async pushDelete(taskId, id) {
+    await this.#client.deleteTaskPushNotificationConfig({ tenant: '', taskId, id });
   }
 
   extendedCard() {
@@ -110,7 +124,7 @@ class Peer10 {
   }
 
   keeps(parts) {
-    return this.#isLegacyRest ? keptParts(parts) : parts;
+    return this.#isLegacyProtobuf ? keptParts(parts) : parts;
   }
 
   async attempt(call) {
@@ -124,8 +138,17 @@ class Peer10 {
   }
 
   #read(items) {
-    return this.#isLegacyRest ? withAppend(read(items)) : read(items);
+    return this.#isLegacyProtobuf ? withAppend(read(items)) : read(items);
   }
+}
+
+/** The SDK hands the address to gRPC as it stands, and gRPC knows no URLs, as 0.3 has them. */
+function address(offered, base) {
+  return offered.protocolBinding === 'GRPC' ? base.replace('http://', '') : offered.url;
+}
+
+function readPush({ id, url, token }) {
+  return { id, url, token: token || null };
 }
 
 async function* read(items) {
@@ -152,51 +175,60 @@ async function cardIsWhole(base) {
     isTrue(card[name]?.length > 0, `the card's ${name} is empty`);
   }
   const offered = card.supportedInterfaces.map((one) => `${one.protocolVersion} ${one.protocolBinding}`);
-  for (const pair of ['1.0 JSONRPC', '1.0 HTTP+JSON', '0.3 JSONRPC', '0.3 HTTP+JSON']) {
-    isTrue(offered.includes(pair), `${pair} is offered: ${offered}`);
+  for (const binding of ['JSONRPC', 'HTTP+JSON', 'GRPC']) {
+    for (const one of [`1.0 ${binding}`, `0.3 ${binding}`]) {
+      isTrue(offered.includes(one), `${one} is offered: ${offered}`);
+    }
   }
   isTrue(card.capabilities.streaming, 'the card promises streaming');
-  isTrue(!card.capabilities.pushNotifications, 'the card promises no push');
+  isTrue(card.capabilities.pushNotifications, 'the card promises push');
   isTrue(!card.capabilities.extendedAgentCard, 'the card promises no extended card');
   for (const skill of card.skills) {
     isTrue(skill.id && skill.name && skill.description && skill.tags?.length > 0, 'a skill is incomplete');
   }
 }
 
-async function readsEqualOnBothBindings(base) {
-  const rpc = await new Peer10('jsonrpc').connect(base);
-  const rest = await new Peer10('rest').connect(base);
-  for (const [maker, reader] of [[rpc, rest], [rest, rpc]]) {
-    for (const trigger of scripted.KINDS_OF_TASKS) {
-      const { task } = await maker.send(suite.message(trigger));
-      equal(await reader.get(task.id), task, `${trigger} on the other binding`);
-    }
-  }
-}
-
 async function tenantsAreApart(base, binding) {
   const nobody = await new Peer10(binding).connect(base);
   const tenant = await new Peer10(binding, '1.0', 'interop').connect(base);
-  const { task } = await tenant.send(suite.message(scripted.ECHO));
+  const { task } = await tenant.send(message(scripted.ECHO));
   equal(await tenant.get(task.id), task, 'the task as its tenant sees it');
-  equal(await suite.refusal(nobody, () => nobody.get(task.id)), -32001, 'the task for everybody else');
+  equal(await refusal(nobody, () => nobody.get(task.id)), -32001, 'the task for everybody else');
   const contextId = task.context;
   equal((await tenant.list({ contextId })).tasks.map((one) => one.id), [task.id], 'what the tenant lists');
   equal((await nobody.list({ contextId })).tasks, [], 'what everybody else lists');
 }
 
+/** Against the server that lists its tenants. */
+async function unknownTenantsAreRefused(binding) {
+  const { base, token } = guarded.place();
+  const listed = await new Peer10(binding, '1.0', 'interop').connect(base, token);
+  const unknown = await new Peer10(binding, '1.0', 'nobody').connect(base, token);
+  const { task } = await listed.send(message(scripted.ECHO));
+  equal(task.status.state, 'completed', 'the state');
+  await guarded.refusedWith(/no tenant/, 'send', () => unknown.send(message(scripted.ECHO)));
+  await guarded.refusedWith(/no tenant/, 'get', () => unknown.get(task.id));
+  await guarded.refusedWith(/no tenant/, 'list', () => unknown.list({}));
+}
+
 main(async (base) => {
   const checks = new Checks('js-1.0');
-  checks.add('card is whole in both forms and at both paths', () => cardIsWhole(base));
-  for (const binding of Object.keys(FACTORIES)) {
-    const connect = () => new Peer10(binding).connect(base);
-    suite.addTo(checks, binding, connect, { hasFinal: false });
-    checks.add(`${binding} tenants do not see each other's tasks`, () => tenantsAreApart(base, binding));
-    lists.addTo(checks, binding, connect);
+  checks.add('the card is whole in both forms and at both paths', () => cardIsWhole(base));
+  const bindings = Object.keys(FACTORIES);
+  for (const version of ['1.0', '0.3']) {
+    for (const binding of bindings) {
+      const name = pair(version, binding);
+      const connect = () => new Peer10(binding, version).connect(base);
+      suite.addTo(checks, name, connect, { hasFinal: false });
+      guarded.addTo(checks, name, (place, token) => new Peer10(binding, version).connect(place, token));
+      if (version === '1.0') {
+        checks.add("tenants do not see each other's tasks", () => tenantsAreApart(base, binding), name);
+        checks.add('a tenant that is not listed is refused', () => unknownTenantsAreRefused(binding), name);
+        lists.addTo(checks, name, connect);
+      }
+    }
+    crossing.addTo(checks, version, bindings, (binding) => new Peer10(binding, version).connect(base));
   }
-  for (const binding of Object.keys(FACTORIES)) {
-    suite.addTo(checks, `${binding} to a 0.3 agent`, () => new Peer10(binding, '0.3').connect(base), { hasFinal: false });
-  }
-  checks.add('a task made on one binding reads equal on the other', () => readsEqualOnBothBindings(base));
+  crossing.addAcrossVersions(checks, (binding, version) => new Peer10(binding, version).connect(base));
   return checks.run();
 });

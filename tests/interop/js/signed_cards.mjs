@@ -13,6 +13,7 @@ import { Checks, equal, isTrue, sdk } from './harness.mjs';
 
 const { generateAgentCardSignature, verifyAgentCardSignature } = sdk('@a2a-js/sdk');
 
+const TOKEN = 'a-token-of-enough-length';
 const ALGORITHMS = { es256: 'ES256', eddsa: 'EdDSA' };
 
 /** A folder with keys in it, and the program. */
@@ -47,10 +48,11 @@ class World {
 
   /** A server whose card has a requirement without scopes. */
   async serve() {
-    const settings = '[card]\nname = "Prüf-Agent"\nsigning_keys = ["es256.jwk", "eddsa.jwk"]\n';
+    const skill = '[[card.extended.skills]]\nid = "inside"\nname = "Inside"\ndescription = "äöü"\ntags = ["interop"]\n';
+    const settings = `[card]\nname = "Prüf-Agent"\nsigning_keys = ["es256.jwk", "eddsa.jwk"]\n${skill}`;
     writeFileSync(join(this.folder, 'attache.toml'), settings);
     const args = ['serve', '--port', '0', '--store', 'memory:', '--config', 'attache.toml'];
-    const env = { HOME: this.folder, ATTACHE_TOKEN: 'a-token-of-enough-length' };
+    const env = { HOME: this.folder, ATTACHE_TOKEN: TOKEN };
     this.server = spawn(this.program, args, { cwd: this.folder, env, stdio: ['ignore', 'pipe', 'ignore'] });
     for await (const line of createInterface({ input: this.server.stdout })) return line.split(' ').at(-1);
     throw new Error('the server did not start');
@@ -103,13 +105,13 @@ async function refused(document, keys) {
 
 function addAll(checks, world, url) {
   for (const [algorithm, alg] of Object.entries(ALGORITHMS)) {
-    checks.add(`${algorithm}: the SDK verifies what attache signed`, async () => {
+    checks.add(`the SDK verifies what attache signed with ${alg}`, async () => {
       const name = world.write(`ours-${algorithm}.json`, card());
       const signed = JSON.parse(world.run(['card', 'sign', name, '--key', `${algorithm}.jwk`]));
       await verify(signed, world.keys());
       await refused({ ...signed, version: '6.6.6' }, world.keys());
     });
-    checks.add(`${algorithm}: attache verifies what the SDK signed`, async () => {
+    checks.add(`attache verifies what the SDK signed with ${alg}`, async () => {
       const key = world.private(algorithm);
       const sign = generateAgentCardSignature(key, { alg, kid: key.kid, typ: 'JOSE' });
       const signed = await sign(card());
@@ -121,12 +123,22 @@ function addAll(checks, world, url) {
     });
   }
   for (const version of ['', '0.3', '1.0']) {
-    checks.add(`the SDK verifies what attache serves to version ${version || 'nobody named'}`, async () => {
+    checks.add(`the SDK verifies the card that attache serves to ${version || 'whoever names no version'}`, async () => {
       const headers = version ? { 'A2A-Version': version } : {};
       const document = await (await fetch(`${url}/.well-known/agent-card.json`, { headers })).json();
       const keys = await (await fetch(`${url}/.well-known/jwks.json`)).json();
       await verify(document, keys);
       await refused({ ...document, name: 'another' }, keys);
+    });
+  }
+  for (const path of ['/extendedAgentCard', '/v1/card']) {
+    checks.add(`the SDK verifies the extended card at ${path}`, async () => {
+      const headers = { Authorization: `Bearer ${TOKEN}` };
+      const document = await (await fetch(url + path, { headers })).json();
+      const keys = await (await fetch(`${url}/.well-known/jwks.json`)).json();
+      equal(document.skills.at(-1).id, 'inside', 'the skill of the extended card');
+      await verify(document, keys);
+      await refused({ ...document, description: 'another' }, keys);
     });
   }
 }
@@ -140,7 +152,7 @@ console.debug = () => {};
 const world = new World(process.argv[2]);
 let code = 1;
 try {
-  const checks = new Checks('signed-cards');
+  const checks = new Checks('js-1.0');
   addAll(checks, world, await world.serve());
   code = await checks.run();
 } finally {

@@ -1,7 +1,8 @@
 """Runs named checks against a server and prints one line for each.
 
-A line is `ok NAME`, `not ok NAME: REASON` or `skip NAME: REASON`. Checks do not depend on each other:
-several run at once, each under its own time limit, and the lines keep the order in which the checks
+A line is `ok NAME`, `not ok NAME: REASON` or `skip NAME: REASON`, where a name is `PROGRAM | PAIR | WHAT`: which
+version and binding was spoken, or `-` where that does not matter, and what was found to be so. Checks do not depend on
+each other: several run at once, each under its own time limit, and the lines keep the order in which the checks
 were added. Not here: anything that knows A2A.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 CHECK_LIMIT_SECONDS = 12.0
-PROGRAM_LIMIT_SECONDS = 50.0
+PROGRAM_LIMIT_SECONDS = 120.0
 CHECKS_AT_ONCE = 4
 
 Check = Callable[[], Awaitable[None]]
@@ -30,8 +31,8 @@ class Checks:
         self.program = program
         self._checks: list[tuple[str, Check]] = []
 
-    def add(self, name: str, check: Check) -> None:
-        self._checks.append((f"{self.program} {name}", check))
+    def add(self, what: str, check: Check, pair: str = "-") -> None:
+        self._checks.append((f"{self.program} | {pair} | {what}", check))
 
     async def run(self) -> int:
         """Runs everything and gives the exit code."""

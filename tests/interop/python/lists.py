@@ -12,7 +12,7 @@ from harness import Checks, equal, true
 from peer import INVALID_PARAMS, message, refusal
 
 
-def add_to(checks: Checks, label: str, connect: Callable[[], Any]) -> None:
+def add_to(checks: Checks, pair: str, connect: Callable[[], Any]) -> None:
     """Adds the checks, named after their docstrings."""
 
     def add(check: Callable[[Any], Any]) -> None:
@@ -20,7 +20,7 @@ def add_to(checks: Checks, label: str, connect: Callable[[], Any]) -> None:
             async with connect() as peer:
                 await check(peer)
 
-        checks.add(f"{label} {check.__doc__}", run)
+        checks.add(check.__doc__, run, pair)
 
     for check in (newest_first, pages, filters, artifacts_on_request, history, bad_filters):
         add(check)

@@ -4,7 +4,7 @@ A peer is one SDK client on one binding. It answers with the readings of `meanin
 raises into the JSON-RPC code of the error, so each check is written once.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import aclosing
 from typing import Any, Protocol
 from uuid import uuid4
@@ -15,10 +15,16 @@ from meaning import Json
 
 TASK_NOT_FOUND = -32001
 TASK_NOT_CANCELABLE = -32002
-PUSH_NOT_SUPPORTED = -32003
 UNSUPPORTED_OPERATION = -32004
 CONTENT_TYPE_NOT_SUPPORTED = -32005
 INVALID_PARAMS = -32602
+
+BINDINGS = {"jsonrpc": "JSON-RPC", "rest": "HTTP+JSON", "grpc": "gRPC"}
+
+
+def pair(version: str, binding: str) -> str:
+    """The name under which checks of one version on one binding are told."""
+    return f"{version} {BINDINGS[binding]}"
 
 
 class Peer(Protocol):
@@ -31,8 +37,12 @@ class Peer(Protocol):
     extended_card_codes: set[int]
     sends_file_bytes: bool
     reads_file_bytes: bool
+    # Whether the SDK offers to list and to delete push configurations here.
+    lists_push: bool
 
-    async def send(self, said: Json, *, wait: bool = True, history_length: int | None = None) -> Json:
+    async def send(
+        self, said: Json, *, wait: bool = True, history_length: int | None = None, push: Json | None = None
+    ) -> Json:
         """`{"kind": "task", "task": …}` or `{"kind": "message", "message": …}`."""
 
     def stream(self, said: Json) -> AsyncIterator[Json]:
@@ -44,7 +54,14 @@ class Peer(Protocol):
 
     async def cancel(self, task_id: str) -> Json: ...
 
-    def push_calls(self, task_id: str) -> dict[str, Callable[[], Awaitable[Any]]]: ...
+    async def push_create(self, task_id: str, config: Json) -> Json:
+        """Configurations go in and come out as 1.0 spells them, without the task."""
+
+    async def push_get(self, task_id: str, config_id: str) -> Json: ...
+
+    async def push_list(self, task_id: str) -> list[Json]: ...
+
+    async def push_delete(self, task_id: str, config_id: str) -> None: ...
 
     async def extended_card(self) -> Any: ...
 

@@ -1,6 +1,6 @@
 """The Python SDK 0.3.26 as a client of a running server: `peer_0_3.py BASE_URL`.
 
-Every check of `suite` on both bindings through the SDK's own card resolver and clients, then everything
+Every check of `suite` on all three bindings through the SDK's own card resolver and clients, then everything
 the server says parsed strictly with the SDK's models.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import grpc
 import httpx
 from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
 from a2a.client.errors import A2AClientHTTPError, A2AClientJSONRPCError
@@ -18,6 +19,7 @@ from a2a.types import (
     GetTaskPushNotificationConfigParams,
     Message,
     MessageSendConfiguration,
+    PushNotificationAuthenticationInfo,
     PushNotificationConfig,
     TaskIdParams,
     TaskPushNotificationConfig,
@@ -26,16 +28,34 @@ from a2a.types import (
 )
 from pydantic import BaseModel
 
+import channel
+import crossing
+import guarded
 import meaning
 import raw_0_3
 import scripted
 import suite
 from harness import Checks, equal, main, true
 from meaning import Json
-from peer import message
+from peer import message, pair
 from wire import http_client, part_0_3
 
-BINDINGS = {"jsonrpc": TransportProtocol.jsonrpc, "rest": TransportProtocol.http_json}
+BINDINGS = {
+    "jsonrpc": TransportProtocol.jsonrpc,
+    "rest": TransportProtocol.http_json,
+    "grpc": TransportProtocol.grpc,
+}
+
+# What the message of a gRPC status begins with.
+ERROR_NAMES = {
+    "TaskNotFoundError": -32001,
+    "TaskNotCancelableError": -32002,
+    "PushNotificationNotSupportedError": -32003,
+    "UnsupportedOperationError": -32004,
+    "ContentTypeNotSupportedError": -32005,
+    "AuthenticatedExtendedCardNotConfiguredError": -32007,
+    "InvalidParamsError": -32602,
+}
 
 
 class Peer03:
@@ -45,25 +65,34 @@ class Peer03:
     # 0.3 names no error for an extended card that is not offered.
     extended_card_codes = {-32004, -32007}
     reads_file_bytes = True
+    lists_push = False
 
-    def __init__(self, http: httpx.AsyncClient, card: AgentCard, binding: str) -> None:
+    def __init__(
+        self, http: httpx.AsyncClient, card: AgentCard, binding: str, calls: grpc.aio.Channel
+    ) -> None:
         self.binding = binding
         self.card = card
-        self._http = http
-        self.zero_history_is_everything = binding == "rest"
-        # Over HTTP+JSON this SDK takes base64 text for the bytes themselves, both ways.
+        self._http, self._calls = http, calls
+        self.zero_history_is_everything = binding != "jsonrpc"
+        # In protobuf and its JSON this SDK takes base64 text for the bytes themselves, both ways.
         self.sends_file_bytes = binding == "jsonrpc"
         self._refused: int | None = None
         http.event_hooks = {"response": [self._keep_refusal]}
 
     def _client(self, card: AgentCard | None = None, **settings: Any) -> Client:
         config = ClientConfig(
-            httpx_client=self._http, supported_transports=[BINDINGS[self.binding]], **settings
+            httpx_client=self._http,
+            grpc_channel_factory=lambda _url: self._calls,
+            supported_transports=[BINDINGS[self.binding]],
+            **settings,
         )
         return ClientFactory(config).create(card or self.card)
 
-    async def send(self, said: Json, *, wait: bool = True, history_length: int | None = None) -> Json:
-        client = self._client(streaming=False, polling=not wait)
+    async def send(
+        self, said: Json, *, wait: bool = True, history_length: int | None = None, push: Json | None = None
+    ) -> Json:
+        configs = [_push_config(push)] if push else []
+        client = self._client(streaming=False, polling=not wait, push_notification_configs=configs)
         configuration = (
             MessageSendConfiguration(history_length=history_length) if history_length is not None else None
         )
@@ -88,26 +117,25 @@ class Peer03:
     async def cancel(self, task_id: str) -> Json:
         return self._task(await self._client().cancel_task(TaskIdParams(id=task_id)))
 
-    def push_calls(self, task_id: str) -> dict[str, Callable[[], Any]]:
-        config = PushNotificationConfig(id="hook", url="https://hook.example/a2a")
-        create = TaskPushNotificationConfig(task_id=task_id, push_notification_config=config)
-        read = GetTaskPushNotificationConfigParams(id=task_id, push_notification_config_id="hook")
-        client = self._client()
+    async def push_create(self, task_id: str, config: Json) -> Json:
+        create = TaskPushNotificationConfig(task_id=task_id, push_notification_config=_push_config(config))
+        return _read_push(await self._client().set_task_callback(create))
 
-        async def send_with_push() -> None:
-            sender = self._client(streaming=False, push_notification_configs=[config])
-            [one async for one in sender.send_message(_message(message("echo with push")))]
+    async def push_get(self, task_id: str, config_id: str) -> Json:
+        read = GetTaskPushNotificationConfigParams(id=task_id, push_notification_config_id=config_id)
+        return _read_push(await self._client().get_task_callback(read))
 
-        return {
-            "set": lambda: client.set_task_callback(create),
-            "get": lambda: client.get_task_callback(read),
-            "send with a push configuration": send_with_push,
-        }
+    async def push_list(self, task_id: str) -> list[Json]:
+        raise NotImplementedError("this SDK does not list them")
+
+    async def push_delete(self, task_id: str, config_id: str) -> None:
+        raise NotImplementedError("this SDK does not delete them")
 
     async def extended_card(self) -> Any:
         # The SDK only asks when the card promises one.
         promising = self.card.model_copy(update={"supports_authenticated_extended_card": True})
-        return await self._client(promising).get_card()
+        card = await self._client(promising).get_card()
+        return card.model_dump(mode="json", by_alias=True, exclude_none=True)
 
     async def attempt(self, call: Awaitable[Any]) -> tuple[Any, int | None]:
         self._refused = None
@@ -115,6 +143,10 @@ class Peer03:
             return await call, None
         except A2AClientJSONRPCError as error:
             return None, error.error.code
+        except grpc.aio.AioRpcError as error:
+            name = (error.details() or "").split(":")[0]
+            true(name in ERROR_NAMES, f"refused with {error.code().name} {error.details()}")
+            return None, ERROR_NAMES[name]
         except A2AClientHTTPError as error:
             # For HTTP+JSON, and for streams that never open, the SDK keeps the status only.
             if self._refused is None:
@@ -144,11 +176,11 @@ class Peer03:
 
     def _spell(self, model: BaseModel) -> Json:
         spelled = model.model_dump(mode="json", by_alias=True, exclude_none=True)
-        return _encode_bytes(spelled) if self.binding == "rest" else spelled
+        return spelled if self.binding == "jsonrpc" else _encode_bytes(spelled)
 
 
 def _encode_bytes(spelled: Any) -> Any:
-    """Undoes what this SDK does to file bytes over HTTP+JSON: it decodes them into text."""
+    """Undoes what this SDK does to file bytes in protobuf: it decodes them into text."""
     if isinstance(spelled, list):
         return [_encode_bytes(one) for one in spelled]
     if not isinstance(spelled, dict):
@@ -157,6 +189,19 @@ def _encode_bytes(spelled: Any) -> Any:
         encoded = base64.b64encode(spelled["file"]["bytes"].encode()).decode()
         return {**spelled, "file": {**spelled["file"], "bytes": encoded}}
     return {key: _encode_bytes(value) for key, value in spelled.items()}
+
+
+def _push_config(config: Json) -> PushNotificationConfig:
+    told = config.get("authentication")
+    info = PushNotificationAuthenticationInfo(schemes=[told["scheme"]], credentials=told["credentials"]) if told else None
+    return PushNotificationConfig(
+        id=config.get("id"), url=config["url"], token=config.get("token"), authentication=info
+    )
+
+
+def _read_push(kept: TaskPushNotificationConfig) -> Json:
+    config = kept.push_notification_config
+    return {"id": config.id, "url": config.url, "token": config.token or None}
 
 
 def _message(said: Json) -> Message:
@@ -184,9 +229,10 @@ def card_is_whole(base: str) -> Callable[[], Any]:
         equal(card.preferred_transport, "JSONRPC", "the preferred transport")
         offered = {one.transport: one.url for one in card.additional_interfaces or []}
         equal(offered.get("JSONRPC"), card.url, "the main address among the additional interfaces")
-        true("HTTP+JSON" in offered, f"HTTP+JSON is offered: {offered}")
+        for transport in ("HTTP+JSON", "GRPC"):
+            true(transport in offered, f"{transport} is offered: {offered}")
         true(card.capabilities.streaming, "the card promises streaming")
-        true(not card.capabilities.push_notifications, "the card promises no push")
+        true(card.capabilities.push_notifications, "the card promises push")
         true(not card.supports_authenticated_extended_card, "the card promises no extended card")
         for skill in card.skills:
             true(
@@ -197,39 +243,24 @@ def card_is_whole(base: str) -> Callable[[], Any]:
     return check
 
 
-def reads_equal_on_both_bindings(base: str) -> Callable[[], Any]:
-    async def check() -> None:
-        async with connect(base, "jsonrpc") as rpc, connect(base, "rest") as rest:
-            for maker, reader in ((rpc, rest), (rest, rpc)):
-                for trigger in scripted.KINDS_OF_TASKS:
-                    made = (await maker.send(message(trigger)))["task"]
-                    # This SDK drops the time of a status over HTTP+JSON; raw reads compare it.
-                    equal(
-                        _timeless(await reader.get(made["id"])),
-                        _timeless(made),
-                        f"{trigger!r} on the other binding",
-                    )
-
-    return check
-
-
-def _timeless(task: Json) -> Json:
-    return {**task, "status": {**task["status"], "at": None}}
-
-
 @asynccontextmanager
-async def connect(base: str, binding: str) -> AsyncIterator[Peer03]:
-    async with http_client() as http:
+async def connect(base: str, binding: str, token: str | None = None) -> AsyncIterator[Peer03]:
+    async with http_client(token) as http, channel.opened(base, token) as calls:
         card = await A2ACardResolver(http, base).get_agent_card()
-        yield Peer03(http, card, binding)
+        yield Peer03(http, card, binding, calls)
 
 
 async def run(base: str) -> int:
     checks = Checks("py-0.3")
-    checks.add("card is whole at both paths", card_is_whole(base))
+    checks.add("the card is whole at both paths", card_is_whole(base))
     for binding in BINDINGS:
-        suite.add_to(checks, binding, lambda binding=binding: connect(base, binding), has_final=True)
-    checks.add("a task made on one binding reads equal on the other", reads_equal_on_both_bindings(base))
+        name = pair("0.3", binding)
+        suite.add_to(checks, name, lambda binding=binding: connect(base, binding), has_final=True, lists_push=False)
+        guarded.add_to(
+            checks, name, lambda base, token, binding=binding: connect(base, binding, token)
+        )
+    # This SDK drops the time of a status in protobuf and its JSON; raw reads compare it.
+    crossing.add_to(checks, "0.3", BINDINGS, lambda binding: connect(base, binding))
     raw_0_3.add_to(checks, base)
     return await checks.run()
 

@@ -1,13 +1,14 @@
 """The Python SDK 1.3.0 as a client of a running server: `peer_1_0.py BASE_URL`.
 
-Every check of `suite` on both bindings of 1.0, and on both of 0.3 through the SDK's own layer for older
-agents; lists; then everything the server says parsed strictly with the SDK's descriptors.
+Every check of `suite` on all bindings of 1.0, and on all of 0.3 through the SDK's own layer for older
+agents; lists; the services beside A2A; then everything the server says parsed strictly with the SDK's descriptors.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import grpc
 import httpx
 from a2a.client import A2ACardResolver, Client, ClientConfig, ClientFactory
 from a2a.server.tasks.task_manager import append_artifact_to_task
@@ -15,6 +16,10 @@ from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, A2AError
 from google.protobuf.json_format import MessageToDict, ParseDict
 
+import channel
+import crossing
+import grpc_services
+import guarded
 import lists
 import meaning
 import raw
@@ -23,10 +28,10 @@ import scripted
 import suite
 from harness import Checks, equal, main, true
 from meaning import Json
-from peer import TASK_NOT_FOUND, message, refusal
+from peer import TASK_NOT_FOUND, message, pair, refusal
 from wire import http_client
 
-BINDINGS = {"jsonrpc": "JSONRPC", "rest": "HTTP+JSON"}
+BINDINGS = {"jsonrpc": "JSONRPC", "rest": "HTTP+JSON", "grpc": "GRPC"}
 
 
 class Peer10:
@@ -35,10 +40,16 @@ class Peer10:
     sends_file_bytes = True
 
     def __init__(
-        self, http: httpx.AsyncClient, card: pb.AgentCard, binding: str, version: str, tenant: str
+        self,
+        http: httpx.AsyncClient,
+        calls: grpc.aio.Channel,
+        card: pb.AgentCard,
+        binding: str,
+        version: str,
+        tenant: str,
     ) -> None:
         self.binding, self.version = binding, version
-        self._http = http
+        self._http, self._calls = http, calls
         self._card = pb.AgentCard()
         self._card.CopyFrom(card)
         offered = [one for one in card.supported_interfaces if one.protocol_version == version]
@@ -48,20 +59,31 @@ class Peer10:
         )
         for one in self._card.supported_interfaces:
             one.tenant = tenant
-        self.zero_history_is_everything = (version, binding) == ("0.3", "rest")
-        # The SDK's layer for 0.3 takes base64 text for the bytes themselves over HTTP+JSON.
-        self.reads_file_bytes = (version, binding) != ("0.3", "rest")
+        in_older_protobuf = version == "0.3" and binding != "jsonrpc"
+        self.zero_history_is_everything = in_older_protobuf
+        # The SDK's layer for 0.3 takes base64 text for the bytes themselves in protobuf and its JSON.
+        self.reads_file_bytes = not in_older_protobuf
+        self.lists_push = lists_push(version, binding)
         self.extended_card_codes = {-32004} if version == "1.0" else {-32004, -32007}
 
     def _client(self, card: pb.AgentCard | None = None, **settings: Any) -> Client:
         bindings = [BINDINGS[self.binding]]
-        config = ClientConfig(httpx_client=self._http, supported_protocol_bindings=bindings, **settings)
+        config = ClientConfig(
+            httpx_client=self._http,
+            grpc_channel_factory=lambda _url: self._calls,
+            supported_protocol_bindings=bindings,
+            **settings,
+        )
         return ClientFactory(config).create(card or self._card)
 
-    async def send(self, said: Json, *, wait: bool = True, history_length: int | None = None) -> Json:
+    async def send(
+        self, said: Json, *, wait: bool = True, history_length: int | None = None, push: Json | None = None
+    ) -> Json:
         request = pb.SendMessageRequest(message=_message(said))
         if history_length is not None:
             request.configuration.history_length = history_length
+        if push:
+            ParseDict(push, request.configuration.task_push_notification_config)
         client = self._client(streaming=False, polling=not wait)
         (answered,) = [one async for one in client.send_message(request)]
         return meaning.event(MessageToDict(answered))
@@ -88,35 +110,30 @@ class Peer10:
     async def cancel(self, task_id: str) -> Json:
         return meaning.task(MessageToDict(await self._client().cancel_task(pb.CancelTaskRequest(id=task_id))))
 
-    def push_calls(self, task_id: str) -> dict[str, Callable[[], Any]]:
-        client = self._client()
-        config = pb.TaskPushNotificationConfig(task_id=task_id, id="hook", url="https://hook.example/a2a")
-        read = pb.GetTaskPushNotificationConfigRequest(task_id=task_id, id="hook")
-        some = pb.ListTaskPushNotificationConfigsRequest(task_id=task_id)
-        drop = pb.DeleteTaskPushNotificationConfigRequest(task_id=task_id, id="hook")
+    async def push_create(self, task_id: str, config: Json) -> Json:
+        request = ParseDict({**config, "taskId": task_id}, pb.TaskPushNotificationConfig())
+        return _read_push(await self._client().create_task_push_notification_config(request))
 
-        async def send_with_push() -> None:
-            request = pb.SendMessageRequest(message=_message(message("echo with push")))
-            request.configuration.task_push_notification_config.url = "https://hook.example/a2a"
-            [one async for one in self._client(streaming=False).send_message(request)]
+    async def push_get(self, task_id: str, config_id: str) -> Json:
+        request = pb.GetTaskPushNotificationConfigRequest(task_id=task_id, id=config_id)
+        return _read_push(await self._client().get_task_push_notification_config(request))
 
-        calls = {
-            "create": lambda: client.create_task_push_notification_config(config),
-            "get": lambda: client.get_task_push_notification_config(read),
-            "list": lambda: client.list_task_push_notification_configs(some),
-            "delete": lambda: client.delete_task_push_notification_config(drop),
-            "send with a push configuration": send_with_push,
-        }
-        if (self.version, self.binding) == ("0.3", "rest"):
-            del calls["list"], calls["delete"]  # the SDK's layer for 0.3 does not offer them here
-        return calls
+    async def push_list(self, task_id: str) -> Sequence[Json]:
+        request = pb.ListTaskPushNotificationConfigsRequest(task_id=task_id)
+        listed = await self._client().list_task_push_notification_configs(request)
+        return [_read_push(one) for one in listed.configs]
+
+    async def push_delete(self, task_id: str, config_id: str) -> None:
+        request = pb.DeleteTaskPushNotificationConfigRequest(task_id=task_id, id=config_id)
+        await self._client().delete_task_push_notification_config(request)
 
     async def extended_card(self) -> Any:
         # The SDK only asks when the card promises one.
         promising = pb.AgentCard()
         promising.CopyFrom(self._card)
         promising.capabilities.extended_agent_card = True
-        return await self._client(promising).get_extended_agent_card(pb.GetExtendedAgentCardRequest())
+        asked = pb.GetExtendedAgentCardRequest()
+        return MessageToDict(await self._client(promising).get_extended_agent_card(asked))
 
     async def attempt(self, call: Awaitable[Any]) -> tuple[Any, int | None]:
         try:
@@ -125,6 +142,11 @@ class Peer10:
             if type(error) not in JSON_RPC_ERROR_CODE_MAP:
                 raise AssertionError(f"an error the SDK does not know: {error!r}") from error
             return None, JSON_RPC_ERROR_CODE_MAP[type(error)]
+
+
+def lists_push(version: str, binding: str) -> bool:
+    """The SDK's layer for 0.3 does not offer to list and delete push configurations over HTTP+JSON."""
+    return (version, binding) != ("0.3", "rest")
 
 
 async def _folding(stream: AsyncIterator[pb.StreamResponse]) -> AsyncIterator[Json]:
@@ -142,6 +164,10 @@ async def _folding(stream: AsyncIterator[pb.StreamResponse]) -> AsyncIterator[Js
         else:
             append_artifact_to_task(task, one.artifact_update)
         yield {**event, "folded": meaning.task(MessageToDict(task))} if task.id else event
+
+
+def _read_push(config: pb.TaskPushNotificationConfig) -> Json:
+    return {"id": config.id, "url": config.url, "token": config.token or None}
 
 
 def _message(said: Json) -> pb.Message:
@@ -173,24 +199,13 @@ def card_is_whole(base: str) -> Callable[[], Any]:
         versions = [version for version, _ in offered]
         equal(versions, sorted(versions, reverse=True), "1.0 stands before 0.3")
         true(card.capabilities.streaming, "the card promises streaming")
-        true(not card.capabilities.push_notifications, "the card promises no push")
+        true(card.capabilities.push_notifications, "the card promises push")
         true(not card.capabilities.extended_agent_card, "the card promises no extended card")
         for skill in card.skills:
             true(
                 skill.id and skill.name and skill.description and skill.tags,
                 f"a skill is incomplete: {skill}",
             )
-
-    return check
-
-
-def reads_equal_on_both_bindings(base: str) -> Callable[[], Any]:
-    async def check() -> None:
-        async with connect(base, "jsonrpc") as rpc, connect(base, "rest") as rest:
-            for maker, reader in ((rpc, rest), (rest, rpc)):
-                for trigger in scripted.KINDS_OF_TASKS:
-                    made = (await maker.send(message(trigger)))["task"]
-                    equal(await reader.get(made["id"]), made, f"{trigger!r} on the other binding")
 
     return check
 
@@ -213,27 +228,67 @@ def tenants_are_apart(base: str, binding: str) -> Callable[[], Any]:
     return check
 
 
+def unknown_tenants_are_refused(binding: str) -> Callable[[], Any]:
+    """Against the server that lists its tenants."""
+
+    async def check() -> None:
+        base, token = guarded.place()
+        async with (
+            connect(base, binding, tenant="interop", token=token) as listed,
+            connect(base, binding, tenant="nobody", token=token) as unknown,
+        ):
+            task = (await listed.send(message(scripted.ECHO)))["task"]
+            equal(task["status"]["state"], "completed", "the state")
+            for name, call in {
+                "send": unknown.send(message(scripted.ECHO)),
+                "get": unknown.get(task["id"]),
+                "list": unknown.list(),
+            }.items():
+                await guarded.refused_with(("NO TENANT", "NOT FOUND"), name, call)
+
+    return check
+
+
 @asynccontextmanager
-async def connect(base: str, binding: str, version: str = "1.0", tenant: str = "") -> AsyncIterator[Peer10]:
-    async with http_client() as http:
+async def connect(
+    base: str, binding: str, version: str = "1.0", *, tenant: str = "", token: str | None = None
+) -> AsyncIterator[Peer10]:
+    async with http_client(token) as http, channel.opened(base, token) as calls:
         card = await A2ACardResolver(http, base).get_agent_card()
-        yield Peer10(http, card, binding, version, tenant)
+        yield Peer10(http, calls, card, binding, version, tenant)
 
 
 async def run(base: str) -> int:
     checks = Checks("py-1.0")
-    checks.add("card is whole in both forms and at both paths", card_is_whole(base))
-    for binding in BINDINGS:
-        suite.add_to(checks, binding, lambda binding=binding: connect(base, binding), has_final=False)
-        checks.add(f"{binding} tenants do not see each other's tasks", tenants_are_apart(base, binding))
-        lists.add_to(checks, binding, lambda binding=binding: connect(base, binding))
-    for binding in BINDINGS:
-        label = f"{binding} to a 0.3 agent"
-        suite.add_to(checks, label, lambda binding=binding: connect(base, binding, "0.3"), has_final=False)
-    checks.add("a task made on one binding reads equal on the other", reads_equal_on_both_bindings(base))
-    checks.add("a task reads equal on all four pairs of version and binding", raw.pairs_read_equal(base))
-    checks.add("a stream tells the same story on all four pairs", raw.pairs_stream_equal(base))
+    checks.add("the card is whole in both forms and at both paths", card_is_whole(base))
+    for version in ("1.0", "0.3"):
+        for binding in BINDINGS:
+            name = pair(version, binding)
+
+            def plain(version: str = version, binding: str = binding) -> Any:
+                return connect(base, binding, version)
+
+            def known(
+                base: str, token: str | None, version: str = version, binding: str = binding
+            ) -> Any:
+                return connect(base, binding, version, token=token)
+
+            suite.add_to(
+                checks, name, plain, has_final=False, lists_push=lists_push(version, binding)
+            )
+            guarded.add_to(checks, name, known)
+            if version == "1.0":
+                checks.add("tenants do not see each other's tasks", tenants_are_apart(base, binding), name)
+                checks.add("a tenant that is not listed is refused", unknown_tenants_are_refused(binding), name)
+                lists.add_to(checks, name, plain)
+        crossing.add_to(
+            checks, version, BINDINGS, lambda binding, version=version: connect(base, binding, version)
+        )
+    crossing.add_across_versions(checks, lambda binding, version: connect(base, binding, version))
+    checks.add("a task reads equal on all four pairs of JSON", raw.pairs_read_equal(base))
+    checks.add("a stream tells the same story on all four pairs of JSON", raw.pairs_stream_equal(base))
     raw_1_0.add_to(checks, base)
+    grpc_services.add_to(checks, base)
     return await checks.run()
 
 

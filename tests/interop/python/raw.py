@@ -14,6 +14,7 @@ import scripted
 from harness import Checks, equal, true, until
 from meaning import Json
 from peer import message
+from peer import pair as pair_name
 from wire import PAIRS, Frame, Reply, Stream, Wire, http_client
 
 
@@ -44,7 +45,7 @@ def add_to(checks: Checks, base: str, pair: tuple[str, str], strict: Strict) -> 
             async with wires(base, pair) as (wire,):
                 await check(wire, strict)
 
-        checks.add(f"{pair[1]} raw {check.__doc__}", run)
+        checks.add(check.__doc__, run, pair_name(*pair))
 
     for check in (answers_parse, streams_parse, cancel_parses, refusals_parse, resumes_at_a_cursor):
         add(check)

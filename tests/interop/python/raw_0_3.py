@@ -22,6 +22,7 @@ import bad_requests
 import protojson
 import raw
 from harness import Checks, equal, true
+from peer import pair
 from wire import Frame, Reply
 
 HTTP_STATUS = {-32001: 404, -32601: 404, -32603: 500}
@@ -126,8 +127,7 @@ def bad_routes_are_refused(base: str) -> Callable[[], Any]:
 def add_to(checks: Checks, base: str) -> None:
     for binding, strict in (("jsonrpc", StrictJsonRpc()), ("rest", StrictRest())):
         raw.add_to(checks, base, ("0.3", binding), strict)
-        checks.add(
-            f"{binding} raw bad parameters are refused exactly", bad_bodies_are_refused(base, binding, strict)
-        )
-    checks.add("jsonrpc raw bad envelopes are refused exactly", bad_envelopes_are_refused(base))
-    checks.add("rest raw bad routes are refused exactly", bad_routes_are_refused(base))
+        check = bad_bodies_are_refused(base, binding, strict)
+        checks.add("bad parameters are refused exactly", check, pair("0.3", binding))
+    checks.add("bad envelopes are refused exactly", bad_envelopes_are_refused(base), pair("0.3", "jsonrpc"))
+    checks.add("bad routes are refused exactly", bad_routes_are_refused(base), pair("0.3", "rest"))

@@ -13,7 +13,7 @@ import protojson
 import raw
 import scripted
 from harness import Checks, equal, true
-from peer import message
+from peer import message, pair
 from wire import Frame, Reply
 
 DETAILS = {
@@ -181,12 +181,11 @@ def bad_routes_are_refused(base: str) -> Callable[[], Any]:
 
 
 def add_to(checks: Checks, base: str) -> None:
-    checks.add("raw the card of 1.0 parses strictly and can be cached", pure_card_parses(base))
+    checks.add("the card of 1.0 parses strictly and can be cached", pure_card_parses(base))
     for binding, strict in (("jsonrpc", StrictJsonRpc()), ("rest", StrictRest())):
         raw.add_to(checks, base, ("1.0", binding), strict)
-        checks.add(f"{binding} raw lists parse strictly", lists_parse(base, binding, strict))
-        checks.add(
-            f"{binding} raw bad parameters are refused exactly", bad_bodies_are_refused(base, binding, strict)
-        )
-    checks.add("jsonrpc raw bad envelopes are refused exactly", bad_envelopes_are_refused(base))
-    checks.add("rest raw bad routes are refused exactly", bad_routes_are_refused(base))
+        checks.add("lists parse strictly", lists_parse(base, binding, strict), pair("1.0", binding))
+        check = bad_bodies_are_refused(base, binding, strict)
+        checks.add("bad parameters are refused exactly", check, pair("1.0", binding))
+    checks.add("bad envelopes are refused exactly", bad_envelopes_are_refused(base), pair("1.0", "jsonrpc"))
+    checks.add("bad routes are refused exactly", bad_routes_are_refused(base), pair("1.0", "rest"))

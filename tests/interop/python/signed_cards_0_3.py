@@ -32,11 +32,11 @@ def add(checks: Checks, world: World) -> None:
             signed["version"] = "6.6.6"
             world.run("card", "verify", world.write(f"bad-{algorithm}.json", signed), "--keys", keys, code=1)
 
-        checks.add(f"{algorithm}: attache verifies what the SDK signed", theirs)
+        checks.add(f"attache verifies what the SDK signed with {name}", theirs)
 
 
 async def main(program: str) -> int:
-    checks = Checks("signed-cards-0.3")
+    checks = Checks("py-0.3")
     with tempfile.TemporaryDirectory() as folder:
         add(checks, World(program, Path(folder)))
         return await checks.run()

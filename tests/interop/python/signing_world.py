@@ -18,6 +18,7 @@ class World:
 
     def __init__(self, program: str, folder: Path) -> None:
         self.program, self.folder = str(Path(program).resolve()), folder
+        folder.mkdir(exist_ok=True)
         for algorithm in ALGORITHMS:
             self.run("keys", "new", "--out", f"{algorithm}.jwk", "--algorithm", algorithm)
 

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import following
+import pushing
 import refusing
 import talking
 from harness import Checks
@@ -13,18 +14,23 @@ from peer import Peer
 Connect = Callable[[], AbstractAsyncContextManager[Peer]]
 
 
-def add_to(checks: Checks, label: str, connect: Connect, *, has_final: bool) -> None:
-    """Adds every check, named after its docstring. `has_final`: the SDK shows the `final` of 0.3."""
+def add_to(checks: Checks, pair: str, connect: Connect, *, has_final: bool, lists_push: bool) -> None:
+    """Adds every check, named after its docstring.
+
+    `has_final`: the SDK shows the `final` of 0.3. `lists_push`: it lists and deletes push configurations.
+    """
 
     def add(check: Callable[[Peer], Any]) -> None:
         async def run() -> None:
             async with connect() as peer:
                 await check(peer)
 
-        checks.add(f"{label} {check.__doc__}", run)
+        checks.add(check.__doc__, run, pair)
 
+    left_out = [] if has_final else [following.final_marks_the_end]
+    left_out += [] if lists_push else [pushing.listed_and_deleted, pushing.deleted]
     for check in ALL:
-        if has_final or check is not following.final_marks_the_end:
+        if check not in left_out:
             add(check)
 
 
@@ -59,6 +65,10 @@ ALL = [
     refusing.wrong_context,
     refusing.foreign_media,
     refusing.bad_parameters,
-    refusing.push_is_refused,
+    pushing.kept_and_replaced,
+    pushing.listed_and_deleted,
+    pushing.received,
+    pushing.deleted,
+    pushing.refused,
     refusing.no_extended_card,
 ]

@@ -67,9 +67,10 @@ class Stream:
     frames: list[Frame]
 
 
-def http_client() -> httpx.AsyncClient:
+def http_client(token: str | None = None) -> httpx.AsyncClient:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
     # Plain HTTP only: loading certificates for each client would cost more than all its requests.
-    return httpx.AsyncClient(timeout=8, verify=False)
+    return httpx.AsyncClient(timeout=8, verify=False, headers=headers)
 
 
 class Wire:

@@ -1,24 +1,47 @@
 //! One line of a peer's report.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Case {
+pub(crate) struct Case {
+    pub(super) verdict: Verdict,
+    /// The case's name, and the reason where one was told.
+    pub(super) text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
     Passed,
-    /// With the case's name and the reason.
-    Failed(String),
+    Failed,
     Skipped,
+}
+
+/// The parts of a name such as `py-1.0 | 0.3 gRPC | send answers`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Name<'a> {
+    pub(super) program: &'a str,
+    /// The version and the binding that were spoken; `-` where that does not matter.
+    pub(super) pair: &'a str,
+    pub(super) what: &'a str,
 }
 
 impl Case {
     /// `None` for a line that is no case.
     pub(super) fn parse(line: &str) -> Option<Self> {
         let line = line.trim_end();
-        if let Some(text) = line.strip_prefix("not ok ") {
-            return Some(Self::Failed(text.to_owned()));
-        }
-        if line.starts_with("ok ") {
-            return Some(Self::Passed);
-        }
-        line.starts_with("skip ").then_some(Self::Skipped)
+        let verdicts = [("not ok ", Verdict::Failed), ("ok ", Verdict::Passed), ("skip ", Verdict::Skipped)];
+        verdicts
+            .into_iter()
+            .find_map(|(word, verdict)| Some(Self { verdict, text: line.strip_prefix(word)?.to_owned() }))
+    }
+
+    /// `None` for a name that has not all three parts.
+    pub(super) fn name(&self) -> Option<Name<'_>> {
+        let mut parts = self.text.splitn(3, " | ");
+        let (program, pair, rest) = (parts.next()?, parts.next()?, parts.next()?);
+        let what = match self.verdict {
+            Verdict::Passed => rest,
+            Verdict::Failed | Verdict::Skipped => rest.split_once(": ").map_or(rest, |(what, _)| what),
+        };
+        Some(Name { program, pair, what })
     }
 }
 
@@ -26,12 +49,25 @@ impl Case {
 mod tests {
     use super::*;
 
+    #[track_caller]
+    fn check(line: &str, verdict: Verdict, text: &str) {
+        assert_eq!(Case::parse(line), Some(Case { verdict, text: text.to_owned() }));
+    }
+
     #[test]
     fn a_line_is_a_case_or_something_else() {
-        assert_eq!(Case::parse("ok card"), Some(Case::Passed));
-        assert_eq!(Case::parse("not ok send: 500\n"), Some(Case::Failed("send: 500".into())));
-        assert_eq!(Case::parse("skip list: 0.3 has no list"), Some(Case::Skipped));
+        check("ok card", Verdict::Passed, "card");
+        check("not ok send: 500\n", Verdict::Failed, "send: 500");
+        check("skip list: 0.3 has no list", Verdict::Skipped, "list: 0.3 has no list");
         assert_eq!(Case::parse("okay"), None);
         assert_eq!(Case::parse("  ok indented is the peer's own output"), None);
+    }
+
+    #[test]
+    fn a_name_tells_who_spoke_what_and_what_was_found() {
+        let case = Case::parse("skip py-1.0 | 0.3 gRPC | a list: there is none").unwrap();
+        let name = case.name().unwrap();
+        assert_eq!((name.program, name.pair, name.what), ("py-1.0", "0.3 gRPC", "a list"));
+        assert_eq!(Case::parse("ok streams text").unwrap().name(), None);
     }
 }

@@ -26,17 +26,24 @@ struct Log(Arc<Mutex<Vec<String>>>);
 
 impl Server {
     /// Starts `binary` with an empty store in `folder`, which is emptied first.
-    pub(super) fn start(binary: &Path, model: &Path, folder: &Path) -> Result<Self, String> {
+    pub(super) fn start(
+        binary: &Path,
+        model: &Path,
+        settings: &Path,
+        folder: &Path,
+        token: Option<&str>,
+    ) -> Result<Self, String> {
         if !model.is_file() {
             return Err(format!("{} is missing: the server's answers come from it", model.display()));
         }
         renew(folder)?;
         let mut command = Command::new(binary);
-        command.args(["serve", "--port", "0"]);
+        command.args(["serve", "--port", "0", "--config"]).arg(settings);
         command.arg("--store").arg(format!("sqlite:{}", folder.join("attache.db").display()));
         command.arg("--model").arg(format!("script:{}", model.display()));
         // Nobody's settings, keys or data folder: only what is said above.
         command.env_clear().env("HOME", folder).env("RUST_BACKTRACE", "1").current_dir(folder);
+        command.envs(token.map(|token| ("ATTACHE_TOKEN", token)));
         Self::spawn(&mut command)
     }
 

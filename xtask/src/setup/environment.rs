@@ -15,16 +15,15 @@ const NODE_MAJOR: u32 = 20;
 
 /// Installs what `peer` needs under `tools`, unless it is there.
 pub(crate) fn provide(tools: &Path, peer: &Peer) -> Result<(), String> {
-    let (name, version) = peer.package;
-    let requirement = match peer.language {
+    let requirement = |(name, version): &(&str, &str)| match peer.language {
         Language::Python => format!("{name}=={version}"),
         Language::JavaScript => format!("{name}@{version}"),
     };
-    packages(&tools.join(peer.folder), peer.language, vec![requirement])
+    packages(&tools.join(peer.folder), peer.language, peer.packages.iter().map(requirement).collect())
 }
 
 /// Installs packages with exact versions into a folder of their own, unless they are there.
-pub(super) fn packages(folder: &Path, language: Language, requirements: Vec<String>) -> Result<(), String> {
+pub(crate) fn packages(folder: &Path, language: Language, requirements: Vec<String>) -> Result<(), String> {
     let plan = Plan::of(language, requirements)?;
     let stamp = format!("{}\n{}\n{}\n", folder.display(), plan.interpreter, plan.requirements.join("\n"));
     let stamp_file = folder.join("installed.txt");
@@ -99,7 +98,7 @@ fn install_javascript(folder: &Path, requirements: &[String]) -> Result<(), Stri
     process::succeed(Command::new("npm").current_dir(folder).args(npm).args(requirements))
 }
 
-fn python(folder: &Path) -> PathBuf {
+pub(crate) fn python(folder: &Path) -> PathBuf {
     folder.join("bin").join("python")
 }
 

@@ -1,4 +1,4 @@
-// What both JavaScript SDKs lose over the HTTP+JSON of 0.3, so that the rest can still be checked: names of
+// What both JavaScript SDKs lose in the protobuf of 0.3 and in its JSON, so that the rest can still be checked: names of
 // files and metadata of parts, in both directions, and `append` of artifact events.
 
 /** What is left of parts, as `meaning.mjs` reads them. */

@@ -1,0 +1,164 @@
+//! Who the interop suite is run with: clients that we did not write, each pinned to one version.
+
+/// A client we did not write, and one of the programs that use it.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) name: &'static str,
+    pub(crate) language: Language,
+    /// Its folder under the test tools; programs that use the same packages share it.
+    pub(crate) folder: &'static str,
+    /// What to install: packages and their exact versions.
+    pub(crate) packages: &'static [(&'static str, &'static str)],
+    /// Its file under `tests/`.
+    pub(crate) script: &'static str,
+    pub(crate) against: Against,
+}
+
+/// What a peer is run against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Against {
+    /// Two servers: one that is open to everybody on this machine, and one that asks for a token.
+    Attache,
+    /// The program itself, which the script starts as it needs it.
+    Program,
+    /// The scripted model server that our own providers are tested with: a client of the real service has to understand
+    /// it, or the tests prove nothing.
+    ModelServer,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    Python,
+    JavaScript,
+}
+
+impl Peer {
+    /// A folder for what one run leaves behind.
+    pub(super) fn run_folder(&self) -> String {
+        let stem = self.script.rsplit('/').next().unwrap_or_default();
+        format!("{}-{}", self.folder, stem.split('.').next().unwrap_or_default())
+    }
+}
+
+// Not the extra for gRPC, which brings a compiler of protobuf files along; the packages that its client imports.
+const PYTHON_0_3: &[(&str, &str)] = &[("a2a-sdk[signing]", "0.3.26"), ("grpcio", "1.85.1")];
+const PYTHON_1_0: &[(&str, &str)] = &[
+    ("a2a-sdk[signing]", "1.3.0"),
+    ("grpcio", "1.85.1"),
+    ("grpcio-health-checking", "1.85.1"),
+    ("grpcio-reflection", "1.85.1"),
+];
+const JAVASCRIPT_0_3: &[(&str, &str)] =
+    &[("@a2a-js/sdk", "0.3.14"), ("@grpc/grpc-js", "1.14.7"), ("@bufbuild/protobuf", "2.17.0")];
+const JAVASCRIPT_1_0: &[(&str, &str)] =
+    &[("@a2a-js/sdk", "1.3.0"), ("@grpc/grpc-js", "1.14.7"), ("@bufbuild/protobuf", "2.17.0")];
+
+pub(crate) const PEERS: &[Peer] = &[
+    Peer {
+        name: "Python a2a-sdk 0.3.26",
+        language: Language::Python,
+        folder: "py-0.3",
+        packages: PYTHON_0_3,
+        script: "interop/python/peer_0_3.py",
+        against: Against::Attache,
+    },
+    Peer {
+        name: "Python a2a-sdk 0.3.26, signed cards",
+        language: Language::Python,
+        folder: "py-0.3",
+        packages: PYTHON_0_3,
+        script: "interop/python/signed_cards_0_3.py",
+        against: Against::Program,
+    },
+    Peer {
+        name: "Python a2a-sdk 1.3.0",
+        language: Language::Python,
+        folder: "py-1.0",
+        packages: PYTHON_1_0,
+        script: "interop/python/peer_1_0.py",
+        against: Against::Attache,
+    },
+    Peer {
+        name: "Python a2a-sdk 1.3.0, signed cards",
+        language: Language::Python,
+        folder: "py-1.0",
+        packages: PYTHON_1_0,
+        script: "interop/python/signed_cards.py",
+        against: Against::Program,
+    },
+    Peer {
+        name: "JavaScript @a2a-js/sdk 0.3.14",
+        language: Language::JavaScript,
+        folder: "js-0.3",
+        packages: JAVASCRIPT_0_3,
+        script: "interop/js/peer_0_3.mjs",
+        against: Against::Attache,
+    },
+    Peer {
+        name: "JavaScript @a2a-js/sdk 1.3.0",
+        language: Language::JavaScript,
+        folder: "js-1.0",
+        packages: JAVASCRIPT_1_0,
+        script: "interop/js/peer_1_0.mjs",
+        against: Against::Attache,
+    },
+    Peer {
+        name: "JavaScript @a2a-js/sdk 1.3.0, signed cards",
+        language: Language::JavaScript,
+        folder: "js-1.0",
+        packages: JAVASCRIPT_1_0,
+        script: "interop/js/signed_cards.mjs",
+        against: Against::Program,
+    },
+    Peer {
+        name: "JavaScript @google/genai 2.32.0",
+        language: Language::JavaScript,
+        folder: "js-genai",
+        packages: &[("@google/genai", "2.32.0")],
+        script: "models/gemini.mjs",
+        against: Against::ModelServer,
+    },
+    Peer {
+        name: "JavaScript openai 7.53.0",
+        language: Language::JavaScript,
+        folder: "js-openai",
+        packages: &[("openai", "7.53.0")],
+        script: "models/openai.mjs",
+        against: Against::ModelServer,
+    },
+    Peer {
+        name: "JavaScript @anthropic-ai/sdk 1.8.0",
+        language: Language::JavaScript,
+        folder: "js-anthropic",
+        packages: &[("@anthropic-ai/sdk", "1.8.0")],
+        script: "models/anthropic.mjs",
+        against: Against::ModelServer,
+    },
+    // The last that speaks the version of the API which ours speaks unless told otherwise.
+    Peer {
+        name: "JavaScript @anthropic-ai/sdk 0.137.0",
+        language: Language::JavaScript,
+        folder: "js-anthropic-2023",
+        packages: &[("@anthropic-ai/sdk", "0.137.0")],
+        script: "models/anthropic.mjs",
+        against: Against::ModelServer,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    #[test]
+    fn peers_that_share_a_folder_share_its_packages() {
+        let mut folders = BTreeMap::new();
+        for peer in PEERS {
+            let packages = folders.entry(peer.folder).or_insert(peer.packages);
+            assert_eq!(*packages, peer.packages, "{}", peer.name);
+        }
+        let runs: BTreeSet<_> = PEERS.iter().map(Peer::run_folder).collect();
+        assert_eq!(runs.len(), PEERS.len(), "each has a folder for its runs");
+    }
+}

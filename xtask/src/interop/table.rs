@@ -1,0 +1,205 @@
+//! `docs/interop.md`: what was found, as a table that is written by the suite and by nobody else.
+//!
+//! It holds no times and no dates, so that two runs which find the same write the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use super::case::{Case, Verdict};
+use super::peers::{Against, PEERS};
+
+const FILE: &str = "docs/interop.md";
+
+const PAIRS: [&str; 6] =
+    ["1.0 JSON-RPC", "1.0 HTTP+JSON", "1.0 gRPC", "0.3 JSON-RPC", "0.3 HTTP+JSON", "0.3 gRPC"];
+
+const HEAD: &str = "\
+# Other people's clients
+
+Written by `cargo xtask interop --write`; `cargo xtask test` finds the same or fails. Every check is made by a client that was
+published by others, unchanged, against the real program over real sockets. See `tests/interop`.
+
+Each SDK speaks every binding that it has. Those of 1.0 speak 0.3 through their own layer for older agents.
+
+";
+
+/// Writes the table.
+pub(super) fn write(root: &Path, cases: &[Case]) -> Result<(), String> {
+    fs::write(root.join(FILE), text(cases)).map_err(|error| format!("writing {FILE}: {error}"))
+}
+
+/// An error when the table is not what `cases` would make of it.
+pub(crate) fn check(root: &Path, cases: &[Case]) -> Result<(), String> {
+    let found = fs::read_to_string(root.join(FILE)).unwrap_or_default();
+    if found == text(cases) {
+        return Ok(());
+    }
+    Err(format!("{FILE} is not what this run found\n\nhint: cargo xtask interop --write"))
+}
+
+fn text(cases: &[Case]) -> String {
+    let found = Found::of(cases);
+    let mut out = HEAD.to_owned();
+    found.write_numbers(&mut out);
+    found.write_checks(&mut out);
+    out
+}
+
+/// The cases in the order in which checks were first told.
+#[derive(Default)]
+struct Found<'a> {
+    programs: BTreeSet<&'a str>,
+    checks: Vec<&'a str>,
+    verdicts: BTreeMap<(&'a str, &'a str, &'a str), Verdict>,
+}
+
+impl<'a> Found<'a> {
+    fn of(cases: &'a [Case]) -> Self {
+        let mut found = Self::default();
+        let told = cases.iter().filter_map(|case| Some((case.name()?, case.verdict)));
+        for (name, verdict) in told.filter(|(name, _)| speaks_a2a(name.program)) {
+            found.programs.insert(name.program);
+            if !found.checks.contains(&name.what) {
+                found.checks.push(name.what);
+            }
+            let place = found.verdicts.entry((name.program, name.what, name.pair)).or_insert(verdict);
+            if verdict != Verdict::Passed {
+                *place = verdict;
+            }
+        }
+        found
+    }
+
+    /// How many checks each SDK passes on each pair.
+    fn write_numbers(&self, out: &mut String) {
+        row(out, ["SDK"].into_iter().chain(PAIRS).chain(["besides"]));
+        row(out, std::iter::repeat_n("---", PAIRS.len() + 2));
+        for program in &self.programs {
+            let of_pair = |pair: &str| self.number(program, |found| found == pair);
+            let besides = self.number(program, |found| !PAIRS.contains(&found));
+            let cells = PAIRS.iter().map(|pair| of_pair(pair)).chain([besides]);
+            row(out, [title(program).to_owned()].into_iter().chain(cells));
+        }
+        out.push('\n');
+    }
+
+    fn number(&self, program: &str, pair: impl Fn(&str) -> bool) -> String {
+        let told = self.verdicts.iter().filter(|((one, _, found), _)| *one == program && pair(found));
+        let mut numbers = BTreeMap::new();
+        for (_, verdict) in told {
+            *numbers.entry(word(*verdict)).or_insert(0_usize) += 1;
+        }
+        let cells: Vec<String> =
+            numbers.into_iter().map(|(word, number)| format!("{number} {word}")).collect();
+        if cells.is_empty() { "–".to_owned() } else { cells.join(", ") }
+    }
+
+    /// On which pairs each SDK passes each check.
+    fn write_checks(&self, out: &mut String) {
+        out.push_str(
+            "J is JSON-RPC, H is HTTP+JSON and G is gRPC; ✓ is a check that is not about one of them.\n\n",
+        );
+        let titles = self.programs.iter().map(|program| title(program));
+        row(out, ["check"].into_iter().chain(titles));
+        row(out, std::iter::repeat_n("---", self.programs.len() + 1));
+        for what in &self.checks {
+            let cells = self.programs.iter().map(|program| self.cell(program, what));
+            row(out, [(*what).replace('|', "\\|")].into_iter().chain(cells));
+        }
+    }
+
+    fn cell(&self, program: &str, what: &str) -> String {
+        let verdict = |pair: &str| self.verdicts.get(&(program, what, pair)).copied();
+        let mut said = Vec::new();
+        for version in ["1.0", "0.3"] {
+            let letters = [("JSON-RPC", 'J'), ("HTTP+JSON", 'H'), ("gRPC", 'G')];
+            let shown: String = letters
+                .into_iter()
+                .filter_map(|(binding, letter)| shown(verdict(&format!("{version} {binding}"))?, letter))
+                .collect();
+            if !shown.is_empty() {
+                said.push(format!("{version} {shown}"));
+            }
+        }
+        let others = self
+            .verdicts
+            .iter()
+            .filter(|((one, found, pair), _)| *one == program && *found == what && !PAIRS.contains(pair));
+        said.extend(others.filter_map(|(_, verdict)| shown(*verdict, '✓')).map(String::from));
+        said.join(", ")
+    }
+}
+
+/// A letter for what passed; what failed or was skipped is not shown as if it had.
+fn shown(verdict: Verdict, letter: char) -> Option<char> {
+    (verdict == Verdict::Passed).then_some(letter)
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Passed => "passed",
+        Verdict::Failed => "failed",
+        Verdict::Skipped => "skipped",
+    }
+}
+
+/// Whether a program is the client of an A2A SDK; others speak to models.
+fn speaks_a2a(program: &str) -> bool {
+    PEERS.iter().any(|peer| peer.folder == program && peer.against == Against::Attache)
+}
+
+/// What people call the SDK that a program uses.
+fn title(program: &str) -> &str {
+    let peer = PEERS.iter().find(|peer| peer.folder == program);
+    peer.map_or(program, |peer| peer.name)
+}
+
+fn row<T: AsRef<str>>(out: &mut String, cells: impl Iterator<Item = T>) {
+    let cells: Vec<String> = cells.map(|cell| cell.as_ref().to_owned()).collect();
+    // Writing to a text cannot fail.
+    let _ = writeln!(out, "| {} |", cells.join(" | "));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cases(lines: &[&str]) -> Vec<Case> {
+        lines.iter().filter_map(|line| Case::parse(line)).collect()
+    }
+
+    #[test]
+    fn a_table_tells_who_passes_what_where() {
+        let text = text(&cases(&[
+            "ok py-1.0 | - | the card is whole",
+            "ok py-1.0 | 1.0 gRPC | send answers",
+            "ok py-1.0 | 1.0 JSON-RPC | send answers",
+            "not ok py-1.0 | 0.3 gRPC | send answers: it hangs",
+            "skip py-1.0 | 1.0 gRPC | a list: there is none",
+            "ok js-0.3 | 0.3 HTTP+JSON | send answers",
+            "ok something of a model",
+            "ok anthropic | - | sends what we send",
+        ]));
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+        let expected = [
+            "| SDK | 1.0 JSON-RPC | 1.0 HTTP+JSON | 1.0 gRPC | 0.3 JSON-RPC | 0.3 HTTP+JSON | 0.3 gRPC | besides |",
+            "| --- | --- | --- | --- | --- | --- | --- | --- |",
+            "| JavaScript @a2a-js/sdk 0.3.14 | – | – | – | – | 1 passed | – | – |",
+            "| Python a2a-sdk 1.3.0 | 1 passed | – | 1 passed, 1 skipped | – | – | 1 failed | 1 passed |",
+            "| check | JavaScript @a2a-js/sdk 0.3.14 | Python a2a-sdk 1.3.0 |",
+            "| --- | --- | --- |",
+            "| the card is whole |  | ✓ |",
+            "| send answers | 0.3 H | 1.0 JG |",
+            "| a list |  |  |",
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn a_table_that_is_not_what_was_found_is_told() {
+        let message = check(Path::new("nowhere"), &[]).unwrap_err();
+        assert!(message.contains("cargo xtask interop --write"), "{message}");
+    }
+}
