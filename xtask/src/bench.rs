@@ -12,6 +12,7 @@ mod chunks;
 mod document;
 mod figure;
 mod first_event;
+mod hostile;
 mod kernel;
 mod load;
 mod long_task;
@@ -19,6 +20,7 @@ mod machine;
 mod many;
 mod model;
 mod options;
+mod push;
 mod script;
 mod search;
 mod send;
@@ -41,7 +43,7 @@ use workbench::Workbench;
 /// One part of the run; `--only` picks by name.
 type Part = (&'static str, fn(&Workbench) -> Result<Vec<Figure>, String>);
 
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 14] = [
     ("start", start::measure),
     ("send", send::measure),
     ("stream", stream::live),
@@ -54,6 +56,8 @@ const PARTS: [Part; 12] = [
     ("calls", calls::measure),
     ("long-task", long_task::measure),
     ("search", search::measure),
+    ("hostile", hostile::measure),
+    ("push", push::measure),
 ];
 
 /// Succeeds when everything could be measured, whether or not every target was reached.

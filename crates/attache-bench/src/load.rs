@@ -10,8 +10,11 @@ mod connection;
 mod developer;
 mod events;
 mod fanout;
+mod grpc;
+mod hostile;
 mod idle;
 mod model_reader;
+mod push;
 mod report;
 mod requests;
 mod streams;
@@ -44,6 +47,8 @@ pub(crate) struct Options {
 enum Mode {
     /// Send messages and wait for each answer.
     Send(requests::SendOptions),
+    /// Send messages over gRPC and wait for each answer.
+    SendGrpc(grpc::GrpcOptions),
     /// Get tasks whose ids are in a file, in random order.
     Get(requests::GetOptions),
     /// List the first page of tasks.
@@ -54,12 +59,16 @@ enum Mode {
     SubscribeFanout(fanout::FanoutOptions),
     /// Open streams and hold them until standard input closes.
     IdleStreams(idle::IdleOptions),
+    /// Hold connections without using them and flood others until standard input closes.
+    Hostile(hostile::HostileOptions),
     /// Begin tasks and look at them until they rest.
     Work(work::WorkOptions),
     /// Give a coding agent one task after the other and hold its words against the model's.
     Converse(developer::ConverseOptions),
     /// Give a coding agent tasks that ask first, and agree.
     Approve(developer::ApproveOptions),
+    /// Register receivers of push notifications with a task, let it go on and take what comes.
+    Push(push::PushOptions),
     /// Read a model's answers and parse every event.
     ReadModel(model_reader::ReadModelOptions),
 }
@@ -83,6 +92,7 @@ pub(crate) fn run(options: Options) -> anyhow::Result<()> {
     runtime.block_on(async {
         let report = match options.mode {
             Mode::Send(mode) => requests::send(target, mode).await,
+            Mode::SendGrpc(mode) => grpc::run(target, mode).await,
             Mode::Get(mode) => requests::get(target, mode).await,
             Mode::List(mode) => requests::list(target, mode).await,
             Mode::Stream(mode) => streams::run(target, mode).await,
@@ -90,8 +100,10 @@ pub(crate) fn run(options: Options) -> anyhow::Result<()> {
             Mode::Work(mode) => work::run(target, mode).await,
             Mode::Converse(mode) => developer::converse(target, mode).await,
             Mode::Approve(mode) => developer::approve(target, mode).await,
+            Mode::Push(mode) => push::run(target, mode).await,
             Mode::ReadModel(mode) => model_reader::run(target, mode).await,
             Mode::IdleStreams(mode) => return idle::run(target, mode).await,
+            Mode::Hostile(mode) => return hostile::run(target, mode).await,
         };
         report::print(&report?)
     })

@@ -21,6 +21,7 @@ struct Round {
     bare: Measured,
     memory: Measured,
     memory_0_3: Measured,
+    grpc: Measured,
     sqlite: Measured,
     bare_get: Measured,
     get: Measured,
@@ -43,6 +44,14 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
             &|round| &round.memory,
             "1.0 `SendMessage`",
         ),
+        cost(
+            "gRPC `SendMessage`, memory",
+            1.3,
+            &rounds,
+            &|round| &round.grpc,
+            &|round| &round.memory,
+            "JSON-RPC `SendMessage`",
+        ),
     ])
 }
 
@@ -57,6 +66,8 @@ fn round(workbench: &Workbench) -> Result<Round, String> {
     workbench.measure(&server, &kept)?;
     let memory = send(&server, MEMORY_REQUESTS, "1.0", FINISHED)?;
     let memory_0_3 = send(&server, MEMORY_REQUESTS, "0.3", FINISHED_0_3)?;
+    workbench.measure(&server, &["send-grpc", "--requests", WARM_UP_REQUESTS])?;
+    let grpc = workbench.measure(&server, &["send-grpc", "--requests", MEMORY_REQUESTS])?;
     let get = ["get", "--requests", BARE_REQUESTS, "--ids", &ids];
     let get_from_attache = workbench.measure(&server, &[&get[..], &["--expect", FINISHED]].concat())?;
     drop(server);
@@ -70,7 +81,7 @@ fn round(workbench: &Workbench) -> Result<Round, String> {
     let server = workbench.start_attache(Store::Sqlite("send.sqlite"), Playing::Instant)?;
     send(&server, WARM_UP_REQUESTS, "1.0", FINISHED)?;
     let sqlite = send(&server, SQLITE_REQUESTS, "1.0", FINISHED)?;
-    Ok(Round { bare, memory, memory_0_3, sqlite, bare_get, get: get_from_attache })
+    Ok(Round { bare, memory, memory_0_3, grpc, sqlite, bare_get, get: get_from_attache })
 }
 
 type Pick<'a> = &'a dyn Fn(&Round) -> &Measured;

@@ -65,6 +65,19 @@ impl Workbench {
         Server::start(&mut self.attache_command(Command::new(&self.attache), store, playing))
     }
 
+    /// The same with settings of its own.
+    pub(super) fn start_attache_with(
+        &self,
+        settings: &str,
+        store: Store<'_>,
+        playing: Playing,
+    ) -> Result<Server, String> {
+        let path = self.file("attache.toml");
+        fs::write(&path, settings).map_err(|error| format!("the settings: {error}"))?;
+        let mut command = self.attache_command(Command::new(&self.attache), store, playing);
+        Server::start(command.args(["--config", &path]))
+    }
+
     /// The model that a coding agent is measured with.
     pub(super) fn start_model(&self) -> Result<Model, String> {
         Ok(Model { server: Server::start(Command::new(&self.bench).arg("gemini"))? })

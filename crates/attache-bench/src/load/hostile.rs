@@ -1,0 +1,116 @@
+//! Clients that mean harm, for as long as somebody wants to see what they do to the others.
+//!
+//! A crowd of connections that begin something and let it lie, and floods of HTTP/2 frames that ask for nothing. Whoever
+//! is cut off comes back.
+
+mod flood;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::Context;
+use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::Target;
+use super::report::{self, Stopwatch};
+use flood::Flood;
+
+/// Connections that are being made at once: more would only wait in the server's queue.
+const CONNECTING: usize = 64;
+/// A crowd stands within this, or something is wrong.
+const GATHERING: Duration = Duration::from_secs(60);
+
+#[derive(clap::Args)]
+pub(super) struct HostileOptions {
+    /// Connections that are held and not used.
+    #[arg(long, default_value_t = 10_000)]
+    connections: usize,
+    /// Connections that flood, each in its own way, over and over.
+    #[arg(long, default_value_t = 8)]
+    floods: usize,
+    /// How long a flood that was cut off waits before it comes back.
+    #[arg(long, default_value_t = 100)]
+    rest_ms: u64,
+}
+
+/// Prints the report when the crowd stands, then goes on until standard input closes or time is up.
+pub(super) async fn run(target: Target, options: HostileOptions) -> anyhow::Result<()> {
+    let stopwatch = Stopwatch::start()?;
+    let standing = Arc::new(AtomicU64::new(0));
+    let doors = Arc::new(Semaphore::new(CONNECTING));
+    let mut attackers = JoinSet::new();
+    for number in 0..options.connections {
+        let (standing, doors) = (standing.clone(), doors.clone());
+        attackers.spawn(hold(target.address, Beginning::of(number), doors, standing));
+    }
+    let gathering = async {
+        while standing.load(Ordering::Relaxed) < options.connections as u64 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(GATHERING, gathering).await.context("the crowd does not come together")?;
+    let rest = Duration::from_millis(options.rest_ms);
+    for number in 0..options.floods {
+        attackers.spawn(flood::come_back_for_ever(target.address, Flood::of(number), rest));
+    }
+    let report = json!({ "connections": options.connections, "floods": options.floods, "errors": 0 });
+    report::print(&stopwatch.stop(report)?)?;
+
+    let mut end = Vec::new();
+    // Both ways to end are good ones: the caller has seen enough, or it was gone too long.
+    let _ = tokio::time::timeout(target.time_limit, tokio::io::stdin().read_to_end(&mut end)).await;
+    Ok(())
+}
+
+/// What a held connection says before it falls silent.
+#[derive(Clone, Copy)]
+enum Beginning {
+    Nothing,
+    HalfAHead,
+    HalfABody,
+    Http2,
+}
+
+impl Beginning {
+    fn of(number: usize) -> Self {
+        [Self::Nothing, Self::HalfAHead, Self::HalfABody, Self::Http2][number % 4]
+    }
+
+    fn bytes(self) -> &'static [u8] {
+        match self {
+            Self::Nothing => b"",
+            Self::HalfAHead => b"POST / HTTP/1.1\r\nhost: localhost\r\nx-slow: ",
+            Self::HalfABody => {
+                b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n{"
+            }
+            Self::Http2 => b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
+        }
+    }
+}
+
+/// One held connection, made anew whenever the server has had enough of it.
+async fn hold(address: SocketAddr, beginning: Beginning, doors: Arc<Semaphore>, standing: Arc<AtomicU64>) {
+    let mut counted = false;
+    let mut heard = [0; 512];
+    loop {
+        let door = doors.acquire().await;
+        let connected = TcpStream::connect(address).await;
+        drop(door);
+        if let Ok(mut stream) = connected
+            && stream.write_all(beginning.bytes()).await.is_ok()
+        {
+            if !std::mem::replace(&mut counted, true) {
+                standing.fetch_add(1, Ordering::Relaxed);
+            }
+            while matches!(stream.read(&mut heard).await, Ok(1..)) {}
+        }
+        // Not all of them at the same moment.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
