@@ -6,6 +6,8 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command talks to the person who ran it")]
 
 mod bench;
+mod conformance;
+mod fuzz;
 mod interop;
 mod process;
 mod setup;
@@ -20,9 +22,12 @@ usage: cargo xtask <command>
 
   tidy              check dependency arrows and the written invariants
   test              install what the tests need, then run every check and every test
-  test --quick      the same without the interop suite
+  test --quick      the same without the interop and conformance suites
   test NAME...      only the Rust tests whose names contain one of the NAMEs
-  bench ...         measure; see docs/benchmarks.md";
+  interop           only the interop suite; with names, only those peers; --write renews docs/interop.md
+  conformance       check attache, or the server at a URL, against A2A; --subjects checks the SDKs' servers too
+  bench ...         measure; see docs/benchmarks.md
+  fuzz [NAME]...    give parsers arbitrary bytes; --seconds N for each, --list for their names";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -32,6 +37,9 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(),
         "test" => test::run(rest),
         "bench" => bench::run(rest),
+        "fuzz" => fuzz::run(rest),
+        "conformance" => conformance::command(rest),
+        "interop" => interop::command(rest),
         "" | "help" | "--help" | "-h" => {
             println!("{USAGE}");
             Ok(ExitCode::SUCCESS)

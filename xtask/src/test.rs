@@ -10,6 +10,7 @@ mod steps;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use crate::conformance;
 use crate::interop::{self, PEERS};
 use crate::setup::{self, Tools};
 use crate::workspace::Workspace;
@@ -55,8 +56,19 @@ impl Suite {
         if options.extent != Extent::NamedTests {
             self.step("doc tests", || steps::doc_tests(workspace));
         }
+        if options.extent == Extent::Everything {
+            self.step("conformance", || conformance::check(workspace));
+        }
+        let mut cases = Vec::new();
+        let mut all_well = true;
         for peer in peers {
-            self.step(&format!("interop with {}", peer.name), || interop::run(workspace, peer));
+            let name = format!("interop with {}", peer.name);
+            all_well &= self.step(&name, || interop::run(workspace, peer, &mut cases));
+        }
+        // What failed is told already.
+        if !peers.is_empty() && all_well {
+            let check = || interop::check_table(&workspace.root, &cases).map(|()| Counts::success());
+            self.step("interop table", check);
         }
     }
 

@@ -8,6 +8,7 @@ mod canonical;
 mod document;
 mod error;
 mod form;
+pub mod fuzz;
 mod header;
 mod jwk;
 mod key;

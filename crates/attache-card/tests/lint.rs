@@ -75,6 +75,26 @@ fn good_cards_have_no_fault() {
 }
 
 #[test]
+fn tenants_are_names_that_clients_can_say() {
+    let tenant = |name: &str| [("/supportedInterfaces/0/tenant", json!(name))];
+    check(pure, &tenant("acme"), &[]);
+    check(pure, &tenant("ü 50%"), &[]);
+    check(pure, &tenant(""), &["warning tenant supportedInterfaces[0].tenant: is empty"]);
+    for taken in ["v1", "tasks", "message:send", "extendedAgentCard", ".well-known", ".."] {
+        check(pure, &tenant(taken), &["warning tenant supportedInterfaces[0].tenant"]);
+    }
+    check(pure, &tenant("a/b"), &["warning tenant supportedInterfaces[0].tenant: \"a/b\" does not fit"]);
+    check(
+        superset,
+        &[(
+            "/supportedInterfaces/-",
+            json!({"url": "https://a.example/", "protocolBinding": "JSONRPC", "protocolVersion": "0.3", "tenant": "acme"}),
+        )],
+        &["warning tenant supportedInterfaces[2].tenant: \"acme\" cannot be named by clients of 0.3"],
+    );
+}
+
+#[test]
 fn what_is_no_card_is_told() {
     for (text, expected) in [
         ("", "error one-object : the card is not JSON"),

@@ -12,7 +12,7 @@ pub(super) struct Options {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
     Everything,
-    /// All but the interop suite.
+    /// All but the interop and conformance suites.
     Quick,
     NamedTests,
 }

@@ -21,7 +21,8 @@ const ARROWS: &[(&str, MayUse)] = &[
     // words
     ("attache-domain", MayUse::Only(&[])),
     // seams
-    ("attache-wire", MayUse::Only(&["attache-domain"])),
+    ("attache-proto", MayUse::Only(&[])),
+    ("attache-wire", MayUse::Only(&["attache-domain", "attache-proto"])),
     ("attache-store", MayUse::Only(&["attache-domain"])),
     ("attache-model", MayUse::Only(&["attache-domain"])),
     ("attache-tool", MayUse::Only(&["attache-domain"])),
@@ -47,13 +48,17 @@ const ARROWS: &[(&str, MayUse)] = &[
         ]),
     ),
     // edges
-    ("attache-server", MayUse::Only(&["attache-domain", "attache-wire", "attache-session"])),
+    (
+        "attache-server",
+        MayUse::Only(&["attache-domain", "attache-net", "attache-proto", "attache-wire", "attache-session"]),
+    ),
     ("attache-client", MayUse::Only(&["attache-domain", "attache-wire", "attache-net"])),
     // `attache-tool` for its rules: a rules file is read into what a ruling looks at.
     ("attache-config", MayUse::Only(&["attache-domain", "attache-tool"])),
     (BINARY, MayUse::Any),
     // aside
     (TESTKIT, MayUse::Any),
+    ("attache-conformance", MayUse::Only(&["attache-proto"])),
     ("attache-bench", MayUse::Only(&[])),
     ("xtask", MayUse::Only(&[])),
 ];

@@ -4,8 +4,13 @@ use crate::tidy::Finding;
 use crate::tidy::tree::{File, Tree};
 
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
-    let members = tree.files.iter().filter(|file| file.path.ends_with("/Cargo.toml"));
-    members.flat_map(check_manifest).collect()
+    let manifests = tree.files.iter().filter(|file| file.path.ends_with("/Cargo.toml"));
+    manifests.filter(|file| is_member(file)).flat_map(check_manifest).collect()
+}
+
+/// Not a workspace of its own, which cannot have anything from the root's.
+fn is_member(file: &File) -> bool {
+    !file.text.lines().any(|line| line.trim() == "[workspace]")
 }
 
 fn check_manifest(file: &File) -> Vec<Finding> {
@@ -54,6 +59,12 @@ mod tests {
             expected,
             "{findings:?}"
         );
+    }
+
+    #[test]
+    fn a_workspace_of_its_own_is_not_a_member() {
+        let text = "[package]\nversion = \"0.1.0\"\n[workspace]\n[dependencies]\na = \"1\"\n";
+        assert!(check(&Tree::of(&[("fuzz/Cargo.toml", text)])).is_empty());
     }
 
     #[test]

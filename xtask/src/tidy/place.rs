@@ -10,7 +10,7 @@ pub(crate) struct Place<'a> {
 pub(crate) enum Role {
     /// Part of a library or a binary.
     Shipped,
-    /// Tests, benches and examples.
+    /// Tests, benches, examples and build scripts.
     Aside,
 }
 
@@ -23,7 +23,8 @@ impl<'a> Place<'a> {
             _ => "",
         };
         let aside_folder = path.split('/').any(|part| matches!(part, "tests" | "benches" | "examples"));
-        let aside_file = stem.ends_with("_tests") || stem.ends_with("/tests");
+        let is_build_script = stem.split('/').collect::<Vec<_>>()[..] == ["crates", package, "build"];
+        let aside_file = stem.ends_with("_tests") || stem.ends_with("/tests") || is_build_script;
         Some(Self { package, role: if aside_folder || aside_file { Role::Aside } else { Role::Shipped } })
     }
 }
@@ -44,6 +45,8 @@ mod tests {
         check("crates/attache-wire/src/task/tests.rs", Some(("attache-wire", Role::Aside)));
         check("crates/attache/tests/it/main.rs", Some(("attache", Role::Aside)));
         check("crates/attache/examples/hello.rs", Some(("attache", Role::Aside)));
+        check("crates/attache-proto/build.rs", Some(("attache-proto", Role::Aside)));
+        check("crates/attache/src/build.rs", Some(("attache", Role::Shipped)));
         check("xtask/src/test.rs", Some(("xtask", Role::Shipped)));
         check("README.md", None);
     }

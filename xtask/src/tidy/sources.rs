@@ -34,7 +34,7 @@ enum Crates {
 }
 
 /// Programs and test helpers: they meet the outside world for the libraries.
-const PROGRAMS: &[&str] = &["attache", "attache-bench", "xtask"];
+const PROGRAMS: &[&str] = &["attache", "attache-bench", "attache-conformance", "xtask"];
 
 const ABSENCES: &[Absence] = &[
     Absence {
@@ -83,7 +83,13 @@ const ABSENCES: &[Absence] = &[
         ],
         look_in: LookIn::Strings,
         tests: Tests::Exempt,
-        crates: Crates::AllBut(&["attache-wire", "attache-testkit", "attache-bench", "xtask"]),
+        crates: Crates::AllBut(&[
+            "attache-wire",
+            "attache-testkit",
+            "attache-bench",
+            "attache-conformance",
+            "xtask",
+        ]),
         advice: "only attache-wire knows how A2A spells things; say it in domain words, or move it there",
     },
     Absence {

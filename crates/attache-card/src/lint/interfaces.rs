@@ -5,6 +5,10 @@ use url::{Host, Url};
 
 use super::{CardVersion, Report, Severity, rules};
 
+/// How the paths of HTTP+JSON begin where no tenant is named.
+const TAKEN: &[&str] =
+    &[".", "..", ".well-known", "extendedAgentCard", "message:send", "message:stream", "tasks", "v1"];
+
 /// The bindings that everybody knows.
 const BINDINGS: &[&str] = &["JSONRPC", "GRPC", "HTTP+JSON"];
 
@@ -57,11 +61,31 @@ fn check_listed(report: &mut Report<'_>) {
             }
             older_seen |= older;
         }
+        if let Some(tenant) = text("tenant") {
+            let version = text("protocolVersion").unwrap_or_default();
+            check_tenant(report, tenant, version, &format!("{place}.tenant"));
+        }
         if let Some(earlier) = interfaces[..index].iter().position(|earlier| earlier == interface) {
             let words = format!("is the same as supportedInterfaces[{earlier}]");
             report.add(&rules::INTERFACES, Severity::Warning, Some(CardVersion::V1_0), place, words);
         }
     }
+}
+
+/// Clients echo a tenant exactly, and over HTTP+JSON it is the first segment of every path.
+fn check_tenant(report: &mut Report<'_>, tenant: &str, version: &str, place: &str) {
+    let words = if tenant.is_empty() {
+        "is empty; an interface without a tenant does not say one".to_owned()
+    } else if version.starts_with("0.") {
+        format!("{tenant:?} cannot be named by clients of {version}, which knows no tenants")
+    } else if TAKEN.contains(&tenant) {
+        format!("{tenant:?} is how a path of HTTP+JSON begins that means something else")
+    } else if tenant.contains('/') || tenant.trim() != tenant || tenant.chars().any(char::is_control) {
+        format!("{tenant:?} does not fit into one segment of a path")
+    } else {
+        return;
+    };
+    report.add(&rules::TENANT, Severity::Warning, Some(CardVersion::V1_0), place, words);
 }
 
 fn check_version(report: &mut Report<'_>, version: &str, place: &str) {

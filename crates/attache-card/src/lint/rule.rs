@@ -26,6 +26,7 @@ rules! {
     INTERFACE_URL, "interface-url", "An interface has an absolute URL, https in production; for gRPC host:port will do.";
     BINDING, "binding-name", "A binding is JSONRPC, GRPC or HTTP+JSON, or the URI of another one.";
     PROTOCOL_VERSION, "protocol-version", "A protocol version is written Major.Minor in 1.0; the version of a 0.3 card begins with 0.3.";
+    TENANT, "tenant", "A tenant is a name that fits into one segment of a path and is none of the paths of HTTP+JSON; 0.3 knows no tenants.";
     TRANSPORTS, "main-transport", "In 0.3 the transport at url is preferredTransport, additionalInterfaces repeats that pair, and no URL has two transports.";
     URL, "url", "Links are absolute http or https URLs without credentials in them.";
     OAUTH_TLS, "oauth-tls", "The URLs of OAuth 2 and OpenID Connect use https.";

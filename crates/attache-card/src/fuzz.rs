@@ -1,0 +1,113 @@
+//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::{KeySet, SigningKey, canonical, forms, headers, lint, normal, parse, verify};
+
+/// A card: read, explained, brought into its canonical forms, and its signatures looked at.
+pub fn card(text: &[u8]) {
+    let findings = lint::lint(text);
+    let Ok(document) = parse(text) else {
+        assert!(!findings.is_empty(), "what cannot be read has a fault");
+        return;
+    };
+    assert_eq!(findings, lint::lint_document(&document));
+    canonical_is_stable(&Value::Object(document.clone()));
+    if let Ok(forms) = forms(&document) {
+        for (form, bytes) in forms {
+            let again = parse(&bytes).expect("a form is a document");
+            assert_eq!(canonical(&Value::Object(again)), bytes, "{form:?} is canonical");
+        }
+    }
+    let _ = (lint::versions(&document), normal(&document), headers(&document));
+    let verification = verify(&document, &KeySet::default(), Timestamp::UNIX_EPOCH);
+    assert!(!verification.is_valid(), "nothing is valid without a key");
+}
+
+/// Any JSON, in its canonical form.
+pub fn canonical_form(text: &[u8]) {
+    if let Ok(value) = serde_json::from_slice::<Value>(text) {
+        canonical_is_stable(&value);
+    }
+}
+
+/// Keys, as a set of public ones and as a private one.
+pub fn keys(text: &[u8]) {
+    if let Ok(keys) = KeySet::parse(text) {
+        let json = keys.to_json();
+        let again = KeySet::parse(json.to_string().as_bytes()).expect("what was written is read");
+        assert_eq!(again.to_json(), json, "what was read is written alike");
+        for key in keys.iter() {
+            let _ = (key.algorithm(), key.to_jwk());
+        }
+    }
+    let _ = SigningKey::read(&String::from_utf8_lossy(text));
+}
+
+fn canonical_is_stable(value: &Value) {
+    let once = canonical(value);
+    let again: Value = serde_json::from_slice(&once).expect("the canonical form is JSON");
+    assert_eq!(canonical(&again), once, "the canonical form of the canonical form is itself");
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What such texts are made of, so that readers get beyond the first of them.
+    const WORDS: &[&str] = &[
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        "1",
+        "-0.0",
+        "1e999",
+        "null",
+        "true",
+        r#""""#,
+        r#""a""#,
+        r#""\u0000""#,
+        r#""name":"#,
+        r#""url":"#,
+        r#""supportedInterfaces":"#,
+        r#""skills":"#,
+        r#""signatures":"#,
+        r#""protected":"#,
+        r#""signature":"#,
+        r#""eyJhbGciOiJFUzI1NiJ9""#,
+        r#""keys":"#,
+        r#""kty":"#,
+        r#""EC""#,
+        r#""crv":"#,
+        r#""P-256""#,
+        r#""x":"#,
+        r#""kid":"#,
+        "-----BEGIN PRIVATE KEY-----\n",
+    ];
+
+    fn all(bytes: &[u8]) {
+        card(bytes);
+        canonical_form(bytes);
+        keys(bytes);
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+            all(words.concat().as_bytes());
+        }
+    }
+}
