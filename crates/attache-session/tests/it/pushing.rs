@@ -2,6 +2,7 @@
 
 mod failing;
 mod keeping;
+mod opening;
 mod postman;
 mod restarting;
 mod telling;
