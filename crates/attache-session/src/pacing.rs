@@ -13,8 +13,8 @@ use tokio::time::{Instant, Sleep};
 
 use crate::Journal;
 
-/// From one append of pieces to the next: a third of what a screen takes to show anything new.
-const PAUSE: Duration = Duration::from_millis(5);
+/// From one append of pieces to the next: less than a screen takes to show anything new.
+const PAUSE: Duration = Duration::from_millis(10);
 
 #[derive(Default)]
 pub(crate) struct Pacing {

@@ -37,7 +37,7 @@ async fn the_first_piece_goes_at_once_and_the_next_ones_together() {
     assert_eq!(head(&session, &task).await, 3, "b waits");
     actor.go.add_permits(1);
     assert_eq!(head(&session, &task).await, 3, "so does c");
-    tokio::time::sleep(Duration::from_millis(6)).await;
+    tokio::time::sleep(Duration::from_millis(11)).await;
     assert_eq!(head(&session, &task).await, 5);
 }
 
