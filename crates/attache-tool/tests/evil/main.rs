@@ -31,6 +31,8 @@ fn put(place: &str, line: &str) -> String {
     // After the next newline comes the text of a here-document, which runs nothing.
     let place =
         if place.contains("<<E") && line.contains('\n') && !place.contains("\n@") { "@" } else { place };
+    // Backquotes do not nest: one inside others ends them, and what was hidden becomes a word.
+    let place = if place.contains("`@") && line.contains('`') { "@" } else { place };
     let mut whole = String::new();
     for letter in place.chars() {
         match letter {
