@@ -24,7 +24,10 @@ fn swaps() -> usize {
 
 /// Puts a link in the place of what is there, and puts it back. Edits may come in between at every step.
 fn swap(place: &Path, aside: &Path, target: &Path) {
-    std::fs::rename(place, aside).unwrap();
+    // An edit that looked while the folder lay aside may have made one there: it is inside as well.
+    while std::fs::rename(place, aside).is_err() {
+        let _ = std::fs::remove_dir_all(aside);
+    }
     if symlink(target, place).is_ok() {
         std::fs::remove_file(place).unwrap();
     }
