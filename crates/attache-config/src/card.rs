@@ -91,7 +91,7 @@ fn interfaces(base_url: &str, tenants: &[String]) -> Vec<AgentInterface> {
         };
         let mut all = vec![
             interface(format!("{base_url}/"), Binding::JsonRpc),
-            interface(base_url.to_owned(), Binding::HttpJson),
+            interface(http_json_address(base_url, version), Binding::HttpJson),
         ];
         all.extend(grpc_address(base_url, version).map(|url| interface(url, Binding::Grpc)));
         all
@@ -100,21 +100,24 @@ fn interfaces(base_url: &str, tenants: &[String]) -> Vec<AgentInterface> {
     all("1.0", None).into_iter().chain(tenants).chain(all("0.3", None)).collect()
 }
 
+/// Where HTTP+JSON begins. In 0.3 no URL may be said to speak two things, and gRPC needs the bare one.
+fn http_json_address(base_url: &str, version: &str) -> String {
+    if version == "0.3" { format!("{base_url}/rest") } else { base_url.to_owned() }
+}
+
 /// Where gRPC is reached. It has no place for a path before the service's name, so below a path it is not offered.
 ///
-/// 1.0 wants a host and a port. 0.3 wants a URL, and not one that is said to speak something else already: the
-/// service's own.
+/// 1.0 wants a host and a port. 0.3 wants a URL: one without a path and with the port, because clients cut off the
+/// scheme and dial the rest.
 fn grpc_address(base_url: &str, version: &str) -> Option<String> {
     let (scheme, authority) = base_url.split_once("://")?;
     if authority.contains('/') {
         return None;
     }
-    if version == "0.3" {
-        return Some(format!("{base_url}/a2a.v1.A2AService"));
-    }
     let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
     let port = if scheme == "https" { 443 } else { 80 };
-    Some(if after_host.contains(':') { authority.to_owned() } else { format!("{authority}:{port}") })
+    let dialled = if after_host.contains(':') { authority.to_owned() } else { format!("{authority}:{port}") };
+    Some(if version == "0.3" { format!("{scheme}://{dialled}") } else { dialled })
 }
 
 fn security(file: &CardFile, token: bool) -> (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>) {

@@ -150,8 +150,8 @@ fn every_part_of_the_card_can_be_set() {
             ("https://agent.example", "1.0", Some("blue")),
             ("agent.example:443", "1.0", Some("blue")),
             ("https://agent.example/", "0.3", None),
-            ("https://agent.example", "0.3", None),
-            ("https://agent.example/a2a.v1.A2AService", "0.3", None),
+            ("https://agent.example/rest", "0.3", None),
+            ("https://agent.example:443", "0.3", None),
         ]
     );
 }

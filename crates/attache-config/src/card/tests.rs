@@ -117,10 +117,10 @@ fn tenants_have_names_that_fit_into_a_path() {
 #[test]
 fn grpc_has_an_address_of_its_own_in_each_version() {
     for (base_url, for_1_0, for_0_3) in [
-        ("http://127.0.0.1:41242", "127.0.0.1:41242", "http://127.0.0.1:41242/a2a.v1.A2AService"),
-        ("https://agent.example", "agent.example:443", "https://agent.example/a2a.v1.A2AService"),
-        ("http://[::1]", "[::1]:80", "http://[::1]/a2a.v1.A2AService"),
-        ("http://[::1]:9000", "[::1]:9000", "http://[::1]:9000/a2a.v1.A2AService"),
+        ("http://127.0.0.1:41242", "127.0.0.1:41242", "http://127.0.0.1:41242"),
+        ("https://agent.example", "agent.example:443", "https://agent.example:443"),
+        ("http://[::1]", "[::1]:80", "http://[::1]:80"),
+        ("http://[::1]:9000", "[::1]:9000", "http://[::1]:9000"),
     ] {
         assert_eq!(grpc_address(base_url, "1.0").as_deref(), Some(for_1_0));
         assert_eq!(grpc_address(base_url, "0.3").as_deref(), Some(for_0_3));

@@ -17,7 +17,8 @@ pub struct Route {
 
 /// Finds the operation for a verb and a path that is still percent-encoded and has no query.
 ///
-/// 0.3 lives under `/v1`; everything else is 1.0, with or without a tenant before it. HEAD counts as GET.
+/// 0.3 lives under `/v1` and under `/rest/v1`; everything else is 1.0, with or without a tenant before it. HEAD counts
+/// as GET.
 pub fn route(method: &str, path: &str) -> Result<Route, Fault> {
     let not_found = || Fault::RouteNotFound { path: path.to_owned() };
     let segments: Vec<&str> = path.strip_prefix('/').ok_or_else(not_found)?.split('/').collect();
@@ -38,11 +39,17 @@ pub fn route(method: &str, path: &str) -> Result<Route, Fault> {
 
 /// The version in which to answer on `path`, also when nothing is there.
 pub fn version_of_path(path: &str) -> Version {
-    match path.strip_prefix('/').unwrap_or(path).split('/').next() {
+    let path = path.strip_prefix('/').unwrap_or(path);
+    let path = path.strip_prefix(V0_3_FOLDER).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
+    match path.split('/').next() {
         Some("v1") => Version::V0_3,
         _ => Version::V1_0,
     }
 }
+
+/// Below this, 0.3 has a URL that no other binding claims: a card of 0.3 must not name one URL for two of them. Clients
+/// that drop the path of a URL find the same at `/v1`.
+const V0_3_FOLDER: &str = "rest";
 
 /// First segments that name something else and therefore no tenant: our paths, those we may have some day, and the
 /// services of gRPC.
@@ -57,6 +64,7 @@ const RESERVED: &[&str] = &[
     "grpc.reflection.v1alpha.ServerReflection",
     "lf.a2a.v1.A2AService",
     "v1",
+    V0_3_FOLDER,
     "message:send",
     "message:stream",
     "tasks",
@@ -84,6 +92,9 @@ fn owner<'a, 'p>(segments: &'a [&'p str]) -> Option<(Dialect, Option<String>, &'
     let first = percent::decode_segment(first)?;
     if first == "v1" {
         return Some((Dialect::V0_3Rest, None, rest));
+    }
+    if first == V0_3_FOLDER && rest.first() == Some(&"v1") {
+        return Some((Dialect::V0_3Rest, None, &rest[1..]));
     }
     if is_reserved(&first) {
         return Some((Dialect::V1_0, None, segments));

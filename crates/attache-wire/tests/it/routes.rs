@@ -33,6 +33,7 @@ fn every_route_is_found_with_and_without_a_tenant() {
         ("/acme", Dialect::V1_0, Some("acme")),
         ("/a%20b", Dialect::V1_0, Some("a b")),
         ("/v1", Dialect::V0_3Rest, None),
+        ("/rest/v1", Dialect::V0_3Rest, None),
     ] {
         let check = |verb: &str, path: &str, kind, task: Option<String>, config: Option<String>| {
             let tenant = tenant.map(str::to_owned);
@@ -93,6 +94,10 @@ fn unknown_paths_are_not_found() {
         "/v1/",
         "/v1/tasks",
         "/v1/extendedAgentCard",
+        "/rest",
+        "/rest/v1",
+        "/rest/tasks/t",
+        "/rest/rest/v1/tasks/t",
         "/v1/acme/tasks/t",
         "/message:send/x",
         "//tasks",
@@ -129,6 +134,7 @@ fn reserved_names_are_no_tenants() {
         "ws",
         "blobs",
         "rpc",
+        "rest",
         "console",
     ] {
         check_missing("POST", &format!("/{name}/message:stream"));
@@ -151,10 +157,10 @@ fn wrong_verbs_are_told_the_right_ones() {
 
 #[test]
 fn the_path_says_in_which_version_its_errors_are_spelled() {
-    for path in ["/v1", "/v1/", "/v1/nothing"] {
+    for path in ["/v1", "/v1/", "/v1/nothing", "/rest/v1/nothing"] {
         assert_eq!(version_of_path(path), Version::V0_3, "{path}");
     }
-    for path in ["/", "", "/v10/tasks", "/tasks", "/acme/v1/tasks"] {
+    for path in ["/", "", "/v10/tasks", "/tasks", "/acme/v1/tasks", "/rest", "/restful/v1"] {
         assert_eq!(version_of_path(path), Version::V1_0, "{path}");
     }
 }

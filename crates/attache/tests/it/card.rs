@@ -62,8 +62,8 @@ async fn the_default_card_tells_where_the_server_listens_and_works() {
         (url.to_owned(), "HTTP+JSON", "1.0"),
         (server.address().to_owned(), "GRPC", "1.0"),
         (format!("{url}/"), "JSONRPC", "0.3"),
-        (url.to_owned(), "HTTP+JSON", "0.3"),
-        (format!("{url}/a2a.v1.A2AService"), "GRPC", "0.3"),
+        (format!("{url}/rest"), "HTTP+JSON", "0.3"),
+        (url.to_owned(), "GRPC", "0.3"),
     ];
     assert_eq!(interfaces.len(), expected.len());
     for (interface, (url, binding, version)) in interfaces.iter().zip(expected) {

@@ -229,6 +229,7 @@ async fn names_of_paths_are_no_tenants_on_any_binding() {
         ".well-known",
         "health",
         "metrics",
+        "rest",
         "listCommands",
         "lf.a2a.v1.A2AService",
         "a2a.v1.A2AService",
