@@ -84,12 +84,12 @@ pub fn parse(line: &str) -> Parsed {
     nested(line, 0)
 }
 
-/// The names of the programs, each once, in the order in which they are met; for showing.
+/// The names of the programs, each once, in the order in which they are met; for showing. Nothing has no name.
 pub fn roots(parsed: &Parsed) -> Vec<String> {
     let mut roots: Vec<String> = Vec::new();
     for segment in parsed.segments.iter().filter(|segment| segment.role == Role::Program) {
         if let Some(program) = segment.program()
-            && program != "["
+            && !matches!(program, "" | "[")
             && !roots.iter().any(|root| root == program)
         {
             roots.push(program.to_owned());

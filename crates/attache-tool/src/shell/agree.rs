@@ -60,7 +60,7 @@ fn same(node: Node<'_>, line: &str, classes: &[Class]) -> bool {
         "\n" => all(&[Class::Newline]),
         "regex" => false,
         _ => {
-            let text = &line[node.byte_range()];
+            let Some(text) = line.get(node.byte_range()) else { return false };
             let operator = !node.is_named() && !text.contains(|letter: char| letter.is_ascii_alphanumeric());
             all(&[Class::Text, Class::Escape])
                 || all(&[Class::Expansion])

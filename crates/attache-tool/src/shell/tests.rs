@@ -273,3 +273,41 @@ fn each_program_is_named_once() {
         ["cd", "git", "tee", "sudo", "rm"]
     );
 }
+
+#[test]
+fn a_program_without_a_name_is_shown_nowhere_and_never_understood() {
+    for line in ["|a", "''", "'' a", "\"\" && a", "&& a", "; a", "a | | b", "$'' x"] {
+        unsure(line);
+        assert!(roots(&parse(line)).iter().all(|root| !root.is_empty()), "{line:?}");
+    }
+}
+
+#[test]
+fn letters_beyond_the_grammar_s_table_are_letters() {
+    // The grammar's scanner crashed on these, now and then, depending on what lay behind its table.
+    for letter in ['\u{104a77}', '\u{10ffff}', '\u{e000}', 'é', '日', '\u{a0}', '\u{3000}'] {
+        for line in [
+            format!("{letter}"),
+            format!("${letter}"),
+            format!("a={letter} b"),
+            format!("[[ {letter} ]]"),
+            format!("${{a{letter}"),
+            format!("cat <<{letter}\n{letter}\n"),
+            format!("a@({letter})"),
+            format!("-{letter} +{letter} {letter}["),
+        ] {
+            for times in [1, 7] {
+                let line = line.repeat(times);
+                assert_eq!(parse(&line), parse(&line), "{line:?}");
+            }
+        }
+    }
+    assert_eq!(roots(&parse("echo é日 | größe 'ü'")), ["echo", "größe"]);
+    assert!(parse("echo é日 | größe 'ü'").sure);
+}
+
+#[test]
+fn a_name_that_cannot_be_assigned_to_is_not_looked_past() {
+    unsure("é=1 git status");
+    unsure("日=1");
+}

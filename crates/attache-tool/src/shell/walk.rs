@@ -1,5 +1,6 @@
 //! From the grammar's tree to simple commands.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
@@ -32,8 +33,18 @@ pub(super) fn tree(line: &str) -> Option<Tree> {
         reports += 1;
         if reports > MOST_REPORTS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let mut input = |at: usize, _| line.as_bytes().get(at..).unwrap_or_default();
+    let letters = in_ascii(line);
+    let mut input = |at: usize, _| letters.get(at..).unwrap_or_default();
     parser.parse_with_options(&mut input, None, Some(ParseOptions::new().progress_callback(&mut progress)))
+}
+
+/// The line with a plain letter for every byte of the others. The grammar's scanner looks letters up in a table that ends
+/// long before they do, and reads whatever lies beyond it; to the shell they are parts of words like any other.
+fn in_ascii(line: &str) -> Cow<'_, [u8]> {
+    if line.is_ascii() {
+        return Cow::Borrowed(line.as_bytes());
+    }
+    line.bytes().map(|byte| if byte.is_ascii() { byte } else { b'x' }).collect()
 }
 
 /// Every simple command of the tree.
@@ -116,7 +127,7 @@ impl<'a> Walker<'a> {
         let parts = children(node);
         for part in &parts {
             // Between the parts of one command there are blanks: a newline would mean two commands.
-            self.found.sure &= only_blanks(&self.line[end..part.start_byte()]);
+            self.found.sure &= self.line.get(end..part.start_byte()).is_some_and(only_blanks);
             end = part.end_byte();
             match part.kind() {
                 "variable_assignment" => {
@@ -265,6 +276,8 @@ impl<'a> Walker<'a> {
 
     fn assignment(&mut self, node: Node<'_>) -> Assignment {
         let name = node.child_by_field_name("name").map(|name| self.text(name)).unwrap_or_default();
+        // To the shell, what looks like an assignment to any other name is the name of a program.
+        self.found.sure &= name.is_ascii();
         let value = match node.child_by_field_name("value") {
             Some(value) if value.kind() == "array" => Word::Unknown,
             Some(value) => decode(self.text(value)),
@@ -278,8 +291,9 @@ impl<'a> Walker<'a> {
         self.found.segments.push(segment);
     }
 
+    /// Nothing, which is never understood, where the grammar cuts a letter in two.
     fn text(&self, node: Node<'_>) -> &'a str {
-        &self.line[node.byte_range()]
+        self.line.get(node.byte_range()).unwrap_or_default()
     }
 }
 

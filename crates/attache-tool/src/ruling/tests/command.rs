@@ -257,3 +257,25 @@ fn a_rule_in_the_short_spelling_counts() {
     check(&rules, "git commit -m \"$(make)\"", Mode::Default, Ask);
     check(&rules, "git merge", Mode::Default, Ask);
 }
+
+#[test]
+fn a_command_without_a_name_is_asked_about_whatever_the_rules_allow() {
+    let rule = |key: &str, value: &str| {
+        let text = format!(
+            "[[rule]]\ntoolName = \"run_shell_command\"\n{key} = '{value}'\ndecision = \"allow\"\npriority = 100\n"
+        );
+        policy(&text)
+    };
+    let policies = [
+        rule("commandPrefix", "a"),
+        rule("commandRegex", ".*"),
+        rule("commandRegex", " a"),
+        rule("commandRegex", "$"),
+    ];
+    for policy in policies {
+        for line in ["|a", "'' a", "''"] {
+            check(&policy, line, Mode::Default, Ask);
+            check(&policy, line, Mode::AutoEdit, Ask);
+        }
+    }
+}
