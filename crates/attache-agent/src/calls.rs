@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Artifact, CallId, CallOutcome, CallProgress, CallRecord, CallStep, Content, Digest, Effect, Fact,
+    Artifact, CallId, CallOutcome, CallProgress, CallRecord, CallStep, Cast, Content, Digest, Effect, Fact,
     FinishedCall, Part, PartContent, Proposal, ProposedCall, Shown, Verdict,
 };
 use attache_session::Stopped;
@@ -29,8 +29,7 @@ const BETWEEN_SHOWN: Duration = Duration::from_millis(250);
 
 impl Performance<'_> {
     /// Finds out what each requested call would do and whether it may; runs those that nobody is asked about.
-    pub(crate) async fn propose(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
-        let cast = self.latest.view().cast.clone();
+    pub(crate) async fn propose(&self, steps: &[CallStep], cast: &Cast) -> Result<Turn, Stopped> {
         let (mut earlier, mut proposed_now) = (Earlier::default(), Vec::new());
         for record in &cast.calls {
             let id = &record.call.id;
@@ -261,8 +260,7 @@ fn touched(proposal: &Proposal) -> Vec<PathBuf> {
 
 fn digest(proposal: &Proposal) -> Digest {
     let bytes = serde_json::to_vec(proposal).unwrap_or_default();
-    let hash = Sha256::digest(bytes);
-    Digest(hash.iter().map(|byte| format!("{byte:02x}")).collect::<String>().into())
+    Digest::of_hash(&Sha256::digest(bytes))
 }
 
 fn came_to(id: &CallId, result: Result<ToolOutput, ToolError>) -> Fact {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use attache_command::Found;
 use attache_domain::{
-    CallStep, Content, ContextReason, Exchange, Fact, GivenContext, Outcome, Settlement, TaskState, TaskView,
-    TextPhase, Told,
+    CallStep, Cast, Content, ContextReason, Exchange, Fact, GivenContext, Outcome, Settlement, TaskState,
+    TaskView, TextPhase, Told, TurnPhase, Usage,
 };
 use attache_model::ToolDeclaration;
 use attache_session::{Journal, Latest, Stopped};
@@ -36,6 +36,15 @@ pub(crate) struct Performance<'a> {
     pub(crate) before: Tally,
     /// The turn was begun by a command.
     pub(crate) command: Option<Found>,
+    /// An answer that may not be durable yet, until the next time everything is.
+    pub(crate) ahead: Option<Ahead>,
+}
+
+/// What an answer brings with it that the task does not show before it is durable.
+pub(crate) struct Ahead {
+    pub(crate) cast: Arc<Cast>,
+    /// Of the task, with the answer.
+    pub(crate) usage: Usage,
 }
 
 /// The tools as they were when they were last looked at.
@@ -76,6 +85,7 @@ impl<'a> Performance<'a> {
             workplaces,
             before,
             command,
+            ahead: None,
         };
         performance.recall(views);
         performance.recall([performance.latest.view().as_ref()]);
@@ -85,13 +95,30 @@ impl<'a> Performance<'a> {
     pub(crate) async fn run(mut self) -> Result<(), Stopped> {
         self.take_up().await?;
         loop {
-            // Everything is durable before the next step is chosen. Should others have acted unseen, what is recorded next
-            // does not fit any more, and the turn is taken up again with what they did.
-            self.journal.flush().await?;
-            let steps = self.journal.look(|progress| progress.work.steps());
+            let mut steps = self.journal.look(|progress| progress.work.steps());
+            if !self.may_go_ahead(&steps) {
+                // Everything is durable before the next step is chosen. Should others have acted unseen, what is recorded
+                // next does not fit any more, and the turn is taken up again with what they did.
+                self.journal.flush().await?;
+                self.ahead = None;
+                steps = self.journal.look(|progress| progress.work.steps());
+            }
             if self.act(steps).await? == Turn::Rests {
                 return Ok(());
             }
+        }
+    }
+
+    /// Some steps need nothing but what is known already, and change nothing outside: what comes of them is written
+    /// together with what led to them.
+    fn may_go_ahead(&self, steps: &[CallStep]) -> bool {
+        match steps.first() {
+            None | Some(CallStep::CallModel) => {
+                let asks_model = matches!(self.place.mind, Mind::Language(_)) && self.commanding().is_none();
+                asks_model && self.journal.lacks_at_most_the_start()
+            }
+            Some(CallStep::Propose(_) | CallStep::Settle(Settlement::Spoken(_))) => self.ahead.is_some(),
+            Some(_) => false,
         }
     }
 
@@ -99,7 +126,11 @@ impl<'a> Performance<'a> {
         match steps.first() {
             None | Some(CallStep::CallModel) => self.think().await,
             Some(CallStep::AskPerson) => self.ask_person().await,
-            Some(CallStep::Propose(_)) => self.propose(&steps).await,
+            Some(CallStep::Propose(_)) => {
+                let known = self.ahead.take().map(|ahead| ahead.cast);
+                let cast = known.unwrap_or_else(|| self.latest.view().cast.clone());
+                self.propose(&steps, &cast).await
+            }
             Some(CallStep::Start(_) | CallStep::Await(_) | CallStep::Skip(_)) => self.run_calls(&steps).await,
             Some(CallStep::Cancel(_)) => self.cancel(&steps).await,
             Some(CallStep::Settle(settlement)) => self.settle(settlement.clone()).await,
@@ -193,6 +224,9 @@ impl<'a> Performance<'a> {
 
     /// Takes back what was said in an answer that did not become whole.
     pub(crate) async fn withdraw(&self) -> Result<(), Stopped> {
+        if self.journal.look(|progress| progress.turn.text) != TextPhase::Speaking {
+            return Ok(());
+        }
         self.journal.flush().await?;
         let view = self.latest.view();
         if view.progress.turn.text != TextPhase::Speaking || !view.is_amid_answer() {
@@ -213,8 +247,14 @@ impl<'a> Performance<'a> {
     }
 
     pub(crate) async fn publish_changes(&self) -> Result<(), Stopped> {
-        self.journal.flush().await?;
+        // Calls are over before an answer is given, so their changes are durable; a turn that is not has none.
+        if self.ahead.is_none() {
+            self.journal.flush().await?;
+        }
         let view = self.latest.view();
+        if view.progress.turn.phase != TurnPhase::Running {
+            return Ok(());
+        }
         let artifact = changes::artifact(&view.changes, self.place.roots(), view.progress.turn.number);
         drop(view);
         match artifact.map(Box::new) {
@@ -231,9 +271,9 @@ impl<'a> Performance<'a> {
         told: Option<(Reason, String)>,
     ) -> Result<Turn, Stopped> {
         self.publish_changes().await?;
-        let usage = Some(Box::new(self.latest.view().usage));
+        let usage = self.ahead.as_ref().map_or_else(|| self.latest.view().usage, |ahead| ahead.usage);
         let message = told.map(|(reason, text)| self.voice.reason(reason, text).into());
-        self.journal.record(Fact::TurnEnded { outcome, message, usage }).await?;
+        self.journal.record(Fact::TurnEnded { outcome, message, usage: Some(Box::new(usage)) }).await?;
         Ok(Turn::Rests)
     }
 

@@ -1,11 +1,13 @@
 //! One answer of the model becomes facts.
 
-use attache_domain::{AnswerEnd, Content, ContextReason, Fact, ModelAnswer, Outcome, Said, Usage, Utterance};
+use attache_domain::{
+    AnswerEnd, Cast, Content, ContextReason, Fact, ModelAnswer, Outcome, Said, Usage, Utterance,
+};
 use attache_model::{LanguageError, LanguageModel, Piece, Prompt, Stop, Streamed};
 use attache_session::Stopped;
 use futures_util::StreamExt;
 
-use crate::performance::{Performance, Turn};
+use crate::performance::{Ahead, Performance, Turn};
 use crate::reason::Reason;
 use crate::repetition::Repetition;
 use crate::wording::{because, sentence};
@@ -55,7 +57,7 @@ impl Performance<'_> {
 
     /// Records what the model says. When it gives no answer, nothing of it stays.
     async fn listen(
-        &self,
+        &mut self,
         model: &dyn LanguageModel,
         prompt: Prompt,
     ) -> Result<Result<Turn, LanguageError>, Stopped> {
@@ -81,7 +83,9 @@ impl Performance<'_> {
                 }
                 Ok(Streamed::End { stop, usage, said }) => {
                     let answer = whole_answer(answering, stop, said, usage);
+                    let ahead = self.ahead_of(&answer);
                     self.journal.record(Fact::ModelAnswered(Box::new(answer))).await?;
+                    self.ahead = Some(ahead);
                     return Ok(Ok(Turn::GoesOn));
                 }
                 Err(error) => {
@@ -93,6 +97,13 @@ impl Performance<'_> {
         self.withdraw().await?;
         let what = "its stream ended without saying so".to_owned();
         Ok(Err(LanguageError::Unusable { what }))
+    }
+
+    /// What the task will show once `answer` is durable.
+    fn ahead_of(&self, answer: &ModelAnswer) -> Ahead {
+        let mut usage = self.latest.view().usage;
+        usage.add(&answer.usage);
+        Ahead { cast: Cast::of(answer).into(), usage }
     }
 
     /// A turn, and a conversation, may be told to end before they do.

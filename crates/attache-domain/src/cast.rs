@@ -127,6 +127,13 @@ impl Cast {
         }
     }
 
+    /// After an answer of which nothing has been carried out.
+    pub fn of(answer: &ModelAnswer) -> Self {
+        let mut cast = Self::default();
+        cast.take_model_answer(answer);
+        cast
+    }
+
     fn take_model_answer(&mut self, answer: &ModelAnswer) {
         self.breath += 1;
         if answer.model != COMMAND && self.model.as_deref() != Some(answer.model.as_str()) {

@@ -94,6 +94,15 @@ impl fmt::Display for Seq {
 #[serde(transparent)]
 pub struct Digest(pub Arc<str>);
 
+impl Digest {
+    /// Spells the bytes of a fingerprint.
+    pub fn of_hash(hash: &[u8]) -> Self {
+        let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
+        let hex: String = hash.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect();
+        Self(hex.into())
+    }
+}
+
 /// Whose task it is. Part of every store key, so that another caller's task cannot even be looked up.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Scope {

@@ -72,13 +72,7 @@ pub(crate) fn digest(message: &Message) -> Digest {
     let mut hash = HashWriter(Sha256::new());
     // Writing to a hash cannot fail, and a message is always representable.
     let _ = serde_json::to_writer(&mut hash, message);
-    let bytes = hash.0.finalize();
-    let hex: String = bytes.iter().take(16).flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]).collect();
-    Digest(hex.into())
-}
-
-fn hex(nibble: u8) -> char {
-    char::from(b"0123456789abcdef"[usize::from(nibble)])
+    Digest::of_hash(&hash.0.finalize()[..16])
 }
 
 struct HashWriter(Sha256);

@@ -1,7 +1,7 @@
 //! What an agent reports its turn to.
 //!
 //! Nothing is written at once: facts gather while an append is on its way and go together in the next
-//! (idle: no delay; busy: larger batches). Only the pieces of an answer may have to wait for company (`pacing`).
+//! (idle: no delay; busy: larger batches). Only what others will follow anyway may have to wait for them (`pacing`).
 //! Each fact is decided on when it is reported, on a copy of the task's progress that runs ahead of the log.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 
 use crate::Stopped;
 use crate::hot::{Batch, number};
+use crate::pacing::Patience;
 
 /// Facts that may gather before the agent has to wait for the store.
 const MOST_GATHERED: usize = 64;
@@ -27,8 +28,10 @@ struct State {
     /// How far the task is once everything gathered is written.
     ahead: Progress,
     gathered: Vec<Arc<Event>>,
-    /// Something has gathered that is not just the next piece of an answer, or somebody waits for what has.
+    /// Something has gathered that must not wait, or somebody waits for what has.
     urgent: bool,
+    /// Pieces of an answer are among what has gathered.
+    pieces: bool,
     /// A batch is on its way to the store.
     writing: bool,
     stopped: bool,
@@ -36,8 +39,14 @@ struct State {
 
 impl Journal {
     pub(crate) fn new(progress: Progress) -> Self {
-        let state =
-            State { ahead: progress, gathered: Vec::new(), urgent: false, writing: false, stopped: false };
+        let state = State {
+            ahead: progress,
+            gathered: Vec::new(),
+            urgent: false,
+            pieces: false,
+            writing: false,
+            stopped: false,
+        };
         Self { state: Mutex::new(state), room: Notify::new(), written: Notify::new() }
     }
 
@@ -85,6 +94,13 @@ impl Journal {
         look(&self.state().ahead)
     }
 
+    /// Everything reported is durable, but for the start of the turn, if that.
+    pub fn lacks_at_most_the_start(&self) -> bool {
+        let state = self.state();
+        let is_start = |event: &Arc<Event>| matches!(event.fact, Fact::TurnStarted { .. });
+        !state.writing && !state.stopped && state.gathered.iter().all(is_start)
+    }
+
     /// The batch that was taken is durable.
     pub(crate) fn wrote(&self) {
         self.state().writing = false;
@@ -97,10 +113,12 @@ impl Journal {
         !state.stopped && matches!(state.ahead.next(), Some(Step::ContinueTurn { .. }))
     }
 
-    /// What has gathered are pieces of an answer that others may join.
-    pub(crate) fn may_wait(&self) -> bool {
+    pub(crate) fn patience(&self) -> Patience {
         let state = self.state();
-        !state.urgent && (1..CROWD).contains(&state.gathered.len())
+        if state.urgent || !(1..CROWD).contains(&state.gathered.len()) {
+            return Patience::None;
+        }
+        if state.pieces { Patience::ForPieces } else { Patience::ForFollowers }
     }
 
     /// Takes what has gathered.
@@ -109,7 +127,7 @@ impl Journal {
         let first = state.gathered.first()?.seq;
         let events = std::mem::take(&mut state.gathered);
         let ends_in_piece = events.last().is_some_and(|event| is_piece(&event.fact));
-        state.urgent = false;
+        (state.urgent, state.pieces) = (false, false);
         state.writing = true;
         let summary = TaskSummary::of(&state.ahead);
         drop(state);
@@ -143,7 +161,8 @@ impl State {
     fn gather(&mut self, fact: Fact) -> Result<(), Stopped> {
         match self.ahead.decide(Intent::Record(fact)) {
             Ok(facts) => {
-                self.urgent |= facts.iter().any(|fact| !is_piece(fact));
+                self.urgent |= facts.iter().any(|fact| !may_wait(fact));
+                self.pieces |= facts.iter().any(is_piece);
                 number(&mut self.ahead, facts, &mut self.gathered);
                 Ok(())
             }
@@ -153,6 +172,11 @@ impl State {
             }
         }
     }
+}
+
+/// Something else follows at once, as a rule.
+fn may_wait(fact: &Fact) -> bool {
+    is_piece(fact) || matches!(fact, Fact::TurnStarted { .. } | Fact::ModelAnswered(_))
 }
 
 /// Says a little more of what is being said, and nothing else.

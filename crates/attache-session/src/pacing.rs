@@ -1,9 +1,10 @@
-//! Keeps the pieces of an answer from being written one by one.
+//! Keeps what comes in quick succession from being written one by one.
 //!
-//! A fast model says a piece every millisecond, and each append is a commit and a wake-up for every reader. So after an
-//! append that ended with a piece, further pieces wait a moment for company. Whatever is not a piece goes at once and takes
-//! with it what has gathered, and so does the first piece, and a crowd of them: nobody waits for an answer to begin, and
-//! a model that is slower than the pause is not delayed at all.
+//! Each append is a commit and a wake-up for every reader, and a fast model says a piece every millisecond. So after an
+//! append that ended with a piece, further pieces wait a moment for company. The start of a turn and a whole answer are
+//! mostly followed by something else at once, and wait as long for it. Everything else goes at once and takes with it what
+//! has gathered, and so does the first piece, and a crowd of them: nobody waits for an answer to begin, and a model that is
+//! slower than the pause is not delayed at all.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,24 +14,39 @@ use tokio::time::{Instant, Sleep};
 
 use crate::Journal;
 
-/// From one append of pieces to the next: less than a screen takes to show anything new.
+/// The longest anything waits for company: less than a screen takes to show anything new.
 const PAUSE: Duration = Duration::from_millis(10);
 
 #[derive(Default)]
 pub(crate) struct Pacing {
     /// The last append ended with a piece, at this time.
     piece_written: Option<Instant>,
+    /// Something has gathered that is no piece and may wait, since this time.
+    waiting_since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
+}
+
+/// How much time what has gathered has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// None, or there is nothing.
+    None,
+    /// Pieces of an answer are among it.
+    ForPieces,
+    /// Only what is followed by something else at once.
+    ForFollowers,
 }
 
 impl Pacing {
     /// Ready: what has gathered should be written now.
     pub(crate) fn poll_due(&mut self, journal: &Journal, context: &mut Context<'_>) -> Poll<()> {
-        let Some(written) = self.piece_written else { return Poll::Ready(()) };
-        if !journal.may_wait() {
-            return Poll::Ready(());
-        }
-        let due = written + PAUSE;
+        let since = match journal.patience() {
+            Patience::None => None,
+            Patience::ForPieces => self.piece_written,
+            Patience::ForFollowers => Some(*self.waiting_since.get_or_insert_with(Instant::now)),
+        };
+        let Some(since) = since else { return Poll::Ready(()) };
+        let due = since + PAUSE;
         let timer = match &mut self.timer {
             Some(timer) => timer,
             none => none.insert(Box::pin(tokio::time::sleep_until(due))),
@@ -44,5 +60,6 @@ impl Pacing {
     /// An append has ended.
     pub(crate) fn wrote(&mut self, ends_in_piece: bool) {
         self.piece_written = ends_in_piece.then(Instant::now);
+        self.waiting_since = None;
     }
 }

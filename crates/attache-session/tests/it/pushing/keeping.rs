@@ -99,7 +99,7 @@ async fn a_deletion_waits_for_what_is_under_way_but_not_for_ever() {
     let session = start(&stores(), &actor, &postman, |_| {}).await;
     let opened = task(session.send(&scope(), with_push(at_once("m1"), "c")).await.unwrap());
     while postman.tries() == 0 {
-        tokio::task::yield_now().await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let (me, id) = (scope(), PushConfigId::from("c"));
     let mut deleting = std::pin::pin!(session.delete_push_config(&me, &opened.task, &id));
