@@ -3,32 +3,31 @@
 //! A stretch of text that comes back again and again, close together and with the same in between, is a loop. Code,
 //! tables and lists repeat themselves for good reasons: they are not looked at.
 
+use memchr::memmem::Finder;
+
 /// How long the stretches are that are compared, in bytes.
 const STRETCH: usize = 50;
-/// How much of the text is kept at least.
-const MEMORY: usize = 5000;
 /// How often a stretch has to come back.
 const TIMES: usize = 10;
 /// How close together, on average.
 const CLOSE: usize = 5 * STRETCH;
 /// How far back the first of so many stretches may be.
 const REACH: usize = CLOSE * (TIMES - 1);
-/// Of so many stretches in a row one is looked at.
-const WINDOW: usize = 16;
+/// How much of the text is kept at least; it may become twice as much.
+const MEMORY: usize = 2 * REACH;
+/// From one look back to the next, in turn: rarely, because a look costs more than all else. Different, so that the looks at a loop with changing words in between do not
+/// all meet those.
+const STEPS: [usize; 3] = [257, 211, 233];
 
 #[derive(Default)]
 pub(crate) struct Repetition {
-    /// The last text, and where it begins in everything that was said.
+    /// The last text.
     text: Vec<u8>,
-    start: usize,
-    window: Window,
-    places: Places,
-    hash: u64,
+    /// Where in it the last look back was taken from.
+    looked: usize,
+    looks: usize,
     in_code: bool,
 }
-
-/// Of the rolling hash; odd and large is all it has to be.
-const BASE: u64 = 0x0100_0000_01b3;
 
 impl Repetition {
     /// Takes the next piece; true when the answer goes round in circles.
@@ -43,142 +42,55 @@ impl Repetition {
     }
 
     fn forget(&mut self) {
-        self.start += self.text.len();
         self.text.clear();
-        self.window = Window::default();
-        self.hash = 0;
+        self.looked = 0;
     }
 
     fn hear(&mut self, piece: &[u8]) -> bool {
         if self.text.len() > 2 * MEMORY {
             self.shorten();
         }
-        let known = self.text.len();
         self.text.extend_from_slice(piece);
-        let Self { text, start, window, places, hash, .. } = self;
-        for (end, byte) in text.iter().enumerate().skip(known) {
-            *hash = hash.wrapping_mul(BASE).wrapping_add(u64::from(*byte));
-            let Some(begin) = (end + 1).checked_sub(STRETCH) else { continue };
-            if let Some(leaving) = begin.checked_sub(1) {
-                *hash = hash.wrapping_sub(u64::from(text[leaving]).wrapping_mul(POWER));
+        loop {
+            let end = self.looked + STEPS[self.looks % STEPS.len()];
+            if end > self.text.len() {
+                return false;
             }
-            let Some((place, hash)) = window.add(*start + begin, *hash) else { continue };
-            let oldest = (*start).max(place.saturating_sub(REACH));
-            if places.add(place, hash, oldest).is_some_and(|places| is_loop(text, *start, &places)) {
+            (self.looked, self.looks) = (end, self.looks + 1);
+            if goes_round(&self.text[..end]) {
                 return true;
             }
         }
-        false
     }
 
     fn shorten(&mut self) {
+        // What was not looked at yet is less than a step.
         let surplus = self.text.len() - MEMORY;
         self.text.drain(..surplus);
-        self.start += surplus;
+        self.looked -= surplus;
     }
 }
 
-/// The last stretches, of which the one with the smallest hash is looked at. Text that comes back has its smallest at
-/// the same places, so nothing is missed, and looking up what was said before is rare: that is what costs time.
-#[derive(Default)]
-struct Window {
-    hashes: [u64; WINDOW],
-    added: usize,
-    smallest: (usize, u64),
-}
-
-impl Window {
-    /// Adds a place, the one after the last; tells a place that is to be looked at, each once.
-    fn add(&mut self, place: usize, hash: u64) -> Option<(usize, u64)> {
-        // What is alike in text is alike in the lower bits; a multiplication mixes them into the upper ones.
-        let mixed = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.hashes[place % WINDOW] = mixed;
-        self.added += 1;
-        if self.added < WINDOW {
-            return None;
-        }
-        // Of equals the newest, so that a short period is seen every time.
-        let known = self.smallest.0 + WINDOW > place && self.added > WINDOW;
-        if known && mixed > self.smallest.1 {
-            return None;
-        }
-        self.smallest = (place, mixed);
-        if !known {
-            for place in (place + 1 - WINDOW..place).rev() {
-                let mixed = self.hashes[place % WINDOW];
-                if mixed < self.smallest.1 {
-                    self.smallest = (place, mixed);
-                }
-            }
-        }
-        Some(self.smallest)
+/// Whether the last stretch of `text` has come back often enough.
+fn goes_round(text: &[u8]) -> bool {
+    let last = text.len() - STRETCH;
+    let stretch = Finder::new(&text[last..]);
+    let (mut from, mut places) = (last.saturating_sub(REACH), Vec::new());
+    // They may overlap; the last to be found is the stretch itself.
+    while let Some(further) = stretch.find(&text[from..]) {
+        places.push(from + further);
+        from += further + 1;
     }
+    places.len() >= TIMES && is_loop(text, &places[places.len() - TIMES..])
 }
 
-/// Where stretches begin, by their hash: every place leads to the one before it. What is too far back is overwritten.
-#[derive(Default)]
-struct Places {
-    /// By hash: the newest place, and one more; zero when there is none.
-    newest: Vec<u32>,
-    /// By place: its hash, and the place before it, and one more, in the same list.
-    known: Vec<(u64, u32)>,
-}
-
-/// More than [`REACH`], and a power of two.
-const RING: usize = 4096;
-/// What it has at first.
-const FIRST: usize = 512;
-/// More than there are places in reach, most often.
-const LISTS: usize = 1024;
-
-impl Places {
-    /// Adds a place, and tells the last so many with the same hash if there are as many, oldest first.
-    fn add(&mut self, place: usize, hash: u64, oldest: usize) -> Option<[usize; TIMES]> {
-        let at = place % RING;
-        if self.newest.is_empty() {
-            self.newest = vec![0; LISTS];
-        }
-        // Most answers are short: the ring grows with what is said.
-        if self.known.len() <= at {
-            self.known.resize((at + 1).next_power_of_two().clamp(FIRST, RING), (0, 0));
-        }
-        let newest = &mut self.newest[(hash >> 32) as usize % LISTS];
-        let mut before = std::mem::replace(newest, place as u32 + 1);
-        self.known[at] = (hash, before);
-        let mut same = [place; TIMES];
-        let mut missing = TIMES - 1;
-        while missing > 0 {
-            let other = before.checked_sub(1).map(|place| place as usize).filter(|place| *place >= oldest)?;
-            let (its_hash, its_before) = self.known[other % RING];
-            if its_hash == hash {
-                missing -= 1;
-                same[missing] = other;
-            }
-            before = its_before;
-        }
-        Some(same)
-    }
-}
-
-/// Not a mere coincidence of hashes, nor a rule between different lines. `start` is where the text begins.
-fn is_loop(text: &[u8], start: usize, places: &[usize]) -> bool {
-    let at = |place: usize| &text[place - start..];
-    let same = places.iter().all(|place| at(*place).get(..STRETCH) == at(places[0]).get(..STRETCH));
-    let mut between: Vec<_> = places.windows(2).map(|pair| &at(pair[0])[..pair[1] - pair[0]]).collect();
+/// Not a mere phrase between different words.
+fn is_loop(text: &[u8], places: &[usize]) -> bool {
+    let mut between: Vec<_> = places.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
     between.sort_unstable();
     between.dedup();
-    same && between.len() <= TIMES / 2
+    between.len() <= TIMES / 2
 }
-
-/// The weight of the byte that leaves a stretch.
-const POWER: u64 = {
-    let (mut power, mut times) = (1_u64, 0);
-    while times < STRETCH {
-        power = power.wrapping_mul(BASE);
-        times += 1;
-    }
-    power
-};
 
 /// A line that begins like one of a table, list, heading or quotation.
 fn is_structure(piece: &str) -> bool {
@@ -208,9 +120,9 @@ mod tests {
 
     #[test]
     fn a_sentence_over_and_over_is_a_loop_however_it_is_cut() {
-        assert!(hears([SENTENCE.repeat(12)]));
+        assert!(hears([SENTENCE.repeat(16)]));
         for length in [1, 3, 7, 20] {
-            let text = SENTENCE.repeat(12);
+            let text = SENTENCE.repeat(16);
             let pieces =
                 text.as_bytes().chunks(length).map(|piece| String::from_utf8_lossy(piece).into_owned());
             assert!(hears(pieces), "{length}");
@@ -222,7 +134,7 @@ mod tests {
         let words: String = (0..40).map(|number| format!("{} ", number * 7919 % 1000)).collect();
         for period in 1..=150 {
             let text = &words[..period];
-            let times = (STRETCH + 2 * WINDOW).div_ceil(period) + TIMES + 1;
+            let times = (STRETCH + STEPS[0]).div_ceil(period) + TIMES;
             assert!(hears([text.repeat(times)]), "{period}");
         }
     }
@@ -244,6 +156,20 @@ mod tests {
         let text =
             (0..40).map(|number| format!("{phrase}but number {} is {}. ", number * 7919, number * number));
         assert!(!hears(text));
+    }
+
+    #[test]
+    fn a_loop_that_says_a_few_things_in_turn_is_noticed() {
+        let said =
+            ["First I look at the list. ", "Then at the table! ", "And then, at last, at the figures, too. "];
+        let text = (0..40).map(|number| format!("{SENTENCE}{}", said[number % said.len()]));
+        assert!(hears(text));
+    }
+
+    #[test]
+    fn a_loop_at_the_end_of_a_long_answer_is_noticed() {
+        let long = (0..2000).map(|number| format!("Sentence number {number} says something of its own. "));
+        assert!(hears(long.chain([SENTENCE.repeat(16)])));
     }
 
     #[test]
