@@ -14,8 +14,8 @@ const COMPARED: usize = 1000;
 const LATER: usize = 2000;
 
 /// attache has caches of a bounded size. By then they are full, and nothing may grow any more.
-const FULL: usize = 5000;
-const MUCH_LATER: usize = 10_000;
+const FULL: usize = 10_000;
+const MUCH_LATER: usize = 30_000;
 
 /// What a task may leave behind for ever: less than this is what pages of memory happen to be touched.
 const NOTHING_BYTES: f64 = 100.0;
@@ -89,7 +89,7 @@ impl Memory {
                 name: format!("what a finished task leaves in memory: {}", kind.name()),
                 target: Target::Other { text: "nothing".to_owned(), reached: growth < NOTHING_BYTES },
                 attache: format!(
-                    "{growth:.0} bytes from the 5,000th to the 10,000th ({} and {}); {:.1} KB from the 1,000th to \
+                    "{growth:.0} bytes from the 10,000th to the 30,000th ({} and {}); {:.1} KB from the 1,000th to \
                      the 2,000th, while caches fill",
                     megabytes(ours.full),
                     megabytes(ours.much_later),
