@@ -1,13 +1,16 @@
 //! Reads files that may belong to anybody: never more than a bound, never a pipe or a device, never past a link that
 //! leads out of where the file has to be.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
-use std::os::fd::AsRawFd;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
+use rustix::path::DecInt;
 
 use crate::sighting;
 
@@ -58,7 +61,7 @@ fn open(path: &Path, beneath: Option<&Path>) -> io::Result<File> {
         return Err(io::Error::other("it is not a plain file"));
     }
     // The kernel's own word for where the handle leads: a folder may have been swapped for a link in between.
-    if beneath.is_some() && !stays(&fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()))?) {
+    if beneath.is_some() && !stays(&name_of(&file)?) {
         return Err(leads_out(beneath));
     }
     Ok(file)
@@ -80,10 +83,15 @@ pub(crate) fn real_folder(path: &Path) -> Option<PathBuf> {
 
 fn named(path: &Path, flags: OFlags) -> io::Result<PathBuf> {
     let handle = rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty())?;
-    let link = fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()));
-    let unknown = |error: io::Error| io::Error::other(error);
-    let real = link.map_err(unknown)?;
+    let real = name_of(&handle).map_err(io::Error::other)?;
     if real.is_absolute() { Ok(real) } else { Err(io::Error::other("it has no name here")) }
+}
+
+/// What the kernel calls it. Looked up from a handle that is kept: the way through /proc costs more than the link.
+fn name_of(handle: &impl AsFd) -> io::Result<PathBuf> {
+    let links = rustix_linux_procfs::proc_self_fd()?;
+    let link = rustix::fs::readlinkat(links, DecInt::from_fd(handle), Vec::with_capacity(256))?;
+    Ok(OsString::from_vec(link.into_bytes()).into())
 }
 
 fn leads_out(root: Option<&Path>) -> io::Error {

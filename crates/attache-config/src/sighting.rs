@@ -6,16 +6,11 @@
 use std::cell::RefCell;
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+
+use attache_tool::Stamp;
 
 use crate::reading;
-
-/// Clocks of file systems are coarse: what was changed so lately may change again and keep its time.
-const COARSE: Duration = Duration::from_millis(50);
-/// The same where only whole seconds are kept.
-const COARSEST: Duration = Duration::from_secs(2);
 
 /// Everything that a reading depended on.
 #[derive(Debug, Default)]
@@ -32,15 +27,6 @@ enum Seen {
     Content(Stamp),
     /// Where a path leads.
     Place(PathBuf),
-}
-
-/// No two contents of a file have the same, unless they follow each other within the clock's grain.
-#[derive(Debug, PartialEq, Eq)]
-struct Stamp {
-    file: (u64, u64),
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
 }
 
 thread_local! {
@@ -148,30 +134,6 @@ impl Seen {
     }
 }
 
-impl Stamp {
-    fn of(metadata: &fs::Metadata) -> Self {
-        Self {
-            file: (metadata.dev(), metadata.ino()),
-            size: metadata.size(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }
-    }
-
-    /// A time that is yet to come is none to go by either.
-    fn is_fresh(&self) -> bool {
-        let known = |(seconds, nanoseconds): (i64, i64)| {
-            let since = Duration::new(u64::try_from(seconds).ok()?, u32::try_from(nanoseconds).ok()?);
-            SystemTime::UNIX_EPOCH.checked_add(since)
-        };
-        let old = |time: (i64, i64)| {
-            let grain = if time.1 == 0 { COARSEST } else { COARSE };
-            known(time).and_then(|time| time.elapsed().ok()).is_some_and(|age| age > grain)
-        };
-        !(old(self.modified) && old(self.changed))
-    }
-}
-
 /// Where a folder is missing, so is all below it: one look is enough.
 fn highest_absent(path: &Path) -> &Path {
     let absent = |path: &&Path| fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
@@ -181,6 +143,7 @@ fn highest_absent(path: &Path) -> &Path {
 #[cfg(test)]
 mod tests {
     use std::fs::File;
+    use std::time::{Duration, SystemTime};
 
     use super::*;
 
@@ -199,7 +162,7 @@ mod tests {
         fn write(&self, name: &str, text: &str) {
             let path = self.at(name);
             fs::write(&path, text).unwrap();
-            let long_ago = SystemTime::now() - COARSEST * 10;
+            let long_ago = SystemTime::now() - Duration::from_secs(20);
             File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
         }
     }

@@ -1,12 +1,13 @@
 //! What is in a file, in a form that a model can take in.
 
-use std::io::Read;
+use std::io::{IoSliceMut, Read};
 use std::path::Path;
 
 use attache_domain::{Base64, Content};
 use attache_tool::{ErrorKind, ToolError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rustix::io::ReadWriteFlags;
 
 use crate::media_type::media_type;
 use crate::text_file::{Decoded, decode};
@@ -14,6 +15,9 @@ use crate::workspace::Place;
 
 /// Larger files are not read.
 pub(crate) const MOST_FILE_BYTES: u64 = 20 * 1024 * 1024;
+
+/// Larger files are not read on the spot.
+const MOST_AT_HAND: usize = 16 * 1024;
 
 pub(crate) enum FileContent {
     Text {
@@ -48,6 +52,27 @@ pub(crate) fn read_bytes(place: &Place) -> Result<Vec<u8>, ToolError> {
         return Err(ToolError::new(ErrorKind::FileTooLarge, message));
     }
     Ok(bytes)
+}
+
+/// A small file that is in memory already: read before another thread could begin. None when it would have to be waited
+/// for, and when anything is the matter with it.
+pub(crate) fn bytes_at_hand(place: &Place) -> Option<Vec<u8>> {
+    let file = place.open_file().ok()?;
+    let mut bytes = vec![0; MOST_AT_HAND];
+    let mut length = 0;
+    loop {
+        let buffer = &mut [IoSliceMut::new(&mut bytes[length..])];
+        let more = rustix::io::preadv2(&file, buffer, length as u64, ReadWriteFlags::NOWAIT).ok()?;
+        length += more;
+        match more {
+            0 => break,
+            _ if length == MOST_AT_HAND => return None,
+            _ => {}
+        }
+    }
+    bytes.truncate(length);
+    bytes.shrink_to_fit();
+    Some(bytes)
 }
 
 pub(crate) fn content_of(path: &Path, bytes: Vec<u8>) -> FileContent {

@@ -5,9 +5,10 @@
 //! repository, the rules from there down count too, unless they hide the root itself: whoever works in an ignored
 //! folder wants to see it. Not here: walking (`walk`).
 
+pub(crate) mod fuzz;
+mod known;
+
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -17,8 +18,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// A longer file of rules is read only so far.
-const MOST_RULES_BYTES: u64 = 1024 * 1024;
+use known::rules;
 
 /// Whose rules count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,17 +66,17 @@ impl FileFiltering {
 pub(crate) struct Ignoring {
     root: PathBuf,
     /// The strongest first.
-    own: Vec<Gitignore>,
+    own: Vec<Arc<Gitignore>>,
     /// Where git's rules begin: the top of the repository, or the root. None when they do not count.
     top: Option<PathBuf>,
-    exclude: Option<Gitignore>,
+    exclude: Option<Arc<Gitignore>>,
     folders: RwLock<HashMap<PathBuf, Option<Arc<Level>>>>,
 }
 
 /// The rules of one folder's `.gitignore`, and those of the nearest folder above that has some.
 #[derive(Debug)]
 struct Level {
-    rules: Gitignore,
+    rules: Arc<Gitignore>,
     above: Option<Arc<Level>>,
 }
 
@@ -172,15 +172,8 @@ impl Ignoring {
     }
 }
 
-/// The rules in `file`, which speak of what is in `folder`; none when there are none. As with git, lines that are no
-/// rules are passed over, and rules behind a link do not count.
-fn rules(folder: &Path, file: &Path) -> Option<Gitignore> {
-    if !fs::symlink_metadata(file).is_ok_and(|metadata| metadata.is_file()) {
-        return None;
-    }
-    let mut bytes = Vec::new();
-    File::open(file).ok()?.take(MOST_RULES_BYTES).read_to_end(&mut bytes).ok()?;
-    let text = String::from_utf8_lossy(&bytes);
+fn rules_in(folder: &Path, bytes: &[u8]) -> Option<Gitignore> {
+    let text = String::from_utf8_lossy(bytes);
     let mut builder = GitignoreBuilder::new(folder);
     for line in text.trim_start_matches('\u{FEFF}').lines() {
         let _ = builder.add_line(None, line);
@@ -190,6 +183,8 @@ fn rules(folder: &Path, file: &Path) -> Option<Gitignore> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     struct Project(tempfile::TempDir);

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::Reads;
-use crate::file_content::{FileContent, content_of, read_bytes};
+use crate::file_content::{FileContent, bytes_at_hand, content_of, read_bytes};
 use crate::ignoring::{Ignoring, Respected};
 use crate::looking::{blocking, proposal, proposed_path, resolve, root_of, shown_path, spec, text_output};
 use crate::schema::read;
@@ -34,6 +34,18 @@ impl ReadFile {
     /// `reads` is told what the model saw of each file.
     pub fn new(reads: Arc<Reads>) -> Self {
         Self { reads }
+    }
+
+    /// On the spot, if nothing has to be waited for.
+    fn at_hand(
+        &self,
+        workspace: &Workspace,
+        path: &Path,
+        input: &Input,
+    ) -> Option<Result<ToolOutput, ToolError>> {
+        let bytes = bytes_at_hand(&locate_resolved(workspace, path).ok()?)?;
+        let shown = check_shown(workspace, path);
+        Some(shown.and_then(|()| understand(workspace, &self.reads, path, input, bytes)))
     }
 
     fn input(input: &ToolInput) -> Result<Input, ToolError> {
@@ -68,8 +80,16 @@ impl Tool for ReadFile {
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input = Self::input(&proposal.input)?;
         let path = proposed_path(&proposal)?;
+        if let Some(found) = self.at_hand(&context.workspace, &path, &input) {
+            return found;
+        }
         let (workspace, reads) = (context.workspace.clone(), self.reads.clone());
-        blocking(move || look(&workspace, &reads, &path, &input)).await
+        let look = move || {
+            check_shown(&workspace, &path)?;
+            let bytes = read_bytes(&locate_resolved(&workspace, &path)?)?;
+            understand(&workspace, &reads, &path, &input, bytes)
+        };
+        blocking(look).await
     }
 }
 
@@ -104,11 +124,18 @@ static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
     spec("read_file", "ReadFile", ToolKind::Read, &description, parameters)
 });
 
-fn look(workspace: &Workspace, reads: &Reads, path: &Path, input: &Input) -> Result<ToolOutput, ToolError> {
-    if Ignoring::new(workspace, root_of(workspace, path), Respected::ALL).hides(path, false) {
-        return Err(ignored(workspace, path));
-    }
-    let bytes = read_bytes(&locate_resolved(workspace, path)?)?;
+fn check_shown(workspace: &Workspace, path: &Path) -> Result<(), ToolError> {
+    let ignoring = Ignoring::new(workspace, root_of(workspace, path), Respected::ALL);
+    if ignoring.hides(path, false) { Err(ignored(workspace, path)) } else { Ok(()) }
+}
+
+fn understand(
+    workspace: &Workspace,
+    reads: &Reads,
+    path: &Path,
+    input: &Input,
+    bytes: Vec<u8>,
+) -> Result<ToolOutput, ToolError> {
     reads.record(path.to_owned(), &bytes);
     match content_of(path, bytes) {
         FileContent::Text { text, damaged } => {

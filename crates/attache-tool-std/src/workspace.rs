@@ -10,13 +10,15 @@ mod replacement;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use attache_tool::{ErrorKind, ToolError, Workspace};
 use rustix::fs::{AtFlags, FileType, OFlags};
 use rustix::io::Errno;
+use rustix::path::DecInt;
 
 use beneath::Links;
 use failure::Doing;
@@ -187,8 +189,11 @@ impl Place {
 
     /// By the kernel's word; where that is not to be had, by the words of the path.
     fn named(&self, handle: &impl AsFd) -> std::io::Result<PathBuf> {
-        let link = format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd());
-        match std::fs::read_link(link) {
+        // Looked up from a handle that is kept: the way through /proc costs more than the link.
+        let link = rustix_linux_procfs::proc_self_fd().and_then(|links| {
+            rustix::fs::readlinkat(links, DecInt::from_fd(handle), Vec::with_capacity(256))
+        });
+        match link.map(|path| PathBuf::from(OsString::from_vec(path.into_bytes()))) {
             Ok(path) if path.is_absolute() => Ok(path),
             _ => std::fs::canonicalize(self.path()),
         }

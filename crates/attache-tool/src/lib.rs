@@ -11,6 +11,7 @@ mod registry;
 pub mod ruling;
 pub mod shell;
 mod spec;
+mod stamp;
 mod tool;
 mod untrusted;
 
@@ -19,5 +20,6 @@ pub use attache_domain::{Effect, Proposal, Shown};
 pub use error::{ErrorKind, ToolError};
 pub use registry::Registry;
 pub use spec::{ToolKind, ToolOrigin, ToolSpec};
+pub use stamp::Stamp;
 pub use tool::{HandedFile, IgnoreSources, LiveOutput, Tool, ToolContext, ToolInput, ToolOutput, Workspace};
 pub use untrusted::untrusted;
