@@ -12,6 +12,7 @@ mod request;
 mod response;
 mod schema;
 mod search;
+mod word;
 
 use std::fmt;
 use std::sync::Arc;

@@ -3,12 +3,15 @@
 //! Everything may be missing, and what is not known is let through.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use attache_domain::Usage;
-use serde::de::{DeserializeOwned, Error};
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+
+use super::word::Word;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -49,21 +52,45 @@ pub(super) enum PartOf<'a> {
     Other(Map<String, Value>),
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug)]
 pub(super) struct Plain<'a> {
-    #[serde(borrow)]
     pub(super) text: Cow<'a, str>,
-    #[serde(default)]
     pub(super) thought: bool,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for PartOf<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let part = <&RawValue>::deserialize(deserializer)?.get();
-        match serde_json::from_str(part) {
-            Ok(plain) => Ok(Self::Plain(plain)),
-            Err(_) => serde_json::from_str(part).map(Self::Other).map_err(D::Error::custom),
+        deserializer.deserialize_map(PartVisitor)
+    }
+}
+
+struct PartVisitor;
+
+impl<'de> Visitor<'de> for PartVisitor {
+    type Value = PartOf<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a piece of an answer")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut text, mut thought, mut others) = (None, None, Map::new());
+        while let Some(name) = map.next_key::<Word<'_>>()? {
+            match (name.text(), map.next_value::<Word<'_>>()?) {
+                ("text", Word::Text(words)) => text = Some(words),
+                ("thought", Word::Other(Value::Bool(is_thought))) => thought = Some(is_thought),
+                (name, value) => drop(others.insert(name.to_owned(), value.into_value())),
+            }
+        }
+        match text {
+            Some(text) if others.is_empty() => {
+                Ok(PartOf::Plain(Plain { text, thought: thought.unwrap_or(false) }))
+            }
+            text => {
+                others.extend(text.map(|text| ("text".to_owned(), text.into())));
+                others.extend(thought.map(|thought| ("thought".to_owned(), thought.into())));
+                Ok(PartOf::Other(others))
+            }
         }
     }
 }
