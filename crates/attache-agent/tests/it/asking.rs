@@ -1,9 +1,10 @@
 //! Questions about calls, and what becomes of the answers.
 
-use attache_domain::TaskState;
+use attache_domain::{Said, TaskState, Utterance};
+use attache_model::Stop;
 use serde_json::json;
 
-use crate::world::{World, calls, says, status_text};
+use crate::world::{World, calls, end, says, status_text};
 
 #[tokio::test]
 async fn a_call_that_needs_agreement_waits_for_it() {
@@ -62,6 +63,20 @@ async fn changed_content_is_what_is_written() {
         changes.parts[0].as_text(),
         Some("--- /dev/null\n+++ b/file\n@@ -0,0 +1 @@\n+mine\n\\ No newline at end of file\n")
     );
+}
+
+#[tokio::test]
+async fn a_turn_that_changes_nothing_shows_no_changes_of_the_one_before() {
+    let cut_off =
+        vec![Ok(end(Stop::Length, vec![Said { what: Utterance::Text("Do".into()), opaque: None }]))];
+    let world = World::new([calls("", &["a write"]), cut_off, says("ne.")]).await;
+    let view = world.send("Write!").await;
+    let view = world.reply(&view.task, "proceed_once").await.unwrap();
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    let view = world.reply(&view.task, "continue").await.unwrap();
+    assert_eq!(view.status.state, TaskState::Completed);
+    let changes = view.artifacts.iter().filter(|artifact| artifact.id.as_str().starts_with("changes-"));
+    assert_eq!(changes.map(|artifact| artifact.id.as_str()).collect::<Vec<_>>(), ["changes-1"]);
 }
 
 #[tokio::test]

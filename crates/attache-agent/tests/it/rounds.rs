@@ -41,6 +41,17 @@ async fn what_calls_come_to_is_told_to_the_model_in_their_order() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_turn_tells_what_the_task_has_cost() {
+    let world = World::new([calls("", &["a look"]), says("Seen.")]).await;
+    let view = world.send("Look!").await;
+    let events = world.stores.log.read(&view.key(), attache_domain::Seq::START, 1000).await.unwrap();
+    let Fact::TurnEnded { usage: Some(usage), .. } = &events.last().unwrap().fact else {
+        panic!("{events:?}");
+    };
+    assert_eq!((**usage, usage.input), (view.usage, 20));
+}
+
+#[tokio::test]
 async fn what_goes_wrong_with_a_call_is_for_the_model_to_read() {
     let asked = ["a look", "bad look", "forbidden look", "x lok", "breaks look"];
     let world = World::new([calls("", &asked), says("Oh.")]).await;

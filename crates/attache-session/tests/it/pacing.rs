@@ -1,4 +1,4 @@
-//! Pieces of an answer wait a moment for company; nothing else waits.
+//! What is followed by something else at once waits a moment for it; nothing else waits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,4 +70,20 @@ async fn a_crowd_of_pieces_waits_for_nobody() {
     assert_eq!(head(&session, &task).await, 3);
     actor.go.add_permits(1);
     assert_eq!(head(&session, &task).await, 19);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_start_of_a_turn_goes_with_what_follows() {
+    let (session, actor, task) = playing(vec![Act::Wait, say("a"), Act::Wait]).await;
+    assert_eq!(head(&session, &task).await, 1, "opened");
+    actor.go.add_permits(1);
+    assert_eq!(head(&session, &task).await, 3, "begun, a");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_start_of_a_turn_does_not_wait_for_long() {
+    let (session, _actor, task) = playing(vec![Act::Wait, say("a")]).await;
+    assert_eq!(head(&session, &task).await, 1, "opened");
+    tokio::time::sleep(Duration::from_millis(11)).await;
+    assert_eq!(head(&session, &task).await, 2, "begun");
 }

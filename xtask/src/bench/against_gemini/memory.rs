@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn what_grows_for_ever_is_missed_and_what_fills_is_not() {
         let theirs = || Theirs { compared: 600e6, later: 750e6 };
-        let filling = Ours { compared: 30e6, later: 35e6, full: 50e6, much_later: 50.1e6 };
+        let filling = Ours { compared: 30e6, later: 35e6, full: 50e6, much_later: 50.4e6 };
         let [after, left] = Memory { ours: filling, theirs: theirs() }.rows(Kind::Text);
         assert_eq!(after.times, 20.0);
         assert!(!after.is_missed() && !left.is_missed(), "{left:?}");
