@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use attache_domain::{Event, Seq, TaskState, Timestamp};
 use attache_store::StoreError;
+use serde::Deserialize;
 
 use crate::error::corrupt;
 
@@ -38,7 +39,11 @@ pub(crate) fn encode(events: &[Arc<Event>]) -> Result<String, serde_json::Error>
 
 /// The events of a batch that ends with `last`.
 pub(crate) fn decode(body: &[u8], last: Seq) -> Result<Vec<Arc<Event>>, StoreError> {
-    let events: Vec<Arc<Event>> = serde_json::from_slice(body).map_err(corrupt)?;
+    let mut json = serde_json::Deserializer::from_slice(body);
+    // What clients and models bring may be nested as deep as is read without this; here it lies in an event.
+    json.disable_recursion_limit();
+    let events = Vec::<Arc<Event>>::deserialize(&mut json).map_err(corrupt)?;
+    json.end().map_err(corrupt)?;
     let found = events.last().map_or(Seq::START, |event| event.seq);
     if found != last {
         return Err(corrupt(format!("a batch that should end with event {last} ends with {found}")));

@@ -41,6 +41,7 @@ macro_rules! conformance_tests {
         $crate::conformance_tests! { @each ($open)
             // The log.
             an_appended_batch_reads_back_whole
+            what_is_nested_deep_reads_back_whole
             a_conflict_tells_expected_and_head_and_writes_nothing
             a_refused_append_leaves_the_listing_alone
             appending_beyond_the_head_conflicts

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use attache_domain::{Event, Fact, Part, PartContent, Scope, Seq, TaskKey};
+use attache_domain::{Artifact, Event, Fact, Part, PartContent, Scope, Seq, TaskKey};
+use serde_json::{Value, json};
 
 use super::Store;
 use super::samples::{Sample, every_kind_of_fact, name_of, numbered, said};
@@ -17,6 +18,23 @@ pub async fn an_appended_batch_reads_back_whole(store: Arc<impl Store>) {
     let mut events = sample.append(&*store, numbered(3)).await.expect("opens");
     assert_eq!(read(&*store, &sample.key, 0).await, events);
     events.extend(sample.append(&*store, numbered(2)).await.expect("goes on"));
+    assert_eq!(read(&*store, &sample.key, 0).await, events);
+}
+
+/// JSON is taken in up to 127 levels deep, and in the log it lies some levels deeper still.
+pub async fn what_is_nested_deep_reads_back_whole(store: Arc<impl Store>) {
+    let deep = (0..127).fold(Value::Null, |inner, _| json!([inner]));
+    let artifact = Artifact {
+        id: "deep".into(),
+        name: None,
+        description: None,
+        parts: vec![Part::new(PartContent::Data(deep))],
+        metadata: None,
+        extensions: Vec::new(),
+    };
+    let fact = Fact::ArtifactAdded { artifact: Box::new(artifact), append: false, last: true };
+    let mut sample = Sample::new("a");
+    let events = sample.append(&*store, [fact]).await.expect("opens");
     assert_eq!(read(&*store, &sample.key, 0).await, events);
 }
 
