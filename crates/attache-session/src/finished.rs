@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use attache_domain::{TaskKey, TaskView};
 
 use crate::spellings::Spellings;
-use crate::tail::weight_of_view;
+use crate::weight::weight_of_view;
 
 /// A task as somebody saw it, and how it was spelled for those who wanted to see all of it.
 #[derive(Debug)]

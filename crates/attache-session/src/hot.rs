@@ -15,8 +15,9 @@ use tokio::sync::Notify;
 
 use crate::Counters;
 use crate::replay::{self, PAGE};
-use crate::tail::{Entry, Tail, weight_of_view};
+use crate::tail::{Entry, Tail};
 use crate::watcher::Wakers;
+use crate::weight::weight_of_view;
 
 pub(crate) struct HotTask {
     pub(crate) key: TaskKey,

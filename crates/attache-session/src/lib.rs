@@ -30,6 +30,7 @@ mod shelf;
 mod spellings;
 mod tail;
 mod watcher;
+mod weight;
 
 pub use agent::{
     Agent, CommandRefusal, Equipment, EquippedServer, EquippedTool, Latest, Stopped, TurnRequest,
