@@ -61,7 +61,7 @@ class Peer03 {
     const transports = [new FACTORIES[this.binding]({ fetchImpl, ...channel(token) })];
     const factory = new client.ClientFactory({ transports });
     const card = await new client.DefaultAgentCardResolver().resolve(base);
-    this.#client = await factory.createFromAgentCard(reachable(card, base));
+    this.#client = await factory.createFromAgentCard(reachable(card));
     return this;
   }
 
@@ -159,9 +159,8 @@ function zeroForNull(part) {
 /**
  * The card with a gRPC address as this SDK takes it: it hands the address to gRPC as it stands, and gRPC knows no URLs.
  */
-function reachable(card, base) {
-  const target = base.replace('http://', '');
-  const dialled = (one) => (one.transport === 'GRPC' ? { ...one, url: target } : one);
+function reachable(card) {
+  const dialled = (one) => (one.transport === 'GRPC' ? { ...one, url: one.url.replace('http://', '') } : one);
   return { ...card, additionalInterfaces: card.additionalInterfaces.map(dialled) };
 }
 

@@ -245,9 +245,11 @@ def card_is_whole(base: str) -> Callable[[], Any]:
 
 @asynccontextmanager
 async def connect(base: str, binding: str, token: str | None = None) -> AsyncIterator[Peer03]:
-    async with http_client(token) as http, channel.opened(base, token) as calls:
+    async with http_client(token) as http:
         card = await A2ACardResolver(http, base).get_agent_card()
-        yield Peer03(http, card, binding, calls)
+        address = next(one.url for one in card.additional_interfaces or [] if one.transport == "GRPC")
+        async with channel.opened(address, token) as calls:
+            yield Peer03(http, card, binding, calls)
 
 
 async def run(base: str) -> int:

@@ -124,7 +124,7 @@ pub(super) fn pure() -> Value {
             interface(rpc, "JSONRPC", "1.0", Some("acme")),
             interface(rest, "HTTP+JSON", "1.0", Some("acme")),
             interface(rpc, "JSONRPC", "0.3", None),
-            interface(rest, "HTTP+JSON", "0.3", None),
+            interface("https://agent.example/base/rest", "HTTP+JSON", "0.3", None),
         ],
         "capabilities": {
             "streaming": true,
@@ -260,7 +260,7 @@ pub(super) fn superset() -> Value {
     card["preferredTransport"] = "JSONRPC".into();
     card["additionalInterfaces"] = json!([
         {"url": "https://agent.example/base/", "transport": "JSONRPC"},
-        {"url": "https://agent.example/base", "transport": "HTTP+JSON"},
+        {"url": "https://agent.example/base/rest", "transport": "HTTP+JSON"},
     ]);
     // The alternative by the device flow is of no use to 0.3.
     card["security"] = json!([{"code": ["read", "write"]}, {"key": [], "mtls": []}]);
