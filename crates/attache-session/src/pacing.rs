@@ -2,9 +2,9 @@
 //!
 //! Each append is a commit and a wake-up for every reader, and a fast model says a piece every millisecond. So after an
 //! append that ended with a piece, further pieces wait a moment for company. The start of a turn and a whole answer are
-//! mostly followed by something else at once, and wait as long for it. Everything else goes at once and takes with it what
-//! has gathered, and so does the first piece, and a crowd of them: nobody waits for an answer to begin, and a model that is
-//! slower than the pause is not delayed at all.
+//! mostly followed by something else at once, and wait as long for it. The first piece waits far shorter, for those that
+//! came with it. Everything else goes at once and takes with it what has gathered, and so does a crowd of pieces: a model
+//! that is slower than the pause is hardly delayed at all.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,11 +17,14 @@ use crate::Journal;
 /// The longest anything waits for company: less than a screen takes to show anything new.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// The longest that the first piece waits: as long as it takes to read what arrived with it.
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
 #[derive(Default)]
 pub(crate) struct Pacing {
     /// The last append ended with a piece, at this time.
     piece_written: Option<Instant>,
-    /// Something has gathered that is no piece and may wait, since this time.
+    /// Something waits that follows no piece, since this time.
     waiting_since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -40,13 +43,13 @@ pub(crate) enum Patience {
 impl Pacing {
     /// Ready: what has gathered should be written now.
     pub(crate) fn poll_due(&mut self, journal: &Journal, context: &mut Context<'_>) -> Poll<()> {
-        let since = match journal.patience() {
-            Patience::None => None,
-            Patience::ForPieces => self.piece_written,
-            Patience::ForFollowers => Some(*self.waiting_since.get_or_insert_with(Instant::now)),
+        let mut waiting_since = || *self.waiting_since.get_or_insert_with(Instant::now);
+        let due = match (journal.patience(), self.piece_written) {
+            (Patience::None, _) => return Poll::Ready(()),
+            (Patience::ForPieces, Some(written)) => written + PAUSE,
+            (Patience::ForPieces, None) => waiting_since() + FIRST_PAUSE,
+            (Patience::ForFollowers, _) => waiting_since() + PAUSE,
         };
-        let Some(since) = since else { return Poll::Ready(()) };
-        let due = since + PAUSE;
         let timer = match &mut self.timer {
             Some(timer) => timer,
             none => none.insert(Box::pin(tokio::time::sleep_until(due))),

@@ -1,6 +1,7 @@
 //! Nothing is shown before it is durable, and nothing durable is forgotten.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use attache_domain::*;
 use attache_session::WhenFinished;
@@ -9,6 +10,7 @@ use attache_store::conformance::HeldBack;
 use attache_store::memory::MemoryStore;
 use futures_util::FutureExt;
 use tokio::task::yield_now;
+use tokio::time::sleep;
 
 use crate::world::*;
 
@@ -62,7 +64,7 @@ async fn a_session_that_starts_again_goes_on_where_the_last_one_was() {
     let opened = task(first.send(&scope(), at_once("m1")).await.unwrap());
     let get = GetTask { task: opened.task.clone(), history_length: None, at: None };
     while first.get(&scope(), &get).await.unwrap().view.progress.head < Seq(4) {
-        yield_now().await;
+        sleep(Duration::from_millis(1)).await;
     }
     first.shutdown().await;
     drop(first);

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_domain::*;
 use attache_store::memory::MemoryStore;
 use attache_store::{Append, EventLog, Snapshot, StoreError, Stores};
 use tokio::task::yield_now;
+use tokio::time::sleep;
 
 use crate::world::*;
 
@@ -58,7 +60,7 @@ async fn a_prompt_that_arrives_while_the_turn_ends_is_still_answered() {
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     let get = GetTask { task: opened.task.clone(), history_length: None, at: None };
     while session.get(&scope(), &get).await.unwrap().view.progress.head < Seq(3) {
-        yield_now().await;
+        sleep(Duration::from_millis(1)).await;
     }
     actor.go.add_permits(1);
     let done = task(session.send(&scope(), message("m2", Some(opened.task.clone()))).await.unwrap());
