@@ -39,7 +39,8 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
         return Ok(ExitCode::SUCCESS);
     }
     let fuzzing = Fuzzing { program: program(&workspace)?, kept: workspace.target.join("fuzz"), folder };
-    let built = fuzzing.build(&chosen)?;
+    // cargo-fuzz takes one name or none; with none cargo looks at the dependencies once and not once for each target.
+    let built = fuzzing.build(if chosen.len() == all.len() { None } else { Some(&chosen) })?;
     let mut failed = Vec::new();
     for name in chosen {
         if !fuzzing.try_out(&built, name, options.seconds)? {
@@ -102,16 +103,20 @@ struct Fuzzing {
 }
 
 impl Fuzzing {
-    /// Builds the targets and says where they are. Without a sanitizer: there is no unsafe code of ours to look at, and
-    /// a stable compiler builds it.
-    fn build(&self, names: &[&str]) -> Result<PathBuf, String> {
-        println!("building {} targets (long, the first time)", names.len());
-        for name in names {
+    /// Builds the targets, all of them where none is named, and says where they are. Without a sanitizer: there is no
+    /// unsafe code of ours to look at, and a stable compiler builds it.
+    fn build(&self, names: Option<&[&str]>) -> Result<PathBuf, String> {
+        println!("building (long, the first time)");
+        let build = |name: Option<&str>| {
             let mut command = Command::new(&self.program);
             command.args(["build", "--sanitizer", "none", "--fuzz-dir"]).arg(&self.folder);
-            command.arg("--target-dir").arg(self.kept.join("build")).arg(name);
+            command.arg("--target-dir").arg(self.kept.join("build")).args(name);
             command.current_dir(&self.folder).env("RUSTC_BOOTSTRAP", "1").env_remove("CARGO_TARGET_DIR");
-            process::succeed(&mut command)?;
+            process::succeed(&mut command)
+        };
+        match names {
+            None => build(None)?,
+            Some(names) => names.iter().try_for_each(|name| build(Some(name)))?,
         }
         let about = process::stdout_of(Command::new("rustc").arg("-vV"))?;
         let host = about.lines().find_map(|line| line.strip_prefix("host: "));

@@ -2,8 +2,12 @@
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
+use std::sync::LazyLock;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::{KeySet, SigningKey, canonical, forms, headers, lint, normal, parse, verify};
 
@@ -46,6 +50,39 @@ pub fn keys(text: &[u8]) {
     }
     let _ = SigningKey::read(&String::from_utf8_lossy(text));
 }
+
+/// A signature: its protected header, then a NUL, then its bytes. Whatever they are, no key of others has made it.
+pub fn signature(text: &[u8]) {
+    let (header, signature) = match text.iter().position(|byte| *byte == 0) {
+        Some(end) => (&text[..end], &text[end + 1..]),
+        None => (text, &[][..]),
+    };
+    // The header as it is, and one that names each of the keys, so that the bytes get as far as the key.
+    let named =
+        KEYS.iter().map(|key| format!(r#"{{"alg":"{}","kid":"{}"}}"#, key.algorithm(), key.kid).into_bytes());
+    for header in named.chain([header.to_vec()]) {
+        let signatures = json!([{
+            "protected": URL_SAFE_NO_PAD.encode(header),
+            "signature": URL_SAFE_NO_PAD.encode(signature),
+        }]);
+        let document =
+            Map::from_iter([("name".to_owned(), "a".into()), ("signatures".to_owned(), signatures)]);
+        let verification = verify(&document, &KEYS, Timestamp::UNIX_EPOCH);
+        assert!(!verification.is_valid(), "{verification:?}");
+        assert_eq!(verification.signatures.len(), 1);
+        assert_eq!(headers(&document).len(), 1);
+    }
+}
+
+/// One public key of every kind; nobody has the private ones.
+static KEYS: LazyLock<KeySet> = LazyLock::new(|| {
+    let keys = json!({ "keys": [
+        { "kty": "EC", "crv": "P-256", "kid": "p256", "x": "f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU", "y": "x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0" },
+        { "kty": "OKP", "crv": "Ed25519", "kid": "ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo" },
+        { "kty": "RSA", "kid": "rsa", "e": "AQAB", "n": URL_SAFE_NO_PAD.encode([0xc5; 256]) },
+    ]});
+    KeySet::parse(keys.to_string().as_bytes()).expect("keys that are spelled properly")
+});
 
 fn canonical_is_stable(value: &Value) {
     let once = canonical(value);
@@ -91,12 +128,15 @@ mod tests {
         r#""x":"#,
         r#""kid":"#,
         "-----BEGIN PRIVATE KEY-----\n",
+        "\0",
+        r#"{"alg":"ES256","kid":"p256"}"#,
     ];
 
     fn all(bytes: &[u8]) {
         card(bytes);
         canonical_form(bytes);
         keys(bytes);
+        signature(bytes);
     }
 
     proptest! {

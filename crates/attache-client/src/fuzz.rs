@@ -2,9 +2,12 @@
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
+use attache_net::Url;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
+use crate::binding::{Binding, Endpoint};
 use crate::sse::{Frame, SseParser, TooLarge};
 use crate::{AgentCard, Event, Message, Task, TaskPage};
 
@@ -47,6 +50,26 @@ pub fn answers(text: &[u8]) {
     stays::<Message>(text);
     if let Ok(card) = serde_json::from_slice::<AgentCard>(text) {
         let _ = card.choose();
+    }
+    if let Ok(event) = serde_json::from_slice::<Event>(text) {
+        let _ = (event.cursor(), event.gap(), event.task_id(), event.state());
+    }
+    if let Ok(body) = serde_json::from_slice(text) {
+        opened(&body);
+    }
+}
+
+/// The envelope of an answer: what it says went wrong is told at bounded length.
+fn opened(body: &Value) {
+    let url = Url::parse("http://127.0.0.1/").expect("a URL");
+    for binding in [Binding::JsonRpc, Binding::HttpJson] {
+        let endpoint = Endpoint { binding, url: url.clone(), tenant: None };
+        for status in [200, 401, 404, 503] {
+            match endpoint.open(status, body.clone()) {
+                Ok(_) => assert!(status == 200 && !body["error"].is_object()),
+                Err(error) => assert!(error.to_string().chars().count() <= 2000, "{error}"),
+            }
+        }
     }
 }
 

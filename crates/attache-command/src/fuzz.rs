@@ -8,9 +8,8 @@ use crate::{Registry, custom};
 pub fn command_file(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     let (file, arguments) = text.split_once('\0').unwrap_or((&text, "it's \"here\" $(and) `there`"));
-    let table = toml::from_str::<toml::Table>(file).unwrap_or_default();
-    let written = table.get("prompt").and_then(toml::Value::as_str);
-    custom::fuzz::prompt(written.unwrap_or(file), arguments);
+    custom::fuzz::file(file, arguments);
+    custom::fuzz::prompt(file, arguments);
 }
 
 /// A line that may be a command: the call is found or refused, and has no more in it than the line.

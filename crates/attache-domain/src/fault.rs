@@ -73,6 +73,9 @@ pub enum Fault {
     Forbidden { what: String },
     #[error("the server is shutting down")]
     Unavailable,
+    /// Nothing is wrong with the request, and later it can be served.
+    #[error("the server is receiving as many large bodies as it has room for; try again in a moment")]
+    Overloaded,
 }
 
 impl Fault {

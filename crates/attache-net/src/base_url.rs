@@ -41,6 +41,10 @@ impl BaseUrl {
         let mut url = self.0.clone();
         let base = url.path().trim_end_matches('/').to_owned();
         url.set_path(&format!("{base}/{}", path.trim_start_matches('/')));
+        // Dots and slashes have more spellings than were looked for: `%2e`, a backslash, a tab in between.
+        if !url.path().strip_prefix(&base).is_some_and(|below| below.starts_with('/')) {
+            return Err(NetError::Address { what: "its path leads out of where it belongs".into() });
+        }
         url.set_query(query);
         Ok(url)
     }
@@ -112,6 +116,8 @@ mod tests {
         let base = BaseUrl::parse("https://example.com/a").unwrap();
         assert_eq!(base.join("//evil.com/x", None).unwrap().as_str(), "https://example.com/a/evil.com/x");
         assert_eq!(base.join("x?y#z", None).unwrap().as_str(), "https://example.com/a/x%3Fy%23z");
-        assert!(base.join("../x", None).is_err());
+        for out in ["../x", "%2e%2e/x", ".%2E/x", "..\\x", "b/..\\..\\x", ".\t./x", "b/%2e%2e/%2e%2e"] {
+            assert!(base.join(out, None).is_err(), "{out}");
+        }
     }
 }

@@ -58,6 +58,11 @@ fn next(url: &Url, answer: &Answer) -> Result<Option<Url>, NetError> {
     else {
         return Ok(None);
     };
+    onward(url, location).map(Some)
+}
+
+/// Where `location`, in an answer from `url`, leads.
+pub(crate) fn onward(url: &Url, location: &str) -> Result<Url, NetError> {
     let refuse = |what: &str| Err(NetError::Address { what: format!("a redirect leads {what}") });
     match url.join(location) {
         Err(_) => refuse("to what is no URL"),
@@ -68,7 +73,7 @@ fn next(url: &Url, answer: &Answer) -> Result<Option<Url>, NetError> {
         }
         Ok(mut next) => {
             next.set_fragment(None);
-            Ok(Some(next))
+            Ok(next)
         }
     }
 }

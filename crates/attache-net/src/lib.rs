@@ -13,6 +13,7 @@ mod base_url;
 mod client;
 mod error;
 mod follow;
+pub mod fuzz;
 mod request;
 mod resolver;
 mod secret;

@@ -8,11 +8,13 @@ use attache_domain::Fault;
 use attache_session::SessionService;
 use attache_wire::Version;
 use http::Method;
+use http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
+use crate::arriving::Arriving;
 use crate::auth::{Caller, Gate};
 use crate::card::CardDocuments;
-use crate::http::{Request, Response};
+use crate::http::Response;
 use crate::metrics::Metrics;
 use crate::{ServerOptions, card, framing, gemini_routes, grpc, health, jsonrpc, metrics, rest};
 
@@ -61,29 +63,34 @@ pub(crate) struct Admitted {
 }
 
 /// Few paths, and the busiest first: a comparison or two is all the routing there is.
-pub(crate) async fn dispatch(app: &Arc<App>, request: Request, admitted: Admitted) -> Response {
-    if grpc::is_for(&request) {
-        return grpc::handle(app, request, admitted).await;
+pub(crate) async fn dispatch(
+    app: &Arc<App>,
+    head: &Parts,
+    body: &mut Arriving,
+    admitted: Admitted,
+) -> Response {
+    if grpc::is_for(head) {
+        return grpc::handle(app, head, body, admitted).await;
     }
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
-    match request.uri().path() {
-        "/" if request.method() == Method::POST => jsonrpc::handle(app, request, admitted).await,
-        "/" => verb_not_allowed(&request, "POST"),
-        "/.well-known/agent-card.json" | "/.well-known/agent.json" if reads => card::serve(app, &request),
+    let reads = matches!(head.method, Method::GET | Method::HEAD);
+    match head.uri.path() {
+        "/" if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
+        "/" => verb_not_allowed(head, "POST"),
+        "/.well-known/agent-card.json" | "/.well-known/agent.json" if reads => card::serve(app, head),
         "/.well-known/jwks.json" if reads && app.cards.are_signed() => card::serve_keys(app),
         "/health" if reads => health::serve(app).await,
         "/metrics" if reads => metrics::serve(app),
         "/.well-known/agent-card.json" | "/.well-known/agent.json" | "/health" | "/metrics" => {
-            verb_not_allowed(&request, "GET")
+            verb_not_allowed(head, "GET")
         }
         path => match gemini_routes::find(path) {
-            Some(route) => gemini_routes::handle(app, route, request, admitted).await,
-            None => rest::handle(app, request, admitted).await,
+            Some(route) => gemini_routes::handle(app, route, head, body, admitted).await,
+            None => rest::handle(app, head, body, admitted).await,
         },
     }
 }
 
-fn verb_not_allowed(request: &Request, allowed: &'static str) -> Response {
-    let (path, method) = (request.uri().path().to_owned(), request.method().to_string());
+fn verb_not_allowed(head: &Parts, allowed: &'static str) -> Response {
+    let (path, method) = (head.uri.path().to_owned(), head.method.to_string());
     framing::rest_fault(Version::V1_0, &Fault::VerbNotAllowed { path, method, allowed })
 }

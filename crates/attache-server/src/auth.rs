@@ -1,5 +1,7 @@
 //! Who is calling, and from where: the checks that need nothing but the request's head.
 
+pub(crate) mod fuzz;
+
 use http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -88,7 +90,7 @@ impl Gate {
     fn host_is_known(&self, host: &str) -> bool {
         // The usual case, told without making a copy.
         let usual = host.strip_prefix("127.0.0.1").or_else(|| host.strip_prefix("localhost"));
-        if self.any_host || usual.is_some_and(|rest| rest.is_empty() || rest.starts_with(':')) {
+        if self.any_host || usual.is_some_and(is_port) {
             return true;
         }
         let host = host.to_ascii_lowercase();
@@ -109,15 +111,26 @@ fn origin_is_loopback(origin: &str) -> bool {
 fn is_loopback(name: &str) -> bool {
     let address = name.trim_start_matches('[').trim_end_matches(']');
     name == "localhost"
-        || name.ends_with(".localhost")
+        || name.strip_suffix(".localhost").is_some_and(is_plain)
         || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
+/// Empty where what comes after the name is no port, as in `localhost:@evil.example`: that is another name.
 fn without_port(host: &str) -> &str {
-    match host.rfind(']') {
-        Some(end) => &host[..=end],
-        None => host.split(':').next().unwrap_or(host),
-    }
+    let end = host.rfind(']').map_or_else(|| host.find(':').unwrap_or(host.len()), |bracket| bracket + 1);
+    let (name, port) = host.split_at(end);
+    if is_port(port) { name } else { "" }
+}
+
+/// Has only what names have: a slash or the like in it would end the name earlier.
+fn is_plain(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
+/// A port after its colon, or none.
+fn is_port(text: &str) -> bool {
+    text.is_empty()
+        || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]
@@ -138,8 +151,26 @@ mod tests {
             ("evil.example", false),
             ("10.0.0.1", false),
             ("", false),
+            ("localhost:@evil.example", false),
+            ("localhost:80@evil.example", false),
+            ("evil.example/.localhost", false),
+            ("evil.example:80/.localhost", false),
+            ("[::1]evil.example", false),
+            ("[::1]:80:80", false),
         ] {
             assert_eq!(is_loopback(without_port(host)), expected, "{host}");
+        }
+    }
+
+    #[test]
+    fn what_follows_the_usual_names_is_a_port_or_another_name() {
+        let gate =
+            Gate { token: None, hosts: vec!["agent.example".into()], origins: Vec::new(), any_host: false };
+        for host in ["127.0.0.1", "localhost:41242", "localhost:", "agent.example:443", "[::1]"] {
+            assert!(gate.host_is_known(host), "{host}");
+        }
+        for host in ["localhost:@evil.example", "127.0.0.1:1@evil.example", "agent.example:x@evil.example"] {
+            assert!(!gate.host_is_known(host), "{host}");
         }
     }
 
@@ -149,5 +180,6 @@ mod tests {
         assert!(!origin_is_loopback("null"));
         assert!(!origin_is_loopback("file://localhost"));
         assert!(!origin_is_loopback("https://evil.example"));
+        assert!(!origin_is_loopback("https://localhost:@evil.example"));
     }
 }

@@ -9,10 +9,12 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use attache_domain::Fault;
+use attache_wire::json;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 use crate::Limits;
 
@@ -29,7 +31,8 @@ pub struct BodyRoom(Arc<Semaphore>);
 
 impl BodyRoom {
     pub fn of(bytes: usize) -> Self {
-        let units = (bytes / UNIT_BYTES).clamp(1, Semaphore::MAX_PERMITS);
+        // One more, so that a body of just so many bytes and its frame find room when nobody else is there.
+        let units = (bytes.div_ceil(UNIT_BYTES) + 1).min(Semaphore::MAX_PERMITS);
         Self(Arc::new(Semaphore::new(units)))
     }
 
@@ -40,7 +43,7 @@ impl BodyRoom {
     }
 }
 
-/// The whole body, which must be JSON. Too large, too slow and broken off are told apart.
+/// The whole body, which must be JSON that is not too much to be read. Too large, too slow and broken off are told apart.
 pub(crate) async fn read<B>(headers: &HeaderMap, body: B, limits: &Limits) -> Result<Bytes, Fault>
 where
     B: Body<Data = Bytes>,
@@ -51,6 +54,7 @@ where
     if !body.is_empty() {
         check_type(headers)?;
     }
+    json::check_weight(&body, limits.parsed_bytes())?;
     Ok(body)
 }
 
@@ -62,10 +66,7 @@ where
     if body.size_hint().lower() > limit as u64 {
         return Err(Fault::BodyTooLarge { limit });
     }
-    match tokio::time::timeout(limits.body_timeout, receive(body, limits, limit)).await {
-        Ok(received) => received,
-        Err(_) => Err(Fault::InvalidRequest { what: "the body did not arrive in time".into() }),
-    }
+    receive(body, limits, limit).await
 }
 
 /// What a body unpacks to: `unpack` makes `length` bytes once there is room for them.
@@ -78,14 +79,14 @@ pub(crate) async fn unpacked(
         return unpack().map(Bytes::from);
     }
     let waiting = tokio::time::timeout(limits.body_timeout, limits.body_room.take(length)).await;
-    let Ok(Some(room)) = waiting else {
-        return Err(Fault::InvalidRequest { what: "there is no room to unpack the body".into() });
-    };
+    let Ok(Some(room)) = waiting else { return Err(Fault::Overloaded) };
     let bytes = BytesMut::from(Bytes::from(unpack()?));
     Ok(Bytes::from_owner(Received { bytes, room: Some(room) }))
 }
 
 /// Joins the pieces as they come: a list of them would cost far more than their bytes when they are tiny.
+///
+/// The client has its time to send them, and we have as much to find room; neither is held against the other.
 async fn receive<B>(body: B, limits: &Limits, limit: usize) -> Result<Bytes, Fault>
 where
     B: Body<Data = Bytes>,
@@ -93,7 +94,17 @@ where
     let mut body = pin!(body);
     let mut first = Bytes::new();
     let mut whole = Received { bytes: BytesMut::new(), room: None };
-    while let Some(piece) = next_piece(body.as_mut()).await? {
+    let mut arrives_by = pin!(tokio::time::sleep(limits.body_timeout));
+    let mut patience = limits.body_timeout;
+    loop {
+        let piece = tokio::select! {
+            biased;
+            piece = next_piece(body.as_mut()) => piece?,
+            () = arrives_by.as_mut() => {
+                return Err(Fault::InvalidRequest { what: "the body did not arrive in time".into() });
+            }
+        };
+        let Some(piece) = piece else { break };
         let length = first.len() + whole.bytes.len() + piece.len();
         if length > limit {
             return Err(Fault::BodyTooLarge { limit });
@@ -103,7 +114,15 @@ where
             first = piece;
             continue;
         }
-        whole.make_room(length, limit, &limits.body_room).await?;
+        if length > whole.bytes.capacity() {
+            let began = Instant::now();
+            let making = whole.make_room(length, limit, &limits.body_room);
+            tokio::time::timeout(patience, making).await.map_err(|_| Fault::Overloaded)??;
+            let waited = began.elapsed();
+            patience = patience.saturating_sub(waited);
+            let later = arrives_by.deadline() + waited;
+            arrives_by.as_mut().reset(later);
+        }
         whole.bytes.extend_from_slice(&std::mem::take(&mut first));
         whole.bytes.extend_from_slice(&piece);
     }
@@ -137,14 +156,10 @@ struct Received {
 impl Received {
     /// Grows by doubling, as its room does.
     async fn make_room(&mut self, length: usize, limit: usize, room: &BodyRoom) -> Result<(), Fault> {
-        if length <= self.bytes.capacity() {
-            return Ok(());
-        }
         let capacity = length.next_power_of_two().clamp(SMALL_BYTES, limit.max(SMALL_BYTES));
         let held = self.room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) * UNIT_BYTES;
         if capacity > SMALL_BYTES && capacity > held {
-            let closed = || Fault::InvalidRequest { what: "the body cannot be received".into() };
-            let more = room.take(capacity - held).await.ok_or_else(closed)?;
+            let more = room.take(capacity - held).await.ok_or(Fault::Overloaded)?;
             match &mut self.room {
                 Some(room) => room.merge(more),
                 None => self.room = Some(more),
@@ -224,11 +239,44 @@ mod tests {
         let limits = Limits { body_room: BodyRoom::of(1 << 20), ..Limits::default() };
         let large = || Full::new(Bytes::from(vec![b' '; 600 << 10]));
         let first = read(&json_headers(), large(), &limits).await.unwrap();
+        assert_eq!(read(&json_headers(), large(), &limits).await, Err(Fault::Overloaded));
+        let silent = StreamBody::new(futures_util::stream::pending::<std::io::Result<_>>());
         let late = Fault::InvalidRequest { what: "the body did not arrive in time".into() };
-        assert_eq!(read(&json_headers(), large(), &limits).await, Err(late));
+        assert_eq!(read(&json_headers(), silent, &limits).await, Err(late));
         assert!(read(&json_headers(), pieces(64, 1024), &limits).await.is_ok());
         drop(first);
         assert!(read(&json_headers(), large(), &limits).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_spent_waiting_for_room_is_not_held_against_the_client() {
+        let limits = Limits { body_room: BodyRoom::of(1 << 20), ..Limits::default() };
+        let large = || Full::new(Bytes::from(vec![b' '; 600 << 10]));
+        let first = read(&json_headers(), large(), &limits).await.unwrap();
+        // Comes in two pieces, the second of them after most of the time that a body has.
+        let (seconds, headers) = (limits.body_timeout.as_secs(), json_headers());
+        let frames = futures_util::stream::unfold(0, |sent| async move {
+            let pause = std::time::Duration::from_secs(if sent == 1 { seconds - 10 } else { 0 });
+            tokio::time::sleep(pause).await;
+            let piece = http_body::Frame::data(Bytes::from(vec![b' '; 300 << 10]));
+            (sent < 2).then_some((Ok::<_, std::io::Error>(piece), sent + 1))
+        });
+        let second = read(&headers, StreamBody::new(frames), &limits);
+        let gone = async {
+            tokio::time::sleep(limits.body_timeout / 2).await;
+            drop(first);
+        };
+        let (second, ()) = tokio::join!(second, gone);
+        assert_eq!(second.map(|body| body.len()), Ok(600 << 10));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_is_as_large_as_all_the_room_finds_it() {
+        for bytes in [1 << 20, 100_001, 70_000] {
+            let limits = Limits { body_room: BodyRoom::of(bytes), ..Limits::default() };
+            let frame = 5;
+            assert!(collect(pieces(bytes + frame, 1), &limits, bytes + frame).await.is_ok(), "{bytes}");
+        }
     }
 
     #[tokio::test]

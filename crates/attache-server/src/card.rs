@@ -4,12 +4,13 @@ use attache_domain::AgentCard;
 use attache_wire::card::{CardForm, write};
 use attache_wire::{Version, version};
 use bytes::Bytes;
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::framing::rest_fault;
-use crate::http::{Body, Request, Response};
+use crate::http::{Body, Response};
 use crate::{ServerOptions, SignedDocuments, rest};
 
 pub(crate) struct CardDocuments {
@@ -130,9 +131,9 @@ pub(crate) fn serve_keys(app: &App) -> Response {
 }
 
 /// The pure 1.0 card for those who ask for 1.0, the superset that both versions read for everyone else.
-pub(crate) fn serve(app: &App, request: &Request) -> Response {
-    let headers = request.headers();
-    let requested = version::parse_requested(rest::header(headers, version::NAME), request.uri().query());
+pub(crate) fn serve(app: &App, head: &Parts) -> Response {
+    let headers = &head.headers;
+    let requested = version::parse_requested(rest::header(headers, version::NAME), head.uri.query());
     let document = match requested {
         Ok(Some(Version::V1_0)) => &app.cards.pure,
         Ok(_) => &app.cards.superset,

@@ -5,6 +5,7 @@
 
 mod address;
 mod answers;
+pub(crate) mod fuzz;
 mod signature;
 
 use std::fmt;

@@ -7,6 +7,9 @@ use http::{HeaderValue, StatusCode, header};
 
 use crate::http::{Body, Response};
 
+/// When there may be room again: bodies come and go within seconds.
+const SECONDS_LATER: &str = "2";
+
 /// How answers to one request are wrapped.
 #[derive(Debug, Clone)]
 pub(crate) enum Framing {
@@ -101,7 +104,7 @@ impl Framing {
 pub(crate) fn rpc_fault(version: Version, id: &RequestId, fault: &Fault) -> Response {
     let mut out = Vec::new();
     jsonrpc::write_error(version, id, fault, &mut out);
-    json(jsonrpc::http_status(fault), "application/json", out)
+    advised(json(jsonrpc::http_status(fault), "application/json", out), fault)
 }
 
 pub(crate) fn rest_fault(version: Version, fault: &Fault) -> Response {
@@ -109,6 +112,14 @@ pub(crate) fn rest_fault(version: Version, fault: &Fault) -> Response {
     let mut response = json(reply.status, rest::content_type(version), reply.body);
     if let Fault::VerbNotAllowed { allowed, .. } = fault {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
+    }
+    advised(response, fault)
+}
+
+/// Says when to try again, where that may help.
+pub(crate) fn advised(mut response: Response, fault: &Fault) -> Response {
+    if *fault == Fault::Overloaded {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(SECONDS_LATER));
     }
     response
 }

@@ -7,16 +7,19 @@ use attache_domain::{
 };
 use attache_session::{CommandRefusal, Equipment, Execution, Reply};
 use attache_wire::devtool::{Profile, routes};
-use attache_wire::encode::{ArtifactsShown, TaskShape};
 use attache_wire::jsonrpc::RequestId;
 use attache_wire::{Dialect, Version, json};
+use http::request::Parts;
 use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
 
 use crate::app::{Admitted, App};
+use crate::arriving::Arriving;
 use crate::body;
-use crate::framing::{Framing, json as answer};
-use crate::http::{Request, Response};
+use crate::framing::{Framing, advised, json as answer};
+use crate::http::Response;
+use crate::operate::{First, Opened, shape};
+use crate::speech::Speech;
 use crate::sse::EventStream;
 
 /// What a path of theirs asks for.
@@ -40,9 +43,15 @@ pub(crate) fn find(path: &str) -> Option<Route> {
     }
 }
 
-pub(crate) async fn handle(app: &Arc<App>, route: Route, request: Request, admitted: Admitted) -> Response {
+pub(crate) async fn handle(
+    app: &Arc<App>,
+    route: Route,
+    head: &Parts,
+    body: &mut Arriving,
+    admitted: Admitted,
+) -> Response {
     let wanted = if matches!(route, Route::Execute) { Method::POST } else { Method::GET };
-    if *request.method() != wanted {
+    if head.method != wanted {
         let mut response = refused(405, &format!("This path takes {wanted}."));
         let allowed = if wanted == Method::POST { "POST" } else { "GET" };
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
@@ -53,13 +62,10 @@ pub(crate) async fn handle(app: &Arc<App>, route: Route, request: Request, admit
         Route::AllMetadata => all_metadata(app, &scope).await,
         Route::Metadata(task) => metadata(app, &scope, task).await,
         Route::Commands => commands(app, &scope).await,
-        Route::Execute => {
-            let (head, incoming) = request.into_parts();
-            match body::read(&head.headers, incoming, &app.options.limits).await {
-                Ok(bytes) => execute_command(app, &scope, &bytes).await,
-                Err(fault) => Err(fault),
-            }
-        }
+        Route::Execute => match body::read(&head.headers, body, &app.options.limits).await {
+            Ok(bytes) => execute_command(app, &scope, &bytes).await,
+            Err(fault) => Err(fault),
+        },
     };
     served.unwrap_or_else(|fault| failed(&fault))
 }
@@ -119,11 +125,10 @@ async fn execute_command(app: &Arc<App>, scope: &Scope, bytes: &[u8]) -> Result<
     if asks_model {
         let id = RequestId::Text(started.view.task.to_string());
         let framing = Framing::JsonRpc { version: Version::V0_3, id };
-        let (artifacts, profile) = (ArtifactsShown::WhenAny, Profile::Gemini);
-        let shape = TaskShape { history_length: None, artifacts, profile };
-        let subscription = app.session.follow(started);
-        let stream = EventStream::new(app, framing, Dialect::V0_3Rpc, shape, subscription, false);
-        return Ok(stream.into_response());
+        let shape = shape(None, Profile::Gemini);
+        let opened = Opened { subscription: app.session.follow(started), shape, first: First::Task };
+        let speech = Speech { language: Dialect::V0_3Rpc, epoch: None };
+        return Ok(EventStream::new(app, framing, speech, opened).into_response());
     }
     match app.session.settle(started).await? {
         Reply::Task(view) if view.status.state == TaskState::Failed => {
@@ -151,7 +156,7 @@ fn failed(fault: &Fault) -> Response {
         }
         Fault::BodyTooLarge { .. } => refused(413, &fault.to_string()),
         Fault::MediaTypeNotAccepted { .. } => refused(415, &fault.to_string()),
-        Fault::Unavailable => refused(503, &fault.to_string()),
+        Fault::Unavailable | Fault::Overloaded => advised(refused(503, &fault.to_string()), fault),
         _ => refused(500, &fault.to_string()),
     }
 }

@@ -7,21 +7,19 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Fault, OperationKind, TaskView};
-use attache_session::Seen;
-use attache_wire::encode::TaskShape;
+use attache_domain::{Fault, OperationKind};
 use attache_wire::proto::{self, Code, Status};
-use attache_wire::replay::{self, Mark};
-use attache_wire::{Version, version};
+use attache_wire::{Version, replay, version};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, StatusCode, header};
-use hyper::body::Incoming;
 
 use crate::app::{Admitted, App};
+use crate::arriving::Arriving;
 use crate::framing::BindingName;
-use crate::http::{Body, Request, Response};
+use crate::http::{Body, Response};
 use crate::operate::{Asked, Outcome, operate};
+use crate::speech::Speech;
 use crate::{body, push_state, rest};
 pub(crate) use cards::Cards;
 use stream::EventStream;
@@ -30,6 +28,7 @@ mod answer;
 mod cards;
 mod deadline;
 mod frame;
+pub(crate) mod fuzz;
 mod health;
 mod reflection;
 mod stream;
@@ -37,9 +36,9 @@ mod stream;
 const MEDIA_TYPE: &[u8] = b"application/grpc";
 
 /// A request for this binding: nothing else speaks with its media type, and it needs HTTP/2.
-pub(crate) fn is_for(request: &Request) -> bool {
-    request.version() == http::Version::HTTP_2
-        && request.headers().get(header::CONTENT_TYPE).is_some_and(|value| {
+pub(crate) fn is_for(head: &Parts) -> bool {
+    head.version == http::Version::HTTP_2
+        && head.headers.get(header::CONTENT_TYPE).is_some_and(|value| {
             value.as_bytes().get(..MEDIA_TYPE.len()).is_some_and(|it| it.eq_ignore_ascii_case(MEDIA_TYPE))
         })
 }
@@ -53,23 +52,27 @@ pub(crate) fn refuse(path: &str, fault: &Fault) -> Response {
     answer::failure(&proto::status(version_for(path), fault))
 }
 
-pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted) -> Response {
-    if let Some(status) = unfit(&request) {
+pub(crate) async fn handle(
+    app: &Arc<App>,
+    head: &Parts,
+    body: &mut Arriving,
+    admitted: Admitted,
+) -> Response {
+    if let Some(status) = unfit(head) {
         let mut response = Response::new(Body::from(Bytes::new()));
         *response.status_mut() = status;
         return response;
     }
-    let (head, body) = request.into_parts();
     let deadline = match deadline::of(&head.headers) {
         Ok(deadline) => deadline,
         Err(fault) => return refuse(head.uri.path(), &fault),
     };
     let answering = async {
         match head.uri.path() {
-            health::CHECK => health::check(app, &head, body).await,
-            health::WATCH => health::watch(app, &head, body, deadline).await,
+            health::CHECK => health::check(app, head, body).await,
+            health::WATCH => health::watch(app, head, body, deadline).await,
             reflection::V1 | reflection::V1_ALPHA => reflection::serve(app, body, deadline),
-            _ => call(app, &head, body, admitted, deadline).await,
+            _ => call(app, head, body, admitted, deadline).await,
         }
     };
     match deadline {
@@ -82,11 +85,11 @@ pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted)
 }
 
 /// What cannot even be answered in gRPC's words: it is not gRPC that was asked for.
-fn unfit(request: &Request) -> Option<StatusCode> {
-    if request.method() != Method::POST {
+fn unfit(head: &Parts) -> Option<StatusCode> {
+    if head.method != Method::POST {
         return Some(StatusCode::METHOD_NOT_ALLOWED);
     }
-    let media_type = request.headers().get(header::CONTENT_TYPE).map(|value| value.as_bytes());
+    let media_type = head.headers.get(header::CONTENT_TYPE).map(|value| value.as_bytes());
     let rest = media_type.and_then(|it| it.get(MEDIA_TYPE.len()..)).unwrap_or_default();
     let rest = rest.strip_prefix(b"+proto").unwrap_or(rest).trim_ascii_start();
     let fits = rest.is_empty() || rest.starts_with(b";");
@@ -101,7 +104,7 @@ fn version_for(path: &str) -> Version {
 async fn call(
     app: &Arc<App>,
     head: &Parts,
-    body: Incoming,
+    body: &mut Arriving,
     admitted: Admitted,
     deadline: deadline::Deadline,
 ) -> Response {
@@ -127,7 +130,7 @@ async fn call(
     let mut response = match result {
         Ok(outcome) => {
             let epoch = activation.is_active(replay::URI).then(|| app.session.epoch().clone());
-            spell(app, Speech { version, epoch }, outcome, deadline)
+            spell(app, Speech { language: version, epoch }, outcome, deadline)
         }
         Err(fault) => answer::failure(&proto::status(version, &fault)),
     };
@@ -145,11 +148,18 @@ fn check_version(head: &Parts, spoken: Version) -> Result<(), Fault> {
 }
 
 /// The one message of a request.
-async fn read_message(app: &App, head: &Parts, body: Incoming, version: Version) -> Result<Bytes, Status> {
+async fn read_message(
+    app: &App,
+    head: &Parts,
+    body: &mut Arriving,
+    version: Version,
+) -> Result<Bytes, Status> {
     let encoding = frame::Encoding::of(&head.headers)?;
     let limits = &app.options.limits;
     let read = match body::collect(body, limits, limits.body_bytes + frame::PREFIX).await {
-        Ok(bytes) => frame::only(bytes, encoding, limits).await,
+        Ok(bytes) => frame::only(bytes, encoding, limits).await.and_then(|message| {
+            proto::check_weight(head.uri.path(), &message, limits.parsed_bytes()).map(|()| message)
+        }),
         // What is told is how large a message may be.
         Err(Fault::BodyTooLarge { .. }) => Err(Fault::BodyTooLarge { limit: limits.body_bytes }),
         Err(fault) => Err(fault),
@@ -157,62 +167,21 @@ async fn read_message(app: &App, head: &Parts, body: Incoming, version: Version)
     read.map_err(|fault| proto::status(version, &fault))
 }
 
-/// How an answer is put.
-struct Speech {
-    version: Version,
-    /// The log's name, for those who want to know where in it they are.
-    epoch: Option<Arc<str>>,
-}
-
-impl Speech {
-    fn mark<'a>(&'a self, view: &TaskView) -> Option<Mark<'a>> {
-        self.epoch.as_ref().map(|epoch| Mark { epoch, seq: view.progress.head, gap: None })
-    }
-
-    fn write_task_item(&self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
-        let start = out.len();
-        proto::write_task_item(self.version, view, shape, out);
-        if let Some(mark) = self.mark(view) {
-            proto::mark_item(self.version, &mark, out, start);
-        }
-    }
-
-    fn write_task(&self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
-        let start = out.len();
-        proto::write_task(self.version, view, shape, out);
-        if let Some(mark) = self.mark(view) {
-            proto::mark_task(self.version, &mark, out, start);
-        }
-    }
-
-    /// As it was spelled for whoever asked before, where that can be.
-    fn write_seen(&self, seen: &Seen, shape: TaskShape, out: &mut Vec<u8>) {
-        let write = |view: &TaskView, out: &mut Vec<u8>| self.write_task(view, shape, out);
-        match (shape.history_length, &self.epoch) {
-            (None, None) => seen.write_whole(proto::index(shape.profile, self.version), out, write),
-            _ => write(&seen.view, out),
-        }
-    }
-}
-
-fn spell(app: &Arc<App>, speech: Speech, outcome: Outcome, deadline: deadline::Deadline) -> Response {
-    let version = speech.version;
+fn spell(
+    app: &Arc<App>,
+    speech: Speech<Version>,
+    outcome: Outcome,
+    deadline: deadline::Deadline,
+) -> Response {
+    let version = speech.language;
     let mut out = frame::open();
     let mut push_state = None;
     match outcome {
-        Outcome::Sent { view, shape } => speech.write_task_item(&view, shape, &mut out),
+        Outcome::Sent { view, shape } => speech.write_task_item(&view, shape, None, &mut out),
         Outcome::Replied(message) => proto::write_message_item(version, &message, &mut out),
         Outcome::Seen { seen, shape } => speech.write_seen(&seen, shape, &mut out),
         Outcome::Canceled { view, shape } => speech.write_task(&view, shape, &mut out),
-        Outcome::Listed { page, shape } => {
-            let page = attache_wire::encode::TaskPage {
-                tasks: page.tasks,
-                next_page_token: page.next_page_token,
-                page_size: page.page_size,
-                total_size: page.total_size,
-            };
-            proto::write_list(&page, shape, &mut out);
-        }
+        Outcome::Listed { page, shape } => proto::write_list(&page, shape, &mut out),
         Outcome::Stream(opened) => {
             return answer::stream(EventStream::new(app, speech, opened, deadline));
         }

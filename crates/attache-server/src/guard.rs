@@ -1,60 +1,64 @@
 //! The first thing every request meets: where it comes from, who sends it, and its number.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use attache_domain::Fault;
 use attache_wire::jsonrpc::RequestId;
 use attache_wire::{Version, rest};
 use bytes::Bytes;
+use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use hyper::body::Body as _;
 
 use crate::app::{Admitted, App, dispatch};
+use crate::arriving::{Arriving, Rest};
 use crate::auth::Caller;
 use crate::http::{Body, Request, Response};
 use crate::{cors, framing, grpc};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Answers one request, whoever it is from; always.
-pub(crate) async fn answer(app: Arc<App>, request: Request) -> Result<Response, Infallible> {
+/// Answers one request, whoever it is from; always. Tells too whether more of the request is to come.
+pub(crate) async fn answer(app: Arc<App>, request: Request) -> (Response, Rest) {
     let number = app.next_request_number();
-    let origin = request.headers().get(header::ORIGIN).cloned();
-    let mut response = match check(&app, &request) {
-        Err(fault) => ending_early(&request, refuse(&request, &fault)),
-        Ok(_) if request.method() == Method::OPTIONS => no_content(),
-        Ok(caller) if tracing::enabled!(tracing::Level::DEBUG) => {
-            let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-            let response = dispatch(&app, request, Admitted { caller, number }).await;
-            tracing::debug!(request = number, %method, path, status = response.status().as_u16(), "answered");
-            response
-        }
-        Ok(caller) => dispatch(&app, request, Admitted { caller, number }).await,
+    let (head, body) = request.into_parts();
+    let mut body = Arriving::new(body);
+    let mut response = match check(&app, &head) {
+        Err(fault) => refuse(&head, &fault),
+        Ok(_) if head.method == Method::OPTIONS => no_content(),
+        Ok(caller) => dispatch(&app, &head, &mut body, Admitted { caller, number }).await,
     };
-    response.headers_mut().insert(REQUEST_ID, HeaderValue::from(number));
-    if let Some(origin) = origin {
-        cors::allow(&mut response, origin);
+    let (method, path, status) = (&head.method, head.uri.path(), response.status().as_u16());
+    tracing::debug!(request = number, %method, path, status, "answered");
+    let rest = body.let_go(&head).await;
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, HeaderValue::from(number));
+    // A client that is not told so may send its next request into a connection that ends, and take that for a broken
+    // network.
+    if rest == Rest::StillComing {
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    Ok(response)
+    if let Some(origin) = head.headers.get(header::ORIGIN) {
+        cors::allow(&mut response, origin.clone());
+    }
+    (response, rest)
 }
 
 /// The card and the health check are public; everything else is for callers.
-fn check(app: &App, request: &Request) -> Result<Caller, Fault> {
-    let authority = request.uri().authority().map(|authority| authority.as_str());
-    app.gate.check_source(authority, request.headers())?;
-    let path = request.uri().path();
+fn check(app: &App, head: &Parts) -> Result<Caller, Fault> {
+    let authority = head.uri.authority().map(|authority| authority.as_str());
+    app.gate.check_source(authority, &head.headers)?;
+    let path = head.uri.path();
     let is_public = path == "/health" || path.starts_with("/.well-known/");
-    if request.method() == Method::OPTIONS || is_public || (grpc::is_for(request) && grpc::is_public(path)) {
+    if head.method == Method::OPTIONS || is_public || (grpc::is_for(head) && grpc::is_public(path)) {
         return Ok(Caller::NOBODY);
     }
-    app.gate.authenticate(request.headers())
+    app.gate.authenticate(&head.headers)
 }
 
 /// Spelled for the binding that the path belongs to.
-fn refuse(request: &Request, fault: &Fault) -> Response {
-    let path = request.uri().path();
-    if grpc::is_for(request) {
+fn refuse(head: &Parts, fault: &Fault) -> Response {
+    let path = head.uri.path();
+    if grpc::is_for(head) {
         return grpc::refuse(path, fault);
     }
     let mut response = if path == "/" {
@@ -65,15 +69,6 @@ fn refuse(request: &Request, fault: &Fault) -> Response {
     if *fault == Fault::Unauthenticated {
         let scheme = HeaderValue::from_static("Bearer realm=\"attache\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
-    }
-    response
-}
-
-/// An HTTP/1 connection ends when the body of a request was not read. A client that is not told so may send its next
-/// request into it and take that for a broken network.
-fn ending_early(request: &Request, mut response: Response) -> Response {
-    if request.version() < http::Version::HTTP_2 && !request.body().is_end_stream() {
-        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }

@@ -6,18 +6,24 @@ use attache_domain::Fault;
 use attache_wire::devtool::commands;
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{Version, version};
+use http::request::Parts;
 
 use crate::app::{Admitted, App};
+use crate::arriving::Arriving;
 use crate::framing::{Framing, rpc_fault};
-use crate::http::{Request, Response};
+use crate::http::Response;
 use crate::perform::{JsonRequest, perform};
 use crate::{body, rest};
 
 /// How much of an unknown method's name is told back.
 const LONGEST_NAME: usize = 80;
 
-pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted) -> Response {
-    let (head, body) = request.into_parts();
+pub(crate) async fn handle(
+    app: &Arc<App>,
+    head: &Parts,
+    body: &mut Arriving,
+    admitted: Admitted,
+) -> Response {
     let requested = version::parse_requested(rest::header(&head.headers, version::NAME), head.uri.query());
     // Until the method is known, errors are spelled as the header asks; no header means 0.3.
     let guess = match &requested {
@@ -54,5 +60,5 @@ pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted)
     }
     let dialect = jsonrpc::dialect(spoken);
     let decode = || attache_wire::decode(dialect, kind, params);
-    perform(app, JsonRequest { head: &head, admitted, framing, dialect, kind }, decode).await
+    perform(app, JsonRequest { head, admitted, framing, dialect, kind }, decode).await
 }

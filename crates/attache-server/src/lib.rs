@@ -5,6 +5,7 @@
 
 mod activation;
 mod app;
+mod arriving;
 mod auth;
 mod body;
 mod card;
@@ -12,6 +13,7 @@ mod cors;
 mod courier;
 mod execute;
 mod framing;
+pub mod fuzz;
 mod gemini_routes;
 mod grpc;
 mod guard;
@@ -24,7 +26,9 @@ mod operate;
 mod options;
 mod perform;
 mod push_state;
+mod reading;
 mod rest;
+mod speech;
 mod sse;
 
 pub use courier::{CourierOptions, HttpCourier};

@@ -3,7 +3,8 @@
 //! A connection is closed when its client lets it lie, takes nothing of what it asked for, or floods it.
 
 mod answer;
-mod frames;
+pub(crate) mod frames;
+mod linger;
 mod socket;
 mod vigil;
 
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::app::App;
+use crate::arriving::Rest;
 use crate::http::Request;
 use crate::{Limits, ServerOptions, guard};
 use answer::{Answer, Sharing};
@@ -151,7 +153,10 @@ async fn watched(
         http::Version::HTTP_2 => Sharing::Shared,
         _ => Sharing::Alone,
     };
-    let response = guard::answer(app, request).await?;
+    let (response, rest) = guard::answer(app, request).await;
+    if rest == Rest::StillComing {
+        vigil.leaves_request_unread();
+    }
     Ok(response.map(|body| Answer::new(body, call, sharing)))
 }
 

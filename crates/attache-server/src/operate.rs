@@ -6,9 +6,9 @@ use attache_domain::{
     CommandSpec, Cursor, Fault, KeptPushConfig, Message, Operation, OperationKind, PushConfigCall,
     PushConfigPage, Scope, TaskId, TaskView, WhenLost,
 };
-use attache_session::{Reply, Seen, Subscription, TaskPage, WhenFinished};
+use attache_session::{Reply, Seen, Subscription, WhenFinished};
 use attache_wire::devtool::Profile;
-use attache_wire::encode::{ArtifactsShown, TaskShape};
+use attache_wire::encode::{ArtifactsShown, TaskPage, TaskShape};
 use attache_wire::{Decoded, Version, replay};
 use http::HeaderMap;
 
@@ -134,6 +134,12 @@ async fn act(
         }
         Operation::List(list) => {
             let page = session.list(scope, &list).await?;
+            let page = TaskPage {
+                tasks: page.tasks,
+                next_page_token: page.next_page_token,
+                page_size: page.page_size,
+                total_size: page.total_size,
+            };
             let artifacts =
                 if list.include_artifacts { ArtifactsShown::Always } else { ArtifactsShown::Never };
             let profile = activation.profile().unwrap_or(Profile::Plain);

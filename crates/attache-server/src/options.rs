@@ -73,6 +73,15 @@ pub struct Limits {
     pub shutdown_patience: Duration,
 }
 
+impl Limits {
+    /// What a request may take in memory once it is read: a list of tiny values takes a hundred times its text.
+    pub(crate) fn parsed_bytes(&self) -> usize {
+        /// Where bodies may be small only, they may still be lists of tiny values.
+        const LEAST: usize = 16 << 20;
+        self.body_bytes.saturating_mul(8).max(LEAST)
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

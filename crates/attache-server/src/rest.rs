@@ -4,18 +4,23 @@ use std::sync::Arc;
 
 use attache_domain::Fault;
 use attache_wire::{json, rest, version};
+use http::request::Parts;
 use http::{HeaderMap, Method};
-use hyper::body::Incoming;
 use serde_json::Value;
 
 use crate::app::{Admitted, App};
+use crate::arriving::Arriving;
 use crate::body;
 use crate::framing::{Framing, rest_fault};
-use crate::http::{Request, Response};
+use crate::http::Response;
 use crate::perform::{JsonRequest, perform};
 
-pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted) -> Response {
-    let (head, body) = request.into_parts();
+pub(crate) async fn handle(
+    app: &Arc<App>,
+    head: &Parts,
+    body: &mut Arriving,
+    admitted: Admitted,
+) -> Response {
     let path = head.uri.path();
     let route = match rest::route(head.method.as_str(), path) {
         Ok(route) => route,
@@ -28,26 +33,21 @@ pub(crate) async fn handle(app: &Arc<App>, request: Request, admitted: Admitted)
     if let Err(fault) = checked {
         return framing.fault(&fault);
     }
-    let body = match read_body(app, &head.method, &head.headers, body).await {
+    let body = match read_body(app, head, body).await {
         Ok(body) => body,
         Err(fault) => return framing.fault(&fault),
     };
     let decode = || rest::decode(&route, head.uri.query().unwrap_or_default(), body);
-    let request = JsonRequest { head: &head, admitted, framing, dialect: route.dialect, kind: route.kind };
+    let request = JsonRequest { head, admitted, framing, dialect: route.dialect, kind: route.kind };
     perform(app, request, decode).await
 }
 
-async fn read_body(
-    app: &App,
-    method: &Method,
-    headers: &HeaderMap,
-    body: Incoming,
-) -> Result<Option<Value>, Fault> {
-    if method != Method::POST {
+async fn read_body(app: &App, head: &Parts, body: &mut Arriving) -> Result<Option<Value>, Fault> {
+    if head.method != Method::POST {
         return Ok(None);
     }
     let limits = &app.options.limits;
-    let bytes = body::read(headers, body, limits).await?;
+    let bytes = body::read(&head.headers, body, limits).await?;
     if bytes.is_empty() {
         return Ok(None);
     }

@@ -2,6 +2,7 @@
 
 mod ending;
 mod events;
+pub(crate) mod fuzz;
 mod hide;
 mod host;
 mod legacy_sse;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::offer::{MOST_TOOLS, Offer};
 use crate::outcome::{self, Source};
-use crate::{ServerOptions, Transport, input};
+use crate::{ServerOptions, Transport, connection, input};
 
 const SOURCE: Source<'_> = Source { server: "server", tool: "tool" };
 
@@ -58,6 +58,11 @@ pub fn answer(text: &[u8]) {
     }
 }
 
+/// A server's stream of events.
+pub fn events(stream: &[u8]) {
+    connection::fuzz::events(stream);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -97,11 +102,18 @@ mod tests {
         r#""contents":"#,
         r#""uri":"#,
         r#""blob":"#,
+        "event: endpoint\n",
+        "data: /x",
+        "data:https://evil.test",
+        "\n",
+        "\r",
+        "\r\n\r\n",
     ];
 
     fn all(bytes: &[u8]) {
         tools(bytes);
         answer(bytes);
+        events(bytes);
     }
 
     proptest! {

@@ -6,11 +6,10 @@ use std::path::{Component, Path};
 
 use attache_net::Url;
 use attache_tool::{IgnoreSources, Workspace};
-use ignore::gitignore::GitignoreBuilder;
 
 use crate::path_pattern::PathPattern;
 use crate::text_form::TextForm;
-use crate::{html, mentions, replace, shell, text_file, workspace};
+use crate::{ask_user, html, ignoring, mentions, replace, shell, text_file, web_fetch, workspace};
 
 /// Three texts with a NUL between them: a file, what to find in it, and what to put there.
 pub fn edit(texts: &[u8]) {
@@ -28,11 +27,11 @@ pub fn program_output(bytes: &[u8]) {
 /// The bytes of a file: text that was understood is written back as the same bytes.
 pub fn file(bytes: &[u8]) {
     if let Some((form, text)) = TextForm::decode(bytes) {
-        let written = form.encode(&text);
-        assert_eq!(TextForm::decode(&written), Some((form, text.clone())));
-        // A second mark in the text is not one that anybody wrote on purpose.
+        // A second mark in the text is not one that anybody wrote on purpose, and is left out.
         if !text.starts_with('\u{feff}') {
+            let written = form.encode(&text);
             assert_eq!(written, bytes);
+            assert_eq!(TextForm::decode(&written), Some((form, text.clone())));
         }
         let plain = form.with_plain_ends(&text).into_owned();
         assert_eq!(form.with_own_ends(plain), text, "line ends come back");
@@ -86,19 +85,19 @@ pub fn pattern(text: &[u8]) {
     }
 }
 
-/// Rules about files that are left alone.
-pub fn ignore_rules(text: &[u8]) {
-    let text = String::from_utf8_lossy(text);
-    let mut rules = GitignoreBuilder::new("/project");
-    for line in text.lines() {
-        // A line that is no rule is passed over, as git does.
-        let _ = rules.add_line(None, line);
-    }
-    if let Ok(rules) = rules.build() {
-        for path in ["/project/a", "/project/a/b.rs", "/project/.git", "/project/é/\u{202e}"] {
-            let _ = rules.matched(path, false);
-        }
-    }
+/// Rules about files that are left alone, of several places at once.
+pub fn ignore_rules(texts: &[u8]) {
+    ignoring::fuzz::rules_of_a_project(texts);
+}
+
+/// Questions of a model and a person's answers to them, as one JSON object.
+pub fn answers(text: &[u8]) {
+    ask_user::fuzz::answered(text);
+}
+
+/// What a server sends for a URL: its media type in the first line, then the bytes. The same as a prompt with URLs in it.
+pub fn web(answer: &[u8]) {
+    web_fetch::fuzz::fetched(answer);
 }
 
 #[cfg(test)]
@@ -144,6 +143,10 @@ mod tests {
         "\x1b]0;t",
         "",
         "/project/one/",
+        "https://a.test/",
+        "text/html; charset=latin1\n",
+        r#"{"questions":[{"question":"q","header":"h","type":"yesno"}],"answers":"#,
+        r#""yes""#,
         "\u{202e}",
     ];
 
@@ -155,6 +158,14 @@ mod tests {
         path(bytes);
         pattern(bytes);
         ignore_rules(bytes);
+        answers(bytes);
+        web(bytes);
+    }
+
+    #[test]
+    fn what_once_did_harm_does_none() {
+        file(b"\xff\xfe\xff\xfe\xff\xff\x0a\0\x0b\x60");
+        program_output(b"\xc3\x0c\x1b\x1b[0000001599396Cz\xff\xff\xff");
     }
 
     proptest! {

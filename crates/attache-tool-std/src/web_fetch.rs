@@ -5,6 +5,7 @@
 
 mod body;
 mod fetch;
+pub(crate) mod fuzz;
 mod pace;
 mod report;
 mod share;

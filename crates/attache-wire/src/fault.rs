@@ -93,6 +93,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         Fault::TenantNotFound { .. } => (-32602, 404, "NOT_FOUND", "TENANT_NOT_FOUND", "InvalidParamsError"),
         Fault::Internal => (-32603, 500, "INTERNAL", "INTERNAL_ERROR", "InternalError"),
         Fault::Unavailable => (-32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
+        Fault::Overloaded => (-32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
         Fault::Unauthenticated => (-32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError"),
         Fault::Forbidden { .. } => {
             (-32600, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "InvalidRequestError")
@@ -149,7 +150,8 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         | Fault::Internal
         | Fault::Unauthenticated
         | Fault::Forbidden { .. }
-        | Fault::Unavailable => Vec::new(),
+        | Fault::Unavailable
+        | Fault::Overloaded => Vec::new(),
     }
 }
 

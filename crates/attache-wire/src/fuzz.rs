@@ -5,15 +5,22 @@
 use attache_domain::{Message, Operation, OperationKind};
 use serde_json::{Value, json};
 
-use crate::{Dialect, Version, decode, devtool, encode, extensions, json, jsonrpc, percent, rest, version};
+use crate::{Dialect, Version, decode, encode, extensions, json, jsonrpc, percent, replay, rest, version};
+
+mod devtool;
+mod proto;
 
 const DEPTH: usize = 64;
+
+/// Little enough that generated requests are weighed.
+const WEIGHT: usize = 4096;
 
 /// What is said about a request repeats parts of it.
 const MOST_SAID: usize = 4096;
 
 /// The body of a JSON-RPC request.
 pub fn jsonrpc(body: &[u8]) {
+    let _ = json::check_weight(body, WEIGHT);
     let envelope = match jsonrpc::parse(body, DEPTH) {
         Ok(envelope) => envelope,
         Err((id, fault)) => {
@@ -56,7 +63,7 @@ pub fn operations(params: &[u8]) {
             assert_eq!(read, decode(dialect, kind, Some(params.clone())), "read twice, read alike");
         }
     }
-    let _ = devtool::routes::read_execute(&params);
+    let _ = crate::devtool::routes::read_execute(&params);
 }
 
 /// The parameters of send in every dialect; what can be read and is written again is read as the same.
@@ -70,6 +77,33 @@ pub fn message(params: &[u8]) {
             let Some(again) = sent(dialect, json!({ "message": once })) else { continue };
             assert_eq!(written(dialect, &again), once, "in {dialect:?}");
         }
+    }
+}
+
+/// The message of a gRPC request, in both versions: what can be read and is written again is read as the same, also in
+/// JSON, and what is said about the rest fits into headers.
+pub fn proto(message: &[u8]) {
+    proto::request(message);
+}
+
+/// What clients say in the words of the development-tool extension: settings, and answers about calls.
+pub fn devtool(text: &[u8]) {
+    devtool::said(text);
+}
+
+/// A cursor of the replay extension or the id of an event: one that is taken is spelled and taken again as the same.
+pub fn cursor(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    match replay::parse(&text) {
+        Ok(cursor) => {
+            let spelled = match &cursor.epoch {
+                Some(epoch) => replay::spell(epoch, cursor.seq),
+                None => cursor.seq.to_string(),
+            };
+            assert!(spelled.len() <= text.len(), "{spelled:?} of {text:?}");
+            assert_eq!(replay::parse(&spelled), Ok(cursor));
+        }
+        Err(fault) => check_said(&rest::error(Version::V1_0, &fault).body, b""),
     }
 }
 
@@ -102,7 +136,7 @@ pub fn headers(text: &[u8]) {
     for (place, uri) in uris.iter().enumerate() {
         assert!(!uri.is_empty() && uri.trim() == uri && !uri.contains(','), "{uri:?}");
         assert!(!uris[..place].contains(uri), "{uri:?} is asked for once");
-        let _ = devtool::speaks(uri);
+        let _ = crate::devtool::speaks(uri);
     }
     assert_eq!(extensions::requested(uris.iter().map(String::as_str)), uris, "what was read is read alike");
 }
@@ -174,9 +208,31 @@ mod tests {
         "é",
     ];
 
+    /// A request of 1.0 whose one part holds `inner`, `levels` times in a list or in an object.
+    fn nested(levels: usize, inner: fn(Value) -> Value) -> Vec<u8> {
+        let mut out = Vec::new();
+        let data = (0..levels).fold(json!(1), |data, _| inner(data));
+        let params = json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"data": data}]}});
+        let message = sent(Dialect::V1_0, params).expect("a message");
+        crate::proto::write_message_item(Version::V1_0, &message, &mut out);
+        out
+    }
+
+    #[test]
+    fn what_is_written_in_protobuf_can_be_read_however_deep_it_is() {
+        for levels in [1, 20, 28, 29, 30, 31, 32, 40, 43, 44, 45, 46, 47, 48, 60, 100] {
+            // An item has its message where a request of 1.0 has it.
+            proto(&nested(levels, |data| json!([data])));
+            proto(&nested(levels, |data| json!({ "a": data })));
+        }
+    }
+
     proptest! {
         #[test]
         fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            proto(&bytes);
+            devtool(&bytes);
+            cursor(&bytes);
             headers(&bytes);
             escapes(&bytes);
             base64(&bytes);
@@ -186,6 +242,7 @@ mod tests {
         #[test]
         fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..12)) {
             let text = words.concat();
+            cursor(text.as_bytes());
             headers(text.as_bytes());
             escapes(text.as_bytes());
             base64(text.as_bytes());

@@ -7,6 +7,11 @@ use attache_domain::Fault;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+mod weight;
+
+pub use weight::check_weight;
+pub(crate) use weight::too_heavy;
+
 /// Deeper than this the JSON parser itself gives up; a higher limit has no effect.
 pub const DEEPEST: usize = 127;
 

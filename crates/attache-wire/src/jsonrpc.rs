@@ -147,7 +147,8 @@ pub fn http_status(fault: &Fault) -> u16 {
         | Fault::Forbidden { .. }
         | Fault::BodyTooLarge { .. }
         | Fault::MediaTypeNotAccepted { .. }
-        | Fault::Unavailable => fault::names(fault).http_status,
+        | Fault::Unavailable
+        | Fault::Overloaded => fault::names(fault).http_status,
         _ => 200,
     }
 }

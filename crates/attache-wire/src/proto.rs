@@ -27,6 +27,7 @@ mod replay;
 mod status;
 mod transcode;
 mod value;
+mod weight;
 
 pub use decode::decode;
 pub use encode::{
@@ -36,6 +37,7 @@ pub use encode::{
 pub use replay::{mark_item, mark_task};
 pub use status::{Code, Status, status};
 pub use transcode::{card, write_occasion};
+pub use weight::check_weight;
 
 /// The services of the two versions, by their full names.
 pub const SERVICES: [(Version, &str); 2] =

@@ -12,6 +12,7 @@ mod keys_command;
 mod logging;
 mod mcp;
 mod models;
+mod open_files;
 mod plain;
 mod premises;
 mod report;

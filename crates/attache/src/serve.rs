@@ -11,9 +11,10 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::ServeArguments;
+use crate::open_files::connections_within;
 use crate::report::hinted;
 use crate::wiring::Attended;
-use crate::{logging, wiring};
+use crate::{logging, open_files, wiring};
 
 #[expect(
     clippy::disallowed_methods,
@@ -27,22 +28,23 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let agent_flags = agent.flags(&flags);
     let settings = attache_config::load(flags, &environment, &current_dir)?;
     logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
-    raise_file_limit();
+    let open_files = open_files::raise_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(Box::pin(serve(settings, agent_flags)))
+    runtime.block_on(Box::pin(serve(settings, agent_flags, open_files)))
 }
 
-async fn serve(settings: Settings, flags: AgentFlags) -> anyhow::Result<()> {
+async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
     let (agent, model) = wiring::agent(&settings, flags, Attended::Yes)?;
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
     let address = listener.local_addr().context("cannot tell the address")?;
     let listening_at = format!("http://{address}");
     let base_url = settings.public_url.clone().unwrap_or_else(|| listening_at.clone());
-    let options = wiring::server_options(&settings, &base_url)?;
+    let mut options = wiring::server_options(&settings, &base_url)?;
+    options.limits.connections = connections_within(open_files, options.limits.connections);
     let stores = wiring::stores(&settings)?;
     let session_options =
         SessionOptions { push: wiring::push(&settings)?, ..wiring::session_options(&settings) };
@@ -131,14 +133,4 @@ fn stop_on_signals(handle: ServerHandle) -> anyhow::Result<()> {
         }
     });
     Ok(())
-}
-
-/// Every open stream is a file to the system, and its usual limit is low.
-fn raise_file_limit() {
-    use nix::sys::resource::{Resource, getrlimit, setrlimit};
-    let raised = getrlimit(Resource::RLIMIT_NOFILE)
-        .and_then(|(_, most)| setrlimit(Resource::RLIMIT_NOFILE, most, most));
-    if let Err(error) = raised {
-        tracing::debug!(%error, "the limit of open files stays as it is");
-    }
 }

@@ -24,15 +24,20 @@ pub(crate) fn load(found: &FoundFile, extension: Option<&str>) -> Result<CustomC
         name::check(extension)?;
     }
     let text = read(&found.place, &found.within).map_err(|error| format!("it cannot be read: {error}"))?;
+    let (template, description) = understand(&text)?;
+    let description = description.unwrap_or_else(|| default_description(found));
+    Ok(CustomCommand::new(found, description, template, extension))
+}
+
+/// The prompt of a file and its description, if it has one.
+pub(crate) fn understand(text: &str) -> Result<(Template, Option<String>), String> {
     let CommandFile { prompt, description } =
-        toml::from_str(&text).map_err(|error| not_understood(&text, &error))?;
+        toml::from_str(text).map_err(|error| not_understood(text, &error))?;
     if prompt.trim().is_empty() {
         return Err(format!("`prompt` is empty; {EXPECTED}"));
     }
     let template = Template::parse(&prompt).map_err(|what| format!("in `prompt`, {what}"))?;
-    let description = description.map(|text| in_one_line(&text)).filter(|text| !text.is_empty());
-    let description = description.unwrap_or_else(|| default_description(found));
-    Ok(CustomCommand::new(found, description, template, extension))
+    Ok((template, description.map(|text| in_one_line(&text)).filter(|text| !text.is_empty())))
 }
 
 fn not_understood(text: &str, error: &toml::de::Error) -> String {

@@ -28,7 +28,7 @@ fn judge(status: u16, retry_after: Option<Duration>) -> Delivered {
 }
 
 /// Seconds, or a date.
-fn pause(text: &str, now: Timestamp) -> Option<Duration> {
+pub(super) fn pause(text: &str, now: Timestamp) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<u64>() {
         return Some(Duration::from_secs(seconds));

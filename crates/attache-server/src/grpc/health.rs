@@ -12,18 +12,18 @@ use bytes::Bytes;
 use futures_util::{Stream, stream};
 use http::request::Parts;
 use http_body::Frame;
-use hyper::body::Incoming;
 use prost::Message;
 
 use super::deadline::{self, Deadline};
 use super::{answer, frame, read_message, reflection};
 use crate::app::App;
+use crate::arriving::Arriving;
 use crate::http::Response;
 
 pub(super) const CHECK: &str = "/grpc.health.v1.Health/Check";
 pub(super) const WATCH: &str = "/grpc.health.v1.Health/Watch";
 
-pub(super) async fn check(app: &App, head: &Parts, body: Incoming) -> Response {
+pub(super) async fn check(app: &App, head: &Parts, body: &mut Arriving) -> Response {
     match service_named(app, head, body).await {
         Err(status) => answer::failure(&status),
         Ok(service) if !is_known(&service) => {
@@ -36,7 +36,7 @@ pub(super) async fn check(app: &App, head: &Parts, body: Incoming) -> Response {
 }
 
 /// Says how things are, and once more when the server stops.
-pub(super) async fn watch(app: &Arc<App>, head: &Parts, body: Incoming, deadline: Deadline) -> Response {
+pub(super) async fn watch(app: &Arc<App>, head: &Parts, body: &mut Arriving, deadline: Deadline) -> Response {
     let service = match service_named(app, head, body).await {
         Ok(service) => service,
         Err(status) => return answer::failure(&status),
@@ -78,7 +78,7 @@ fn watching(app: Arc<App>, status: ServingStatus, deadline: Deadline) -> impl St
     })
 }
 
-async fn service_named(app: &App, head: &Parts, body: Incoming) -> Result<String, Status> {
+async fn service_named(app: &App, head: &Parts, body: &mut Arriving) -> Result<String, Status> {
     let message = read_message(app, head, body, Version::V1_0).await?;
     match HealthCheckRequest::decode(message) {
         Ok(request) => Ok(request.service),

@@ -19,13 +19,13 @@ use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, stream};
 use http_body::Frame;
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
 use prost::Message;
 use prost_types::{DescriptorProto, FileDescriptorSet};
 
 use super::deadline::{self, Deadline};
 use super::{answer, frame};
 use crate::app::App;
+use crate::arriving::Arriving;
 use crate::http::Response;
 
 pub(super) const V1: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
@@ -39,18 +39,18 @@ pub(super) fn services() -> impl Iterator<Item = &'static str> {
     DEFINITIONS.services.iter().map(String::as_str)
 }
 
-pub(super) fn serve(app: &Arc<App>, body: Incoming, deadline: Deadline) -> Response {
-    answer::stream(answers(app.clone(), body, deadline))
+pub(super) fn serve(app: &Arc<App>, body: &mut Arriving, deadline: Deadline) -> Response {
+    answer::stream(answers(app.clone(), body.take(), deadline))
 }
 
 struct Asking {
     app: Arc<App>,
-    body: Incoming,
+    body: Arriving,
     buffer: BytesMut,
     over: bool,
 }
 
-fn answers(app: Arc<App>, body: Incoming, deadline: Deadline) -> impl Stream<Item = Frame<Bytes>> {
+fn answers(app: Arc<App>, body: Arriving, deadline: Deadline) -> impl Stream<Item = Frame<Bytes>> {
     let asking = Asking { app, body, buffer: BytesMut::new(), over: false };
     stream::unfold(asking, move |mut asking| async move {
         if asking.over {
@@ -103,7 +103,7 @@ async fn next_question(asking: &mut Asking) -> Result<Option<ServerReflectionReq
     }
 }
 
-fn answer_to(question: ServerReflectionRequest) -> Bytes {
+pub(super) fn answer_to(question: ServerReflectionRequest) -> Bytes {
     let response = match &question.message_request {
         Some(MessageRequest::FileByFilename(name)) => file(DEFINITIONS.files.get(name), "file", name),
         Some(MessageRequest::FileContainingSymbol(name)) => {

@@ -4,6 +4,8 @@
 //! Who sends far more of them than the answers that they take can explain is cut off. Only frame heads are looked at, and
 //! only after HTTP/2's opening words; everything else about the protocol is hyper's.
 
+pub(crate) mod fuzz;
+
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -60,9 +62,14 @@ impl FrameCounter {
         Self { place: Place::Preface(0), left: BURST, refilled: Instant::now(), written: 0 }
     }
 
+    /// Whether it was seen that this is not HTTP/2.
+    pub(super) fn is_another_protocol(&self) -> bool {
+        matches!(self.place, Place::Elsewhere)
+    }
+
     /// The client has been sent so many bytes.
     pub(super) fn wrote(&mut self, bytes: usize) {
-        if matches!(self.place, Place::Elsewhere) {
+        if self.is_another_protocol() {
             return;
         }
         self.written += bytes;

@@ -9,18 +9,36 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::frames::FrameCounter;
+use super::linger::{Linger, poll_discard};
 use super::vigil::Vigil;
 
-/// Passes every byte on; tells the vigil when the client takes none, and breaks off floods.
+/// Passes every byte on; tells the vigil when the client takes none, breaks off floods, and closes gently.
 pub(super) struct Socket {
     stream: TcpStream,
     frames: FrameCounter,
     vigil: Arc<Vigil>,
+    closing: Closing,
+}
+
+enum Closing {
+    NotYet,
+    /// The client knows that nothing more comes, and still sends.
+    Lingers(Linger),
+    Done,
 }
 
 impl Socket {
     pub(super) fn new(stream: TcpStream, vigil: Arc<Vigil>) -> Self {
-        Self { stream, frames: FrameCounter::new(), vigil }
+        Self { stream, frames: FrameCounter::new(), vigil, closing: Closing::NotYet }
+    }
+
+    /// Whether the client is known, or can be seen, to go on sending.
+    fn is_sent_more(&mut self, context: &mut Context<'_>) -> bool {
+        self.frames.is_another_protocol()
+            && match poll_discard(&mut self.stream, context) {
+                Poll::Ready(length) => length > 0,
+                Poll::Pending => self.vigil.is_request_unread(),
+            }
     }
 
     fn note(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
@@ -44,7 +62,11 @@ impl AsyncRead for Socket {
         let this = self.get_mut();
         let before = buffer.filled().len();
         ready!(Pin::new(&mut this.stream).poll_read(context, buffer))?;
-        Poll::Ready(this.frames.read(&buffer.filled()[before..]).map_err(io::Error::other))
+        let read = &buffer.filled()[before..];
+        if !read.is_empty() {
+            this.vigil.socket_gave_bytes();
+        }
+        Poll::Ready(this.frames.read(read).map_err(io::Error::other))
     }
 }
 
@@ -74,6 +96,23 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_shutdown(context)
+        let this = self.get_mut();
+        loop {
+            match &mut this.closing {
+                Closing::NotYet => {
+                    ready!(Pin::new(&mut this.stream).poll_shutdown(context))?;
+                    this.closing = if this.is_sent_more(context) {
+                        Closing::Lingers(Linger::new())
+                    } else {
+                        Closing::Done
+                    };
+                }
+                Closing::Lingers(linger) => {
+                    ready!(linger.poll(&mut this.stream, context));
+                    this.closing = Closing::Done;
+                }
+                Closing::Done => return Poll::Ready(Ok(())),
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! how long a part of an answer has. Work of ours is never timed here: an answer that takes long, or a stream with
 //! nothing to say, may. Nothing is written per byte; the clocks are looked at when they could have run out.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -55,6 +55,10 @@ pub(super) struct Vigil {
     /// When a part of any answer was taken last. A connection may be that of many clients behind a proxy: one that takes
     /// nothing must not cost the others theirs, and holds no more than its part.
     taken: Mark,
+    /// The last request was answered before all of it had come.
+    request_unread: AtomicBool,
+    /// The client has said something that is not, or not yet, a call.
+    heard: AtomicBool,
 }
 
 /// A moment in milliseconds since the connection's beginning, or never.
@@ -86,13 +90,32 @@ impl Vigil {
             socket: Mark::default(),
             answers: Mutex::default(),
             taken: Mark::default(),
+            request_unread: AtomicBool::new(false),
+            heard: AtomicBool::new(false),
         })
     }
 
     /// A call has come in; it is under way until what is returned is dropped.
     pub(super) fn call(self: &Arc<Self>) -> Call {
         self.calls.fetch_add(1, Ordering::Relaxed);
+        self.heard.store(false, Ordering::Relaxed);
         Call { vigil: self.clone(), waiting: None }
+    }
+
+    /// The client is told that the connection ends, while it may still be sending.
+    pub(super) fn leaves_request_unread(&self) {
+        self.request_unread.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn socket_gave_bytes(&self) {
+        if !self.heard.load(Ordering::Relaxed) {
+            self.heard.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the client may be in the middle of saying something that nobody waits for.
+    pub(super) fn is_request_unread(&self) -> bool {
+        self.request_unread.load(Ordering::Relaxed) || self.heard.load(Ordering::Relaxed)
     }
 
     pub(super) fn socket_is_full(&self) {
@@ -189,6 +212,7 @@ impl Drop for Call {
     fn drop(&mut self) {
         self.is_asked();
         self.vigil.last_call.set(self.vigil.began.elapsed());
+        self.vigil.heard.store(false, Ordering::Relaxed);
         self.vigil.calls.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -40,8 +40,8 @@ impl Events {
     }
 }
 
-struct Parser {
-    ready: VecDeque<Event>,
+pub(super) struct Parser {
+    pub(super) ready: VecDeque<Event>,
     /// The beginning of a line whose end has not come.
     line: Vec<u8>,
     event: Event,
@@ -54,7 +54,7 @@ struct Parser {
 }
 
 impl Parser {
-    fn new(largest: usize) -> Self {
+    pub(super) fn new(largest: usize) -> Self {
         Self {
             ready: VecDeque::new(),
             line: Vec::new(),
@@ -67,7 +67,7 @@ impl Parser {
         }
     }
 
-    fn push(&mut self, mut bytes: &[u8]) -> Result<(), WebFailure> {
+    pub(super) fn push(&mut self, mut bytes: &[u8]) -> Result<(), WebFailure> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_return) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];

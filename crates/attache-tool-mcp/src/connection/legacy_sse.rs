@@ -40,7 +40,7 @@ impl LegacySse {
 }
 
 /// Where to send to, on the same server: credentials go nowhere else.
-fn endpoint(url: &Url, told: &str) -> Result<Url, ConnectError> {
+pub(super) fn endpoint(url: &Url, told: &str) -> Result<Url, ConnectError> {
     let wrong = |what: &str| ConnectError::NotUnderstood(what.to_owned());
     let endpoint = url.join(told).map_err(|_| wrong("it names no proper place to send to"))?;
     if endpoint.origin() != url.origin() || !endpoint.username().is_empty() || endpoint.password().is_some() {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// Pieces of the end are dropped whole, so they are small.
-const PIECE: usize = 64 * 1024;
+pub(super) const PIECE: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(super) struct Bounded {

@@ -1,5 +1,7 @@
 //! Arbitrary bytes as what a program says.
 
+use super::bounded::PIECE;
+use super::page::COLUMNS;
 use super::transcript::Transcript;
 
 const LIMIT: usize = 2000;
@@ -13,8 +15,9 @@ pub(crate) fn said(bytes: &[u8]) {
     if !is_binary && !was_binary {
         assert_eq!(pieced, whole);
     }
-    // The rows that can still change come on top, each as wide as a program likes within what it said.
-    assert!(whole.len() <= 2 * LIMIT + 4 * bytes.len() + 200, "{} bytes of {}", whole.len(), bytes.len());
+    // The rows that can still change come on top, each as wide as the terminal or as what was said there.
+    let most = LIMIT + PIECE + ROWS * COLUMNS + 4 * bytes.len() + 200;
+    assert!(whole.len() <= most, "{} bytes of {}", whole.len(), bytes.len());
 }
 
 fn transcript<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (String, bool) {

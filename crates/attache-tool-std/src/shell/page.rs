@@ -8,6 +8,8 @@ use super::controls::{Erased, Piece};
 
 /// How far back a program can still change lines: the height of the terminal.
 pub(super) const ROWS: usize = 30;
+/// How far to the right a program can move without writing: the width of the terminal.
+pub(super) const COLUMNS: usize = 80;
 /// A line that grows longer than this is handed on in parts, so that it needs no memory.
 const LONGEST_LINE: usize = 16 * 1024;
 
@@ -115,8 +117,10 @@ impl Page {
         *self = Self { settled: self.take_settled(), ..Self::new(self.rows) };
     }
 
+    /// As on a terminal, nobody gets beyond its edge by moving, or beyond what was written there.
     fn move_to(&mut self, column: usize) {
-        self.column = column.min(LONGEST_LINE);
+        let written = self.lines[self.row].length;
+        self.column = column.min(written.max(COLUMNS - 1));
     }
 
     fn erase_line(&mut self, erased: Erased) {
@@ -222,7 +226,11 @@ mod tests {
     #[test]
     fn huge_movements_are_bounded() {
         check("a\x1b[99999999999999Bb\x1b[99999999D\x1b[9999999Ac", "cb");
-        assert!(shown("\x1b[999999999Cx").len() <= LONGEST_LINE + 1);
+        let edge = " ".repeat(COLUMNS - 1);
+        check("\x1b[999999999Cx", &format!("{edge}x"));
+        check("\x1b[1;999999999Hx", &format!("{edge}x"));
+        let long = "x".repeat(2 * COLUMNS);
+        check(&format!("{long}\r\x1b[999999999Cy"), &format!("{long}y"));
     }
 
     proptest! {

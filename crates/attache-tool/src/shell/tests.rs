@@ -310,4 +310,6 @@ fn letters_beyond_the_grammar_s_table_are_letters() {
 fn a_name_that_cannot_be_assigned_to_is_not_looked_past() {
     unsure("é=1 git status");
     unsure("日=1");
+    unsure("1=2 ls");
+    unsure("0x=2 git status");
 }

@@ -277,7 +277,7 @@ impl<'a> Walker<'a> {
     fn assignment(&mut self, node: Node<'_>) -> Assignment {
         let name = node.child_by_field_name("name").map(|name| self.text(name)).unwrap_or_default();
         // To the shell, what looks like an assignment to any other name is the name of a program.
-        self.found.sure &= name.is_ascii();
+        self.found.sure &= is_name(name);
         let value = match node.child_by_field_name("value") {
             Some(value) if value.kind() == "array" => Word::Unknown,
             Some(value) => decode(self.text(value)),
@@ -295,6 +295,11 @@ impl<'a> Walker<'a> {
     fn text(&self, node: Node<'_>) -> &'a str {
         self.line.get(node.byte_range()).unwrap_or_default()
     }
+}
+
+fn is_name(text: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    text.bytes().all(fits) && text.bytes().next().is_some_and(|first| !first.is_ascii_digit())
 }
 
 fn last_command(mut node: Node<'_>) -> Node<'_> {

@@ -3,13 +3,15 @@
 //! Strings and bytes are moved out of the generated messages. Unlike JSON, protobuf cannot say that a text is
 //! missing rather than empty, so an empty one counts as missing.
 
-use attache_domain::{Base64, Fault, OperationKind, Role, TaskId};
+use attache_domain::{Base64, ContextId, Fault, Message, MessageId, OperationKind, Part, Role, TaskId};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use prost::Message;
+use prost_types::Struct;
 
 use super::dialect;
+use super::value::read_object;
+use crate::decode::message::understand;
 use crate::decode::reading::{Place, Reading};
 use crate::{Decoded, Version};
 
@@ -28,7 +30,7 @@ pub fn decode(version: Version, kind: OperationKind, message: Bytes) -> Result<D
     Ok(Decoded { operation, tenant: Some(tenant).filter(|tenant| !tenant.is_empty()), profile })
 }
 
-fn parse<M: Message + Default>(message: Bytes) -> Result<M, Fault> {
+fn parse<M: prost::Message + Default>(message: Bytes) -> Result<M, Fault> {
     M::decode(message)
         .map_err(|error| Fault::InvalidRequest { what: format!("the message cannot be read: {error}") })
 }
@@ -46,8 +48,57 @@ fn nonempty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn tasks(ids: Vec<String>) -> Vec<TaskId> {
-    ids.into_iter().map(TaskId::from).collect()
+/// What both versions say of a message beside its parts.
+struct MessageMembers {
+    id: String,
+    role: i32,
+    context: String,
+    task: String,
+    reference_tasks: Vec<String>,
+    extensions: Vec<String>,
+    metadata: Option<Struct>,
+}
+
+/// A message whose parts, and what the list of them is called, are its version's own.
+fn read_message<P>(
+    reading: &mut Reading,
+    members: MessageMembers,
+    (parts_name, parts): (&str, Vec<P>),
+    read_part: impl Fn(&mut Reading, P, Place<'_>) -> Option<Part>,
+    place: Place<'_>,
+) -> Option<Message> {
+    let id = required(reading, members.id, place.member("message_id"));
+    let role = read_role(reading, members.role, place.member("role"));
+    let parts = read_parts(reading, parts, read_part, place.member(parts_name));
+    let metadata = read_object(reading, members.metadata, place.member("metadata"));
+    let message = Message {
+        id: MessageId::from(id?),
+        role: role?,
+        parts: parts?,
+        context: nonempty(members.context).map(ContextId::from),
+        task: nonempty(members.task).map(TaskId::from),
+        wishes: None,
+        command: None,
+        reference_tasks: members.reference_tasks.into_iter().map(TaskId::from).collect(),
+        extensions: members.extensions,
+        metadata,
+    };
+    understand(reading, message, place, "task_id")
+}
+
+fn read_parts<P>(
+    reading: &mut Reading,
+    parts: Vec<P>,
+    read_part: impl Fn(&mut Reading, P, Place<'_>) -> Option<Part>,
+    place: Place<'_>,
+) -> Option<Vec<Part>> {
+    if parts.is_empty() {
+        return reading.refuse(place, "must hold at least one part");
+    }
+    let parts = parts.into_iter().enumerate();
+    // Read to the end, so that all that is wrong is told.
+    let read: Vec<_> = parts.map(|(index, part)| read_part(reading, part, place.item(index))).collect();
+    read.into_iter().collect()
 }
 
 fn read_role(reading: &mut Reading, role: i32, place: Place<'_>) -> Option<Role> {

@@ -32,9 +32,12 @@ pub struct Status {
     pub details: Vec<u8>,
 }
 
-/// Longer texts are cut: all of it travels in headers, for which clients have little room.
-const LONGEST: usize = 512;
-const LONGEST_VIOLATION: usize = 200;
+/// Bytes of a text; longer ones are cut. All of it travels in headers, in percent form or in base64, and many clients
+/// take no more than 8 KiB of those.
+const LONGEST: usize = 480;
+const LONGEST_VIOLATION: usize = 160;
+/// Bytes of all violations together; those that do not fit are left out.
+const MOST_OF_VIOLATIONS: usize = 2048;
 
 pub fn status(version: Version, fault: &Fault) -> Status {
     let code = code(fault);
@@ -88,7 +91,13 @@ fn violations(fault: &Fault) -> Vec<rpc::bad_request::FieldViolation> {
     };
     match fault {
         Fault::InvalidParams { violations } => {
-            violations.iter().map(|Violation { field, description }| spell(field, description)).collect()
+            let all = violations.iter().map(|Violation { field, description }| spell(field, description));
+            let mut length = 0;
+            all.take_while(|violation| {
+                length += violation.encoded_len();
+                length <= MOST_OF_VIOLATIONS
+            })
+            .collect()
         }
         Fault::ContextMismatch { .. } => vec![spell("message.context_id", &fault.to_string())],
         Fault::BadPageToken => vec![spell("page_token", &fault.to_string())],
@@ -102,8 +111,8 @@ fn any(name: &str, message: &impl Message) -> prost_types::Any {
 }
 
 fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+    match text.len() > longest {
+        true => format!("{}…", &text[..text.floor_char_boundary(longest)]),
+        false => text.to_owned(),
     }
 }

@@ -14,18 +14,19 @@ use super::dialect;
 use crate::Version;
 use crate::devtool::{Occasion, Profile};
 
-/// Writes one event of a stream in the words of `profile`, which is not the plain one.
-pub fn write_occasion(profile: Profile, version: Version, occasion: &Occasion<'_>, out: &mut Vec<u8>) {
+/// Writes one event of a stream in the words of `profile`, which is not the plain one. Some cannot be written, as when
+/// a model has nested what it tells a tool too deep; then nothing is, and the error says why.
+pub fn write_occasion(
+    profile: Profile,
+    version: Version,
+    occasion: &Occasion<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), String> {
     let mut event = Vec::new();
     profile.write(dialect(version), occasion, &mut event);
-    match serde_json::from_slice(&event)
-        .map_err(|error| error.to_string())
-        .and_then(|event: Value| transcode(&format!("{}.StreamResponse", package(version)), event))
-    {
-        Ok(bytes) => out.extend_from_slice(&bytes),
-        // What we write ourselves can be read; if that were wrong, an empty item is better than none at its place.
-        Err(error) => debug_assert!(false, "an event cannot be put into protobuf: {error}"),
-    }
+    let event: Value = serde_json::from_slice(&event).map_err(|error| error.to_string())?;
+    out.extend_from_slice(&transcode(&format!("{}.StreamResponse", package(version)), event)?);
+    Ok(())
 }
 
 /// The card in protobuf, made of the JSON document that is served: signatures stay what they are. Version 0.3 takes
@@ -71,8 +72,12 @@ fn transcode(name: &str, json: Value) -> Result<Vec<u8>, String> {
 }
 
 fn definition(name: &str) -> Result<MessageDescriptor, String> {
+    definitions()?.get_message_by_name(name).ok_or_else(|| format!("there is no definition of {name}"))
+}
+
+/// All that is defined, of both versions.
+pub(super) fn definitions() -> Result<&'static DescriptorPool, String> {
     static POOL: LazyLock<Result<DescriptorPool, String>> =
         LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).map_err(|error| error.to_string()));
-    let pool = POOL.as_ref().map_err(Clone::clone)?;
-    pool.get_message_by_name(name).ok_or_else(|| format!("there is no definition of {name}"))
+    POOL.as_ref().map_err(Clone::clone)
 }

@@ -13,6 +13,13 @@ use crate::proto::encode::writing::{Writing, nested};
 /// Beyond this not every integer has a floating form of its own.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
+/// Readers of protobuf give up on more than 100 messages in each other. What is around a value takes up to 12 of them.
+const ROOM: usize = 88;
+/// The messages that an object in a value is made of: itself, a member, and the member's value.
+const OBJECT: usize = 3;
+/// A list and an item.
+const LIST: usize = 2;
+
 pub(super) fn read_object(
     reading: &mut Reading,
     object: Option<Struct>,
@@ -22,16 +29,24 @@ pub(super) fn read_object(
 }
 
 pub(super) fn read_struct(reading: &mut Reading, object: Struct, place: Place<'_>) -> Metadata {
+    read_members(reading, object, place, ROOM)
+}
+
+pub(super) fn read(reading: &mut Reading, value: Value, place: Place<'_>) -> Json {
+    read_within(reading, value, place, ROOM)
+}
+
+fn read_members(reading: &mut Reading, object: Struct, place: Place<'_>, room: usize) -> Metadata {
     let mut members = Map::new();
     for (name, value) in object.fields {
-        let value = read(reading, value, place.member(&name));
+        let value = read_within(reading, value, place.member(&name), room);
         members.insert(name, value);
     }
     members
 }
 
 /// A value without a kind is null.
-pub(super) fn read(reading: &mut Reading, value: Value, place: Place<'_>) -> Json {
+fn read_within(reading: &mut Reading, value: Value, place: Place<'_>, room: usize) -> Json {
     match value.kind {
         None | Some(Kind::NullValue(_)) => Json::Null,
         Some(Kind::BoolValue(value)) => Json::Bool(value),
@@ -43,12 +58,31 @@ pub(super) fn read(reading: &mut Reading, value: Value, place: Place<'_>) -> Jso
                 Json::Null
             }
         },
-        Some(Kind::StructValue(object)) => Json::Object(read_struct(reading, object, place)),
-        Some(Kind::ListValue(list)) => {
-            let items = list.values.into_iter().enumerate();
-            Json::Array(items.map(|(index, item)| read(reading, item, place.item(index))).collect())
-        }
+        Some(Kind::StructValue(object)) => match room.checked_sub(OBJECT) {
+            Some(room) => Json::Object(read_members(reading, object, place, room)),
+            None => too_deep(reading, place),
+        },
+        Some(Kind::ListValue(list)) => match room.checked_sub(LIST) {
+            Some(room) => {
+                let items = list.values.into_iter().enumerate();
+                let read = |(index, item)| read_within(reading, item, place.item(index), room);
+                Json::Array(items.map(read).collect())
+            }
+            None => too_deep(reading, place),
+        },
     }
+}
+
+fn too_deep(reading: &mut Reading, place: Place<'_>) -> Json {
+    reading.refuse::<()>(
+        place,
+        format!(
+            "is nested too deep: there may be {} lists or {} objects in each other",
+            ROOM / LIST,
+            ROOM / OBJECT
+        ),
+    );
+    Json::Null
 }
 
 fn json_number(number: f64) -> Option<Number> {
@@ -64,25 +98,42 @@ fn json_number(number: f64) -> Option<Number> {
 
 /// The fields of a `Struct`.
 pub(super) fn write_struct(members: &Map<String, Json>, out: &mut Vec<u8>) {
-    for (name, value) in members {
-        nested(1, out, |out| {
-            out.text(1, name);
-            nested(2, out, |out| write(value, out));
-        });
-    }
+    write_members(members, ROOM, out);
 }
 
 /// The one field of a `Value`; it is written even where it is what readers take for granted.
 pub(super) fn write(value: &Json, out: &mut Vec<u8>) {
+    write_within(value, ROOM, out);
+}
+
+fn write_members(members: &Map<String, Json>, room: usize, out: &mut Vec<u8>) {
+    for (name, value) in members {
+        nested(1, out, |out| {
+            out.text(1, name);
+            nested(2, out, |out| write_within(value, room, out));
+        });
+    }
+}
+
+/// What is nested deeper than readers go is written as JSON, so that they can read the rest.
+fn write_within(value: &Json, room: usize, out: &mut Vec<u8>) {
+    let needed = match value {
+        Json::Object(_) => OBJECT,
+        Json::Array(_) => LIST,
+        _ => 0,
+    };
+    let Some(room) = room.checked_sub(needed) else {
+        return out.bytes_always(3, value.to_string().as_bytes());
+    };
     match value {
         Json::Null => out.number_always(1, 0),
         Json::Number(number) => out.double_always(2, number.as_f64().unwrap_or_default()),
         Json::String(text) => out.bytes_always(3, text.as_bytes()),
         Json::Bool(value) => out.number_always(4, u64::from(*value)),
-        Json::Object(members) => nested(5, out, |out| write_struct(members, out)),
+        Json::Object(members) => nested(5, out, |out| write_members(members, room, out)),
         Json::Array(items) => nested(6, out, |out| {
             for item in items {
-                nested(1, out, |out| write(item, out));
+                nested(1, out, |out| write_within(item, room, out));
             }
         }),
     }

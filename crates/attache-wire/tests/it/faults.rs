@@ -169,6 +169,7 @@ fn table() -> Vec<Row> {
             "InvalidRequestError",
         ),
         row(Fault::Unavailable, -32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
+        row(Fault::Overloaded, -32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
     ]
 }
 

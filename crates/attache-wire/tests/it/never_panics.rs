@@ -46,6 +46,16 @@ fn likely_json() -> impl Strategy<Value = Value> {
         "",
         "_",
         "AAEC/w==",
+        "callId",
+        "outcome",
+        "tool_call_id",
+        "selectedOptionId",
+        "file_details",
+        "newContent",
+        "model",
+        "workspacePath",
+        "mcp_servers",
+        "allowedTools",
     ]);
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -78,6 +88,7 @@ proptest! {
     fn likely_json_does_no_harm(value in likely_json()) {
         fuzz::message(value.to_string().as_bytes());
         fuzz::operations(value.to_string().as_bytes());
+        fuzz::devtool(value.to_string().as_bytes());
     }
 
     #[test]

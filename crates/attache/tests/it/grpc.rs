@@ -7,4 +7,5 @@ mod pairs;
 mod pushes;
 mod services;
 mod streams;
+mod unspeakable;
 mod world;

@@ -3,8 +3,12 @@
 
 mod bodies;
 mod crowd;
+mod early;
+mod files;
 mod floods;
 mod frames;
 mod heads;
+mod room;
 mod slow;
+mod weight;
 mod world;

@@ -1,15 +1,14 @@
 //! The requests of 0.3, which names things by their resource: `tasks/{id}`.
 
 use attache_domain::{
-    CancelTask, ContextId, Fault, GetTask, ListPushConfigs, MAX_PAGE_SIZE, Manner, Message, MessageId,
-    Metadata, Operation, OperationKind, Part, PartContent, PushAuthentication, PushConfig, PushConfigCall,
-    PushShape, PushWish, SendConfiguration, SendMessage, SubscribeTask, TaskId,
+    CancelTask, Fault, GetTask, ListPushConfigs, MAX_PAGE_SIZE, Manner, Message, Metadata, Operation,
+    OperationKind, Part, PartContent, PushAuthentication, PushConfig, PushConfigCall, PushShape, PushWish,
+    SendConfiguration, SendMessage, SubscribeTask, TaskId,
 };
 use attache_proto::v0_3 as proto;
 use bytes::Bytes;
 
-use super::{encoded, nonempty, not_there, parse, read_role, required, whole};
-use crate::decode::message::understand;
+use super::{MessageMembers, encoded, nonempty, not_there, parse, required, whole};
 use crate::decode::part::unwrap_data;
 use crate::decode::reading::{Place, Reading, excerpt};
 use crate::proto::value::{read_object, read_struct};
@@ -117,33 +116,16 @@ fn read_history_length(reading: &mut Reading, length: i32, place: Place<'_>) -> 
 }
 
 fn read_message(reading: &mut Reading, message: proto::Message, place: Place<'_>) -> Option<Message> {
-    let id = required(reading, message.message_id, place.member("message_id"));
-    let role = read_role(reading, message.role, place.member("role"));
-    let parts = read_parts(reading, message.content, place.member("content"));
-    let metadata = read_object(reading, message.metadata, place.member("metadata"));
-    let message = Message {
-        id: MessageId::from(id?),
-        role: role?,
-        parts: parts?,
-        context: nonempty(message.context_id).map(ContextId::from),
-        task: nonempty(message.task_id).map(TaskId::from),
-        wishes: None,
-        command: None,
+    let members = MessageMembers {
+        id: message.message_id,
+        role: message.role,
+        context: message.context_id,
+        task: message.task_id,
         reference_tasks: Vec::new(),
         extensions: message.extensions,
-        metadata,
+        metadata: message.metadata,
     };
-    understand(reading, message, place, "task_id")
-}
-
-fn read_parts(reading: &mut Reading, parts: Vec<proto::Part>, place: Place<'_>) -> Option<Vec<Part>> {
-    if parts.is_empty() {
-        return reading.refuse(place, "must hold at least one part");
-    }
-    let parts = parts.into_iter().enumerate();
-    // Read to the end, so that all that is wrong is told.
-    let read: Vec<_> = parts.map(|(index, part)| read_part(reading, part, place.item(index))).collect();
-    read.into_iter().collect()
+    super::read_message(reading, members, ("content", message.content), read_part, place)
 }
 
 fn read_part(reading: &mut Reading, part: proto::Part, place: Place<'_>) -> Option<Part> {

@@ -2,15 +2,14 @@
 
 use attache_domain::{
     CancelTask, ContextId, DEFAULT_PAGE_SIZE, Fault, GetTask, ListPushConfigs, ListTasks, MAX_PAGE_SIZE,
-    Manner, Message, MessageId, Operation, OperationKind, Part, PartContent, PushAuthentication, PushConfig,
+    Manner, Message, Operation, OperationKind, Part, PartContent, PushAuthentication, PushConfig,
     PushConfigCall, PushShape, PushWish, SendConfiguration, SendMessage, SubscribeTask, TaskId, TaskState,
     Timestamp,
 };
 use attache_proto::v1_0 as proto;
 use bytes::Bytes;
 
-use super::{encoded, nonempty, not_there, parse, read_role, required, tasks, whole};
-use crate::decode::message::understand;
+use super::{MessageMembers, encoded, nonempty, not_there, parse, required, whole};
 use crate::decode::reading::{Place, Reading};
 use crate::proto::value::{self, read_object};
 use crate::spelling;
@@ -107,33 +106,16 @@ fn read_history_length(reading: &mut Reading, length: Option<i32>, place: Place<
 }
 
 fn read_message(reading: &mut Reading, message: proto::Message, place: Place<'_>) -> Option<Message> {
-    let id = required(reading, message.message_id, place.member("message_id"));
-    let role = read_role(reading, message.role, place.member("role"));
-    let parts = read_parts(reading, message.parts, place.member("parts"));
-    let metadata = read_object(reading, message.metadata, place.member("metadata"));
-    let message = Message {
-        id: MessageId::from(id?),
-        role: role?,
-        parts: parts?,
-        context: nonempty(message.context_id).map(ContextId::from),
-        task: nonempty(message.task_id).map(TaskId::from),
-        wishes: None,
-        command: None,
-        reference_tasks: tasks(message.reference_task_ids),
+    let members = MessageMembers {
+        id: message.message_id,
+        role: message.role,
+        context: message.context_id,
+        task: message.task_id,
+        reference_tasks: message.reference_task_ids,
         extensions: message.extensions,
-        metadata,
+        metadata: message.metadata,
     };
-    understand(reading, message, place, "task_id")
-}
-
-fn read_parts(reading: &mut Reading, parts: Vec<proto::Part>, place: Place<'_>) -> Option<Vec<Part>> {
-    if parts.is_empty() {
-        return reading.refuse(place, "must hold at least one part");
-    }
-    let parts = parts.into_iter().enumerate();
-    // Read to the end, so that all that is wrong is told.
-    let read: Vec<_> = parts.map(|(index, part)| read_part(reading, part, place.item(index))).collect();
-    read.into_iter().collect()
+    super::read_message(reading, members, ("parts", message.parts), read_part, place)
 }
 
 fn read_part(reading: &mut Reading, part: proto::Part, place: Place<'_>) -> Option<Part> {

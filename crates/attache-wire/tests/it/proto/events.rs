@@ -6,7 +6,7 @@ use attache_wire::{Dialect, Version, proto};
 use serde_json::{Value, json};
 
 use super::transcoded::check;
-use crate::devtool::world::{tell, wants};
+use crate::devtool::world::{started, tell, wants};
 
 #[test]
 fn both_dialects_of_the_extension_say_in_protobuf_what_they_say_in_json() {
@@ -33,7 +33,7 @@ fn both_dialects_of_the_extension_say_in_protobuf_what_they_say_in_json() {
             for (version, dialect) in [(Version::V1_0, Dialect::V1_0), (Version::V0_3, Dialect::V0_3Rest)] {
                 let (mut json, mut out) = (Vec::new(), Vec::new());
                 profile.write(dialect, &occasion, &mut json);
-                proto::write_occasion(profile, version, &occasion, &mut out);
+                proto::write_occasion(profile, version, &occasion, &mut out).unwrap();
                 let json: Value = serde_json::from_slice(&json).unwrap();
                 check(version, "StreamResponse", &out, &json);
                 written += 1;
@@ -41,4 +41,31 @@ fn both_dialects_of_the_extension_say_in_protobuf_what_they_say_in_json() {
         }
     }
     assert!(written >= 8, "{written}");
+}
+
+#[test]
+fn an_event_that_no_protobuf_can_hold_is_an_error_and_not_an_empty_item() {
+    let deep = (0..126).fold(json!("the bottom"), |inner, _| json!([inner]));
+    let (task, context) = (TaskId::from("t-1"), ContextId::from("c-1"));
+    let mut refused = 0;
+    let mut facts = wants("shell", json!({ "command": deep }));
+    facts.push(started());
+    for told in tell(facts) {
+        let Some(happening) = happening_of(&told.stage, &told.cast, &told.event) else { continue };
+        let (stage, cast) = (&told.stage, &told.cast);
+        let (seq, at) = (told.event.seq, told.event.at);
+        let occasion = Occasion { task: &task, context: &context, seq, at, stage, cast, happening };
+        for version in [Version::V1_0, Version::V0_3] {
+            let mut out = b"before".to_vec();
+            match proto::write_occasion(Profile::Developer, version, &occasion, &mut out) {
+                Ok(()) => assert!(out.len() > 6),
+                Err(error) => {
+                    assert!(error.contains("recursion"), "{error}");
+                    assert_eq!(out, b"before");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(refused >= 2, "{refused}");
 }

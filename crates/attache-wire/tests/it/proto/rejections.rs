@@ -151,6 +151,27 @@ fn numbers_that_are_none_are_refused() {
 }
 
 #[test]
+fn what_could_not_be_read_when_it_is_shown_again_is_refused() {
+    let sent = |levels: usize, inner: fn(Value) -> Value| {
+        let data = (0..levels).fold(json!(1), |data, _| inner(data));
+        let part = json!({ "data": data });
+        let request = json!({ "message": { "messageId": "m", "role": "ROLE_USER", "parts": [part] } });
+        let bytes = super::transcoded::from_json(Version::V1_0, "SendMessageRequest", &request);
+        proto::decode(Version::V1_0, OperationKind::Send, bytes)
+    };
+    let list: fn(Value) -> Value = |data| json!([data]);
+    let object: fn(Value) -> Value = |data| json!({ "a": data });
+    for (inner, deepest) in [(list, 44), (object, 29)] {
+        sent(deepest, inner).unwrap();
+        let fault = sent(deepest + 1, inner).unwrap_err().to_string();
+        assert!(
+            fault.contains("is nested too deep: there may be 44 lists or 29 objects in each other"),
+            "{fault}"
+        );
+    }
+}
+
+#[test]
 fn what_is_no_message_is_an_invalid_request() {
     for version in Version::ALL {
         let fault = proto::decode(version, OperationKind::Get, (&b"\xff\xff\xff"[..]).into()).unwrap_err();

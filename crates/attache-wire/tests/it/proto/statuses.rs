@@ -86,6 +86,7 @@ fn every_error_of_the_table_has_its_code_and_reason() {
         (Fault::invalid("id", "is required"), Code::InvalidArgument, "INVALID_PARAMS", "InvalidParamsError"),
         (Fault::Internal, Code::Internal, "INTERNAL_ERROR", "InternalError"),
         (Fault::Unavailable, Code::Unavailable, "UNAVAILABLE", "InternalError"),
+        (Fault::Overloaded, Code::Unavailable, "OVERLOADED", "InternalError"),
         (Fault::Unauthenticated, Code::Unauthenticated, "UNAUTHENTICATED", "InvalidRequestError"),
         (
             Fault::Forbidden { what: what() },
@@ -132,15 +133,31 @@ fn wrong_fields_are_listed() {
 
 #[test]
 fn whatever_was_sent_the_status_fits_into_headers() {
-    let long = "x".repeat(100_000);
-    let violation = Violation { field: long.clone(), description: long.clone() };
-    for fault in [
-        Fault::TaskNotFound { task: long.clone().into() },
-        Fault::InvalidParams { violations: vec![violation; 16] },
-        Fault::InvalidRequest { what: long },
-    ] {
-        let status = status(Version::V0_3, &fault);
-        assert!(status.message.len() < 1024, "{}", status.message.len());
-        assert!(status.details.len() < 8 << 10, "{}", status.details.len());
+    for letter in ["x", "é", "\u{1f600}"] {
+        let long = letter.repeat(100_000);
+        let violation = Violation { field: long.clone(), description: long.clone() };
+        for fault in [
+            Fault::TaskNotFound { task: long.clone().into() },
+            Fault::InvalidParams { violations: vec![violation; 16] },
+            Fault::InvalidRequest { what: long },
+        ] {
+            let status = status(Version::V0_3, &fault);
+            // In percent form and in base64, with some of the 8 KiB left to others.
+            let length = 3 * status.message.len() + status.details.len().div_ceil(3) * 4;
+            assert!(length < 7 << 10, "{length}");
+            assert!(rpc::Status::decode(&*status.details).unwrap().details.len() < 3);
+        }
     }
+}
+
+#[test]
+fn violations_are_listed_as_far_as_there_is_room() {
+    let violation = |number: usize| Violation {
+        field: format!("message.parts[{number}].metadata"),
+        description: "must be an object, not a string".into(),
+    };
+    let fault = Fault::InvalidParams { violations: (0..16).map(violation).collect() };
+    let details = rpc::Status::decode(&*status(Version::V1_0, &fault).details).unwrap();
+    let bad = rpc::BadRequest::decode(&*details.details[1].value).unwrap();
+    assert_eq!(bad.field_violations.len(), 16);
 }

@@ -46,7 +46,7 @@ pub(super) fn post() -> Vec<u8> {
 }
 
 /// A header whose name has the number `name` in HPACK's own table.
-fn literal(name: u8, value: &str) -> Vec<u8> {
+pub(super) fn literal(name: u8, value: &str) -> Vec<u8> {
     [&[name, u8::try_from(value.len()).unwrap()][..], value.as_bytes()].concat()
 }
 

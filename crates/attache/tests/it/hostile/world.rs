@@ -36,7 +36,7 @@ impl World {
         Self::with(&IMPATIENT.replace("body_timeout_seconds = 2", "body_timeout_seconds = 25")).await
     }
 
-    async fn with(settings: &str) -> Self {
+    pub(super) async fn with(settings: &str) -> Self {
         let server = launch().forgetful().script(SCRIPT).settings(settings).start().await;
         let mut world = Self { server, memory: 0, files: 0 };
         world.others_are_served().await;

@@ -1,0 +1,177 @@
+//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`. Nothing here dials.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use crate::addresses::bare;
+use crate::follow::onward;
+use crate::{AddressRules, BaseUrl, Client, ClientOptions, Proxy, Url};
+
+/// The address of a service, and after a line break a path below it or where a redirect leads.
+pub fn urls(text: &[u8]) {
+    let text = String::from_utf8_lossy(text);
+    let (address, rest) = text.split_once('\n').unwrap_or((&text, "a/b"));
+    if let Ok(base) = BaseUrl::parse(address) {
+        let url = Url::parse(&base.to_string()).expect("a base is a URL");
+        assert!(url.scheme() == "https" || base.is_loopback(), "{url}");
+        if let Ok(joined) = base.join(rest, None) {
+            assert_eq!(joined.origin(), url.origin());
+            let folder = url.path().trim_end_matches('/');
+            assert!(
+                joined.path().strip_prefix(folder).is_some_and(|below| below.starts_with('/')),
+                "{joined}"
+            );
+            assert!(joined.username().is_empty() && joined.password().is_none(), "{joined}");
+            assert!(joined.query().is_none() && joined.fragment().is_none(), "{joined}");
+        }
+    }
+    let Ok(url) = Url::parse(address) else { return };
+    if let Ok(next) = onward(&url, rest) {
+        assert!(matches!(next.scheme(), "http" | "https"), "{next}");
+        assert!(url.scheme() != "https" || next.scheme() == "https", "{url} to {next}");
+        assert!(next.username().is_empty() && next.password().is_none(), "{next}");
+    }
+}
+
+/// Addresses as numbers and as the host of a URL, and as an operator's exception.
+pub fn addresses(bytes: &[u8]) {
+    let public = AddressRules::public_only();
+    let may = |address: IpAddr| public.check("a.test", address).is_ok();
+    if let Some(octets) = bytes.first_chunk::<4>() {
+        let address = Ipv4Addr::from(*octets);
+        assert!(!may(address.into()) || is_ordinary(address), "{address}");
+        let [a, b, c, d] = octets.map(u16::from);
+        let nat64 = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, a << 8 | b, c << 8 | d);
+        for spelled in [address.to_ipv6_mapped(), nat64] {
+            assert_eq!(may(spelled.into()), may(address.into()), "{spelled} is {address}");
+        }
+    }
+    if let Some(octets) = bytes.first_chunk::<16>() {
+        let address = Ipv6Addr::from(*octets);
+        assert!(!may(address.into()) || is_ordinary_v6(address), "{address}");
+    }
+    let text = String::from_utf8_lossy(bytes);
+    as_host(&text, &public);
+    as_exception(text.trim(), public);
+}
+
+/// An address in a URL is judged as what it is, however it is written there.
+fn as_host(text: &str, public: &AddressRules) {
+    let Ok(url) = Url::parse(&format!("http://{text}/")) else { return };
+    let options =
+        ClientOptions { addresses: public.clone(), proxy: Proxy::Never, ..ClientOptions::default() };
+    let client = Client::new(&options).expect("a client");
+    // In brackets or with dots is how a URL writes an address, and a name has neither brackets nor ends in a number.
+    let host = url.host_str().unwrap_or_default();
+    let last = host.strip_suffix('.').unwrap_or(host).rsplit('.').next().unwrap_or_default();
+    let is_address =
+        host.starts_with('[') || !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    assert_eq!(address.is_ok(), is_address, "{host}");
+    if let Ok(address) = address {
+        assert_eq!(client.check(&url).is_ok(), public.check(host, address).is_ok(), "{url}");
+    }
+}
+
+/// What an operator allows may be dialled, and nothing else is by that.
+fn as_exception(place: &str, public: AddressRules) {
+    let secret = IpAddr::from([169, 254, 169, 254]);
+    let Ok(rules) = public.allow(place) else { return };
+    if let Ok(address) = bare(place).parse::<IpAddr>() {
+        assert!(rules.check("a.test", address).is_ok(), "{place}");
+        assert!(
+            address == secret || rules.check("a.test", secret).is_err() || is_mapped(address, secret),
+            "{place}"
+        );
+    } else if !place.contains('/') {
+        assert!(rules.check(place, secret).is_ok(), "{place}");
+        assert!(
+            rules.check("other.test", secret).is_err()
+                || place.to_ascii_lowercase().starts_with("other.test"),
+            "{place}"
+        );
+    }
+}
+
+fn is_mapped(address: IpAddr, inner: IpAddr) -> bool {
+    matches!(address, IpAddr::V6(address) if address.to_ipv4_mapped().map(IpAddr::V4) == Some(inner))
+}
+
+fn is_ordinary(address: Ipv4Addr) -> bool {
+    let special = address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_broadcast()
+        || address.is_unspecified()
+        || address.is_documentation();
+    !special
+}
+
+fn is_ordinary_v6(address: Ipv6Addr) -> bool {
+    let special = address.is_loopback()
+        || address.is_unspecified()
+        || address.is_multicast()
+        || address.is_unique_local()
+        || address.is_unicast_link_local();
+    !special && address.to_ipv4().is_none_or(is_ordinary)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What such texts are made of, so that readers get beyond the first of them.
+    const WORDS: &[&str] = &[
+        "https://",
+        "http://",
+        "example.com",
+        "localhost",
+        "127.0.0.1",
+        "0x7f.1",
+        "[::1]",
+        "::ffff:",
+        "10.0.0.0/8",
+        ":8080",
+        "/",
+        "..",
+        "%2e",
+        "%2E%2e/",
+        "\\",
+        "\t",
+        "?",
+        "#",
+        "@",
+        "a",
+        ".",
+        "\n",
+        "é",
+    ];
+
+    fn all(bytes: &[u8]) {
+        urls(bytes);
+        addresses(bytes);
+    }
+
+    #[test]
+    fn what_once_did_harm_does_none() {
+        urls(b"https://example.com/a/\n%2e%2e/x");
+        urls(b"https://example.com/a/\n..\\x");
+        addresses(b"100.../01016");
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn likely_texts_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..12)) {
+            all(words.concat().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//!
+//! Called by the tests of this crate and by the targets in the folder `fuzz`. Nothing here listens or dials.
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http_body_util::Full;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::{Limits, auth, body, courier, grpc, listen};
+
+/// The body of a gRPC request, as frames.
+pub fn grpc_frames(body: &[u8]) {
+    grpc::fuzz::frames(body);
+}
+
+/// A question to the reflection service.
+pub fn grpc_reflection(message: &[u8]) {
+    grpc::fuzz::question(message);
+}
+
+/// What a client of HTTP/2 sends.
+pub fn http2_frames(bytes: &[u8]) {
+    listen::frames::fuzz::counted(bytes);
+}
+
+/// Lines with headers, an empty line, and a body.
+pub fn head(request: &[u8]) {
+    let (headers, body) = parts(request);
+    auth::fuzz::caller(&headers);
+    grpc::fuzz::head(&headers);
+    let limits = Limits { body_bytes: 1000, ..Limits::default() };
+    let read = wait(body::read(&headers, Full::new(Bytes::copy_from_slice(body)), &limits));
+    if let Ok(read) = read {
+        assert!(read == body && read.len() <= limits.body_bytes);
+        let packed =
+            headers.get_all(header::CONTENT_ENCODING).iter().any(|value| value.as_bytes() == b"gzip");
+        assert!(!packed, "nothing is unpacked");
+    }
+}
+
+/// The address of a webhook, and after a line break what it says about when to try again.
+pub fn webhook(text: &[u8]) {
+    courier::fuzz::webhook(&String::from_utf8_lossy(text));
+}
+
+/// Lines that are no headers are left out.
+fn parts(request: &[u8]) -> (HeaderMap, &[u8]) {
+    let mut headers = HeaderMap::new();
+    let mut rest = request;
+    while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+        let line = rest[..end].trim_ascii();
+        rest = &rest[end + 1..];
+        if line.is_empty() {
+            break;
+        }
+        let Some(colon) = line.iter().position(|byte| *byte == b':') else { continue };
+        let name = HeaderName::from_bytes(&line[..colon]);
+        let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii());
+        if let (Ok(name), Ok(value)) = (name, value)
+            && headers.len() < 100
+        {
+            headers.append(name, value);
+        }
+    }
+    (headers, rest)
+}
+
+/// What nobody has to be waited for.
+pub(crate) fn wait<F: Future>(future: F) -> F::Output {
+    static RUNTIME: LazyLock<Runtime> =
+        LazyLock::new(|| Builder::new_current_thread().enable_time().build().expect("a runtime"));
+    RUNTIME.block_on(future)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What such bytes are made of, so that readers get beyond the first of them.
+    const WORDS: &[&[u8]] = &[
+        b"\0",
+        b"\x01",
+        b"\0\0\0\0\x03",
+        b"\x01\0\0\0\x17",
+        b"\x1f\x8b\x08\0\0\0\0\0\0\xff",
+        b"abc",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\x1a\x03",
+        b"\x22\x11lf.a2a.v1.Message",
+        b"host: ",
+        b"localhost",
+        b"agent.example",
+        b"127.0.0.1",
+        b":80",
+        b"@evil.example",
+        b"origin: http://",
+        b"authorization: Bearer secret",
+        b"content-type: application/json",
+        b"content-encoding: gzip",
+        b"grpc-timeout: 1S",
+        b"grpc-encoding: gzip",
+        b"\n",
+        b"\n\n",
+        b"https://",
+        b"Sun, 15 Nov 2026 20:01:30 GMT",
+        b"7",
+    ];
+
+    fn all(bytes: &[u8]) {
+        grpc_frames(bytes);
+        grpc_reflection(bytes);
+        http2_frames(bytes);
+        head(bytes);
+        webhook(bytes);
+    }
+
+    #[test]
+    fn what_once_did_harm_does_none() {
+        head(b"host: agent.example:4@3\n");
+        head(b"host: localhost:@evil.example\norigin: http://localhost:@evil.example\n");
+        head(b"host: evil.example/.localhost\n");
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            all(&bytes);
+        }
+
+        #[test]
+        fn likely_bytes_do_no_harm(words in prop::collection::vec(prop::sample::select(WORDS), 0..20)) {
+            all(&words.concat());
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! One reader's way along a task: the task as of a cursor, then every event that is shown, each in a frame of its own.
+//!
+//! Everything that is ready goes out in one write; a reader that does not read is not polled, so it costs one chunk and
+//! delays nobody. Payloads are spelled once per language and shared by all readers. Not here: frames, signs of life, and how
+//! a stream tells its end, which differ between bindings.
+
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use attache_domain::{ContextId, Fact, Fault, Gap, Seq, TaskId, TaskView};
+use attache_session::{Entry, Follower, Subscription};
+use attache_wire::devtool::Profile;
+use attache_wire::encode::TaskShape;
+
+use crate::app::App;
+use crate::metrics::OpenStream;
+use crate::operate::{First, Opened};
+use crate::speech::{Language, Speech};
+
+/// Events taken at once, and bytes put together at once.
+const MOST_EVENTS: usize = 64;
+const ENOUGH_BYTES: usize = 64 << 10;
+/// Room made in advance for one event.
+const USUAL_FRAME: usize = 448;
+
+/// What a binding puts around every payload.
+pub(crate) trait Frames {
+    /// Begins a frame, for what stands at `seq` in the log of that name; tells what [`close`](Self::close) has to know.
+    fn open(&self, epoch: Option<&str>, seq: Seq, out: &mut Vec<u8>) -> usize;
+    fn close(&self, opened: usize, out: &mut Vec<u8>);
+}
+
+pub(crate) struct Reading<L> {
+    speech: Speech<L>,
+    shape: TaskShape,
+    task: TaskId,
+    context: ContextId,
+    /// The answer is one bare message; there is no task to be seen.
+    bare: bool,
+    /// Shown first.
+    first: Option<Arc<TaskView>>,
+    /// None when there is nothing more to come.
+    follower: Option<Follower>,
+    /// What the task that is shown first leaves out.
+    gap: Option<Gap>,
+    entries: Vec<Arc<Entry>>,
+    _open: OpenStream,
+}
+
+impl<L: Language> Reading<L> {
+    pub(crate) fn new(app: &App, speech: Speech<L>, opened: Opened) -> Self {
+        let Opened { subscription: Subscription { view, follower, gap }, shape, first } = opened;
+        let shows_task = match first {
+            First::Task => true,
+            First::Events => follower.is_none(),
+            First::Message => false,
+        };
+        Self {
+            speech,
+            shape,
+            task: view.task.clone(),
+            context: view.context.clone(),
+            bare: first == First::Message,
+            first: shows_task.then_some(view),
+            follower,
+            gap,
+            entries: Vec::new(),
+            _open: app.metrics.open_stream(),
+        }
+    }
+
+    /// All has been read, or the reading was given up.
+    pub(crate) fn is_over(&self) -> bool {
+        self.first.is_none() && self.follower.is_none()
+    }
+
+    pub(crate) fn give_up(&mut self) {
+        (self.first, self.follower) = (None, None);
+    }
+
+    /// Ready when something was written, or nothing when the reading is over. After a fault it is over too; what was
+    /// written before still counts.
+    pub(crate) fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        frames: &impl Frames,
+        out: &mut Vec<u8>,
+    ) -> Poll<Result<(), Fault>> {
+        let read = ready!(self.poll_read(context, frames, out));
+        if read.is_err() {
+            self.give_up();
+        }
+        Poll::Ready(read)
+    }
+
+    fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        frames: &impl Frames,
+        out: &mut Vec<u8>,
+    ) -> Poll<Result<(), Fault>> {
+        if let Some(view) = self.first.take() {
+            return Poll::Ready(self.write_first(&view, frames, out));
+        }
+        while out.is_empty() {
+            let Some(follower) = &mut self.follower else { break };
+            if let Err(error) = ready!(follower.poll_next(context, MOST_EVENTS, &mut self.entries)) {
+                tracing::error!(task = %self.task, %error, "a stream cannot go on");
+                return Poll::Ready(Err(Fault::Internal));
+            }
+            self.write_entries(frames, out)?;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// The task first, with whatever has happened meanwhile.
+    fn write_first(&mut self, view: &TaskView, frames: &impl Frames, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let opened = frames.open(self.speech.epoch.as_deref(), view.progress.head, out);
+        self.speech.write_task_item(view, self.shape, self.gap.as_ref(), out);
+        frames.close(opened, out);
+        if let Some(follower) = &mut self.follower {
+            follower.ready(MOST_EVENTS, &mut self.entries);
+        }
+        self.write_entries(frames, out)
+    }
+
+    /// Writes the entries taken, and those that became ready meanwhile, until there is enough for one write.
+    fn write_entries(&mut self, frames: &impl Frames, out: &mut Vec<u8>) -> Result<(), Fault> {
+        while !self.entries.is_empty() {
+            // Taken out and put back, so that its room is used again.
+            let mut entries = std::mem::take(&mut self.entries);
+            let others = self.follower.as_ref().is_some_and(Follower::has_company);
+            for entry in entries.drain(..) {
+                self.write_entry(&entry, others, frames, out)?;
+                if entry.closes() {
+                    self.follower = None;
+                    return Ok(());
+                }
+            }
+            self.entries = entries;
+            if out.len() >= ENOUGH_BYTES {
+                break;
+            }
+            if let Some(follower) = &mut self.follower {
+                follower.ready(MOST_EVENTS, &mut self.entries);
+            }
+        }
+        Ok(())
+    }
+
+    fn write_entry(
+        &self,
+        entry: &Entry,
+        others: bool,
+        frames: &impl Frames,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        if self.bare && entry.closes() && !matches!(entry.event.fact, Fact::Replied { .. }) {
+            let what = "it ended without the message it announced".into();
+            return Err(Fault::InvalidAgentResponse { what });
+        }
+        let profile = self.shape.profile;
+        let is_shown = match profile {
+            Profile::Plain => entry.is_shown(),
+            Profile::Developer | Profile::Gemini => {
+                entry.happening().is_some_and(|happening| profile.shows(&happening))
+            }
+        };
+        if !is_shown {
+            return Ok(());
+        }
+        out.reserve(USUAL_FRAME);
+        let start = out.len();
+        let opened = frames.open(self.speech.epoch.as_deref(), entry.event.seq, out);
+        let payload = out.len();
+        self.speech.write_entry(profile, (&self.task, &self.context), entry, others, out);
+        // What should be shown and cannot be said must not look as if nothing had happened.
+        if out.len() == payload {
+            out.truncate(start);
+            return Err(Fault::Internal);
+        }
+        frames.close(opened, out);
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! How tasks and events are put: in the words of one dialect, and with their places for those who want to know them.
+//!
+//! All bindings show the same things in the same order, so that is written once, here and in `reading`; a language only
+//! knows the words. Not here: what stands around a payload, which is each binding's own.
+
+use std::sync::Arc;
+
+use attache_domain::{ContextId, Gap, Seq, TaskId, TaskView, Update};
+use attache_session::{Entry, Seen};
+use attache_wire::devtool::{Occasion, Profile};
+use attache_wire::encode::{self, TaskShape};
+use attache_wire::replay::{self, Mark};
+use attache_wire::{Dialect, Version, proto};
+
+/// The words for what is shown: JSON in one of its dialects, or protobuf in one of its versions.
+pub(crate) trait Language: Copy {
+    /// The spelling's place in a table of all of them, without marks.
+    fn index(self, profile: Profile) -> usize;
+    fn write_task(self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>);
+    fn write_task_item(self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>);
+    fn write_update(self, task: &TaskId, context: &ContextId, update: &Update<'_>, out: &mut Vec<u8>);
+    /// Writes nothing at all when it says what went wrong.
+    fn write_occasion(
+        self,
+        profile: Profile,
+        occasion: &Occasion<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String>;
+    /// Adds to what begins at `start` where it stands.
+    fn mark_task(self, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize);
+    fn mark_item(self, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize);
+}
+
+impl Language for Dialect {
+    fn index(self, profile: Profile) -> usize {
+        profile.index(self)
+    }
+
+    fn write_task(self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+        encode::write_task(self, view, shape, out);
+    }
+
+    fn write_task_item(self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+        encode::write_task_item(self, view, shape, out);
+    }
+
+    fn write_update(self, task: &TaskId, context: &ContextId, update: &Update<'_>, out: &mut Vec<u8>) {
+        encode::write_update(self, task, context, update, out);
+    }
+
+    fn write_occasion(
+        self,
+        profile: Profile,
+        occasion: &Occasion<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        profile.write(self, occasion, out);
+        Ok(())
+    }
+
+    fn mark_task(self, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+        replay::mark_task(mark, out, start);
+    }
+
+    fn mark_item(self, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+        replay::mark_item(self, mark, out, start);
+    }
+}
+
+impl Language for Version {
+    fn index(self, profile: Profile) -> usize {
+        proto::index(profile, self)
+    }
+
+    fn write_task(self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+        proto::write_task(self, view, shape, out);
+    }
+
+    fn write_task_item(self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+        proto::write_task_item(self, view, shape, out);
+    }
+
+    fn write_update(self, task: &TaskId, context: &ContextId, update: &Update<'_>, out: &mut Vec<u8>) {
+        proto::write_update(self, task, context, update, out);
+    }
+
+    fn write_occasion(
+        self,
+        profile: Profile,
+        occasion: &Occasion<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        proto::write_occasion(profile, self, occasion, out)
+    }
+
+    fn mark_task(self, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+        proto::mark_task(self, mark, out, start);
+    }
+
+    fn mark_item(self, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+        proto::mark_item(self, mark, out, start);
+    }
+}
+
+/// A language, and how much is said about places.
+pub(crate) struct Speech<L> {
+    pub(crate) language: L,
+    /// The log's name, for those who want to know where in it they are.
+    pub(crate) epoch: Option<Arc<str>>,
+}
+
+impl<L: Language> Speech<L> {
+    pub(crate) fn write_task(&self, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+        let start = out.len();
+        self.language.write_task(view, shape, out);
+        if let Some(mark) = self.mark(view.progress.head, None) {
+            self.language.mark_task(&mark, out, start);
+        }
+    }
+
+    /// `gap` is what the task leaves out of what its reader has missed.
+    pub(crate) fn write_task_item(
+        &self,
+        view: &TaskView,
+        shape: TaskShape,
+        gap: Option<&Gap>,
+        out: &mut Vec<u8>,
+    ) {
+        let start = out.len();
+        self.language.write_task_item(view, shape, out);
+        if let Some(mark) = self.mark(view.progress.head, gap) {
+            self.language.mark_item(&mark, out, start);
+        }
+    }
+
+    /// As it was spelled for whoever asked before, where that can be.
+    pub(crate) fn write_seen(&self, seen: &Seen, shape: TaskShape, out: &mut Vec<u8>) {
+        let write = |view: &TaskView, out: &mut Vec<u8>| self.write_task(view, shape, out);
+        match (shape.history_length, &self.epoch) {
+            (None, None) => seen.write_whole(self.language.index(shape.profile), out, write),
+            _ => write(&seen.view, out),
+        }
+    }
+
+    /// One event that is shown in `profile`; kept for `others` who want the same. Nothing at all is written when it
+    /// cannot be put into these words.
+    pub(crate) fn write_entry(
+        &self,
+        profile: Profile,
+        (task, context): (&TaskId, &ContextId),
+        entry: &Entry,
+        others: bool,
+        out: &mut Vec<u8>,
+    ) {
+        let plain = self.language.index(profile);
+        let number = if self.epoch.is_some() { replay::index(plain) } else { plain };
+        entry.write_spelled(number, others, out, |entry, out| {
+            let start = out.len();
+            if let Err(error) = self.spell(profile, (task, context), entry, out) {
+                tracing::error!(%task, seq = entry.event.seq.0, error, "an event cannot be spelled");
+                return;
+            }
+            if let Some(mark) = self.mark(entry.event.seq, None) {
+                self.language.mark_item(&mark, out, start);
+            }
+        });
+    }
+
+    fn spell(
+        &self,
+        profile: Profile,
+        (task, context): (&TaskId, &ContextId),
+        entry: &Entry,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        if profile == Profile::Plain {
+            if let Some(update) = entry.update() {
+                self.language.write_update(task, context, &update, out);
+            }
+            return Ok(());
+        }
+        let Some(happening) = entry.happening() else { return Ok(()) };
+        let occasion = Occasion {
+            task,
+            context,
+            seq: entry.event.seq,
+            at: entry.event.at,
+            stage: entry.stage(),
+            cast: entry.cast(),
+            happening,
+        };
+        self.language.write_occasion(profile, &occasion, out)
+    }
+
+    fn mark<'a>(&'a self, seq: Seq, gap: Option<&'a Gap>) -> Option<Mark<'a>> {
+        self.epoch.as_ref().map(|epoch| Mark { epoch, seq, gap })
+    }
+}

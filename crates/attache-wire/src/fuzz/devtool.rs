@@ -1,0 +1,61 @@
+//! Arbitrary JSON as what clients of the development-tool extension say.
+
+use attache_domain::{Message, Part, PartContent};
+use serde_json::{Value, json};
+
+use super::{DEPTH, sent, written};
+use crate::devtool::{Profile, URI, incoming};
+use crate::{Dialect, json};
+
+/// Settings in the words of either dialect or in our own, and answers about calls.
+pub(super) fn said(text: &[u8]) {
+    let Ok(value) = json::parse(text, DEPTH) else { return };
+    for (key, profile) in
+        [(incoming::GEMINI, Some(Profile::Gemini)), (URI, Some(Profile::Developer)), ("attache", None)]
+    {
+        for dialect in Dialect::ALL {
+            settings(dialect, key, profile, &value);
+        }
+    }
+    answer(&value);
+}
+
+/// What is wished for is still wished for when the message is written and read again.
+fn settings(dialect: Dialect, key: &str, profile: Option<Profile>, value: &Value) {
+    let params = json!({ "message": {
+        "messageId": "m", "role": role(dialect), parts(dialect): [{ "text": "hello" }], "metadata": { key: value },
+    }});
+    let Some(message) = sent(dialect, params) else { return };
+    if let Some(wishes) = &message.wishes {
+        assert_eq!(wishes.said_in, key);
+    }
+    assert!(profile.is_none() || message.metadata.is_some(), "a sign is not lost");
+    let again = sent(dialect, json!({ "message": written(dialect, &message) }));
+    assert_eq!(again.expect("what was read is read again").wishes, message.wishes, "in {dialect:?}");
+}
+
+/// An answer in the domain's words is one already.
+fn answer(value: &Value) {
+    let params = json!({ "message": {
+        "messageId": "m", "taskId": "t", "role": role(Dialect::V1_0), "parts": [{ "data": value }],
+    }});
+    let Some(message) = sent(Dialect::V1_0, params) else { return };
+    let data = |message: &Message| match message.parts.as_slice() {
+        [Part { content: PartContent::Data(data), .. }] => data.clone(),
+        other => panic!("one part was sent, not {other:?}"),
+    };
+    let once = data(&message);
+    let again = sent(Dialect::V1_0, json!({ "message": written(Dialect::V1_0, &message) }));
+    assert_eq!(data(&again.expect("what was read is read again")), once);
+}
+
+fn role(dialect: Dialect) -> &'static str {
+    crate::spelling::role(dialect, attache_domain::Role::User)
+}
+
+fn parts(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::V0_3Rest => "content",
+        Dialect::V1_0 | Dialect::V0_3Rpc => "parts",
+    }
+}

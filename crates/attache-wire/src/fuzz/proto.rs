@@ -1,0 +1,139 @@
+//! Arbitrary bytes as protobuf.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    ContextId, Digest, Ending, Event, Fact, Fault, Message, Opened, Operation, OperationKind, ReplyShape,
+    Scope, Seq, TaskId, TaskView, Timestamp,
+};
+use attache_proto::{rpc, v0_3, v1_0};
+use bytes::Bytes;
+use prost::Message as _;
+use serde_json::json;
+
+use super::{WEIGHT, sent as read_json, written as written_json};
+use crate::devtool::Profile;
+use crate::encode::{ArtifactsShown, TaskShape};
+use crate::replay::{self, Mark};
+use crate::{Dialect, Version, proto};
+
+/// Clients of gRPC take no more than this in headers, with what others put there.
+const MOST_IN_HEADERS: usize = 7 << 10;
+
+/// The one message of a request, as every operation of both versions.
+pub(super) fn request(message: &[u8]) {
+    for path in ["/a2a.v1.A2AService/SendMessage", "/lf.a2a.v1.A2AService/SendMessage"] {
+        let _ = proto::check_weight(path, message, WEIGHT);
+    }
+    let message = Bytes::copy_from_slice(message);
+    for version in Version::ALL {
+        for kind in OperationKind::ALL {
+            let read = proto::decode(version, kind, message.clone());
+            assert_eq!(read, proto::decode(version, kind, message.clone()), "read twice, read alike");
+            match read {
+                Err(fault) => check_status(version, &fault),
+                Ok(read) => {
+                    if let Operation::Send(send) = read.operation {
+                        check_message(&send.message);
+                        check_task(&send.message);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What can be read and is written again is read as the same, in every spelling.
+fn check_message(message: &Message) {
+    for version in Version::ALL {
+        let once = written(version, message);
+        // What one version lets pass the other may refuse; but what it takes, it keeps.
+        let Some(again) = sent(version, &once) else { continue };
+        assert_eq!(written(version, &again), once, "in {version:?}");
+    }
+    for dialect in Dialect::ALL {
+        let once = written_json(dialect, message);
+        let Some(again) = read_json(dialect, json!({ "message": once })) else { continue };
+        assert_eq!(written_json(dialect, &again), once, "in {dialect:?}");
+    }
+}
+
+fn written(version: Version, message: &Message) -> Vec<u8> {
+    let mut out = Vec::new();
+    proto::write_message_item(version, message, &mut out);
+    out
+}
+
+/// Reads the message of an item as one that was sent.
+fn sent(version: Version, item: &[u8]) -> Option<Message> {
+    let request = match version {
+        Version::V0_3 => {
+            let item = v0_3::StreamResponse::decode(item).expect("what is written can be read");
+            let Some(v0_3::stream_response::Payload::Msg(message)) = item.payload else {
+                panic!("a message is a message")
+            };
+            v0_3::SendMessageRequest { request: Some(message), ..Default::default() }.encode_to_vec()
+        }
+        Version::V1_0 => {
+            let item = v1_0::StreamResponse::decode(item).expect("what is written can be read");
+            let Some(v1_0::stream_response::Payload::Message(message)) = item.payload else {
+                panic!("a message is a message")
+            };
+            v1_0::SendMessageRequest { message: Some(message), ..Default::default() }.encode_to_vec()
+        }
+    };
+    match proto::decode(version, OperationKind::Send, request.into()).ok()?.operation {
+        Operation::Send(send) => Some(send.message),
+        _ => None,
+    }
+}
+
+/// The task that a message opens can be shown, and marked with its place in the log.
+fn check_task(message: &Message) {
+    let view = opened(message);
+    let shape =
+        TaskShape { history_length: None, artifacts: ArtifactsShown::WhenAny, profile: Profile::Plain };
+    let mark = Mark { epoch: "epoch", seq: Seq(1), gap: None };
+    for version in Version::ALL {
+        let mut out = Vec::new();
+        proto::write_task_item(version, &view, shape, &mut out);
+        proto::mark_item(version, &mark, &mut out, 0);
+        let metadata = match version {
+            Version::V0_3 => match v0_3::StreamResponse::decode(&*out).map(|item| item.payload) {
+                Ok(Some(v0_3::stream_response::Payload::Task(task))) => task.metadata,
+                other => panic!("a task is a task, not {other:?}"),
+            },
+            Version::V1_0 => match v1_0::StreamResponse::decode(&*out).map(|item| item.payload) {
+                Ok(Some(v1_0::stream_response::Payload::Task(task))) => task.metadata,
+                other => panic!("a task is a task, not {other:?}"),
+            },
+        };
+        assert!(metadata.is_some_and(|metadata| metadata.fields.contains_key(replay::URI)));
+    }
+}
+
+fn opened(message: &Message) -> TaskView {
+    let fact = Fact::TaskOpened(Box::new(Opened {
+        task: TaskId::from("t"),
+        scope: Scope::new("", "someone"),
+        context: ContextId::from("c"),
+        message: Arc::new(message.clone()),
+        digest: Digest("00".into()),
+        ending: Ending::Completes,
+        reply: ReplyShape::Task,
+        continues: false,
+        metadata: None,
+    }));
+    let event = Event { seq: Seq(1), at: Timestamp::UNIX_EPOCH, fact };
+    TaskView::open(&event).expect("a task begins with its opening")
+}
+
+/// An error fits into the headers that it travels in.
+fn check_status(version: Version, fault: &Fault) {
+    let status = proto::status(version, fault);
+    let details = rpc::Status::decode(&*status.details).expect("details are a status");
+    assert_eq!(details.message, status.message);
+    // In percent form and in base64.
+    let length = 3 * status.message.len() + status.details.len().div_ceil(3) * 4;
+    assert!(length <= MOST_IN_HEADERS, "{length} bytes: {fault}");
+}

@@ -1,0 +1,37 @@
+//! A server that may open few files: connections wait for their turn, and nothing else goes without.
+
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use attache_testkit::Launch;
+use tokio::net::TcpStream;
+use tokio::time::sleep;
+
+use crate::support::{SCRIPT, launch, message};
+
+const FILES: usize = 100;
+
+#[tokio::test]
+async fn more_connections_than_the_system_has_files_for_wait_instead_of_failing() {
+    let script = format!("#!/bin/sh\nulimit -n {FILES}\nexec '{}' \"$@\"\n", env!("CARGO_BIN_EXE_attache"));
+    let folder = launch();
+    let limited = folder.write("limited", &script);
+    std::fs::set_permissions(&limited, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let settings = "[limits]\nheader_timeout_seconds = 2\n";
+    let server = Launch::of(&limited).durable().script(SCRIPT).settings(settings).start().await;
+    let log = server.log();
+    assert!(log.contains("50 connections at once instead of 16384") && log.contains("100 files"), "{log}");
+    // Those that find no place are in the system's queue, and the server has files left for its work.
+    let mut crowd = Vec::new();
+    for _ in 0..2 * FILES {
+        crowd.push(TcpStream::connect(server.address()).await.unwrap());
+    }
+    sleep(Duration::from_millis(300)).await;
+    let open = std::fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap().count();
+    assert!(open < FILES, "all {open} files are taken");
+    drop(crowd);
+    let answer = server.client().rpc("SendMessage", message("m1", "echo x")).await;
+    assert!(answer["result"]["task"].is_object(), "{answer}");
+    let log = server.log();
+    assert!(!log.contains("could not be accepted"), "{log}");
+}
