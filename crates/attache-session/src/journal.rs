@@ -16,7 +16,7 @@ use crate::pacing::Patience;
 /// Facts that may gather before the agent has to wait for the store.
 const MOST_GATHERED: usize = 64;
 /// Pieces of an answer that need no more company.
-const CROWD: usize = 16;
+const CROWD: usize = 32;
 
 pub struct Journal {
     state: Mutex<State>,

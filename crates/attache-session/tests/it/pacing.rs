@@ -71,12 +71,12 @@ async fn what_is_no_piece_goes_at_once_and_takes_the_pieces_with_it() {
 #[tokio::test(start_paused = true)]
 async fn a_crowd_of_pieces_waits_for_nobody() {
     let mut acts = vec![say("a"), Act::Wait];
-    acts.extend((0..16).map(|_| say("b")));
+    acts.extend((0..32).map(|_| say("b")));
     acts.push(Act::Wait);
     let (session, actor, task) = playing(acts).await;
     assert_eq!(head_soon(&session, &task).await, 3);
     actor.go.add_permits(1);
-    assert_eq!(head(&session, &task).await, 19);
+    assert_eq!(head(&session, &task).await, 35);
 }
 
 #[tokio::test(start_paused = true)]
