@@ -20,17 +20,16 @@ pub(crate) struct Options {
     /// Port on 127.0.0.1; 0 picks a free one.
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// Worker threads; as many as there are cores when not given.
+    /// Worker threads; when not given, as many as attache has: one for each core but one.
     #[arg(long)]
     workers: Option<usize>,
 }
 
 pub(crate) fn run(options: Options) -> anyhow::Result<()> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let workers = options.workers.unwrap_or(cores.saturating_sub(1)).max(1);
     let mut builder = tokio::runtime::Builder::new_multi_thread();
-    if let Some(workers) = options.workers {
-        builder.worker_threads(workers);
-    }
-    builder.enable_all().build()?.block_on(async {
+    builder.worker_threads(workers).enable_all().build()?.block_on(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
         let address = listener.local_addr()?;
         writeln!(std::io::stdout(), "bare is listening on http://{address}")?;

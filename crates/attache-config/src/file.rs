@@ -26,6 +26,7 @@ pub(crate) struct ConfigFile {
     pub(crate) client_auto_execute: bool,
     pub(crate) admin_policies: Option<PathBuf>,
     pub(crate) strict_version: bool,
+    pub(crate) worker_threads: Option<usize>,
     pub(crate) log: Option<String>,
     pub(crate) log_format: Option<String>,
     pub(crate) sqlite: SqliteFile,

@@ -95,6 +95,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         allow_private_addresses: operator::private_addresses(file.allow_private_addresses)?,
         admin_policies: file.admin_policies.unwrap_or_else(|| PathBuf::from(operator::ADMIN_POLICIES)),
         strict_version: file.strict_version,
+        worker_threads: file.worker_threads,
         limits: LimitSettings::of(&file.limits),
         card: CardSettings::of(file.card),
         push: PushSettings::read(file.push, environment)?,
@@ -321,6 +322,9 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
     in_range("limits.connections", settings.limits.connections, 1..=1_000_000)?;
     let streams = settings.limits.streams_per_connection as usize;
     in_range("limits.streams_per_connection", streams, 1..=100_000)?;
+    if let Some(workers) = settings.worker_threads {
+        in_range("worker_threads", workers, 1..=1024)?;
+    }
     for (name, limit) in [
         ("limits.header_timeout_seconds", settings.limits.header_timeout),
         ("limits.body_timeout_seconds", settings.limits.body_timeout),

@@ -240,6 +240,14 @@ fn keys_of_the_user_s_own_file_choose_the_model() {
 }
 
 #[test]
+fn there_is_at_least_one_worker() {
+    assert_eq!(with_file("worker_threads = 3", &[]).unwrap().worker_threads, Some(3));
+    assert_eq!(with_file("", &[]).unwrap().worker_threads, None);
+    let error = with_file("worker_threads = 0", &[]).unwrap_err().to_string();
+    assert!(error.contains("`worker_threads`") && error.contains("between 1 and 1024"), "{error}");
+}
+
+#[test]
 fn operator_keys_are_shown_with_their_origin_and_without_secrets() {
     let settings = with_file(
         "\nport = 7\n[limits]\njson_depth = 9\n",

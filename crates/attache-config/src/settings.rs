@@ -40,6 +40,8 @@ pub struct Settings {
     /// Rules that count before all others.
     pub admin_policies: PathBuf,
     pub strict_version: bool,
+    /// Threads that serve; by default one for each core but one.
+    pub worker_threads: Option<usize>,
     pub limits: LimitSettings,
     pub card: CardSettings,
     pub push: PushSettings,

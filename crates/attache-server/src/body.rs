@@ -16,7 +16,7 @@ use http_body::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-use crate::Limits;
+use crate::{Limits, heavy};
 
 /// Bodies up to this need no room: nearly all are smaller, and nobody can keep them waiting.
 const SMALL_BYTES: usize = 64 * 1024;
@@ -54,7 +54,7 @@ where
     if !body.is_empty() {
         check_type(headers)?;
     }
-    json::check_weight(&body, limits.parsed_bytes())?;
+    heavy::answered(body.len(), async { json::check_weight(&body, limits.parsed_bytes()) }).await?;
     Ok(body)
 }
 
@@ -80,7 +80,8 @@ pub(crate) async fn unpacked(
     }
     let waiting = tokio::time::timeout(limits.body_timeout, limits.body_room.take(length)).await;
     let Ok(Some(room)) = waiting else { return Err(Fault::Overloaded) };
-    let bytes = BytesMut::from(Bytes::from(unpack()?));
+    let bytes = heavy::answered(length, async { unpack() }).await?;
+    let bytes = BytesMut::from(Bytes::from(bytes));
     Ok(Bytes::from_owner(Received { bytes, room: Some(room) }))
 }
 

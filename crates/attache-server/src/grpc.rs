@@ -20,7 +20,7 @@ use crate::framing::BindingName;
 use crate::http::{Body, Response};
 use crate::operate::{Asked, Outcome, operate};
 use crate::speech::Speech;
-use crate::{body, push_state, rest};
+use crate::{body, heavy, push_state, rest};
 pub(crate) use cards::Cards;
 use stream::EventStream;
 
@@ -126,6 +126,11 @@ async fn call(
         return card(app.grpc_cards.public(app));
     }
     let asked = Asked { headers: &head.headers, admitted, binding: BindingName::Grpc, version, kind };
+    heavy::answered(message.len(), perform(app, asked, message, deadline)).await
+}
+
+async fn perform(app: &Arc<App>, asked: Asked<'_>, message: Bytes, deadline: deadline::Deadline) -> Response {
+    let Asked { version, kind, .. } = asked;
     let (activation, result) = operate(app, &asked, || proto::decode(version, kind, message)).await;
     let mut response = match result {
         Ok(outcome) => {
@@ -156,15 +161,20 @@ async fn read_message(
 ) -> Result<Bytes, Status> {
     let encoding = frame::Encoding::of(&head.headers)?;
     let limits = &app.options.limits;
-    let read = match body::collect(body, limits, limits.body_bytes + frame::PREFIX).await {
-        Ok(bytes) => frame::only(bytes, encoding, limits).await.and_then(|message| {
-            proto::check_weight(head.uri.path(), &message, limits.parsed_bytes()).map(|()| message)
-        }),
-        // What is told is how large a message may be.
-        Err(Fault::BodyTooLarge { .. }) => Err(Fault::BodyTooLarge { limit: limits.body_bytes }),
-        Err(fault) => Err(fault),
+    let read = async {
+        let bytes = body::collect(body, limits, limits.body_bytes + frame::PREFIX).await?;
+        let message = frame::only(bytes, encoding, limits).await?;
+        let weigh = async { proto::check_weight(head.uri.path(), &message, limits.parsed_bytes()) };
+        heavy::answered(message.len(), weigh).await?;
+        Ok(message)
     };
-    read.map_err(|fault| proto::status(version, &fault))
+    read.await.map_err(|fault| match fault {
+        // What is told is how large a message may be.
+        Fault::BodyTooLarge { .. } => {
+            proto::status(version, &Fault::BodyTooLarge { limit: limits.body_bytes })
+        }
+        fault => proto::status(version, &fault),
+    })
 }
 
 fn spell(

@@ -6,6 +6,7 @@ use attache_domain::Fault;
 use attache_wire::devtool::commands;
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
 use attache_wire::{Version, version};
+use bytes::Bytes;
 use http::request::Parts;
 
 use crate::app::{Admitted, App};
@@ -13,7 +14,7 @@ use crate::arriving::Arriving;
 use crate::framing::{Framing, rpc_fault};
 use crate::http::Response;
 use crate::perform::{JsonRequest, perform};
-use crate::{body, rest};
+use crate::{body, heavy, rest};
 
 /// How much of an unknown method's name is told back.
 const LONGEST_NAME: usize = 80;
@@ -35,6 +36,17 @@ pub(crate) async fn handle(
         Ok(bytes) => bytes,
         Err(fault) => return rpc_fault(guess, &RequestId::Null, &fault),
     };
+    heavy::answered(bytes.len(), answer(app, head, bytes, admitted, requested, guess)).await
+}
+
+async fn answer(
+    app: &Arc<App>,
+    head: &Parts,
+    bytes: Bytes,
+    admitted: Admitted,
+    requested: Result<Option<Version>, Fault>,
+    guess: Version,
+) -> Response {
     let Envelope { id, method, params } = match jsonrpc::parse(&bytes, app.options.limits.json_depth) {
         Ok(envelope) => envelope,
         Err((id, fault)) => return rpc_fault(guess, &id, &fault),

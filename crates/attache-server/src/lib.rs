@@ -18,6 +18,7 @@ mod gemini_routes;
 mod grpc;
 mod guard;
 mod health;
+mod heavy;
 mod http;
 mod jsonrpc;
 mod listen;

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use attache_domain::Fault;
 use attache_wire::{json, rest, version};
+use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::Value;
 
 use crate::app::{Admitted, App};
 use crate::arriving::Arriving;
-use crate::body;
 use crate::framing::{Framing, rest_fault};
 use crate::http::Response;
 use crate::perform::{JsonRequest, perform};
+use crate::{body, heavy};
 
 pub(crate) async fn handle(
     app: &Arc<App>,
@@ -33,25 +34,33 @@ pub(crate) async fn handle(
     if let Err(fault) = checked {
         return framing.fault(&fault);
     }
-    let body = match read_body(app, head, body).await {
-        Ok(body) => body,
-        Err(fault) => return framing.fault(&fault),
+    let bytes = if head.method == Method::POST {
+        match body::read(&head.headers, body, &app.options.limits).await {
+            Ok(bytes) => bytes,
+            Err(fault) => return framing.fault(&fault),
+        }
+    } else {
+        Bytes::new()
     };
-    let decode = || rest::decode(&route, head.uri.query().unwrap_or_default(), body);
     let request = JsonRequest { head, admitted, framing, dialect: route.dialect, kind: route.kind };
-    perform(app, request, decode).await
+    heavy::answered(bytes.len(), answer(app, request, &route, bytes)).await
 }
 
-async fn read_body(app: &App, head: &Parts, body: &mut Arriving) -> Result<Option<Value>, Fault> {
-    if head.method != Method::POST {
-        return Ok(None);
-    }
-    let limits = &app.options.limits;
-    let bytes = body::read(&head.headers, body, limits).await?;
+async fn answer(app: &Arc<App>, request: JsonRequest<'_>, route: &rest::Route, bytes: Bytes) -> Response {
+    let body = match parse(app, &bytes) {
+        Ok(body) => body,
+        Err(fault) => return request.framing.fault(&fault),
+    };
+    drop(bytes);
+    let query = request.head.uri.query().unwrap_or_default();
+    perform(app, request, || rest::decode(route, query, body)).await
+}
+
+fn parse(app: &App, bytes: &Bytes) -> Result<Option<Value>, Fault> {
     if bytes.is_empty() {
         return Ok(None);
     }
-    json::parse(&bytes, limits.json_depth).map(Some)
+    json::parse(bytes, app.options.limits.json_depth).map(Some)
 }
 
 pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {

@@ -26,7 +26,7 @@ use uuid::Uuid;
 pub(crate) use arguments::HeadlessArguments;
 use arguments::OutputFormat;
 
-use crate::logging;
+use crate::{logging, runtime};
 use conduct::{Conduct, Order};
 use failure::{Failure, FailureKind};
 use input::Input;
@@ -98,7 +98,7 @@ fn prepare(arguments: &HeadlessArguments) -> Result<Prepared, Failure> {
         return Err(Failure::new(FailureKind::Untrusted, message));
     }
     input.check_mentions(&settings.workspace)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.context("cannot start the runtime").map_err(wrong)?;
+    let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime");
+    let runtime = runtime.map_err(wrong)?;
     Ok(Prepared { input, settings, flags, runtime })
 }

@@ -16,6 +16,7 @@ mod open_files;
 mod plain;
 mod premises;
 mod report;
+mod runtime;
 mod serve;
 mod servers;
 mod signing;

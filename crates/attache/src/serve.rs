@@ -14,7 +14,7 @@ use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
 use crate::report::hinted;
 use crate::wiring::Attended;
-use crate::{logging, open_files, wiring};
+use crate::{logging, open_files, runtime, wiring};
 
 #[expect(
     clippy::disallowed_methods,
@@ -29,11 +29,11 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let settings = attache_config::load(flags, &environment, &current_dir)?;
     logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
     let open_files = open_files::raise_limit();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
-    runtime.block_on(Box::pin(serve(settings, agent_flags, open_files)))
+    let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime")?;
+    // On a worker like everything else: a thread of its own would have to wake one up for every connection.
+    runtime
+        .block_on(runtime.spawn(serve(settings, agent_flags, open_files)))
+        .context("the server broke down")?
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {

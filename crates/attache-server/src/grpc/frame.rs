@@ -8,10 +8,13 @@ use bytes::{Buf, Bytes, BytesMut};
 use flate2::read::GzDecoder;
 use http::HeaderMap;
 
-use crate::{Limits, body};
+use crate::{Limits, body, heavy};
 
 /// What comes before every message.
 pub(super) const PREFIX: usize = 5;
+
+/// What a byte of packed zeros can unpack to, and a little less.
+const MOST_FROM_A_BYTE: usize = 1024;
 
 /// How the compressed messages of a request are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +81,8 @@ pub(super) async fn only(body: Bytes, encoding: Encoding, limits: &Limits) -> Re
     }
     encoding.check()?;
     // Unpacked twice: nothing is kept before there is room for it.
-    let length = unpack(&message, limit, &mut std::io::sink())?;
+    let worst = message.len().saturating_mul(MOST_FROM_A_BYTE);
+    let length = heavy::answered(worst, async { unpack(&message, limit, &mut std::io::sink()) }).await?;
     body::unpacked(length, limits, || {
         let mut unpacked = Vec::with_capacity(length);
         unpack(&message, limit, &mut unpacked)?;

@@ -1,0 +1,76 @@
+//! Keeps what takes long to read from holding up everybody else.
+//!
+//! There are few workers, and while one of them reads ten megabytes of numbers, nobody it serves gets an answer. So a
+//! request with a large body is read and answered aside: its worker leaves the others to another thread first. Only so
+//! many are read at once that a core is left for everybody else.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, LazyLock};
+use std::task::ready;
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::Semaphore;
+use tokio_util::sync::PollSemaphore;
+
+/// From here on, reading takes longer than leaving the others to another thread.
+const LARGE_BYTES: usize = 64 * 1024;
+
+/// One for each that may be read at the same moment: cores are the whole process's.
+static CORES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    Arc::new(Semaphore::new((cores / 2).max(1)))
+});
+
+/// The work for a body of so many bytes. What waits keeps nobody from being read.
+pub(crate) async fn answered<F: Future>(bytes: usize, work: F) -> F::Output {
+    let mut work = pin!(work);
+    // A runtime without workers, as tests have it, has nobody to leave anything to.
+    if bytes <= LARGE_BYTES || Handle::current().runtime_flavor() != RuntimeFlavor::MultiThread {
+        return work.await;
+    }
+    let mut core = PollSemaphore::new(CORES.clone());
+    poll_fn(|context| {
+        let _core = ready!(core.poll_acquire(context));
+        tokio::task::block_in_place(|| work.as_mut().poll(context))
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use tokio::task::JoinSet;
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn others_are_served_meanwhile() {
+        let mut tasks = JoinSet::new();
+        let (say, heard) = mpsc::channel();
+        let large =
+            answered(LARGE_BYTES + 1, async move { heard.recv_timeout(Duration::from_secs(20)).is_ok() });
+        tasks.spawn(large);
+        tasks.spawn(async move { say.send(()).is_ok() });
+        assert_eq!(tasks.join_all().await, [true, true]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn whoever_waits_for_something_lets_the_next_be_read() {
+        let mut tasks = JoinSet::new();
+        let count = CORES.available_permits() + 1;
+        let all = Arc::new(tokio::sync::Barrier::new(count));
+        for _ in 0..count {
+            let all = all.clone();
+            tasks.spawn(answered(LARGE_BYTES + 1, async move { all.wait().await.is_leader() }));
+        }
+        assert_eq!(tasks.join_all().await.into_iter().filter(|leads| *leads).count(), 1);
+    }
+
+    #[tokio::test]
+    async fn without_workers_it_is_done_on_the_spot() {
+        assert_eq!(answered(LARGE_BYTES + 1, async { 1 }).await, 1);
+    }
+}
