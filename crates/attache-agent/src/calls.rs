@@ -118,11 +118,14 @@ impl Performance<'_> {
         find: impl Fn(&CallId) -> Option<&'c CallRecord>,
     ) -> Result<Turn, Stopped> {
         let mut running = FuturesUnordered::new();
+        // What changes nothing may run before it is durable that it does: after a crash it runs again anyway.
+        let mut all_repeatable = true;
         for step in steps {
             match step {
                 CallStep::Start(id) => {
                     let Some(record) = find(id) else { continue };
                     let Some(proposal) = self.approved(record) else { continue };
+                    all_repeatable &= self.is_repeatable(record);
                     let digest = digest(&proposal);
                     self.journal.record(Fact::CallStarted { call: id.clone(), digest }).await?;
                     running.push(self.run_call(record, proposal));
@@ -140,8 +143,10 @@ impl Performance<'_> {
                 _ => {}
             }
         }
-        // A crash from here on finds them started, whatever they have done.
-        self.journal.flush().await?;
+        if !all_repeatable {
+            // A crash from here on finds them started, whatever they have done.
+            self.journal.flush().await?;
+        }
         while let Some(result) = running.next().await {
             result?;
         }
