@@ -54,7 +54,8 @@ where
     if !body.is_empty() {
         check_type(headers)?;
     }
-    heavy::answered(body.len(), async { json::check_weight(&body, limits.parsed_bytes()) }).await?;
+    let weigh = pin!(async { json::check_weight(&body, limits.parsed_bytes()) });
+    heavy::answered(body.len(), weigh).await?;
     Ok(body)
 }
 
@@ -80,7 +81,7 @@ pub(crate) async fn unpacked(
     }
     let waiting = tokio::time::timeout(limits.body_timeout, limits.body_room.take(length)).await;
     let Ok(Some(room)) = waiting else { return Err(Fault::Overloaded) };
-    let bytes = heavy::answered(length, async { unpack() }).await?;
+    let bytes = heavy::answered(length, pin!(async { unpack() })).await?;
     let bytes = BytesMut::from(Bytes::from(bytes));
     Ok(Bytes::from_owner(Received { bytes, room: Some(room) }))
 }

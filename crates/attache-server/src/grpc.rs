@@ -5,6 +5,7 @@
 //! to know. A client that goes away or runs out of time never stops a task. Beside A2A there are the usual services:
 //! health and reflection.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::{Fault, OperationKind};
@@ -126,7 +127,7 @@ async fn call(
         return card(app.grpc_cards.public(app));
     }
     let asked = Asked { headers: &head.headers, admitted, binding: BindingName::Grpc, version, kind };
-    heavy::answered(message.len(), perform(app, asked, message, deadline)).await
+    heavy::answered(message.len(), pin!(perform(app, asked, message, deadline))).await
 }
 
 async fn perform(app: &Arc<App>, asked: Asked<'_>, message: Bytes, deadline: deadline::Deadline) -> Response {
@@ -165,7 +166,7 @@ async fn read_message(
         let bytes = body::collect(body, limits, limits.body_bytes + frame::PREFIX).await?;
         let message = frame::only(bytes, encoding, limits).await?;
         let weigh = async { proto::check_weight(head.uri.path(), &message, limits.parsed_bytes()) };
-        heavy::answered(message.len(), weigh).await?;
+        heavy::answered(message.len(), pin!(weigh)).await?;
         Ok(message)
     };
     read.await.map_err(|fault| match fault {

@@ -5,7 +5,7 @@
 //! many are read at once that a core is left for everybody else.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 use std::task::ready;
 
@@ -23,8 +23,9 @@ static CORES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 });
 
 /// The work for a body of so many bytes. What waits keeps nobody from being read.
-pub(crate) async fn answered<F: Future>(bytes: usize, work: F) -> F::Output {
-    let mut work = pin!(work);
+///
+/// It is handed over where it lies: what answers a request is large, and most requests are not.
+pub(crate) async fn answered<F: Future>(bytes: usize, mut work: Pin<&mut F>) -> F::Output {
     // A runtime without workers, as tests have it, has nobody to leave anything to.
     if bytes <= LARGE_BYTES || Handle::current().runtime_flavor() != RuntimeFlavor::MultiThread {
         return work.await;
@@ -39,6 +40,7 @@ pub(crate) async fn answered<F: Future>(bytes: usize, work: F) -> F::Output {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::sync::mpsc;
     use std::time::Duration;
 
@@ -50,9 +52,10 @@ mod tests {
     async fn others_are_served_meanwhile() {
         let mut tasks = JoinSet::new();
         let (say, heard) = mpsc::channel();
-        let large =
-            answered(LARGE_BYTES + 1, async move { heard.recv_timeout(Duration::from_secs(20)).is_ok() });
-        tasks.spawn(large);
+        tasks.spawn(async move {
+            let waits = pin!(async move { heard.recv_timeout(Duration::from_secs(20)).is_ok() });
+            answered(LARGE_BYTES + 1, waits).await
+        });
         tasks.spawn(async move { say.send(()).is_ok() });
         assert_eq!(tasks.join_all().await, [true, true]);
     }
@@ -64,13 +67,15 @@ mod tests {
         let all = Arc::new(tokio::sync::Barrier::new(count));
         for _ in 0..count {
             let all = all.clone();
-            tasks.spawn(answered(LARGE_BYTES + 1, async move { all.wait().await.is_leader() }));
+            tasks.spawn(async move {
+                answered(LARGE_BYTES + 1, pin!(async { all.wait().await.is_leader() })).await
+            });
         }
         assert_eq!(tasks.join_all().await.into_iter().filter(|leads| *leads).count(), 1);
     }
 
     #[tokio::test]
     async fn without_workers_it_is_done_on_the_spot() {
-        assert_eq!(answered(LARGE_BYTES + 1, async { 1 }).await, 1);
+        assert_eq!(answered(LARGE_BYTES + 1, pin!(async { 1 })).await, 1);
     }
 }

@@ -1,5 +1,6 @@
 //! The JSON-RPC binding: one path for both versions; the method's name tells which.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::Fault;
@@ -36,7 +37,8 @@ pub(crate) async fn handle(
         Ok(bytes) => bytes,
         Err(fault) => return rpc_fault(guess, &RequestId::Null, &fault),
     };
-    heavy::answered(bytes.len(), answer(app, head, bytes, admitted, requested, guess)).await
+    let length = bytes.len();
+    heavy::answered(length, pin!(answer(app, head, bytes, admitted, requested, guess))).await
 }
 
 async fn answer(

@@ -1,5 +1,6 @@
 //! The HTTP+JSON binding: the path tells the version and the operation.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::Fault;
@@ -43,7 +44,7 @@ pub(crate) async fn handle(
         Bytes::new()
     };
     let request = JsonRequest { head, admitted, framing, dialect: route.dialect, kind: route.kind };
-    heavy::answered(bytes.len(), answer(app, request, &route, bytes)).await
+    heavy::answered(bytes.len(), pin!(answer(app, request, &route, bytes))).await
 }
 
 async fn answer(app: &Arc<App>, request: JsonRequest<'_>, route: &rest::Route, bytes: Bytes) -> Response {

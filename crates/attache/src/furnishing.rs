@@ -245,9 +245,9 @@ impl Furnishing {
     /// A folder of its own, made when it is first needed: what one conversation leaves there is nothing to the others.
     fn scratch_of(&self, (scope, context): &(Scope, ContextId)) -> Result<PathBuf, Refusal> {
         let whose = format!("{scope:?} {context:?}");
-        let name: String = Sha256::digest(whose).iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+        let name = attache_domain::Digest::of_hash(&Sha256::digest(whose)[..12]).0;
         if let Some(folder) = self.scratch.get() {
-            return Ok(folder.join(name));
+            return Ok(folder.join(&*name));
         }
         let folder = &self.operator.scratch;
         let made = std::fs::create_dir_all(folder).and_then(|()| folder.canonicalize());
@@ -255,7 +255,7 @@ impl Furnishing {
             tracing::error!(%error, folder = %folder.display(), "the scratch folder cannot be made");
             Refusal { field: "workspace", what: format!("there is no place for temporary files: {error}") }
         })?;
-        Ok(self.scratch.get_or_init(|| folder).join(name))
+        Ok(self.scratch.get_or_init(|| folder).join(&*name))
     }
 }
 

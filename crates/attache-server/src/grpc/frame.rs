@@ -1,6 +1,7 @@
 //! gRPC's frames: five bytes that say how long a message is and whether it is compressed, then the message.
 
 use std::io::{Read, Write};
+use std::pin::pin;
 
 use attache_domain::Fault;
 use attache_wire::proto::{Code, Status};
@@ -82,7 +83,8 @@ pub(super) async fn only(body: Bytes, encoding: Encoding, limits: &Limits) -> Re
     encoding.check()?;
     // Unpacked twice: nothing is kept before there is room for it.
     let worst = message.len().saturating_mul(MOST_FROM_A_BYTE);
-    let length = heavy::answered(worst, async { unpack(&message, limit, &mut std::io::sink()) }).await?;
+    let length =
+        heavy::answered(worst, pin!(async { unpack(&message, limit, &mut std::io::sink()) })).await?;
     body::unpacked(length, limits, || {
         let mut unpacked = Vec::with_capacity(length);
         unpack(&message, limit, &mut unpacked)?;

@@ -42,7 +42,7 @@ impl StatusEvent<'_> {
 /// A message of the agent that this event carries.
 pub(super) fn message(occasion: &Occasion<'_>, id: &str, parts: Vec<Part>) -> Message {
     Message {
-        id: MessageId::from(format!("{id}-{}", occasion.task)),
+        id: MessageId::from([id, "-", occasion.task.as_str()].concat()),
         role: Role::Agent,
         parts,
         context: Some(occasion.context.clone()),
