@@ -27,7 +27,8 @@ static CORES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {
 /// It is handed over where it lies: what answers a request is large, and most requests are not.
 pub(crate) async fn answered<F: Future>(bytes: usize, mut work: Pin<&mut F>) -> F::Output {
     // A runtime without workers, as tests have it, has nobody to leave anything to.
-    if bytes <= LARGE_BYTES || Handle::current().runtime_flavor() != RuntimeFlavor::MultiThread {
+    let has_workers = |runtime: Handle| runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
+    if bytes <= LARGE_BYTES || !Handle::try_current().is_ok_and(has_workers) {
         return work.await;
     }
     let mut core = PollSemaphore::new(CORES.clone());
