@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attache_domain::{
     Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Scope, TaskId, TaskState, TaskView,
 };
-use attache_session::{CommandRefusal, Equipment, Execution, Reply};
+use attache_session::{CommandRefusal, Equipment, Execution, Reply, Reservation};
 use attache_wire::devtool::{Profile, routes};
 use attache_wire::jsonrpc::RequestId;
 use attache_wire::{Dialect, Version, json};
@@ -24,6 +24,7 @@ use crate::sse::EventStream;
 
 /// What a path of theirs asks for.
 pub(crate) enum Route {
+    Create,
     AllMetadata,
     Metadata(TaskId),
     Commands,
@@ -31,8 +32,10 @@ pub(crate) enum Route {
 }
 
 /// The route that `path` names. An id that is not plain text is no id that this server has given.
-pub(crate) fn find(path: &str) -> Option<Route> {
+pub(crate) fn find(method: &Method, path: &str) -> Option<Route> {
     match path {
+        // What is read there is A2A's list.
+        "/tasks" => (*method == Method::POST).then_some(Route::Create),
         "/tasks/metadata" => Some(Route::AllMetadata),
         "/listCommands" => Some(Route::Commands),
         "/executeCommand" => Some(Route::Execute),
@@ -50,7 +53,7 @@ pub(crate) async fn handle(
     body: &mut Arriving,
     admitted: Admitted,
 ) -> Response {
-    let wanted = if matches!(route, Route::Execute) { Method::POST } else { Method::GET };
+    let wanted = if matches!(route, Route::Create | Route::Execute) { Method::POST } else { Method::GET };
     if head.method != wanted {
         let mut response = refused(405, &format!("This path takes {wanted}."));
         let allowed = if wanted == Method::POST { "POST" } else { "GET" };
@@ -59,6 +62,10 @@ pub(crate) async fn handle(
     }
     let scope = Scope::new(String::new(), admitted.caller.owner);
     let served = match route {
+        Route::Create => match body::read(&head.headers, body, &app.options.limits).await {
+            Ok(bytes) => create(app, &scope, &bytes).await,
+            Err(fault) => Err(fault),
+        },
         Route::AllMetadata => all_metadata(app, &scope).await,
         Route::Metadata(task) => metadata(app, &scope, task).await,
         Route::Commands => commands(app, &scope).await,
@@ -68,6 +75,16 @@ pub(crate) async fn handle(
         },
     };
     served.unwrap_or_else(|fault| failed(&fault))
+}
+
+/// An id for a task whose first message is yet to come.
+async fn create(app: &App, scope: &Scope, bytes: &[u8]) -> Result<Response, Fault> {
+    let body =
+        if bytes.is_empty() { Value::Null } else { json::parse(bytes, app.options.limits.json_depth)? };
+    let (context, wishes) = routes::read_create(body)?;
+    let ending = Profile::Gemini.ending();
+    let task = app.session.reserve(scope, Reservation { context, wishes, ending }).await?;
+    Ok(answer(201, "application/json", routes::bytes(&task.as_str().into())))
 }
 
 async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {

@@ -42,8 +42,14 @@ impl SessionService {
 
     /// What the conversation of a task works with.
     pub async fn equipment(&self, view: &TaskView) -> Result<Equipment, Fault> {
-        let place = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
-        let wishes = self.wishes_of(&view.progress.scope, &place).await?;
+        let scope = &view.progress.scope;
+        let mut place = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
+        if view.history.is_empty()
+            && let Some(reserved) = self.reserved(&view.key()).await?
+        {
+            place = ListCommands { context: Some(reserved.context), task: None, wishes: reserved.wishes };
+        }
+        let wishes = self.wishes_of(scope, &place).await?;
         self.agent.equipment(view, &wishes).await
     }
 

@@ -58,7 +58,7 @@ pub struct SessionService {
     counters: Arc<Counters>,
     pub(crate) outbox: Option<Arc<Outbox>>,
     runners: TaskTracker,
-    stop: CancellationToken,
+    pub(crate) stop: CancellationToken,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -242,7 +242,10 @@ impl SessionService {
             return self.seen_at(scope, get, at).await;
         }
         let key = TaskKey { scope: scope.clone(), task: get.task.clone() };
-        let seen = self.look(&key).await.map_err(internal)?;
+        let mut seen = self.look(&key).await.map_err(internal)?;
+        if seen.is_none() {
+            seen = self.reserved_view(&key).await?.map(|view| Seen::new(Arc::new(view)));
+        }
         seen.filter(|seen| seen.view.progress.reply == ReplyShape::Task)
             .ok_or_else(|| Fault::TaskNotFound { task: get.task.clone() })
     }
@@ -274,12 +277,47 @@ impl SessionService {
         Ok(watcher.task().view())
     }
 
-    /// Whoever is to be told is known before there is anything to tell.
-    async fn open(&self, scope: &Scope, mut send: SendMessage) -> Result<(Started, Option<Hold>), Fault> {
-        let wish = send.configuration.push.take();
+    async fn open(&self, scope: &Scope, send: SendMessage) -> Result<(Started, Option<Hold>), Fault> {
         let digest = digest(&send.message);
         let task = self.identity.task(scope, &send.message, &digest, send.manner.sameness);
-        let key = TaskKey { scope: scope.clone(), task };
+        self.open_as(TaskKey { scope: scope.clone(), task }, send, digest).await
+    }
+
+    /// Opens the task whose id was promised to the caller; nothing when somebody's message was first.
+    async fn open_reserved(
+        &self,
+        key: &TaskKey,
+        send: &SendMessage,
+    ) -> Result<Option<(Started, Option<Hold>)>, Fault> {
+        let not_found = || Fault::TaskNotFound { task: key.task.clone() };
+        let reserved = self.reserved(key).await?.ok_or_else(not_found)?;
+        let digest = digest(&send.message);
+        let mut send = send.clone();
+        let context = send.message.context.replace(reserved.context.clone());
+        if context.is_some_and(|context| context != reserved.context) {
+            return Err(Fault::ContextMismatch { task: key.task.clone(), context: reserved.context });
+        }
+        send.message.wishes = match (send.message.wishes.take(), reserved.wishes) {
+            (Some(said), Some(before)) => Some(Box::new(said.over(*before))),
+            (said, before) => said.or(before),
+        };
+        send.manner.ending = Some(reserved.ending);
+        let message = send.message.id.clone();
+        let (started, hold) = self.open_as(key.clone(), send, digest.clone()).await?;
+        self.forget_reserved(key).await;
+        let ours = |(id, seen): &(MessageId, Digest)| *id == message && *seen == digest;
+        let is_ours = started.view.progress.received.iter().any(ours);
+        Ok(is_ours.then_some((started, hold)))
+    }
+
+    /// Whoever is to be told is known before there is anything to tell.
+    async fn open_as(
+        &self,
+        key: TaskKey,
+        mut send: SendMessage,
+        digest: Digest,
+    ) -> Result<(Started, Option<Hold>), Fault> {
+        let wish = send.configuration.push.take();
         let reply = self.agent.reply_shape(&send.message);
         let wish = wish.filter(|_| reply == ReplyShape::Task);
         let enlisted = self.enlist(&key, wish, Seq::START.next()).await?;
@@ -346,7 +384,16 @@ impl SessionService {
         task: TaskId,
         mut send: SendMessage,
     ) -> Result<(Started, Option<Hold>), Fault> {
-        let hot = self.visible(scope, &task).await?;
+        let hot = match self.visible(scope, &task).await {
+            Err(Fault::TaskNotFound { .. }) => {
+                let key = TaskKey { scope: scope.clone(), task };
+                if let Some(opened) = self.open_reserved(&key, &send).await? {
+                    return Ok(opened);
+                }
+                self.visible(scope, &key.task).await?
+            }
+            found => found?,
+        };
         let head = hot.with_progress(|progress| progress.head);
         let enlisted = self.enlist(&hot.key, send.configuration.push.take(), head).await?;
         let hold = if enlisted.is_none() { self.hold(&hot.key).await? } else { None };

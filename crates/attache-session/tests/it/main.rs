@@ -5,6 +5,7 @@ mod durability;
 mod following;
 mod pacing;
 mod pushing;
+mod reserving;
 mod resuming;
 mod running;
 mod world;

@@ -4,6 +4,7 @@ mod answer;
 mod settings;
 
 use attache_domain::{Message, Metadata, PartContent, Wishes};
+use serde_json::Value;
 
 use super::{Profile, speaks};
 use crate::decode::reading::{Place, Reading};
@@ -30,6 +31,11 @@ pub(crate) fn wishes(
     place: Place<'_>,
 ) -> Option<Box<Wishes>> {
     settings::read(reading, metadata, place.member("metadata")).map(Box::new)
+}
+
+/// What the settings of one of Gemini CLI's clients wish for.
+pub(crate) fn gemini_wishes(reading: &mut Reading, settings: Value, place: Place<'_>) -> Option<Box<Wishes>> {
+    settings::read_gemini(reading, settings, place).map(Box::new)
 }
 
 /// The profile that a message carries a sign of, besides what it answers.

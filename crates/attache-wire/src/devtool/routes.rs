@@ -1,11 +1,13 @@
 //! The routes of Gemini CLI's server beside A2A: what tasks are made of, and commands.
 
 use attache_domain::{
-    CommandCall, CommandSpec, Manner, Message, MessageId, Part, Role, SendConfiguration, SendMessage,
-    TaskView,
+    CommandCall, CommandSpec, ContextId, Fault, Manner, Message, MessageId, Part, Role, SendConfiguration,
+    SendMessage, TaskView, Wishes,
 };
 use serde_json::{Value, json};
 
+use super::incoming;
+use crate::decode::reading::{Place, Reading};
 use crate::encode::text::write_value;
 use crate::{Dialect, spelling};
 
@@ -53,6 +55,26 @@ fn command(spec: &CommandSpec, before: &str) -> Value {
         "arguments": spec.arguments.iter().map(argument).collect::<Vec<_>>(),
         "subCommands": spec.sub_commands.iter().map(|spec| command(spec, &below)).collect::<Vec<_>>(),
     })
+}
+
+/// Reads `POST /tasks`: the conversation and the settings of a task that is to come.
+pub fn read_create(body: Value) -> Result<(Option<ContextId>, Option<Box<Wishes>>), Fault> {
+    let mut reading = Reading::new(Dialect::V0_3Rpc);
+    let read = read_members(&mut reading, body);
+    reading.finish(read)
+}
+
+fn read_members(reading: &mut Reading, body: Value) -> Option<(Option<ContextId>, Option<Box<Wishes>>)> {
+    let mut members = match body {
+        Value::Null => return Some((None, None)),
+        body => reading.members(body, Place::Root)?,
+    };
+    let context = members.nonempty_text(reading, "contextId").map(ContextId::from);
+    let here = members.place();
+    let settings = members.take("agentSettings");
+    let wishes = settings
+        .and_then(|settings| incoming::gemini_wishes(reading, settings, here.member("agentSettings")));
+    Some((context, wishes))
 }
 
 /// Reads `POST /executeCommand`; in its own words what is wrong with it.

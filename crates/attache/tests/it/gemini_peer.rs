@@ -31,9 +31,6 @@ const RECORD: &str = "ATTACHE_RECORD_GEMINI";
 /// Set to anything, docs/extension/comparison.md is written anew.
 const WRITE: &str = "ATTACHE_WRITE_COMPARISON";
 
-/// What attache cannot be compared in yet: the routes beside A2A.
-const NOT_YET: &[&str] = &["made-task"];
-
 #[expect(clippy::disallowed_methods, reason = "a developer asks for it by hand")]
 fn is_wanted(variable: &str) -> bool {
     std::env::var_os(variable).is_some()
@@ -68,8 +65,8 @@ async fn attache_says_the_same_where_the_peer_is_right() {
     let model = Model::start();
     let ours = ours::start(&model.server).await;
     let (mut all, mut comparison) = (Vec::new(), Comparison::new());
-    for scenario in script::all().iter().filter(|scenario| !NOT_YET.contains(&scenario.name)) {
-        let heard = ours.stage(&model).play(scenario).await;
+    for scenario in script::all() {
+        let heard = ours.stage(&model).play(&scenario).await;
         let recorded = recorded::read(scenario.name);
         let different = differences(scenario.name, &recorded, &heard);
         comparison.add(scenario.name, &recorded, &heard, &different);

@@ -1,6 +1,7 @@
 //! What a client wishes for: in the RFC's `AgentSettings`, in Gemini CLI's, or in words of our own.
 
 use attache_domain::{Metadata, Wishes};
+use serde_json::Value;
 
 use super::GEMINI;
 use crate::decode::reading::{Members, Place, Reading};
@@ -27,6 +28,12 @@ pub(super) fn read(reading: &mut Reading, metadata: Option<&Metadata>, place: Pl
         }
     }
     wishes
+}
+
+/// The settings of Gemini CLI's clients where they stand by themselves.
+pub(super) fn read_gemini(reading: &mut Reading, settings: Value, place: Place<'_>) -> Option<Wishes> {
+    let members = reading.members(settings, place)?;
+    read_members(reading, members, GEMINI)
 }
 
 /// Members may be spelled in camelCase or snake_case. Only our own object refuses what it does not know: the others may

@@ -73,6 +73,46 @@ async fn what_is_wrong_with_a_command_is_said() {
 }
 
 #[tokio::test]
+async fn a_task_can_be_asked_for_before_anything_is_said() {
+    let world = World::playing([says("Hello.")]).await;
+    let client = world.server.client();
+    let answer =
+        client.post("/tasks", &json!({"contextId": "c9", "agentSettings": {"kind": "agent-settings"}})).await;
+    assert_eq!(answer.status, 201, "{}", answer.text());
+    let task = answer.json();
+    let seen = client.rpc("tasks/get", json!({ "id": task })).await["result"].clone();
+    assert_eq!((&seen["status"]["state"], &seen["contextId"]), (&json!("submitted"), &json!("c9")));
+    let metadata = client.get(&format!("/tasks/{}/metadata", task.as_str().unwrap())).await.json();
+    assert_eq!(metadata["metadata"]["taskState"], "submitted");
+    let message = json!({"messageId": "m1", "taskId": task, "kind": "message", "role": "user",
+        "parts": [{"kind": "text", "text": "Hello?"}]});
+    let frames = client.rpc_stream("message/stream", json!({ "message": message })).await.rest().await;
+    for frame in &frames {
+        check_gemini_event(frame.payload()).unwrap_or_else(|error| panic!("{error}\n{frame:#?}"));
+    }
+    let last = frames.last().unwrap().payload();
+    assert_eq!((&last["taskId"], &last["status"]["state"]), (&task, &json!("input-required")));
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_task_that_is_asked_for_is_said() {
+    let world = World::silent().await;
+    let client = world.server.client();
+    for (body, part) in [
+        (json!([]), "must be an object"),
+        (json!({"contextId": 5}), "contextId"),
+        (json!({"agentSettings": "x"}), "agentSettings must be an object"),
+        (json!({"agentSettings": {"workspacePath": "/no/such/folder"}}), "workspace"),
+        (json!({"agentSettings": {"model": "nonsense:x"}}), "model"),
+    ] {
+        let answer = client.post("/tasks", &body).await;
+        assert_eq!(answer.status, 400, "{body}: {}", answer.text());
+        assert!(answer.json()["error"].as_str().unwrap().contains(part), "{body}: {}", answer.text());
+    }
+    assert_eq!(client.post("/tasks", &json!({})).await.status, 201, "everything may be left out");
+}
+
+#[tokio::test]
 async fn what_the_model_works_on_is_streamed_as_events_that_any_reader_understands() {
     let write = calls("write_file", json!({"file_path": "GEMINI.md", "content": "Greets.\n"}));
     let world = World::playing([write, says("I wrote it down.")]).await;

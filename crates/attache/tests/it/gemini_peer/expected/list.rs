@@ -6,6 +6,7 @@ use super::{Expected, everywhere, only};
 pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
     only("metadata", 2, Field("availableTools"), "the tools are our own, each with the schema of its input"),
     only("metadata", 3, Field("availableTools"), "the tools are our own, each with the schema of its input"),
+    only("made-task", 2, Field("availableTools"), "the tools are our own, each with the schema of its input"),
     only("commands", 2, Field("data"), "commands speak in our own words"),
     only("commands", 3, Field("data"), "commands speak in our own words"),
     only("commands", 4, Field("data"), "commands speak in our own words"),

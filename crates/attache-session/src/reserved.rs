@@ -1,0 +1,142 @@
+//! Tasks that have an id and wait for their first message.
+//!
+//! Some clients ask for a task before they have anything to say. Nothing has happened to it yet, so there is no fact to
+//! log: a record keeps what was asked for, until the first message opens the task under its id or a day has passed.
+
+use attache_domain::{
+    ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, ReplyShape, Role, Scope, Seq,
+    TaskId, TaskKey, TaskView, Timestamp, Wishes,
+};
+use attache_store::{Record, RecordChange};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::SessionService;
+use crate::hot::now;
+use crate::service::internal;
+
+const SPACE: &str = "reserved";
+
+/// How long an id waits for a message.
+const KEPT_SECONDS: i64 = 24 * 3600;
+
+/// Of an id that is promised.
+const ID_LENGTH: usize = 36;
+
+/// Each new one clears away so many that have waited too long.
+const CLEARED: usize = 4;
+
+/// What a task is to begin with, whatever its first message says.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Reservation {
+    pub context: Option<ContextId>,
+    pub wishes: Option<Box<Wishes>>,
+    pub ending: Ending,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Reserved {
+    at: Timestamp,
+    pub(crate) context: ContextId,
+    pub(crate) wishes: Option<Box<Wishes>>,
+    pub(crate) ending: Ending,
+}
+
+impl SessionService {
+    /// Promises an id to the caller, whose next message to it opens the task.
+    pub async fn reserve(&self, scope: &Scope, wanted: Reservation) -> Result<TaskId, Fault> {
+        if self.stop.is_cancelled() {
+            return Err(Fault::Unavailable);
+        }
+        let Reservation { context, wishes, ending } = wanted;
+        self.agent.check(&nothing_said(wishes.clone()))?;
+        let context = context.unwrap_or_else(|| ContextId::from(Uuid::new_v4().to_string()));
+        // In the order of time, so that the oldest come first among the records.
+        let task = TaskId::from(Uuid::now_v7().to_string());
+        let key = TaskKey { scope: scope.clone(), task: task.clone() };
+        let reserved = Reserved { at: now(), context, wishes, ending };
+        let value = serde_json::to_vec(&reserved).map_err(|_| Fault::Internal)?;
+        let put = RecordChange::Put { space: SPACE, record: Record { key: name(&key), value } };
+        let mut changes = self.outdated().await?;
+        changes.push(put);
+        self.stores.records.change(changes).await.map_err(internal)?;
+        Ok(task)
+    }
+
+    /// What the id was promised with, if it still waits.
+    pub(crate) async fn reserved(&self, key: &TaskKey) -> Result<Option<Reserved>, Fault> {
+        // Others were never promised, and might be taken for somebody else's when they are spelled oddly.
+        if key.task.as_str().len() != ID_LENGTH || Uuid::try_parse(key.task.as_str()).is_err() {
+            return Ok(None);
+        }
+        let found = self.stores.records.get(SPACE, &name(key)).await.map_err(internal)?;
+        Ok(found.and_then(|value| read(&value)).filter(|reserved| !reserved.is_outdated()))
+    }
+
+    /// The task as it is before its first message.
+    pub(crate) async fn reserved_view(&self, key: &TaskKey) -> Result<Option<TaskView>, Fault> {
+        let Some(Reserved { at, context, wishes, ending }) = self.reserved(key).await? else {
+            return Ok(None);
+        };
+        let opening = Opening {
+            task: key.task.clone(),
+            scope: key.scope.clone(),
+            context,
+            message: nothing_said(wishes),
+            digest: Digest("".into()),
+            reply: ReplyShape::Task,
+            metadata: None,
+            ending,
+        };
+        let view = TaskView::open(&Event { seq: Seq::START.next(), at, fact: opening.decide() });
+        Ok(view.map(|mut view| {
+            view.history.clear();
+            view
+        }))
+    }
+
+    /// The task has begun. What is left behind by a crash before this harms nobody: the task is found first.
+    pub(crate) async fn forget_reserved(&self, key: &TaskKey) {
+        let change = RecordChange::Delete { space: SPACE, key: name(key) };
+        if let Err(error) = self.stores.records.change(vec![change]).await {
+            tracing::debug!(%error, "an id that was promised is not forgotten yet");
+        }
+    }
+
+    async fn outdated(&self) -> Result<Vec<RecordChange>, Fault> {
+        let oldest = self.stores.records.under(SPACE, "", None, CLEARED).await.map_err(internal)?;
+        let is_outdated = |record: &Record| read(&record.value).is_none_or(|reserved| reserved.is_outdated());
+        let delete = |record: Record| RecordChange::Delete { space: SPACE, key: record.key };
+        Ok(oldest.into_iter().filter(is_outdated).map(delete).collect())
+    }
+}
+
+impl Reserved {
+    fn is_outdated(&self) -> bool {
+        now().as_second() - self.at.as_second() > KEPT_SECONDS
+    }
+}
+
+fn read(value: &[u8]) -> Option<Reserved> {
+    serde_json::from_slice(value).ok()
+}
+
+/// The id first, for the sake of the order.
+fn name(TaskKey { scope, task }: &TaskKey) -> String {
+    format!("{task} {}:{}{}", scope.tenant.len(), scope.tenant, scope.owner)
+}
+
+fn nothing_said(wishes: Option<Box<Wishes>>) -> Message {
+    Message {
+        id: MessageId::from(""),
+        role: Role::User,
+        parts: Vec::new(),
+        context: None,
+        task: None,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+        wishes,
+        command: None,
+    }
+}
