@@ -64,6 +64,7 @@ pub fn operations(params: &[u8]) {
         }
     }
     let _ = crate::devtool::routes::read_execute(&params);
+    let _ = crate::devtool::routes::read_create(params.clone());
 }
 
 /// The parameters of send in every dialect; what can be read and is written again is read as the same.

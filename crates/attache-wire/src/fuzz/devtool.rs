@@ -4,7 +4,7 @@ use attache_domain::{Message, Part, PartContent};
 use serde_json::{Value, json};
 
 use super::{DEPTH, sent, written};
-use crate::devtool::{Profile, URI, incoming};
+use crate::devtool::{Profile, URI, incoming, routes};
 use crate::{Dialect, json};
 
 /// Settings in the words of either dialect or in our own, and answers about calls.
@@ -17,7 +17,18 @@ pub(super) fn said(text: &[u8]) {
             settings(dialect, key, profile, &value);
         }
     }
+    settings_alone(&value);
     answer(&value);
+}
+
+/// Settings are the same before a task and in its first message.
+fn settings_alone(value: &Value) {
+    let params = json!({ "message": {
+        "messageId": "m", "role": "user", "parts": [{ "text": "hello" }], "metadata": { incoming::GEMINI: value },
+    }});
+    let alone = routes::read_create(json!({ "agentSettings": value })).map(|(_, wishes)| wishes);
+    let said = sent(Dialect::V0_3Rpc, params).map(|message| message.wishes);
+    assert_eq!(alone.ok(), said);
 }
 
 /// What is wished for is still wished for when the message is written and read again.
