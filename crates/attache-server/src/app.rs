@@ -83,7 +83,7 @@ pub(crate) async fn dispatch(
         "/.well-known/agent-card.json" | "/.well-known/agent.json" | "/health" | "/metrics" => {
             verb_not_allowed(head, "GET")
         }
-        path => match gemini_routes::find(&head.method, path) {
+        _ => match gemini_routes::find(head) {
             Some(route) => gemini_routes::handle(app, route, head, body, admitted).await,
             None => rest::handle(app, head, body, admitted).await,
         },

@@ -8,7 +8,7 @@ use attache_domain::{
 use attache_session::{CommandRefusal, Equipment, Execution, Reply, Reservation};
 use attache_wire::devtool::{Profile, routes};
 use attache_wire::jsonrpc::RequestId;
-use attache_wire::{Dialect, Version, json};
+use attache_wire::{Dialect, Version, json, version};
 use http::request::Parts;
 use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
@@ -31,11 +31,15 @@ pub(crate) enum Route {
     Execute,
 }
 
-/// The route that `path` names. An id that is not plain text is no id that this server has given.
-pub(crate) fn find(method: &Method, path: &str) -> Option<Route> {
+/// The route that the path names. An id that is not plain text is no id that this server has given.
+pub(crate) fn find(head: &Parts) -> Option<Route> {
+    let path = head.uri.path();
     match path {
-        // What is read there is A2A's list.
-        "/tasks" => (*method == Method::POST).then_some(Route::Create),
+        // Whoever names a version of A2A means its list, which is only read.
+        "/tasks" => {
+            let is_theirs = head.method == Method::POST && !head.headers.contains_key(version::NAME);
+            is_theirs.then_some(Route::Create)
+        }
         "/tasks/metadata" => Some(Route::AllMetadata),
         "/listCommands" => Some(Route::Commands),
         "/executeCommand" => Some(Route::Execute),

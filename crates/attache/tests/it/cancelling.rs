@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, send, start, state, work};
 use crate::support::message_to;
 use crate::watching::{
-    artifact, asked, batch, check, drop_in, eventually, message_in, open, reaches, silent, stuck, task, told,
+    artifact, asked, batch, check, drop_in, eventually, lives, message_in, open, reaches, silent, stuck,
+    task, told,
 };
 
 /// Cancels, and shows the task as it is then.
@@ -103,14 +104,6 @@ fn hanging(name: &str) -> Value {
 fn pids(workspace: &Path, name: &str) -> Vec<u32> {
     let text = fs::read_to_string(workspace.join(format!("{name}.pids"))).unwrap_or_default();
     text.lines().map(|line| line.parse().unwrap()).collect()
-}
-
-/// A process that has ended and that nobody has asked about yet is dead, too.
-fn lives(pid: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    status
-        .lines()
-        .any(|line| line.starts_with("State:") && !line.contains("zombie") && !line.contains("dead"))
 }
 
 async fn cancelled_while_running(names: &[&str], calls: Planned) {

@@ -20,6 +20,14 @@ pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
     tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{what} does not come about"));
 }
 
+/// A process that has ended and that nobody has asked about yet is dead, too.
+pub(crate) fn lives(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status
+        .lines()
+        .any(|line| line.starts_with("State:") && !line.contains("zombie") && !line.contains("dead"))
+}
+
 /// Waits until the model has been asked so many times.
 pub(crate) async fn asked(model: &ModelServer, times: usize) {
     eventually("the question to the model", || model.received().len() >= times).await;

@@ -7,7 +7,7 @@ use attache_testkit::{Launch, ServerProcess};
 use serde_json::{Value, json};
 
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, state, work};
-use crate::watching::{asked, batch, eventually, open, outputs, reaches};
+use crate::watching::{asked, batch, eventually, lives, open, outputs, reaches};
 
 /// Notes that it runs, and goes on until there is a file `go`, though not for ever.
 fn waiting(name: &str) -> Value {
@@ -166,7 +166,8 @@ async fn a_server_that_is_told_to_stop_takes_its_commands_with_it_and_asks_about
     eventually("the command", || runs(&launch, "runs") > 0).await;
     let pid = fs::read_to_string(work(&launch).join("runs")).unwrap();
     assert_eq!(server.terminate().await, Some(0));
-    assert!(!fs::exists(format!("/proc/{}", pid.trim())).unwrap(), "the command is gone with the server");
+    // It is killed with the server; the kernel may take a moment to clear it away.
+    eventually("the command's end", || !lives(pid.trim().parse().unwrap())).await;
     let server = launch.start().await;
     let task = reaches(&server.client(), &id, "INPUT_REQUIRED").await;
     assert!(question(&task).contains("not known whether it took effect"), "{task:#}");

@@ -185,7 +185,7 @@ async fn a_wrong_verb_is_told_which_ones_are_right() {
     for (pair, verb, path, allowed) in [
         (Pair::Rest10, "GET", "/message:send", "POST"),
         (Pair::Rest10, "PUT", "/message:stream", "POST"),
-        (Pair::Rest10, "POST", "/tasks", "GET"),
+        (Pair::Rest10, "PUT", "/tasks", "GET"),
         (Pair::Rest10, "DELETE", "/tasks/x", "GET"),
         (Pair::Rest10, "GET", "/tasks/x:cancel", "POST"),
         (Pair::Rest10, "DELETE", "/tasks/x:subscribe", "GET, POST"),
@@ -203,6 +203,9 @@ async fn a_wrong_verb_is_told_which_ones_are_right() {
         assert_eq!(answer.header("allow"), Some(allowed), "{verb} {path}");
         assert!(refusal.message.contains(verb) && refusal.message.contains(path), "{}", refusal.message);
     }
+    // Without a version it is a route of Gemini CLI's server.
+    let answer = client.with("A2A-Version", "1.0").call("POST", "/tasks", b"").await;
+    assert_eq!((answer.status, answer.header("allow")), (405, Some("GET")));
     for (path, verb) in [("/", "GET"), ("/", "PUT"), ("/health", "POST"), ("/metrics", "DELETE")] {
         let answer = client.call(verb, path, b"").await;
         assert_eq!(answer.status, 405, "{verb} {path}");
