@@ -4,8 +4,8 @@
 //! log: a record keeps what was asked for, until the first message opens the task under its id or a day has passed.
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, ReplyShape, Role, Scope, Seq,
-    TaskId, TaskKey, TaskView, Timestamp, Wishes,
+    ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, ReplyShape, Role, Scope,
+    SendMessage, Seq, TaskId, TaskKey, TaskView, Timestamp, Wishes,
 };
 use attache_store::{Record, RecordChange};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,9 @@ use uuid::Uuid;
 
 use crate::SessionService;
 use crate::hot::now;
-use crate::service::internal;
+use crate::identity::digest;
+use crate::outbox::Hold;
+use crate::service::{Started, internal};
 
 const SPACE: &str = "reserved";
 
@@ -39,7 +41,7 @@ pub(crate) struct Reserved {
     at: Timestamp,
     pub(crate) context: ContextId,
     pub(crate) wishes: Option<Box<Wishes>>,
-    pub(crate) ending: Ending,
+    ending: Ending,
 }
 
 impl SessionService {
@@ -95,8 +97,35 @@ impl SessionService {
         }))
     }
 
+    /// Opens the task whose id was promised to the caller; nothing when somebody's message was first.
+    pub(crate) async fn open_reserved(
+        &self,
+        key: &TaskKey,
+        send: &SendMessage,
+    ) -> Result<Option<(Started, Option<Hold>)>, Fault> {
+        let not_found = || Fault::TaskNotFound { task: key.task.clone() };
+        let reserved = self.reserved(key).await?.ok_or_else(not_found)?;
+        let digest = digest(&send.message);
+        let mut send = send.clone();
+        let context = send.message.context.replace(reserved.context.clone());
+        if context.is_some_and(|context| context != reserved.context) {
+            return Err(Fault::ContextMismatch { task: key.task.clone(), context: reserved.context });
+        }
+        send.message.wishes = match (send.message.wishes.take(), reserved.wishes) {
+            (Some(said), Some(before)) => Some(Box::new(said.over(*before))),
+            (said, before) => said.or(before),
+        };
+        send.manner.ending = Some(reserved.ending);
+        let message = send.message.id.clone();
+        let (started, hold) = self.open_as(key.clone(), send, digest.clone()).await?;
+        self.forget_reserved(key).await;
+        let ours = |(id, seen): &(MessageId, Digest)| *id == message && *seen == digest;
+        let is_ours = started.view.progress.received.iter().any(ours);
+        Ok(is_ours.then_some((started, hold)))
+    }
+
     /// The task has begun. What is left behind by a crash before this harms nobody: the task is found first.
-    pub(crate) async fn forget_reserved(&self, key: &TaskKey) {
+    async fn forget_reserved(&self, key: &TaskKey) {
         let change = RecordChange::Delete { space: SPACE, key: name(key) };
         if let Err(error) = self.stores.records.change(vec![change]).await {
             tracing::debug!(%error, "an id that was promised is not forgotten yet");

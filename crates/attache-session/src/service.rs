@@ -283,35 +283,8 @@ impl SessionService {
         self.open_as(TaskKey { scope: scope.clone(), task }, send, digest).await
     }
 
-    /// Opens the task whose id was promised to the caller; nothing when somebody's message was first.
-    async fn open_reserved(
-        &self,
-        key: &TaskKey,
-        send: &SendMessage,
-    ) -> Result<Option<(Started, Option<Hold>)>, Fault> {
-        let not_found = || Fault::TaskNotFound { task: key.task.clone() };
-        let reserved = self.reserved(key).await?.ok_or_else(not_found)?;
-        let digest = digest(&send.message);
-        let mut send = send.clone();
-        let context = send.message.context.replace(reserved.context.clone());
-        if context.is_some_and(|context| context != reserved.context) {
-            return Err(Fault::ContextMismatch { task: key.task.clone(), context: reserved.context });
-        }
-        send.message.wishes = match (send.message.wishes.take(), reserved.wishes) {
-            (Some(said), Some(before)) => Some(Box::new(said.over(*before))),
-            (said, before) => said.or(before),
-        };
-        send.manner.ending = Some(reserved.ending);
-        let message = send.message.id.clone();
-        let (started, hold) = self.open_as(key.clone(), send, digest.clone()).await?;
-        self.forget_reserved(key).await;
-        let ours = |(id, seen): &(MessageId, Digest)| *id == message && *seen == digest;
-        let is_ours = started.view.progress.received.iter().any(ours);
-        Ok(is_ours.then_some((started, hold)))
-    }
-
     /// Whoever is to be told is known before there is anything to tell.
-    async fn open_as(
+    pub(crate) async fn open_as(
         &self,
         key: TaskKey,
         mut send: SendMessage,
