@@ -53,10 +53,16 @@ mod tests {
     async fn others_are_served_meanwhile() {
         let mut tasks = JoinSet::new();
         let (say, heard) = mpsc::channel();
+        let (begin, begun) = tokio::sync::oneshot::channel();
         tasks.spawn(async move {
-            let waits = pin!(async move { heard.recv_timeout(Duration::from_secs(20)).is_ok() });
-            answered(LARGE_BYTES + 1, waits).await
+            let holds_up = pin!(async move {
+                begin.send(()).unwrap();
+                heard.recv_timeout(Duration::from_secs(20)).is_ok()
+            });
+            answered(LARGE_BYTES + 1, holds_up).await
         });
+        // This is no worker: it goes on while the only one is held up.
+        begun.await.unwrap();
         tasks.spawn(async move { say.send(()).is_ok() });
         assert_eq!(tasks.join_all().await, [true, true]);
     }

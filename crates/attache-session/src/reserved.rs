@@ -28,8 +28,8 @@ const ID_LENGTH: usize = 36;
 /// Each new one clears away so many that have waited too long.
 const CLEARED: usize = 4;
 
-/// What a task is to begin with, whatever its first message says.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// What a task is to begin with. What its first message wishes for counts more.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reservation {
     pub context: Option<ContextId>,
     pub wishes: Option<Box<Wishes>>,
@@ -97,14 +97,13 @@ impl SessionService {
         }))
     }
 
-    /// Opens the task whose id was promised to the caller; nothing when somebody's message was first.
+    /// Opens the task whose id was promised to the caller; nothing when it was not, or when another message was first.
     pub(crate) async fn open_reserved(
         &self,
         key: &TaskKey,
         send: &SendMessage,
     ) -> Result<Option<(Started, Option<Hold>)>, Fault> {
-        let not_found = || Fault::TaskNotFound { task: key.task.clone() };
-        let reserved = self.reserved(key).await?.ok_or_else(not_found)?;
+        let Some(reserved) = self.reserved(key).await? else { return Ok(None) };
         let digest = digest(&send.message);
         let mut send = send.clone();
         let context = send.message.context.replace(reserved.context.clone());

@@ -363,6 +363,7 @@ impl SessionService {
                 if let Some(opened) = self.open_reserved(&key, &send).await? {
                     return Ok(opened);
                 }
+                // Another message may have opened it since.
                 self.visible(scope, &key.task).await?
             }
             found => found?,

@@ -5,6 +5,7 @@ mod asking;
 mod built_in;
 mod conversations;
 mod loops;
+mod noted_log;
 mod reducing;
 mod restarts;
 mod rounds;

@@ -51,6 +51,18 @@ async fn the_end_of_a_turn_tells_what_the_task_has_cost() {
     assert_eq!((**usage, usage.input), (view.usage, 20));
 }
 
+/// Time stands still: nothing is written because somebody waited too long for company.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_changes_nothing_is_written_with_what_came_of_it() {
+    let world = World::new([calls("", &["a look"]), says("Seen.")]).await;
+    let view = world.send("Look!").await;
+    let log = world.log(&view).await;
+    let call = "turn_started model_answered call_proposed call_started call_finished";
+    assert!(log.starts_with(&format!("task_opened {call} text_said")), "{log}");
+    let (opened, call, rest) = (1, call.split(' ').count(), log.split(' ').count() - 6);
+    assert_eq!(*world.appends.lock().unwrap(), [opened, call, rest]);
+}
+
 #[tokio::test]
 async fn what_goes_wrong_with_a_call_is_for_the_model_to_read() {
     let asked = ["a look", "bad look", "forbidden look", "x lok", "breaks look"];

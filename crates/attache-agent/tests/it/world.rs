@@ -22,11 +22,15 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 
+use crate::noted_log::NotedLog;
+
 /// One answer of the model.
 pub(crate) type Script = Vec<Result<Streamed, LanguageError>>;
 
 pub(crate) struct World {
     pub(crate) stores: Stores,
+    /// How many events were written together, each time.
+    pub(crate) appends: Arc<Mutex<Vec<usize>>>,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) tools: Arc<Notes>,
     pub(crate) session: Arc<SessionService>,
@@ -56,12 +60,14 @@ impl World {
     }
 
     pub(crate) async fn with(setup: Setup, scripts: impl IntoIterator<Item = Script>) -> Self {
-        let stores = Stores::of(Arc::new(MemoryStore::default()));
+        let (inner, appends) = (Arc::new(MemoryStore::default()), Arc::<Mutex<Vec<usize>>>::default());
+        let log = Arc::new(NotedLog { inner: inner.clone(), appends: appends.clone() });
+        let stores = Stores { log, ..Stores::of(inner) };
         let model = Arc::new(ScriptedModel::default());
         model.scripts.lock().unwrap().extend(scripts);
         let tools = Arc::new(Notes::default());
         let session = start(&stores, &model, &tools, &setup).await;
-        Self { stores, model, tools, session, setup }
+        Self { stores, appends, model, tools, session, setup }
     }
 
     /// Everything in memory is lost, as in a crash: what has been started is not waited for.
@@ -71,11 +77,11 @@ impl World {
     }
 
     pub(crate) async fn restart_with(self, setup: Setup) -> Self {
-        let Self { stores, model, tools, session, .. } = self;
+        let Self { stores, appends, model, tools, session, .. } = self;
         session.shutdown().await;
         drop(session);
         let session = start(&stores, &model, &tools, &setup).await;
-        Self { stores, model, tools, session, setup }
+        Self { stores, appends, model, tools, session, setup }
     }
 
     pub(crate) async fn send(&self, text: &str) -> Arc<TaskView> {

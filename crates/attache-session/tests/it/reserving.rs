@@ -1,14 +1,18 @@
 //! Ids that are promised before there is a message.
 
+use std::sync::Arc;
+
+use async_trait::async_trait;
 use attache_domain::*;
 use attache_session::Reservation;
-use attache_store::Stores;
 use attache_store::memory::MemoryStore;
+use attache_store::{Record, RecordChange, Records, StoreError, Stores};
+use serde_json::Value;
 
 use crate::world::*;
 
 fn stores() -> Stores {
-    Stores::of(std::sync::Arc::new(MemoryStore::default()))
+    Stores::of(Arc::new(MemoryStore::default()))
 }
 
 fn wanted() -> Reservation {
@@ -62,19 +66,85 @@ async fn a_promise_is_kept_to_the_caller_alone_and_in_its_conversation() {
     assert!(actor.performed.lock().unwrap().is_empty());
 }
 
+/// The clock is the machine's, so the record is made older instead.
+async fn age(stores: &Stores) {
+    let [Record { key, value }] = &stores.records.under("reserved", "", None, 9).await.unwrap()[..] else {
+        panic!("one is promised");
+    };
+    let mut promised: Value = serde_json::from_slice(value).unwrap();
+    promised["at"] = "2020-01-01T00:00:00Z".into();
+    let record = Record { key: key.clone(), value: promised.to_string().into_bytes() };
+    stores.records.change(vec![RecordChange::Put { space: "reserved", record }]).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_promise_that_nobody_takes_up_is_forgotten() {
+    let stores = stores();
+    let session = session(&stores, &Actor::of(vec![])).await;
+    let old = session.reserve(&scope(), wanted()).await.unwrap();
+    age(&stores).await;
+    let sent = session.send(&scope(), message("m1", Some(old.clone()))).await;
+    assert_eq!(sent.err(), Some(Fault::TaskNotFound { task: old.clone() }));
+    let new = session.reserve(&scope(), wanted()).await.unwrap();
+    let left = stores.records.under("reserved", "", None, 9).await.unwrap();
+    let names: Vec<_> = left.iter().map(|record| record.key.split(' ').next().unwrap()).collect();
+    assert_eq!(names, [new.as_str()], "the old one is cleared away");
+}
+
+/// Lets others go on before it tells what it holds, or after it has looked.
+struct Hesitant {
+    inner: Arc<MemoryStore>,
+    before: bool,
+}
+
+#[async_trait]
+impl Records for Hesitant {
+    async fn get(&self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        if self.before {
+            tokio::task::yield_now().await;
+        }
+        let found = self.inner.get(space, key).await;
+        tokio::task::yield_now().await;
+        found
+    }
+
+    async fn get_or_put(&self, space: &str, key: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+        self.inner.get_or_put(space, key, value).await
+    }
+
+    async fn change(&self, changes: Vec<RecordChange>) -> Result<(), StoreError> {
+        self.inner.change(changes).await
+    }
+
+    async fn under(
+        &self,
+        space: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.inner.under(space, prefix, after, limit).await
+    }
+}
+
 #[tokio::test]
 async fn of_two_first_messages_both_are_heard() {
-    let actor = Actor::of(vec![vec![end(Outcome::Completed)], vec![end(Outcome::Completed)]]);
-    let session = session(&stores(), &actor).await;
-    let promised = session.reserve(&scope(), wanted()).await.unwrap();
-    let caller = scope();
-    let send = |id: &str| session.send(&caller, message(id, Some(promised.clone())));
-    let (one, other) = (send("m1"), send("m2"));
-    let (one, other) = tokio::join!(one, other);
-    task(one.unwrap());
-    task(other.unwrap());
-    let view = session.get(&scope(), &get(&promised)).await.unwrap().view.clone();
-    let mut heard: Vec<_> = view.history.iter().map(|message| message.id.to_string()).collect();
-    heard.sort();
-    assert_eq!(heard, ["m1", "m2"]);
+    for before in [true, false] {
+        let inner = Arc::new(MemoryStore::default());
+        let records = Arc::new(Hesitant { inner: inner.clone(), before });
+        let stores = Stores { records, ..Stores::of(inner) };
+        let actor = Actor::of(vec![vec![end(Outcome::Completed)], vec![end(Outcome::Completed)]]);
+        let session = session(&stores, &actor).await;
+        let promised = session.reserve(&scope(), wanted()).await.unwrap();
+        let caller = scope();
+        let send = |id: &str| session.send(&caller, message(id, Some(promised.clone())));
+        let (one, other) = (send("m1"), send("m2"));
+        let (one, other) = tokio::join!(one, other);
+        task(one.unwrap());
+        task(other.unwrap());
+        let view = session.get(&scope(), &get(&promised)).await.unwrap().view.clone();
+        let mut heard: Vec<_> = view.history.iter().map(|message| message.id.to_string()).collect();
+        heard.sort();
+        assert_eq!(heard, ["m1", "m2"]);
+    }
 }
