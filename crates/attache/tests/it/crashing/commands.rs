@@ -1,13 +1,13 @@
-//! Calls that run when everything stops: what changes nothing runs again, about the rest somebody is asked who can look.
+//! Commands that run when everything stops: somebody is asked about them who can look.
 
 use std::fs;
 
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::ModelServer;
 use attache_testkit::{Launch, ServerProcess};
 use serde_json::{Value, json};
 
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, state, work};
-use crate::watching::{asked, batch, eventually, lives, open, outputs, reaches};
+use crate::watching::{batch, eventually, lives, open, outputs, reaches};
 
 /// Notes that it runs, and goes on until there is a file `go`, though not for ever.
 fn waiting(name: &str) -> Value {
@@ -83,24 +83,6 @@ async fn a_lost_command_can_be_the_end_of_the_turn() {
     assert_eq!(answer_text(&done), "Fine.");
     fs::write(work(&launch).join("go"), "").unwrap();
     assert_eq!(runs(&launch, "runs"), 1);
-}
-
-#[tokio::test]
-async fn a_call_that_only_looks_runs_again_by_itself() {
-    let page =
-        ModelServer::playing([Planned::stream().hold(), Planned::text(200, "text/plain", "The page.")]);
-    let fetch = calls("web_fetch", json!({"prompt": format!("Read {}/page", page.url())}));
-    let model = ModelServer::playing([fetch, says("I read it.")]);
-    let launch = careless(&model).settings("allow_private_addresses = [\"127.0.0.1\"]\n");
-    let server = launch.start().await;
-    let (id, _stream) = open(&server.client(), "m1", "Fetch!").await;
-    asked(&page, 1).await;
-    server.kill().await;
-    let server = launch.start().await;
-    let done = reaches(&server.client(), &id, "COMPLETED").await;
-    assert_eq!(answer_text(&done), "I read it.");
-    assert_eq!((page.received().len(), model.received().len()), (2, 2));
-    assert!(outputs(&model)[0].1.contains("The page."), "{:?}", outputs(&model));
 }
 
 #[tokio::test]

@@ -1,15 +1,16 @@
 //! What was under way when the server was killed: a call that nobody knows the end of, so somebody is asked who can look;
-//! half an answer, which does not count.
+//! a call that changes nothing, which runs again; half an answer, which does not count.
 
 use std::fs;
 
+use attache_testkit::model_server::{ModelServer, Planned};
 use serde_json::{Value, json};
 
 use super::editor::chosen;
 use super::world::World;
 use crate::agent_world::{calls, says, work};
 use crate::pairs::driver::Pair;
-use crate::watching::{eventually, reaches, stuck};
+use crate::watching::{asked, eventually, reaches, stuck};
 
 /// A command that ran when the server was killed, and the call as it is shown afterwards.
 async fn lost() -> (World, String, Value) {
@@ -70,6 +71,31 @@ async fn it_can_be_the_end_of_the_turn() {
     let rests = world.editor().answer(&task, "m2", &[chosen(&call, "cancel")]).await;
     assert_eq!(rests.last().state(), "input-required", "{:#?}", rests.lines());
     assert_eq!((runs(&world), world.model.received().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_call_that_only_looks_runs_again_by_itself() {
+    let page =
+        ModelServer::playing([Planned::stream().hold(), Planned::text(200, "text/plain", "The page.")]);
+    let fetch = calls("web_fetch", json!({"prompt": format!("Read {}/page", page.url())}));
+    let world = World::with([fetch, says("I read it.")], |launch| {
+        let launch = launch.argument("--approval-mode").argument("yolo");
+        launch.settings("allow_private_addresses = [\"127.0.0.1\"]\n")
+    })
+    .await;
+    let editor = world.editor();
+    let mut stream = editor.stream(editor.text("m1", "Fetch!")).await;
+    // It may run before that is written down, and until then a crash means that the model is asked anew.
+    let begun = editor.until(&mut stream, |event| event.has_call("EXECUTING")).await;
+    asked(&page, 1).await;
+    let world = world.crash().await;
+    let editor = world.editor();
+    let mut stream = editor.resubscribe(begun.task(), Some(begun.last().id)).await;
+    let rest = editor.rest(&mut stream).await;
+    assert_eq!((rest.said().as_str(), rest.last().state()), ("I read it.", "completed"));
+    assert_eq!(rest.call("SUCCEEDED")["tool_call_id"], begun.call("EXECUTING")["tool_call_id"]);
+    assert_eq!((page.received().len(), world.model.received().len()), (2, 2));
+    assert!(world.told().contains("The page."), "{}", world.told());
 }
 
 #[tokio::test]
