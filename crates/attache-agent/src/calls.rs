@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use attache_domain::{
     Artifact, CallId, CallOutcome, CallProgress, CallRecord, CallStep, Cast, Content, Digest, Effect, Fact,
-    FinishedCall, Part, PartContent, Proposal, ProposedCall, Shown, Verdict,
+    FinishedCall, Part, PartContent, Proposal, ProposedCall, Shown, ToolResult, Verdict,
 };
 use attache_session::Stopped;
 use attache_tool::diff::compare;
 use attache_tool::{ErrorKind, HandedFile, ToolContext, ToolError, ToolOutput, shell};
 use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
+use futures_util::stream::FuturesOrdered;
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -28,8 +28,13 @@ use crate::{Case, Ruling};
 const BETWEEN_SHOWN: Duration = Duration::from_millis(250);
 
 impl Performance<'_> {
-    /// Finds out what each requested call would do and whether it may; runs those that nobody is asked about.
-    pub(crate) async fn propose(&self, steps: &[CallStep], cast: &Cast) -> Result<Turn, Stopped> {
+    /// Finds out what each requested call would do and whether it may; runs those that nobody is asked about. Tells what
+    /// came of all of them if that may still be unwritten.
+    pub(crate) async fn propose(
+        &self,
+        steps: &[CallStep],
+        cast: &Cast,
+    ) -> Result<Option<Vec<ToolResult>>, Stopped> {
         let (mut earlier, mut proposed_now) = (Earlier::default(), Vec::new());
         for record in &cast.calls {
             let id = &record.call.id;
@@ -43,7 +48,7 @@ impl Performance<'_> {
                         proposed_now.push(CallRecord { proposal, ..record.as_ref().clone() });
                         Fact::CallProposed(Box::new(proposed))
                     }
-                    (None, Err(error)) => failed(id, &error),
+                    (None, Err(error)) => Fact::CallFinished(Box::new(failed(id, &error))),
                 };
                 self.journal.record(fact).await?;
             } else if let Some(proposal) = record.proposal.as_ref().filter(|_| record.result.is_none()) {
@@ -54,11 +59,11 @@ impl Performance<'_> {
         let starts = |record: &CallRecord| steps.contains(&CallStep::Start(record.call.id.clone()));
         // Proposed and started with one write. What is to be done besides waits until others can have seen it.
         if !steps.is_empty() && steps.len() == proposed_now.iter().filter(|record| starts(record)).count() {
-            return self
-                .run_those(&steps, |id| proposed_now.iter().find(|record| record.call.id == *id))
-                .await;
+            let results =
+                self.run_those(&steps, |id| proposed_now.iter().find(|record| record.call.id == *id)).await?;
+            return Ok(results.filter(|results| results.len() == cast.calls.len()));
         }
-        Ok(Turn::GoesOn)
+        Ok(None)
     }
 
     async fn ruled(&self, record: &CallRecord) -> Result<ProposedCall, ToolError> {
@@ -88,8 +93,8 @@ impl Performance<'_> {
             let is_lost = |call: &CallProgress| call.id == *id && call.lost;
             let lost = self.journal.look(|progress| progress.work.calls.iter().any(is_lost));
             let text = "[Operation Cancelled] The user did not agree to this.";
-            let fact = if lost { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };
-            self.journal.record(fact).await?;
+            let finished = if lost { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };
+            self.journal.record(Fact::CallFinished(Box::new(finished))).await?;
         }
         Ok(Turn::GoesOn)
     }
@@ -109,15 +114,17 @@ impl Performance<'_> {
     pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
         // Not the view itself: while it is held, everything recorded copies the task.
         let cast = self.latest.view().cast.clone();
-        self.run_those(steps, |id| cast.find(id).map(Arc::as_ref)).await
+        self.run_those(steps, |id| cast.find(id).map(Arc::as_ref)).await?;
+        Ok(Turn::GoesOn)
     }
 
+    /// Tells what came of them, in their order, if all of them change nothing.
     async fn run_those<'c>(
         &self,
         steps: &[CallStep],
         find: impl Fn(&CallId) -> Option<&'c CallRecord>,
-    ) -> Result<Turn, Stopped> {
-        let mut running = FuturesUnordered::new();
+    ) -> Result<Option<Vec<ToolResult>>, Stopped> {
+        let mut running = FuturesOrdered::new();
         // What changes nothing may run before it is durable that it does: after a crash it runs again anyway.
         let mut all_repeatable = true;
         for step in steps {
@@ -128,18 +135,20 @@ impl Performance<'_> {
                     all_repeatable &= self.is_repeatable(record);
                     let digest = digest(&proposal);
                     self.journal.record(Fact::CallStarted { call: id.clone(), digest }).await?;
-                    running.push(self.run_call(record, proposal));
+                    running.push_back(self.run_call(record, proposal));
                 }
                 // It had started when everything stopped. What changes nothing may run again by itself; about the rest
                 // somebody is asked who can look.
                 CallStep::Await(id) => {
                     let Some(record) = find(id) else { continue };
                     match self.approved(record).filter(|_| self.is_repeatable(record)) {
-                        Some(proposal) => running.push(self.run_call(record, proposal)),
+                        Some(proposal) => running.push_back(self.run_call(record, proposal)),
                         None => self.journal.record(lost(id)).await?,
                     }
                 }
-                CallStep::Skip(id) => self.journal.record(unknown(id)).await?,
+                CallStep::Skip(id) => {
+                    self.journal.record(Fact::CallFinished(Box::new(unknown(id)))).await?;
+                }
                 _ => {}
             }
         }
@@ -147,13 +156,14 @@ impl Performance<'_> {
             // A crash from here on finds them started, whatever they have done.
             self.journal.flush().await?;
         }
+        let mut results = Vec::new();
         while let Some(result) = running.next().await {
-            result?;
+            results.push(result?);
         }
-        Ok(Turn::GoesOn)
+        Ok(all_repeatable.then_some(results))
     }
 
-    async fn run_call(&self, record: &CallRecord, proposal: Proposal) -> Result<(), Stopped> {
+    async fn run_call(&self, record: &CallRecord, proposal: Proposal) -> Result<ToolResult, Stopped> {
         let id = &record.call.id;
         let live = Arc::new(Live::default());
         let context = self.tool_context(live.clone());
@@ -186,7 +196,10 @@ impl Performance<'_> {
                 self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
             }
         }
-        self.journal.record(came_to(id, result)).await
+        let finished = came_to(id, result);
+        let result = finished.result_of(&record.call);
+        self.journal.record(Fact::CallFinished(Box::new(finished))).await?;
+        Ok(result)
     }
 
     /// What people left for the model beside what it has just touched.
@@ -268,20 +281,16 @@ fn digest(proposal: &Proposal) -> Digest {
     Digest::of_hash(&Sha256::digest(bytes))
 }
 
-fn came_to(id: &CallId, result: Result<ToolOutput, ToolError>) -> Fact {
+fn came_to(id: &CallId, result: Result<ToolOutput, ToolError>) -> FinishedCall {
     match result {
         Err(error) => failed(id, &error),
-        Ok(ToolOutput { content, summary, diff, files: _ }) => Fact::CallFinished(Box::new(FinishedCall {
-            call: id.clone(),
-            outcome: CallOutcome::Succeeded,
-            output: content,
-            summary,
-            diff,
-        })),
+        Ok(ToolOutput { content, summary, diff, files: _ }) => {
+            FinishedCall { call: id.clone(), outcome: CallOutcome::Succeeded, output: content, summary, diff }
+        }
     }
 }
 
-fn failed(id: &CallId, error: &ToolError) -> Fact {
+fn failed(id: &CallId, error: &ToolError) -> FinishedCall {
     finished(id, CallOutcome::Failed { kind: error.kind.name() }, &error.message)
 }
 
@@ -308,18 +317,18 @@ fn handed_over(id: &CallId, output: &ToolOutput) -> Vec<Artifact> {
     output.files.iter().enumerate().map(artifact).collect()
 }
 
-fn unknown(id: &CallId) -> Fact {
+fn unknown(id: &CallId) -> FinishedCall {
     let text = "The server stopped while this was running. It is not known whether it took effect: look before \
                 doing it again.";
     finished(id, CallOutcome::Unknown, text)
 }
 
-fn finished(id: &CallId, outcome: CallOutcome, text: &str) -> Fact {
-    Fact::CallFinished(Box::new(FinishedCall {
+fn finished(id: &CallId, outcome: CallOutcome, text: &str) -> FinishedCall {
+    FinishedCall {
         call: id.clone(),
         outcome,
         output: vec![Content::Text(text.into())],
         summary: text.into(),
         diff: None,
-    }))
+    }
 }

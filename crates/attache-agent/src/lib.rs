@@ -4,6 +4,7 @@
 //! it. It knows no HTTP, SQL or A2A: it reads a task and reports facts to the journal. Where a conversation works and
 //! with what comes from [`Workplaces`].
 
+mod ahead;
 mod asking;
 mod built_in;
 mod calls;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use attache_command::Found;
 use attache_domain::{
-    CallStep, Cast, Content, ContextReason, Exchange, Fact, GivenContext, Outcome, Settlement, TaskState,
-    TaskView, TextPhase, Told, TurnPhase, Usage,
+    CallStep, Content, ContextReason, Exchange, Fact, GivenContext, Outcome, Settlement, TaskState, TaskView,
+    TextPhase, Told, TurnPhase,
 };
 use attache_model::ToolDeclaration;
 use attache_session::{Journal, Latest, Stopped};
 use attache_tool::Registry;
 
+use crate::ahead::Ahead;
 use crate::built_in::{self, Ended};
 use crate::prompt::Earlier;
 use crate::reason::Reason;
@@ -36,15 +37,8 @@ pub(crate) struct Performance<'a> {
     pub(crate) before: Tally,
     /// The turn was begun by a command.
     pub(crate) command: Option<Found>,
-    /// An answer that may not be durable yet, until the next time everything is.
+    /// What may not be durable yet, until the next time everything is.
     pub(crate) ahead: Option<Ahead>,
-}
-
-/// What an answer brings with it that the task does not show before it is durable.
-pub(crate) struct Ahead {
-    pub(crate) cast: Arc<Cast>,
-    /// Of the task, with the answer.
-    pub(crate) usage: Usage,
 }
 
 /// The tools as they were when they were last looked at.
@@ -99,8 +93,7 @@ impl<'a> Performance<'a> {
             if !self.may_go_ahead(&steps) {
                 // Everything is durable before the next step is chosen. Should others have acted unseen, what is recorded
                 // next does not fit any more, and the turn is taken up again with what they did.
-                self.journal.flush().await?;
-                self.ahead = None;
+                self.be_durable().await?;
                 steps = self.journal.look(|progress| progress.work.steps());
             }
             if self.act(steps).await? == Turn::Rests {
@@ -115,11 +108,18 @@ impl<'a> Performance<'a> {
         match steps.first() {
             None | Some(CallStep::CallModel) => {
                 let asks_model = matches!(self.place.mind, Mind::Language(_)) && self.commanding().is_none();
-                asks_model && self.journal.lacks_at_most_the_start()
+                asks_model && (self.ahead.is_some() || self.journal.lacks_at_most_the_start())
             }
             Some(CallStep::Propose(_) | CallStep::Settle(Settlement::Spoken(_))) => self.ahead.is_some(),
             Some(_) => false,
         }
+    }
+
+    /// Waits until the task shows everything.
+    pub(crate) async fn be_durable(&mut self) -> Result<(), Stopped> {
+        self.journal.flush().await?;
+        self.ahead = None;
+        Ok(())
     }
 
     async fn act(&mut self, steps: Vec<CallStep>) -> Result<Turn, Stopped> {
@@ -127,9 +127,12 @@ impl<'a> Performance<'a> {
             None | Some(CallStep::CallModel) => self.think().await,
             Some(CallStep::AskPerson) => self.ask_person().await,
             Some(CallStep::Propose(_)) => {
-                let known = self.ahead.take().map(|ahead| ahead.cast);
+                let ahead = self.ahead.take();
+                let known = ahead.as_ref().map(|ahead| ahead.cast.clone());
                 let cast = known.unwrap_or_else(|| self.latest.view().cast.clone());
-                self.propose(&steps, &cast).await
+                let results = self.propose(&steps, &cast).await?;
+                self.ahead = ahead.zip(results).map(|(ahead, results)| ahead.with(results));
+                Ok(Turn::GoesOn)
             }
             Some(CallStep::Start(_) | CallStep::Await(_) | CallStep::Skip(_)) => self.run_calls(&steps).await,
             Some(CallStep::Cancel(_)) => self.cancel(&steps).await,
@@ -279,7 +282,8 @@ impl<'a> Performance<'a> {
 
     /// Everything the model was told, whoever said it.
     pub(crate) fn exchanges(&mut self, view: &TaskView) -> Arc<Vec<Arc<Exchange>>> {
-        self.earlier.exchanges(&self.place.opening, view)
+        let ahead = self.ahead.as_ref().map_or(&[][..], |ahead| ahead.beyond(view));
+        self.earlier.exchanges(&self.place.opening, view, ahead)
     }
 }
 

@@ -33,6 +33,8 @@ struct Latest {
     untold: Untold,
     /// How many turns were told by what stands in the history.
     spoken: usize,
+    /// At the end of it: what the task does not show yet.
+    ahead: usize,
 }
 
 impl Earlier {
@@ -50,8 +52,15 @@ impl Earlier {
         earlier
     }
 
-    /// All that the model is told now: what the workplace says at the beginning, then the conversation.
-    pub(crate) fn exchanges(&mut self, opening: &[Content], view: &TaskView) -> Arc<Vec<Arc<Exchange>>> {
+    /// All that the model is told now: what the workplace says at the beginning, then the conversation, then what is
+    /// `ahead` of the task.
+    pub(crate) fn exchanges(
+        &mut self,
+        opening: &[Content],
+        view: &TaskView,
+        ahead: &[Arc<Exchange>],
+    ) -> Arc<Vec<Arc<Exchange>>> {
+        self.latest.forget_ahead();
         let holds = self.latest.holds(view);
         if holds {
             let Latest { told, exchanges, messages, .. } = &mut self.latest;
@@ -64,6 +73,7 @@ impl Earlier {
             self.latest.told = Arc::new(self.told_from_the_start(opening, view));
         }
         self.latest.remember(view, holds);
+        self.latest.add_ahead(ahead);
         Arc::clone(&self.latest.told)
     }
 
@@ -109,6 +119,22 @@ impl Latest {
             // What comes is told whole.
             && view.untold.masked <= self.exchanges
             && (view.history.len() == self.messages || spoken(view, LastTurn::GoesOn).len() == self.spoken)
+    }
+
+    fn add_ahead(&mut self, ahead: &[Arc<Exchange>]) {
+        self.ahead = ahead.len();
+        if !ahead.is_empty() {
+            Arc::make_mut(&mut self.told).extend_from_slice(ahead);
+        }
+    }
+
+    /// The task shows it by now, or somebody else came before.
+    fn forget_ahead(&mut self) {
+        if self.ahead > 0 {
+            let told = Arc::make_mut(&mut self.told);
+            told.truncate(told.len() - self.ahead);
+            self.ahead = 0;
+        }
     }
 
     /// What was `added_to` has the same turns told from the history, unless there is more of that; a reduced one may not.

@@ -8,6 +8,7 @@ use attache_model::{LanguageModel, Piece, Prompt, Streamed};
 use attache_session::Stopped;
 use futures_util::StreamExt;
 
+use crate::ahead::Ahead;
 use crate::performance::Performance;
 use crate::wording::because;
 use crate::{prompt, tokens};
@@ -57,6 +58,7 @@ impl Performance<'_> {
         most: u64,
         mut size: u64,
     ) -> Result<u64, Stopped> {
+        self.be_durable().await?;
         if let Some(reduction) = masking(&self.latest.view(), size) {
             size = reduction.after;
             self.journal.record(Fact::ContextReduced(Box::new(reduction))).await?;
@@ -72,6 +74,9 @@ impl Performance<'_> {
 
     /// What the provider counted last, and an estimate of what has been said since.
     fn size_of_prompt(&mut self) -> u64 {
+        if let Some(size) = self.ahead.as_ref().and_then(Ahead::size) {
+            return size;
+        }
         let view = self.latest.view();
         let counted = view.latest_usage.input + view.latest_usage.output;
         if counted > 0 {

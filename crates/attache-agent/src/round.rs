@@ -1,13 +1,12 @@
 //! One answer of the model becomes facts.
 
-use attache_domain::{
-    AnswerEnd, Cast, Content, ContextReason, Fact, ModelAnswer, Outcome, Said, Usage, Utterance,
-};
+use attache_domain::{AnswerEnd, Content, ContextReason, Fact, ModelAnswer, Outcome, Said, Usage, Utterance};
 use attache_model::{LanguageError, LanguageModel, Piece, Prompt, Stop, Streamed};
 use attache_session::Stopped;
 use futures_util::StreamExt;
 
-use crate::performance::{Ahead, Performance, Turn};
+use crate::ahead::Ahead;
+use crate::performance::{Performance, Turn};
 use crate::reason::Reason;
 use crate::repetition::Repetition;
 use crate::wording::{because, sentence};
@@ -83,9 +82,10 @@ impl Performance<'_> {
                 }
                 Ok(Streamed::End { stop, usage, said }) => {
                     let answer = whole_answer(answering, stop, said, usage);
-                    let ahead = self.ahead_of(&answer);
+                    let view = self.latest.view();
+                    self.ahead.get_or_insert_with(|| Ahead::of(&view)).answered(&answer, &view);
+                    drop(view);
                     self.journal.record(Fact::ModelAnswered(Box::new(answer))).await?;
-                    self.ahead = Some(ahead);
                     return Ok(Ok(Turn::GoesOn));
                 }
                 Err(error) => {
@@ -99,13 +99,6 @@ impl Performance<'_> {
         Ok(Err(LanguageError::Unusable { what }))
     }
 
-    /// What the task will show once `answer` is durable.
-    fn ahead_of(&self, answer: &ModelAnswer) -> Ahead {
-        let mut usage = self.latest.view().usage;
-        usage.add(&answer.usage);
-        Ahead { cast: Cast::of(answer).into(), usage }
-    }
-
     /// A turn, and a conversation, may be told to end before they do.
     fn limit_reached(&self) -> Option<(Reason, String)> {
         let limits = &self.place.limits;
@@ -114,16 +107,18 @@ impl Performance<'_> {
             let text = format!("I have asked the model {rounds} times for this and stop here.");
             return Some((Reason::TurnLimit, text + self.advice(" Say \"continue\" to go on.")));
         }
-        let all = self.earlier.rounds + self.latest.view().rounds;
+        let own = self.ahead.as_ref().map_or_else(|| self.latest.view().rounds, |ahead| ahead.rounds);
+        let all = self.earlier.rounds + own;
         let most = limits.conversation_rounds.filter(|most| all >= *most)?;
         let text = format!("This conversation has had the {most} answers of the model it may have.");
         Some((Reason::SessionLimit, text + self.advice(" Start a new one.")))
     }
 
     /// The first time the model is told; after that a person is.
-    async fn in_circles(&self) -> Result<Turn, Stopped> {
+    async fn in_circles(&mut self) -> Result<Turn, Stopped> {
         if self.journal.look(|progress| progress.work.circles.times_told()) == 0 {
             self.give(ContextReason::Loop, vec![Content::Text(LOOP.into())]).await?;
+            self.be_durable().await?;
             return Ok(Turn::GoesOn);
         }
         let advice = self.advice(" Tell me what to do differently, or say \"continue\".");

@@ -199,12 +199,7 @@ impl CallRecord {
     }
 
     fn finish(&mut self, finished: &FinishedCall) {
-        self.result = Some(ToolResult {
-            call: self.call.id.clone(),
-            name: self.call.name.clone(),
-            output: finished.output.clone(),
-            failed: finished.outcome != CallOutcome::Succeeded,
-        });
+        self.result = Some(finished.result_of(&self.call));
         self.outcome = Some(finished.outcome.clone());
         self.summary.clone_from(&finished.summary);
         self.diff.clone_from(&finished.diff);

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     Artifact, CallId, Content, ContextId, Digest, Message, MessageId, Metadata, Proposal, Said, Scope, Seq,
-    TaskId, TaskState, Usage,
+    TaskId, TaskState, ToolCall, ToolResult, Usage,
 };
 
 /// A fact with its place in the task's log and its time.
@@ -270,6 +270,18 @@ pub struct FinishedCall {
     /// What was changed, as a unified diff.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+}
+
+impl FinishedCall {
+    /// What the model is told about `call`, which this is the end of.
+    pub fn result_of(&self, call: &ToolCall) -> ToolResult {
+        ToolResult {
+            call: call.id.clone(),
+            name: call.name.clone(),
+            output: self.output.clone(),
+            failed: self.outcome != CallOutcome::Succeeded,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

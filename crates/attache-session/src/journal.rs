@@ -174,9 +174,17 @@ impl State {
     }
 }
 
-/// Something else follows at once, as a rule.
+/// Something else follows at once, as a rule. Whoever needs such a fact to be durable says so by waiting for it.
 fn may_wait(fact: &Fact) -> bool {
-    is_piece(fact) || matches!(fact, Fact::TurnStarted { .. } | Fact::ModelAnswered(_))
+    is_piece(fact)
+        || matches!(
+            fact,
+            Fact::TurnStarted { .. }
+                | Fact::ModelAnswered(_)
+                | Fact::CallProposed(_)
+                | Fact::CallStarted { .. }
+                | Fact::CallFinished(_)
+        )
 }
 
 /// Says a little more of what is being said, and nothing else.

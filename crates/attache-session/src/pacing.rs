@@ -1,9 +1,9 @@
 //! Keeps what comes in quick succession from being written one by one.
 //!
 //! Each append is a commit and a wake-up for every reader, and a fast model says a piece every millisecond. So after an
-//! append that ended with a piece, further pieces wait a moment for company. The start of a turn and a whole answer are
-//! mostly followed by something else at once, and wait as long for it. The first piece waits far shorter, for those that
-//! came with it. Everything else goes at once and takes with it what has gathered, and so does a crowd of pieces: a model
+//! append that ended with a piece, further pieces wait a moment for company. The start of a turn, a whole answer and what
+//! becomes of its calls are mostly followed by something else at once, and wait as long for it. The first piece waits far
+//! shorter, for those that came with it. Everything else goes at once and takes with it what has gathered, and so does a crowd of pieces: a model
 //! that is slower than the pause is hardly delayed at all.
 
 use std::pin::Pin;
@@ -26,6 +26,8 @@ pub(crate) struct Pacing {
     piece_written: Option<Instant>,
     /// Something waits that follows no piece, since this time.
     waiting_since: Option<Instant>,
+    /// The first piece waits, since this time.
+    first_since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -43,12 +45,14 @@ pub(crate) enum Patience {
 impl Pacing {
     /// Ready: what has gathered should be written now.
     pub(crate) fn poll_due(&mut self, journal: &Journal, context: &mut Context<'_>) -> Poll<()> {
-        let mut waiting_since = || *self.waiting_since.get_or_insert_with(Instant::now);
         let due = match (journal.patience(), self.piece_written) {
             (Patience::None, _) => return Poll::Ready(()),
             (Patience::ForPieces, Some(written)) => written + PAUSE,
-            (Patience::ForPieces, None) => waiting_since() + FIRST_PAUSE,
-            (Patience::ForFollowers, _) => waiting_since() + PAUSE,
+            (Patience::ForPieces, None) => {
+                let first = *self.first_since.get_or_insert_with(Instant::now) + FIRST_PAUSE;
+                self.waiting_since.map_or(first, |since| first.min(since + PAUSE))
+            }
+            (Patience::ForFollowers, _) => *self.waiting_since.get_or_insert_with(Instant::now) + PAUSE,
         };
         let timer = match &mut self.timer {
             Some(timer) => timer,
@@ -63,6 +67,6 @@ impl Pacing {
     /// An append has ended.
     pub(crate) fn wrote(&mut self, ends_in_piece: bool) {
         self.piece_written = ends_in_piece.then(Instant::now);
-        self.waiting_since = None;
+        (self.waiting_since, self.first_since) = (None, None);
     }
 }

@@ -53,14 +53,17 @@ async fn the_end_of_a_turn_tells_what_the_task_has_cost() {
 
 /// Time stands still: nothing is written because somebody waited too long for company.
 #[tokio::test(start_paused = true)]
-async fn a_call_that_changes_nothing_is_written_with_what_came_of_it() {
-    let world = World::new([calls("", &["a look"]), says("Seen.")]).await;
+async fn calls_that_change_nothing_are_written_with_what_the_model_makes_of_them() {
+    let world = World::new([calls("", &["a look"]), calls("", &["b look", "c look"]), says("Seen.")]).await;
     let view = world.send("Look!").await;
     let log = world.log(&view).await;
-    let call = "turn_started model_answered call_proposed call_started call_finished";
-    assert!(log.starts_with(&format!("task_opened {call} text_said")), "{log}");
-    let (opened, call, rest) = (1, call.split(' ').count(), log.split(' ').count() - 6);
-    assert_eq!(*world.appends.lock().unwrap(), [opened, call, rest]);
+    let call = "model_answered call_proposed call_started call_finished";
+    assert!(log.starts_with(&format!("task_opened turn_started {call} model_answered")), "{log}");
+    assert_eq!(*world.appends.lock().unwrap(), [1, log.split(' ').count() - 1]);
+    let heard = world.model.heard();
+    assert_eq!(heard[2], "results: result of a", "{heard:?}");
+    assert_eq!(heard.last().unwrap(), "results: result of b, result of c", "{heard:?}");
+    assert_eq!((view.rounds, view.usage.input), (3, 30));
 }
 
 #[tokio::test]

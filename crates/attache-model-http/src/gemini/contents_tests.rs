@@ -4,6 +4,7 @@ use attache_domain::{Base64, Content, Opaque};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
+use super::kept::NEWEST;
 use super::*;
 
 /// As it goes out.
@@ -304,4 +305,28 @@ fn what_is_kept_stays_bounded() {
     let known: Vec<bool> = histories.iter().map(|history| known(history)).collect();
     assert_eq!(known.iter().position(|known| *known), Some(5));
     assert!(known[5..].iter().all(|known| *known));
+}
+
+#[test]
+fn the_newest_may_come_again_as_others_that_are_equal() {
+    let kept = Kept::default();
+    let model = Model::named("m");
+    let pair = |id: usize| {
+        let id = id.to_string();
+        [calls(&[(&id, "a")]), Exchange::Results(vec![result(&id, "a", "r")])].map(Arc::new)
+    };
+    let mut history = vec![Arc::new(user("q"))];
+    for round in 1..40 {
+        // Told before the task shows it; next time it is told as the task does, and stays that one.
+        let ahead: Vec<_> = history.iter().cloned().chain(pair(round)).collect();
+        assert_eq!(told(&ahead, &model, &kept), told(&ahead, &model, &Kept::default()));
+        history.extend(pair(round));
+        let draft = kept.recall(&history, 0);
+        assert_eq!(draft.told(), history.len(), "in round {round}");
+        kept.keep(draft);
+    }
+    // What is old is known by its place alone, and so nothing of it is held.
+    let places: Vec<_> = history.iter().skip(1).map(Arc::downgrade).collect();
+    drop(history);
+    assert_eq!(places.iter().filter(|place| place.strong_count() > 0).count(), NEWEST);
 }

@@ -1,7 +1,8 @@
 //! Conversations as they were spelled last: each is told again and again, and only its end is new.
 //!
 //! What a request tells stays where it is, and the next request is written behind it: nothing is copied as long as nobody
-//! else holds the one before. Exchanges are known by where they are in memory; what is held here keeps its place.
+//! else holds the one before. Exchanges are known by where they are in memory; what is held here keeps its place. The
+//! newest may come again as others that are equal, once the task shows them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -59,12 +60,15 @@ struct Place {
 /// Nothing else can come to be where this is.
 #[derive(Debug)]
 enum Holder {
-    /// These are made anew for every turn, so they may be equal without being the same.
-    User(Arc<Exchange>),
-    Other {
+    /// May come again as another that is equal: what people say is made anew for every turn.
+    Equal(Arc<Exchange>),
+    Same {
         _place: Weak<Exchange>,
     },
 }
+
+/// So many of what is not said by people count as the newest.
+pub(super) const NEWEST: usize = 8;
 
 impl Kept {
     /// What is known of a conversation whose current turn begins at `turn`; if nothing is, an empty body.
@@ -87,6 +91,7 @@ impl Kept {
             Err(body) => BytesMut::from(&body[..beginning.length]),
         };
         beginning.turn = turn;
+        beginning.adopt(exchanges);
         Draft { text, beginning }
     }
 
@@ -154,7 +159,10 @@ impl Draft {
     pub(super) fn settle(&mut self, exchanges: &[Arc<Exchange>]) {
         let Beginning { length, places, .. } = &mut self.beginning;
         *length = self.text.len();
-        places.extend(exchanges[places.len()..].iter().map(Place::of));
+        let known = places.len();
+        places.extend(exchanges[known..].iter().map(Place::of));
+        let old = places.len().saturating_sub(NEWEST);
+        places[..old].iter_mut().skip(known.saturating_sub(NEWEST)).for_each(Place::grow_old);
     }
 }
 
@@ -168,19 +176,30 @@ impl Beginning {
             && last.is_none_or(|(place, exchange)| place.holds(exchange))
             && pairs.all(|(place, exchange)| place.holds(exchange))
     }
+
+    /// From now on the newest are known by where they are in `exchanges`.
+    fn adopt(&mut self, exchanges: &[Arc<Exchange>]) {
+        for (place, exchange) in self.places.iter_mut().zip(exchanges).rev().take(NEWEST) {
+            *place = Place::of(exchange);
+        }
+    }
 }
 
 impl Place {
     fn of(exchange: &Arc<Exchange>) -> Self {
-        let holder = match **exchange {
-            Exchange::User(_) => Holder::User(Arc::clone(exchange)),
-            Exchange::Model(_) | Exchange::Results(_) => Holder::Other { _place: Arc::downgrade(exchange) },
-        };
-        Self { address: Arc::as_ptr(exchange).addr(), holder }
+        Self { address: Arc::as_ptr(exchange).addr(), holder: Holder::Equal(Arc::clone(exchange)) }
+    }
+
+    fn grow_old(&mut self) {
+        if let Holder::Equal(exchange) = &self.holder
+            && !matches!(**exchange, Exchange::User(_))
+        {
+            self.holder = Holder::Same { _place: Arc::downgrade(exchange) };
+        }
     }
 
     fn holds(&self, exchange: &Arc<Exchange>) -> bool {
         self.address == Arc::as_ptr(exchange).addr()
-            || matches!(&self.holder, Holder::User(known) if known == exchange)
+            || matches!(&self.holder, Holder::Equal(known) if known == exchange)
     }
 }
