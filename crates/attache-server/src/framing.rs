@@ -2,13 +2,10 @@
 
 use attache_domain::Fault;
 use attache_wire::jsonrpc::{self, RequestId};
-use attache_wire::{Version, rest};
+use attache_wire::{Version, rest, retry_after};
 use http::{HeaderValue, StatusCode, header};
 
 use crate::http::{Body, Response};
-
-/// When there may be room again: bodies come and go within seconds.
-const SECONDS_LATER: &str = "2";
 
 /// How answers to one request are wrapped.
 #[derive(Debug, Clone)]
@@ -118,8 +115,8 @@ pub(crate) fn rest_fault(version: Version, fault: &Fault) -> Response {
 
 /// Says when to try again, where that may help.
 pub(crate) fn advised(mut response: Response, fault: &Fault) -> Response {
-    if *fault == Fault::Overloaded {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static(SECONDS_LATER));
+    if let Some(pause) = retry_after(fault) {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(pause.as_secs()));
     }
     response
 }

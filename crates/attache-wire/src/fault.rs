@@ -1,6 +1,7 @@
 //! What each fault is called and numbered: the one table from which every binding takes its errors.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use attache_domain::Fault;
 use serde_json::{Map, Value, json};
@@ -155,7 +156,13 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
     }
 }
 
-/// The error details of 1.0: an `ErrorInfo`, and a `BadRequest` when members were wrong.
+/// How long to wait before trying again, where that may help: bodies come and go within seconds.
+pub fn retry_after(fault: &Fault) -> Option<Duration> {
+    (*fault == Fault::Overloaded).then_some(Duration::from_secs(2))
+}
+
+/// The error details of 1.0: an `ErrorInfo`, a `BadRequest` when members were wrong, and a `RetryInfo` when trying again
+/// may help.
 pub(crate) fn details(fault: &Fault) -> Value {
     let mut details = vec![json!({
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
@@ -168,6 +175,12 @@ pub(crate) fn details(fault: &Fault) -> Value {
         details.push(json!({
             "@type": "type.googleapis.com/google.rpc.BadRequest",
             "fieldViolations": violations,
+        }));
+    }
+    if let Some(pause) = retry_after(fault) {
+        details.push(json!({
+            "@type": "type.googleapis.com/google.rpc.RetryInfo",
+            "retryDelay": format!("{}s", pause.as_secs()),
         }));
     }
     details.into()

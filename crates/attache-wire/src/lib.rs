@@ -35,3 +35,4 @@ pub mod version;
 
 pub use decode::{Decoded, decode};
 pub use dialect::{Dialect, Version};
+pub use fault::retry_after;

@@ -5,7 +5,7 @@ use attache_proto::rpc;
 use prost::Message;
 
 use crate::Version;
-use crate::fault::{metadata, names};
+use crate::fault::{metadata, names, retry_after};
 
 /// The numbers of gRPC that are used here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +79,10 @@ fn details(fault: &Fault) -> Vec<prost_types::Any> {
     let field_violations = violations(fault);
     if !field_violations.is_empty() {
         details.push(any("google.rpc.BadRequest", &rpc::BadRequest { field_violations }));
+    }
+    if let Some(pause) = retry_after(fault) {
+        let retry_delay = prost_types::Duration::try_from(pause).ok();
+        details.push(any("google.rpc.RetryInfo", &rpc::RetryInfo { retry_delay }));
     }
     details
 }

@@ -293,3 +293,12 @@ fn the_media_type_of_rest_depends_on_the_version() {
     assert_eq!(rest::content_type(Version::V0_3), "application/json");
     assert_eq!(rest::content_type(Version::V1_0), "application/a2a+json");
 }
+
+#[test]
+fn where_trying_again_may_help_it_says_when() {
+    let expected = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "2s"});
+    let id = jsonrpc::RequestId::Number(3);
+    assert_eq!(rpc_error(Version::V1_0, &id, &Fault::Overloaded)["error"]["data"][1], expected);
+    assert_eq!(rest_error(Version::V1_0, &Fault::Overloaded).1["error"]["details"][1], expected);
+    assert_eq!(rest_error(Version::V1_0, &Fault::Unavailable).1["error"]["details"][1], Value::Null);
+}

@@ -161,3 +161,15 @@ fn violations_are_listed_as_far_as_there_is_room() {
     let bad = rpc::BadRequest::decode(&*details.details[1].value).unwrap();
     assert_eq!(bad.field_violations.len(), 16);
 }
+
+#[test]
+fn where_trying_again_may_help_it_says_when() {
+    for version in Version::ALL {
+        let details = rpc::Status::decode(&*status(version, &Fault::Overloaded).details).unwrap();
+        assert_eq!(details.details[1].type_url, "type.googleapis.com/google.rpc.RetryInfo");
+        let retry = rpc::RetryInfo::decode(&*details.details[1].value).unwrap();
+        assert_eq!(retry.retry_delay.map(|delay| (delay.seconds, delay.nanos)), Some((2, 0)));
+        let details = rpc::Status::decode(&*status(version, &Fault::Unavailable).details).unwrap();
+        assert_eq!(details.details.len(), 1);
+    }
+}
