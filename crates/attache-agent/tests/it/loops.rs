@@ -64,3 +64,13 @@ async fn a_conversation_may_have_its_own_limit() {
     assert_eq!(view.status.state, TaskState::InputRequired);
     assert!(status_text(&view).contains("the 2 answers"), "{}", status_text(&view));
 }
+
+#[tokio::test]
+async fn its_limit_counts_answers_that_only_ask_for_calls() {
+    let limits = WorkLimits { conversation_rounds: Some(2), ..WorkLimits::default() };
+    let scripts = [calls("", &["a look"]), calls("", &["c look"]), says("Three.")];
+    let world = World::with(Setup { limits, ..Setup::default() }, scripts).await;
+    let view = world.send("Look!").await;
+    assert_eq!(view.status.state, TaskState::InputRequired);
+    assert!(status_text(&view).contains("the 2 answers"), "{}", status_text(&view));
+}

@@ -66,6 +66,25 @@ async fn calls_that_change_nothing_are_written_with_what_the_model_makes_of_them
     assert_eq!((view.rounds, view.usage.input), (3, 30));
 }
 
+/// Time passes only where somebody waits for it.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_durable_before_its_calls_are_over_is_told_once() {
+    let world = World::new([calls("I look. ", &["long look"]), calls("", &["b look"]), says("Seen.")]).await;
+    let view = world.send("Look!").await;
+    let heard = [
+        "user: Look!",
+        "model: I look. <look long>",
+        "results: result of long",
+        "model: <look b>",
+        "results: result of b",
+    ];
+    assert_eq!(world.model.heard(), heard);
+    let log = world.log(&view).await;
+    let before = "turn_started text_said text_said model_answered call_proposed call_started";
+    assert!(log.starts_with(&format!("task_opened {before} call_finished")), "{log}");
+    assert_eq!(*world.appends.lock().unwrap(), [1, 6, log.split(' ').count() - 7]);
+}
+
 #[tokio::test]
 async fn what_goes_wrong_with_a_call_is_for_the_model_to_read() {
     let asked = ["a look", "bad look", "forbidden look", "x lok", "breaks look"];

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_agent::{Case, CodingAgent, Mind, Referee, Ruling, Surroundings, WorkLimits, Workplace};
@@ -407,6 +408,9 @@ impl Tool for Noting {
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let what = proposal.input["what"].as_str().unwrap_or_default().to_owned();
         let note = |text: String| self.notes.done.lock().unwrap().push(text);
+        if what == "long" {
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
         if self.spec.name == "slow" {
             note(format!("begin {what}"));
             context.live.show("half way");

@@ -101,3 +101,53 @@ async fn an_answer_that_comes_at_once_is_written_at_once() {
     let (session, _actor, task) = playing(acts).await;
     assert_eq!(head(&session, &task).await, 6, "opened, begun, a, b, that the text is whole, and the end");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_becomes_of_calls_goes_with_what_follows() {
+    let call = CallId("c1".into());
+    let called = ToolCall { id: call.clone(), name: "look".into(), input: Default::default() };
+    let proposal =
+        Proposal { input: Default::default(), effects: vec![], shown: Shown::Plain { summary: "".into() } };
+    let acts = [
+        Fact::ModelAnswered(Box::new(ModelAnswer {
+            model: "m".into(),
+            said: vec![Said { what: Utterance::Call(called), opaque: None }],
+            usage: Usage::default(),
+            end: AnswerEnd::Done,
+        })),
+        Fact::CallProposed(Box::new(ProposedCall {
+            call: call.clone(),
+            proposal: Arc::new(proposal),
+            alone: false,
+            choices: vec![],
+            why: String::new(),
+        })),
+        Fact::CallStarted { call: call.clone(), digest: Digest("0".into()) },
+        Fact::CallFinished(Box::new(FinishedCall {
+            call,
+            outcome: CallOutcome::Succeeded,
+            output: vec![],
+            summary: String::new(),
+            diff: None,
+        })),
+    ];
+    let acts: Vec<_> = acts.into_iter().flat_map(|fact| [Act::Record(fact), Act::Wait]).collect();
+    let (session, actor, task) = playing(acts).await;
+    for _ in 0..3 {
+        assert_eq!(head(&session, &task).await, 1, "opened");
+        actor.go.add_permits(1);
+    }
+    assert_eq!(head(&session, &task).await, 1, "opened");
+    tokio::time::sleep(Duration::from_millis(11)).await;
+    assert_eq!(head(&session, &task).await, 6, "and all of them at once");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_first_piece_waits_for_its_company_and_not_for_that_of_others() {
+    let (session, actor, task) = playing(vec![Act::Wait, say("a"), Act::Wait, say("b"), Act::Wait]).await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    actor.go.add_permits(1);
+    assert_eq!(head(&session, &task).await, 1, "opened; the start has waited for long, and a has not");
+    actor.go.add_permits(1);
+    assert_eq!(head_soon(&session, &task).await, 4, "begun, a, b");
+}
