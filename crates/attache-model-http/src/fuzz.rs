@@ -10,7 +10,7 @@ use attache_net::{Client, ClientOptions, Proxy};
 
 use crate::asking::{Assembly, Circumstances, Head, Provider, StreamEnd};
 use crate::sse::{EventTooLarge, SseEvent, SseParser};
-use crate::{anthropic, gemini, openai};
+use crate::{anthropic, gemini, google, openai};
 
 const LIMIT: usize = 4000;
 
@@ -43,6 +43,16 @@ pub fn openai(stream: &[u8]) {
 /// An Anthropic answer.
 pub fn anthropic(stream: &[u8]) {
     anthropic::fuzz::answer(stream);
+}
+
+/// What a token endpoint answers.
+pub fn token(body: &[u8]) {
+    google::fuzz::answer(body);
+}
+
+/// A file of credentials, or the address of a server that gives tokens.
+pub fn credentials(text: &[u8]) {
+    google::fuzz::credentials(&String::from_utf8_lossy(text));
 }
 
 /// Events of one answer; what it said can be said again. The same bytes as the body of an error.
@@ -131,6 +141,8 @@ mod tests {
         r#""content_block":"#,
         r#""error":"#,
         r#""usage":"#,
+        "http://metadata.google.internal",
+        "https://",
     ];
 
     fn all(bytes: &[u8]) {
@@ -138,6 +150,8 @@ mod tests {
         gemini(bytes);
         openai(bytes);
         anthropic(bytes);
+        token(bytes);
+        credentials(bytes);
     }
 
     proptest! {

@@ -7,6 +7,7 @@
 mod account;
 mod assertion;
 mod exchange;
+pub(crate) mod fuzz;
 
 use std::fmt;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::offer::{MOST_TOOLS, Offer};
 use crate::outcome::{self, Source};
-use crate::{ServerOptions, Transport, connection, input};
+use crate::{ServerOptions, Transport, connection, input, server};
 
 const SOURCE: Source<'_> = Source { server: "server", tool: "tool" };
 
@@ -63,6 +63,16 @@ pub fn events(stream: &[u8]) {
     connection::fuzz::events(stream);
 }
 
+/// What a server that was started as a program writes, line by line.
+pub fn lines(written: &[u8]) {
+    connection::fuzz::lines(written);
+}
+
+/// All that such a server says, from the handshake to its last word: turns with empty lines between them.
+pub fn conversation(script: &[u8]) {
+    server::fuzz::said(script);
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -114,6 +124,8 @@ mod tests {
         tools(bytes);
         answer(bytes);
         events(bytes);
+        lines(bytes);
+        conversation(bytes);
     }
 
     proptest! {

@@ -1,6 +1,7 @@
 //! One server: its connection, which is made anew when it is lost, and what it offers.
 
 mod attend;
+pub(crate) mod fuzz;
 mod lists;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

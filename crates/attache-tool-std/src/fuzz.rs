@@ -1,6 +1,11 @@
 //! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
 //!
-//! Called by the tests of this crate and by the targets in the folder `fuzz`. Nothing here touches the disk.
+//! Called by the tests of this crate and by the targets in the folder `fuzz`. Only [`inputs()`] touches the disk.
+
+mod desk;
+mod filled;
+mod inputs;
+mod proposed;
 
 use std::path::{Component, Path};
 
@@ -98,6 +103,12 @@ pub fn answers(text: &[u8]) {
 /// What a server sends for a URL: its media type in the first line, then the bytes. The same as a prompt with URLs in it.
 pub fn web(answer: &[u8]) {
     web_fetch::fuzz::fetched(answer);
+}
+
+/// What a model gives to each of the tools, which work in this folder: it is made if need be, and stays as it is. Nothing
+/// is run but what only looks.
+pub fn inputs(folder: &Path, text: &[u8]) {
+    inputs::given(folder, text);
 }
 
 #[cfg(test)]

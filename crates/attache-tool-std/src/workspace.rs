@@ -184,7 +184,8 @@ impl Place {
         {
             return Err(failure(Errno::XDEV));
         }
-        Ok(path)
+        // Whatever is done is recorded first, as text.
+        if path.to_str().is_none() { Err(failure::nameless(&path)) } else { Ok(path) }
     }
 
     /// By the kernel's word; where that is not to be had, by the words of the path.

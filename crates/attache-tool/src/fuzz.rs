@@ -4,7 +4,7 @@
 
 use crate::diff;
 use crate::policy::{self, Decision, Tier};
-use crate::shell;
+use crate::{registry, shell};
 
 /// A command line.
 pub fn shell_line(line: &[u8]) {
@@ -33,6 +33,11 @@ pub fn policy_rules(text: &[u8]) {
     for spelling in text.lines().take(20) {
         let _ = policy::legacy_rule(spelling, Decision::Allow, Tier::User, "a list");
     }
+}
+
+/// The name of a tool that a model asks for, and in further lines the names of the tools that there are.
+pub fn names(text: &[u8]) {
+    registry::fuzz::found(&String::from_utf8_lossy(text));
 }
 
 /// Two texts with a NUL between them: the difference leads from one to the other.
@@ -114,6 +119,8 @@ mod tests {
         r#"argsPattern = "("
 "#,
         "priority = 9\n",
+        "search_file_content\n",
+        "grep_search\n",
         "é",
     ];
 
@@ -121,6 +128,12 @@ mod tests {
         shell_line(bytes);
         policy_rules(bytes);
         difference(bytes);
+        names(bytes);
+    }
+
+    #[test]
+    fn many_names_that_are_alike_do_no_harm() {
+        names(b"read\nread1\nread2\nread3\nread4");
     }
 
     proptest! {

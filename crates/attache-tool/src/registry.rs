@@ -1,5 +1,7 @@
 //! All tools of a task, by name.
 
+pub(crate) mod fuzz;
+
 use std::sync::Arc;
 
 use crate::{ErrorKind, Tool, ToolError};

@@ -58,7 +58,7 @@ async fn ask(credentials: &GoogleCredentials, client: &Client, clock: &Clock) ->
     let body = answer.read(MOST_OF_AN_ANSWER).await.map_err(network)?;
     if status != 200 {
         let may_pass = matches!(status, 408 | 429 | 500..);
-        return Err(Refusal { what: told(status, &body), may_pass });
+        return Err(Refusal { what: told(status, &body, credentials), may_pass });
     }
     if is_metadata && !is_google {
         let what = "whoever answered is not Google's metadata server".into();
@@ -67,7 +67,7 @@ async fn ask(credentials: &GoogleCredentials, client: &Client, clock: &Clock) ->
     granted(&body).ok_or_else(|| Refusal { what: "the answer holds no token".into(), may_pass: false })
 }
 
-fn request(credentials: &GoogleCredentials, clock: &Clock) -> Result<Request, String> {
+pub(super) fn request(credentials: &GoogleCredentials, clock: &Clock) -> Result<Request, String> {
     match &credentials.kind {
         Kind::ServiceAccount { email, key_id, private_key, token_url } => {
             let claim =
@@ -102,7 +102,7 @@ fn form(url: &Url, fields: &[(&str, &str)]) -> Result<Request, String> {
     request.header("content-type", "application/x-www-form-urlencoded").map_err(|error| error.to_string())
 }
 
-fn granted(body: &[u8]) -> Option<Granted> {
+pub(super) fn granted(body: &[u8]) -> Option<Granted> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let token = answer["access_token"].as_str().filter(|token| !token.is_empty())?;
     let lifetime = Duration::from_secs(answer["expires_in"].as_u64().unwrap_or(0));
@@ -111,9 +111,13 @@ fn granted(body: &[u8]) -> Option<Granted> {
 }
 
 /// Only what the error says of itself: a body may repeat what was sent.
-fn told(status: u16, body: &[u8]) -> String {
+pub(super) fn told(status: u16, body: &[u8], credentials: &GoogleCredentials) -> String {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
-    let text = |key: &str| answer[key].as_str().map(|text| text.chars().take(300).collect::<String>());
+    let text = |key: &str| {
+        // Hidden before it is cut: nobody would know a secret by its beginning.
+        let whole = redacted(answer[key].as_str()?, credentials.secrets().into_iter());
+        Some(whole.chars().take(300).collect::<String>())
+    };
     match (text("error"), text("error_description")) {
         (Some(error), Some(description)) => format!("{error}, {description} ({status})"),
         (Some(error), None) => format!("{error} ({status})"),

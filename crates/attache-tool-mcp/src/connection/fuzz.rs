@@ -1,9 +1,11 @@
-//! Arbitrary bytes as what servers send over HTTP.
+//! Arbitrary bytes as what servers send.
 
 use attache_net::Url;
 
 use super::events::{Event, Parser};
 use super::legacy_sse::endpoint;
+pub(crate) use super::open::fuzz::over;
+pub(crate) use super::stdio::fuzz::lines;
 
 /// Small enough that a generated stream passes it now and then.
 const LIMIT: usize = 1000;

@@ -1,5 +1,7 @@
 //! From options to a connection that has shaken hands.
 
+pub(super) mod fuzz;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

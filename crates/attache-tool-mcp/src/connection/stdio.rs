@@ -1,5 +1,7 @@
 //! Messages as lines, over the standard input and output of a program.
 
+pub(super) mod fuzz;
+
 use std::future::Future;
 use std::io;
 use std::sync::Arc;

@@ -39,7 +39,10 @@ pub(super) async fn read(server: &Server, connection: &Connection) -> Result<Lis
     let mut resources = Vec::new();
     if connection.has_resources() {
         let reading = pages(server, connection, "resources", |entry| {
-            resources.extend(resource(&entry));
+            // A page is read to its end, however long it is.
+            if resources.len() < MOST_RESOURCES {
+                resources.extend(resource(&entry));
+            }
             resources.len() < MOST_RESOURCES
         });
         if let Err(error) = reading.await {

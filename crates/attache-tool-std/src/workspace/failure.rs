@@ -29,6 +29,15 @@ pub(super) fn moved(path: &Path, roots: &[PathBuf]) -> ToolError {
     ToolError::new(ErrorKind::PathNotInWorkspace, message)
 }
 
+/// A path that leads to a file with a name that cannot be written down.
+pub(super) fn nameless(path: &Path) -> ToolError {
+    let message = format!(
+        "the name of {} is not text in UTF-8, so what is done to it cannot be recorded; rename it with a shell command",
+        path.display()
+    );
+    ToolError::new(ErrorKind::ReadContentFailure, message)
+}
+
 pub(super) fn describe(errno: Errno, doing: Doing, path: &Path, roots: &[PathBuf]) -> ToolError {
     let path = path.display();
     let (kind, message) = match errno {

@@ -1,4 +1,5 @@
 use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 
 use super::*;
@@ -72,6 +73,23 @@ fn paths_are_understood_in_words() {
     check("/etc/passwd", Err(ErrorKind::PathNotInWorkspace));
     check("", Err(ErrorKind::InvalidToolParams));
     check("a\0b", Err(ErrorKind::InvalidToolParams));
+}
+
+#[test]
+fn what_has_no_name_in_text_is_refused_though_a_link_has_one() {
+    let world = world();
+    let name = std::ffi::OsStr::from_bytes(b"caf\xe9");
+    std::fs::create_dir(world.at("root").join(name)).unwrap();
+    symlink(name, world.at("root/link")).unwrap();
+    for resolved in [
+        world.place("link").resolve(),
+        world.place("link").resolve_for_writing(),
+        world.place("link/new").resolve_for_writing(),
+    ] {
+        let refused = resolved.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::ReadContentFailure);
+        assert!(refused.message.contains("is not text in UTF-8"), "{refused}");
+    }
 }
 
 #[test]

@@ -1,0 +1,23 @@
+//! A connection to whoever is at the other end of a pipe.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::*;
+
+/// Shakes hands as with a program that was just started. None when another handshake should be tried with one that is
+/// started anew.
+pub(crate) async fn over(
+    from: impl AsyncRead + Unpin + Send + 'static,
+    to: impl AsyncWrite + Unpin + Send + 'static,
+    context: &ConnectContext,
+    again: bool,
+) -> Option<Result<Connection, ConnectError>> {
+    let attempt = Attempt::new(context);
+    let parts = Parts::default();
+    let transport = Lines::new(from, to, parts.ending.clone());
+    match attempt.shake_hands(transport, &parts, if again { newer() } else { older() }).await {
+        Ok(service) => Some(Ok(parts.connection(service, None))),
+        Err(Refusal::OfThisHandshake(_)) if !again => None,
+        Err(refusal) => Some(Err(refusal.error())),
+    }
+}

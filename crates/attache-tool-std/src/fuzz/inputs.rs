@@ -1,0 +1,206 @@
+//! Arbitrary JSON as what a model gives to the tools.
+//!
+//! Works in a folder that is handed in. Only tools that look at files are run, and nothing in the folder may change.
+
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use async_trait::async_trait;
+use attache_net::{AddressRules, Client};
+use attache_tool::{ErrorKind, LiveOutput, Tool, ToolContext, ToolError, ToolInput};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+
+use super::desk;
+use super::filled::filled;
+use super::proposed;
+use crate::*;
+
+/// Run here: they look at files of the workspace, and at nothing else.
+const LOOKING: &[&str] =
+    &["read_file", "read_many_files", "list_directory", "glob", "grep_search", "share_file"];
+
+/// What is said about an input repeats parts of it, escaped, and names files of the folder.
+const MOST_SAID: usize = 8192;
+
+/// An object is given to every tool as it is. Of anything else the first byte says which tool is given an object that
+/// fits its parameters, made of the texts after it. A tool says what is wrong, or proposes what it may propose.
+pub(super) fn given(folder: &Path, text: &[u8]) {
+    let desk = desk::Desk::at(folder);
+    let context = ToolContext {
+        workspace: Arc::new(desk.workspace()),
+        cancel: Default::default(),
+        live: Arc::new(Silence),
+    };
+    let before = desk.listed();
+    match serde_json::from_slice::<ToolInput>(text) {
+        Ok(input) => TOOLS.iter().for_each(|tool| RUNTIME.block_on(check(&**tool, &input, &context))),
+        Err(_) => {
+            let (which, texts) = text.split_first().unwrap_or((&0, &[]));
+            let tool = &TOOLS[usize::from(*which) % TOOLS.len()];
+            let input = filled(&tool.spec().parameters, &String::from_utf8_lossy(texts));
+            RUNTIME.block_on(check(&**tool, &input, &context));
+        }
+    }
+    assert_eq!(desk.listed(), before, "proposing and looking change nothing");
+}
+
+async fn check(tool: &dyn Tool, input: &ToolInput, context: &ToolContext) {
+    let name = tool.spec().name.as_str();
+    let said = Value::Object(input.clone()).to_string();
+    let most = MOST_SAID + 40 * said.len();
+    let proposed = tool.propose(input, context).await;
+    assert_eq!(proposed, tool.propose(input, context).await, "{name} says the same when it is asked again");
+    let proposal = match proposed {
+        Ok(proposal) => proposal,
+        Err(error) => return check_error(&error, most),
+    };
+    proposed::check(tool.spec().kind, &proposal, &context.workspace);
+    let kept = serde_json::to_string(&proposal).expect("a proposal can be recorded");
+    assert!(kept.len() <= most, "{name} proposes {} bytes for {}", kept.len(), said.len());
+    assert_eq!(serde_json::from_str::<attache_tool::Proposal>(&kept).expect("as it was"), proposal);
+    if !LOOKING.contains(&name) {
+        return;
+    }
+    match tool.run(proposal, context).await {
+        Ok(output) => {
+            let told = desk::told(&output);
+            assert!(told.len() <= most, "{name} tells {} bytes for {}", told.len(), said.len());
+            let hidden = String::from_utf8_lossy(desk::OUTSIDE);
+            assert!(!told.contains(&*hidden) || said.contains(&*hidden), "{name} looked outside: {told}");
+        }
+        Err(error) => check_error(&error, most),
+    }
+}
+
+/// Something that a model can act on.
+fn check_error(error: &ToolError, most: usize) {
+    assert!(!error.message.trim().is_empty() && error.message.len() <= most, "{error}");
+    // That is what becomes of a panic in another thread.
+    assert_ne!(error.kind, ErrorKind::UnhandledException, "{error}");
+}
+
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_current_thread().build().expect("a runtime"));
+
+static TOOLS: LazyLock<Vec<Arc<dyn Tool>>> = LazyLock::new(|| {
+    let reads = Arc::new(Reads::default());
+    let background = Arc::new(BackgroundProcesses::default());
+    let client = Client::new(&WebFetch::client_options(AddressRules::public_only())).expect("a client");
+    vec![
+        Arc::new(ReadFile::new(reads.clone())),
+        Arc::new(ReadManyFiles::default()),
+        Arc::new(ListDirectory::default()),
+        Arc::new(Glob::default()),
+        Arc::new(GrepSearch::default()),
+        Arc::new(ShareFile::default()),
+        // What was read before would change what is proposed.
+        Arc::new(WriteFile::new(Arc::default())),
+        Arc::new(Replace::new(Arc::default())),
+        Arc::new(SaveMemory::default()),
+        Arc::new(RunShellCommand::new(ShellOptions::default(), background.clone())),
+        Arc::new(ListBackgroundProcesses::new(background.clone())),
+        Arc::new(ReadBackgroundOutput::new(background)),
+        Arc::new(WebFetch::new(client, WebFetchOptions::default())),
+        Arc::new(GoogleWebSearch::new(Arc::new(Nobody))),
+        Arc::new(AskUser::default()),
+        Arc::new(WriteTodos::default()),
+    ]
+});
+
+struct Silence;
+
+impl LiveOutput for Silence {
+    fn show(&self, _: &str) {}
+}
+
+/// Nothing is searched for here.
+struct Nobody;
+
+#[async_trait]
+impl WebSearch for Nobody {
+    async fn search(&self, _: &str) -> Result<Found, ToolError> {
+        Err(ToolError::new(ErrorKind::WebSearchFailed, "nobody is asked"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What paths, patterns and commands are made of.
+    const PIECES: &[&str] = &[
+        "a.txt",
+        "src",
+        "b.rs",
+        "link",
+        "folder",
+        "odd",
+        "out",
+        "up",
+        "loop",
+        "GEMINI.md",
+        "outside",
+        "file",
+        "/",
+        "..",
+        "./",
+        "*",
+        "**",
+        "{",
+        "[a",
+        "(",
+        "3",
+        " ",
+        "\n",
+        "https://example.com/",
+        "\u{202e}",
+        "é",
+    ];
+
+    /// Inputs as models give them, and as nobody should.
+    const INPUTS: &[&str] = &[
+        r#"{"file_path":"a.txt"}"#,
+        r#"{"file_path":"odd"}"#,
+        r#"{"file_path":"up/outside/file"}"#,
+        r#"{"file_path":"../outside/file","content":"x"}"#,
+        r#"{"file_path":"new/x","content":"x"}"#,
+        r#"{"file_path":"b.rs","instruction":"i","old_string":"c();","new_string":"d();"}"#,
+        r#"{"dir_path":"folder"}"#,
+        r#"{"pattern":"**","dir_path":"up"}"#,
+        r#"{"include":["**"],"exclude":["{"]}"#,
+        r#"{"command":"ls","dir_path":"out"}"#,
+        r#"{"command":"ls","dir_path":"folder"}"#,
+        r#"{"prompt":"https://example.com/"}"#,
+        r#"{"questions":[{"question":"q","header":"h","type":"yesno"}]}"#,
+        r#"{"todos":[{"description":"d","status":"pending"}]}"#,
+        r#"{"pid":-1,"delay_ms":99999999999999999999}"#,
+    ];
+
+    #[test]
+    fn likely_inputs_do_no_harm() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for input in INPUTS {
+            given(folder.path(), input.as_bytes());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_given_stays_inside(which: u8, texts in prop::collection::vec(
+            prop::collection::vec(prop::sample::select(PIECES), 0..5), 1..8,
+        )) {
+            let folder = tempfile::tempdir().expect("a folder");
+            let texts: Vec<String> = texts.iter().map(|pieces| pieces.concat()).collect();
+            given(folder.path(), &[&[which], texts.join("\0").as_bytes()].concat());
+        }
+
+        #[test]
+        fn arbitrary_bytes_do_no_harm(bytes: Vec<u8>) {
+            let folder = tempfile::tempdir().expect("a folder");
+            given(folder.path(), &bytes);
+        }
+    }
+}

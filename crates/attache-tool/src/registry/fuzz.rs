@@ -1,0 +1,64 @@
+//! Arbitrary texts as names of tools.
+
+use async_trait::async_trait;
+use serde_json::json;
+
+use super::*;
+use crate::{Proposal, ToolContext, ToolInput, ToolKind, ToolOutput, ToolSpec};
+
+const MOST_TOOLS: usize = 50;
+
+/// The first line is asked for, the others are what tools are called. What is there is found and nothing else is; whoever
+/// asks for what is not there is told of what is, at bounded length.
+pub(crate) fn found(text: &str) {
+    let mut lines = text.lines();
+    let asked = lines.next().unwrap_or_default();
+    let names: Vec<&str> = lines.take(MOST_TOOLS).collect();
+    let mut registry = Registry::default();
+    names.iter().for_each(|name| registry.add(Arc::new(Named(spec(name)))));
+    let kept: Vec<&str> = registry.tools().map(|tool| tool.spec().name.as_str()).collect();
+    assert!(kept.is_sorted_by(|one, next| one < next), "each once and in order: {kept:?}");
+    for name in names.iter().chain([&asked]) {
+        let today = ALIASES.iter().find(|(alias, _)| alias == name).map_or(*name, |(_, today)| today);
+        match registry.find(name) {
+            Ok(tool) => assert_eq!(tool.spec().name, today),
+            Err(error) => {
+                assert!(error.kind == ErrorKind::ToolNotRegistered && !names.contains(&today), "{error}");
+                // Every letter of the name may be escaped.
+                assert!(error.message.len() <= 12 * text.len() + 200, "{error}");
+                let near = registry.nearest(name);
+                assert!(near.len() <= 3 && near.iter().all(|near| names.contains(near)), "{error}");
+            }
+        }
+    }
+}
+
+struct Named(ToolSpec);
+
+#[async_trait]
+impl Tool for Named {
+    fn spec(&self) -> &ToolSpec {
+        &self.0
+    }
+
+    async fn propose(&self, _: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
+        Err(ToolError::bad_input("it is only a name"))
+    }
+
+    async fn run(&self, _: Proposal, _: &ToolContext) -> Result<ToolOutput, ToolError> {
+        Err(ToolError::bad_input("it is only a name"))
+    }
+}
+
+fn spec(name: &str) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        title: String::new(),
+        description: String::new(),
+        kind: ToolKind::Other,
+        parameters: json!({}),
+        repeatable: false,
+        parallel: false,
+        origin: None,
+    }
+}
