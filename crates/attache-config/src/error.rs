@@ -13,6 +13,8 @@ pub enum ConfigError {
         #[source]
         source: std::io::Error,
     },
+    #[error("the path of the {what} {} is not text in UTF-8, so what is done there cannot be recorded", path.display())]
+    Unrecordable { what: &'static str, path: PathBuf },
     #[error("{} is not a valid configuration file", path.display())]
     BadFile {
         path: PathBuf,
@@ -49,6 +51,7 @@ impl ConfigError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Unreadable { .. } => Some("check that the file exists and that you may read it"),
+            Self::Unrecordable { .. } => Some("rename the folder, or name another one"),
             Self::BadFile { .. } => Some("docs/settings.md lists every setting with an example"),
             Self::BadValue { .. } => Some("docs/settings.md lists every setting and what it takes"),
             Self::BadSetting { .. } => Some("docs/settings.md lists the keys and what they take"),

@@ -159,11 +159,9 @@ fn allowed_roots(
     }
     let resolve = |root: PathBuf| {
         let path = current_dir.join(root);
-        fs::canonicalize(&path).map_err(|source| ConfigError::Unreadable {
-            what: "allowed root",
-            path,
-            source,
-        })
+        let unreadable =
+            |source| ConfigError::Unreadable { what: "allowed root", path: path.clone(), source };
+        check_recordable("allowed root", fs::canonicalize(&path).map_err(unreadable)?)
     };
     named.into_iter().map(resolve).collect()
 }
@@ -232,7 +230,12 @@ fn check_workspace(said: Option<PathBuf>, current_dir: &Path) -> Result<PathBuf,
     let unreadable = |source| ConfigError::Unreadable { what: "workspace", path: path.clone(), source };
     let resolved = fs::canonicalize(&path).map_err(unreadable)?;
     fs::read_dir(&resolved).map_err(unreadable)?;
-    Ok(resolved)
+    check_recordable("workspace", resolved)
+}
+
+/// What is done in a folder is recorded with its path, as text.
+fn check_recordable(what: &'static str, folder: PathBuf) -> Result<PathBuf, ConfigError> {
+    if folder.to_str().is_some() { Ok(folder) } else { Err(ConfigError::Unrecordable { what, path: folder }) }
 }
 
 fn parse_store(

@@ -1,3 +1,6 @@
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
 use super::*;
 use crate::ModelChoice;
 
@@ -214,6 +217,26 @@ fn a_client_may_work_only_below_allowed_roots() {
     }
     let error = loaded(Flags::default(), &[("CODER_AGENT_ALLOWED_ROOT", "/missing/root")]).unwrap_err();
     assert!(error.to_string().contains("allowed root"), "{error}");
+}
+
+#[test]
+fn a_folder_whose_path_cannot_be_recorded_is_no_workspace() {
+    let folder = tempfile::tempdir().unwrap();
+    let odd = folder.path().join(OsStr::from_bytes(b"odd\xff"));
+    fs::create_dir(&odd).unwrap();
+    std::os::unix::fs::symlink(&odd, folder.path().join("link")).unwrap();
+    for path in [odd, folder.path().join("link")] {
+        let error = loaded(Flags { workspace: Some(path), ..Flags::default() }, &[]).unwrap_err();
+        assert!(error.to_string().contains("workspace") && error.to_string().contains("not text in UTF-8"));
+        assert!(error.hint().is_some());
+    }
+    let root = folder.path().join("link").display().to_string();
+    let error = loaded(Flags::default(), &[("CODER_AGENT_ALLOWED_ROOT", &root)]).unwrap_err();
+    assert!(error.to_string().contains("allowed root"), "{error}");
+    let own = folder.path().display().to_string();
+    let settings = loaded(Flags::default(), &[("ATTACHE_WORKSPACE", &own)]).unwrap();
+    let error = settings.allowed_workspace(Path::new("link")).unwrap_err();
+    assert!(error.to_string().contains("not text in UTF-8"), "{error}");
 }
 
 #[test]

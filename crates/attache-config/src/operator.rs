@@ -80,7 +80,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
     let push = &settings.push;
     let signing_key = push.signing_key.as_ref().map(|_| "(hidden)");
     vec![
-        entry("admin_policies", "", &[], json!(settings.admin_policies)),
+        entry("admin_policies", "", &[], json!(settings.admin_policies.display().to_string())),
         entry("allow_private_addresses", "", &[], json!(settings.allow_private_addresses)),
         entry("allowed_hosts", "", &[], json!(settings.allowed_hosts)),
         entry("allowed_origins", "", &[], json!(settings.allowed_origins)),

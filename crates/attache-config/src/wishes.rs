@@ -19,7 +19,8 @@ impl Settings {
         // What is outside is refused alike whether it is there or not, so that nobody can ask what there is.
         let outside = || refused(format!("it must be a folder below {}", roots()));
         let path = self.workspace.join(wished);
-        if let Some(folder) = real_folder(&path).filter(|folder| self.is_allowed(folder)) {
+        let is_fine = |folder: &PathBuf| self.is_allowed(folder) && folder.to_str().is_some();
+        if let Some(folder) = real_folder(&path).filter(is_fine) {
             return Ok(folder);
         }
         // Once more, step by step, to say what is wrong.
@@ -29,6 +30,11 @@ impl Settings {
         }
         if !resolved.is_dir() {
             return Err(refused(format!("it is no folder; it must be a folder below {}", roots())));
+        }
+        if resolved.to_str().is_none() {
+            return Err(refused(
+                "its path is not text in UTF-8, so what is done there cannot be recorded".into(),
+            ));
         }
         fs::read_dir(&resolved).map_err(|error| refused(format!("it cannot be read: {error}")))?;
         Ok(resolved)

@@ -241,6 +241,13 @@ impl Reader<'_> {
                 self.warnings.push(format!("{origin}: context.includeDirectories: {text:?} is no folder"));
                 continue;
             };
+            // What is done in a folder is recorded with its path.
+            if path.to_str().is_none() {
+                self.warnings.push(format!(
+                    "{origin}: context.includeDirectories: {text:?} leads to a path that is not text in UTF-8 and is left out"
+                ));
+                continue;
+            }
             let inside = |root: &PathBuf| path.starts_with(root);
             if layer.is_project() && !path.starts_with(self.workspace) && !allowed.iter().any(inside) {
                 self.warnings.push(format!(

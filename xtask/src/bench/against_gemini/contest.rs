@@ -19,7 +19,7 @@ const ALONE: usize = 200;
 const TOGETHER: usize = 700;
 
 /// attache is quick, and the kernel counts CPU in hundredths of a second: it gets so many more tasks each time.
-const MORE: usize = 5;
+const MORE: usize = 25;
 
 pub(super) struct Contest {
     kind: Kind,
