@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use attache_domain::{Event, Fact, Intent, Progress, Seq, Step, TaskSummary};
+use attache_domain::{Event, Fact, Intent, Progress, Seq, Step, TaskState, TaskSummary};
 use tokio::sync::Notify;
 
 use crate::Stopped;
@@ -159,9 +159,10 @@ impl Journal {
 
 impl State {
     fn gather(&mut self, fact: Fact) -> Result<(), Stopped> {
+        let shown = self.ahead.state;
         match self.ahead.decide(Intent::Record(fact)) {
             Ok(facts) => {
-                self.urgent |= facts.iter().any(|fact| !may_wait(fact));
+                self.urgent |= facts.iter().any(|fact| !may_wait(fact, shown));
                 self.pieces |= facts.iter().any(is_piece);
                 number(&mut self.ahead, facts, &mut self.gathered);
                 Ok(())
@@ -175,16 +176,16 @@ impl State {
 }
 
 /// Something else follows at once, as a rule. Whoever needs such a fact to be durable says so by waiting for it.
-fn may_wait(fact: &Fact) -> bool {
-    is_piece(fact)
-        || matches!(
-            fact,
-            Fact::TurnStarted { .. }
-                | Fact::ModelAnswered(_)
-                | Fact::CallProposed(_)
-                | Fact::CallStarted { .. }
-                | Fact::CallFinished(_)
-        )
+///
+/// A task that was `shown` to wait for somebody must not seem to wait on: whoever has just answered would answer again.
+fn may_wait(fact: &Fact, shown: TaskState) -> bool {
+    match fact {
+        Fact::TurnStarted { .. } => shown == TaskState::Submitted,
+        Fact::ModelAnswered(_) | Fact::CallProposed(_) | Fact::CallStarted { .. } | Fact::CallFinished(_) => {
+            true
+        }
+        other => is_piece(other),
+    }
 }
 
 /// Says a little more of what is being said, and nothing else.

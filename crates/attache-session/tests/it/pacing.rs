@@ -96,6 +96,18 @@ async fn the_start_of_a_turn_does_not_wait_for_long() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_task_does_not_seem_to_wait_for_somebody_who_has_answered() {
+    let stores = Stores::of(Arc::new(MemoryStore::default()));
+    let actor = Actor::of(vec![vec![end(Outcome::InputRequired)], vec![Act::Wait]]);
+    let session = session(&stores, &actor).await;
+    let task = task(session.send(&scope(), message("m1", None)).await.unwrap()).task.clone();
+    let mut reply = at_once("m2");
+    reply.message.task = Some(task.clone());
+    session.send(&scope(), reply).await.unwrap();
+    assert_eq!(head(&session, &task).await, 5, "opened, begun, ended, the answer, begun");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_comes_at_once_is_written_at_once() {
     let acts = vec![say("a"), say("b"), end(Outcome::Completed)];
     let (session, _actor, task) = playing(acts).await;

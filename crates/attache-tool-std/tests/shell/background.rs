@@ -57,7 +57,7 @@ async fn a_background_process_is_listed_read_and_ended() {
         );
 
         std::fs::write(world.root().join("go"), "").unwrap();
-        let told = eventually(&world, json!({ "pid": pid, "lines": 2 }), "200").await;
+        let told = eventually(&world, json!({ "pid": pid, "lines": 2 }), "\n200").await;
         assert_eq!(told, format!("Process {pid}: running\nOutput: 199\n200"));
         let log = world.context.workspace.scratch.join(format!("background-processes/background-{pid}.log"));
         let log = std::fs::read_to_string(log).unwrap();
