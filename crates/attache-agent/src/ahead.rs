@@ -9,6 +9,10 @@ use attache_domain::{Cast, Exchange, ModelAnswer, TaskView, ToolResult, Usage};
 
 use crate::tokens;
 
+/// So many exchanges may be ahead when the model is asked: those who spell the prompt know the newest by what they say, and
+/// older ones only by where they are.
+const MOST: usize = 8;
+
 /// What the task will show once everything reported is durable.
 pub(crate) struct Ahead {
     /// How many exchanges the task shows before these.
@@ -51,6 +55,11 @@ impl Ahead {
     pub(crate) fn with(mut self, results: Vec<ToolResult>) -> Self {
         self.exchanges.push(Arc::new(Exchange::Results(results)));
         self
+    }
+
+    /// The model may be asked before these are durable.
+    pub(crate) fn is_short(&self) -> bool {
+        self.exchanges.len() <= MOST
     }
 
     /// What `view` does not show yet.

@@ -108,7 +108,8 @@ impl<'a> Performance<'a> {
         match steps.first() {
             None | Some(CallStep::CallModel) => {
                 let asks_model = matches!(self.place.mind, Mind::Language(_)) && self.commanding().is_none();
-                asks_model && (self.ahead.is_some() || self.journal.lacks_at_most_the_start())
+                let is_short = self.ahead.as_ref().is_some_and(Ahead::is_short);
+                asks_model && (is_short || self.journal.lacks_at_most_the_start())
             }
             Some(CallStep::Propose(_) | CallStep::Settle(Settlement::Spoken(_))) => self.ahead.is_some(),
             Some(_) => false,

@@ -66,6 +66,20 @@ async fn calls_that_change_nothing_are_written_with_what_the_model_makes_of_them
     assert_eq!((view.rounds, view.usage.input), (3, 30));
 }
 
+#[tokio::test(start_paused = true)]
+async fn nobody_gets_far_ahead_of_the_log() {
+    let limits = attache_agent::WorkLimits { turn_rounds: 100, ..Default::default() };
+    let rounds = (0..12).map(|number| calls("", &[format!("{number} look").as_str()]));
+    let world = World::with(Setup { limits, ..Setup::default() }, rounds.chain([says("Seen.")])).await;
+    let view = world.send("Look!").await;
+    let round = "model_answered call_proposed call_started call_finished".split(' ').count();
+    let rest = world.log(&view).await.split(' ').count() - 2 - 10 * round;
+    assert_eq!(*world.appends.lock().unwrap(), [1, 1 + 5 * round, 5 * round, rest]);
+    let results = (0..12).map(|number| format!("results: result of {number}"));
+    let heard = world.model.heard().into_iter().skip(2).step_by(2);
+    assert_eq!(heard.collect::<Vec<_>>(), results.collect::<Vec<_>>());
+}
+
 /// Time passes only where somebody waits for it.
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_durable_before_its_calls_are_over_is_told_once() {

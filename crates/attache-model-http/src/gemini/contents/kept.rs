@@ -67,7 +67,7 @@ enum Holder {
     },
 }
 
-/// So many of what is not said by people count as the newest.
+/// So many of what is not said by people count as the newest: as many as an agent tells before its task shows them.
 pub(super) const NEWEST: usize = 8;
 
 impl Kept {
