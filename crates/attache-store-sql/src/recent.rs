@@ -1,6 +1,7 @@
 //! The tasks opened last, found in memory until they are filed in the database.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use attache_domain::TaskId;
@@ -12,6 +13,8 @@ pub(crate) type RecentKey = (i64, TaskId);
 #[derive(Default)]
 pub(crate) struct RecentTasks {
     numbers: RwLock<HashMap<RecentKey, i64>>,
+    /// The highest number there was.
+    last: AtomicI64,
 }
 
 impl RecentTasks {
@@ -20,14 +23,21 @@ impl RecentTasks {
         numbers.get(&(scope, task.clone())).copied()
     }
 
-    /// Both at once, after a commit.
+    /// Tasks with higher numbers may be in the database and not here yet: a commit shows there first.
+    pub(crate) fn last(&self) -> i64 {
+        self.last.load(Ordering::Acquire)
+    }
+
+    /// Both at once, after a commit; `last` is the highest number by now.
     pub(crate) fn change<'a>(
         &self,
         opened: impl IntoIterator<Item = (RecentKey, i64)>,
         filed: impl IntoIterator<Item = &'a RecentKey>,
+        last: i64,
     ) {
         let mut numbers = self.numbers.write().unwrap_or_else(PoisonError::into_inner);
         numbers.extend(opened);
+        self.last.store(last, Ordering::Release);
         for key in filed {
             numbers.remove(key);
         }

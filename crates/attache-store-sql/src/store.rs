@@ -96,7 +96,7 @@ impl EventLog for SqliteStore {
     async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
         let keys = keys.to_vec();
         let read = move |reader: &mut Reader<'_>| {
-            keys.iter().map(|key| reader.events(key, Seq::START, limit)).collect()
+            keys.iter().map(|key| reader.events_of_listed(key, limit)).collect()
         };
         self.readers.ask(read).await
     }

@@ -16,6 +16,7 @@ pub(crate) const FIND_TASK: &str = "SELECT number FROM task_by_id CROSS JOIN tas
 
 pub(super) struct Statements<'c> {
     task: Statement<'c>,
+    newest_task: Statement<'c>,
     batches: Statement<'c>,
     snapshot: Statement<'c>,
 }
@@ -24,6 +25,8 @@ impl<'c> Statements<'c> {
     pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             task: connection.prepare(FIND_TASK)?,
+            newest_task: connection
+                .prepare("SELECT number FROM task WHERE number > ?1 AND scope = ?2 AND id = ?3")?,
             batches: connection
                 .prepare("SELECT place, body FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place")?,
             snapshot: connection.prepare(
@@ -42,7 +45,27 @@ impl Reader<'_> {
         after: Seq,
         limit: usize,
     ) -> Result<Vec<Arc<Event>>, StoreError> {
-        let Some(task) = self.task_number(key)? else { return Ok(Vec::new()) };
+        match self.task_number(key)? {
+            Some(task) => self.events_of(task, after, limit),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The first events of a task that a listing has named: it is in the database, whoever knows of it yet.
+    pub(crate) fn events_of_listed(
+        &mut self,
+        key: &TaskKey,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, StoreError> {
+        let last = self.shared.recent.last();
+        let found = match self.task_number(key)? {
+            None => self.newest_task_number(key, last)?,
+            found => found,
+        };
+        found.map_or_else(|| Ok(Vec::new()), |task| self.events_of(task, Seq::START, limit))
+    }
+
+    fn events_of(&mut self, task: i64, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError> {
         let rows = self.events.batches.query((place(task, after), last_place(task)));
         take_events(rows.map_err(read_failed)?, after, limit)
     }
@@ -65,6 +88,13 @@ impl Reader<'_> {
         }
         let id = key.task.as_str();
         let found = self.events.task.query_row((hash_of(scope, id), scope, id), |row| row.get(0));
+        found.optional().map_err(read_failed)
+    }
+
+    /// Among the tasks that were committed a moment ago, after the one numbered `last`.
+    fn newest_task_number(&mut self, key: &TaskKey, last: i64) -> Result<Option<i64>, StoreError> {
+        let Some(scope) = self.scope_number(&key.scope)? else { return Ok(None) };
+        let found = self.events.newest_task.query_row((last, scope, key.task.as_str()), |row| row.get(0));
         found.optional().map_err(read_failed)
     }
 }

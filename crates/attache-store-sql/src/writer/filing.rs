@@ -133,7 +133,7 @@ impl<'c> Filing<'c> {
             self.wait(Entry { hash, number: *number, id: Some(key.clone()) });
         }
         let new = opened.drain().map(|(key, opened)| (key, opened.number));
-        recent.change(new, filed.iter().filter_map(|entry| entry.id.as_ref()));
+        recent.change(new, filed.iter().filter_map(|entry| entry.id.as_ref()), self.last);
         // Its room is used again.
         self.opened = opened;
     }

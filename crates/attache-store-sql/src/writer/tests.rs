@@ -3,6 +3,7 @@ use std::path::Path;
 use attache_domain::{ContextId, Seq, TaskState, TaskSummary, Timestamp};
 
 use super::*;
+use crate::reader::Reader;
 use crate::schema;
 
 type Waiter = oneshot::Receiver<Result<Written, StoreError>>;
@@ -138,5 +139,27 @@ fn the_first_value_of_a_record_wins_within_a_transaction() {
     };
     for answer in write(&mut writer, vec![put(b"first"), put(b"second")]) {
         assert!(matches!(answer, Ok(Written::Record(value)) if value == b"first"));
+    }
+}
+
+/// A commit shows to readers a moment before they are told of it; a listing may be read in between.
+#[test]
+fn what_is_listed_is_found_before_readers_are_told_of_it() {
+    let connection = database();
+    let shared = Arc::<Shared>::default();
+    let mut writer = Writer::prepare(&connection, shared.clone()).unwrap();
+    let mut reader = Reader::prepare(&connection, shared).unwrap();
+    let key = |task: &str| TaskKey { scope: Scope::new("tenant", "owner"), task: task.into() };
+    let opening = || "[{\"seq\":1,\"at\":0,\"fact\":\"cancel_requested\"}]".to_owned();
+    write(&mut writer, vec![append("a", 0, opening())]);
+    let (new, _answer) = append("b", 0, opening());
+    writer.transact(&[new]).unwrap().remove(0).unwrap();
+    assert_eq!(reader.events(&key("b"), Seq::START, 10).unwrap().len(), 0, "nobody was told");
+    assert_eq!(reader.events_of_listed(&key("b"), 10).unwrap().len(), 1);
+    assert_eq!(reader.events_of_listed(&key("c"), 10).unwrap().len(), 0);
+    writer.tell_readers();
+    for task in ["a", "b"] {
+        assert_eq!(reader.events(&key(task), Seq::START, 10).unwrap().len(), 1);
+        assert_eq!(reader.events_of_listed(&key(task), 10).unwrap().len(), 1);
     }
 }
