@@ -6,12 +6,9 @@
 use std::sync::Arc;
 
 use attache_domain::{Cast, Exchange, ModelAnswer, TaskView, ToolResult, Usage};
+use attache_model::Prompt;
 
 use crate::tokens;
-
-/// So many exchanges may be ahead when the model is asked: those who spell the prompt know the newest by what they say, and
-/// older ones only by where they are.
-const MOST: usize = 8;
 
 /// What the task will show once everything reported is durable.
 pub(crate) struct Ahead {
@@ -57,9 +54,9 @@ impl Ahead {
         self
     }
 
-    /// The model may be asked before these are durable.
+    /// The model may be asked before these are durable: those who spell the prompt know that many by what they say.
     pub(crate) fn is_short(&self) -> bool {
-        self.exchanges.len() <= MOST
+        self.exchanges.len() <= Prompt::NEWEST
     }
 
     /// What `view` does not show yet.

@@ -3,8 +3,8 @@
 //! Each append is a commit and a wake-up for every reader, and a fast model says a piece every millisecond. So after an
 //! append that ended with a piece, further pieces wait a moment for company. The start of a task, a whole answer and what
 //! becomes of its calls are mostly followed by something else at once, and wait as long for it. The first piece waits far
-//! shorter, for those that came with it. Everything else goes at once and takes with it what has gathered, and so does a crowd of pieces: a model
-//! that is slower than the pause is hardly delayed at all.
+//! shorter, for those that came with it. Everything else goes at once and takes with it what has gathered, and so does a
+//! crowd of pieces: a model that is slower than the pause is hardly delayed at all.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

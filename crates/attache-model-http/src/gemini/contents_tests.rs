@@ -1,10 +1,10 @@
 //! Histories, whole and broken.
 
 use attache_domain::{Base64, Content, Opaque};
+use attache_model::Prompt;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use super::kept::NEWEST;
 use super::*;
 
 /// As it goes out.
@@ -328,5 +328,5 @@ fn the_newest_may_come_again_as_others_that_are_equal() {
     // What is old is known by its place alone, and so nothing of it is held.
     let places: Vec<_> = history.iter().skip(1).map(Arc::downgrade).collect();
     drop(history);
-    assert_eq!(places.iter().filter(|place| place.strong_count() > 0).count(), NEWEST);
+    assert_eq!(places.iter().filter(|place| place.strong_count() > 0).count(), Prompt::NEWEST);
 }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use attache_domain::Exchange;
+use attache_model::Prompt;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 
@@ -60,15 +61,12 @@ struct Place {
 /// Nothing else can come to be where this is.
 #[derive(Debug)]
 enum Holder {
-    /// May come again as another that is equal: what people say is made anew for every turn.
+    /// May come again as another that is equal: one of the newest, and what people say, which is made anew for every turn.
     Equal(Arc<Exchange>),
     Same {
         _place: Weak<Exchange>,
     },
 }
-
-/// So many of what is not said by people count as the newest: as many as an agent tells before its task shows them.
-pub(super) const NEWEST: usize = 8;
 
 impl Kept {
     /// What is known of a conversation whose current turn begins at `turn`; if nothing is, an empty body.
@@ -161,8 +159,8 @@ impl Draft {
         *length = self.text.len();
         let known = places.len();
         places.extend(exchanges[known..].iter().map(Place::of));
-        let old = places.len().saturating_sub(NEWEST);
-        places[..old].iter_mut().skip(known.saturating_sub(NEWEST)).for_each(Place::grow_old);
+        let old = places.len().saturating_sub(Prompt::NEWEST);
+        places[..old].iter_mut().skip(known.saturating_sub(Prompt::NEWEST)).for_each(Place::grow_old);
     }
 }
 
@@ -179,7 +177,7 @@ impl Beginning {
 
     /// From now on the newest are known by where they are in `exchanges`.
     fn adopt(&mut self, exchanges: &[Arc<Exchange>]) {
-        for (place, exchange) in self.places.iter_mut().zip(exchanges).rev().take(NEWEST) {
+        for (place, exchange) in self.places.iter_mut().zip(exchanges).rev().take(Prompt::NEWEST) {
             *place = Place::of(exchange);
         }
     }
