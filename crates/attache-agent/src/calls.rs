@@ -77,11 +77,14 @@ impl Performance<'_> {
             *programs = shell::roots(&shell::parse(command));
         }
         let case = Case { tool: tool.spec(), proposal: &proposal };
-        let (choices, why) = match self.place.referee.rule(case) {
-            Ruling::Allow { why } => (Vec::new(), why),
-            Ruling::Ask { choices, why } => (choices, why),
+        let (choices, why, access) = match self.place.referee.rule(case) {
+            Ruling::Allow { why, access } => (Vec::new(), why, access),
+            Ruling::Ask { choices, why, access } => (choices, why, access),
             Ruling::Deny { message } => return Err(ToolError::new(ErrorKind::PolicyViolation, message)),
         };
+        if let Some(access) = access {
+            proposal.set_access(&access);
+        }
         let alone = waits || !tool.spec().parallel;
         Ok(ProposedCall { call: record.call.id.clone(), proposal: Arc::new(proposal), alone, choices, why })
     }

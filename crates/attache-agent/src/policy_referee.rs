@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attache_domain::{Answer, Shown};
+use attache_tool::Confinement;
 use attache_tool::policy::{Choice, Decision, Mode, Outcome, Policy, Rule, choices, rules_for};
 use attache_tool::ruling::{Judged, rule};
 use serde_json::Map;
@@ -27,6 +28,8 @@ pub struct PolicyOptions {
     pub plans: Option<PathBuf>,
     /// The folder is one that its owner trusts.
     pub trusted: bool,
+    /// What can be enforced around commands.
+    pub confinement: Confinement,
     /// Nobody can be asked.
     pub unattended: bool,
     /// Nothing is agreed to for longer than once.
@@ -71,6 +74,7 @@ impl PolicyReferee {
             mode,
             interactive: !self.options.unattended,
             trusted: self.options.trusted,
+            confinement: &self.options.confinement,
         }
     }
 
@@ -115,8 +119,10 @@ impl Referee for PolicyReferee {
             rule(&terms.policy, &self.judged(case, terms.mode))
         };
         match ruled.decision {
-            Decision::Allow => Ruling::Allow { why: ruled.why },
-            Decision::Ask => Ruling::Ask { choices: self.offered(case), why: ruled.why },
+            Decision::Allow => Ruling::Allow { why: ruled.why, access: ruled.access },
+            Decision::Ask => {
+                Ruling::Ask { choices: self.offered(case), why: ruled.why, access: ruled.access }
+            }
             Decision::Deny => {
                 let message =
                     ruled.deny_message.unwrap_or_else(|| format!("denied by policy ({})", ruled.why));

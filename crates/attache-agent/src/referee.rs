@@ -1,6 +1,6 @@
 //! The seam to whoever says what a call may do.
 
-use attache_domain::{Answer, Proposal};
+use attache_domain::{Access, Answer, Proposal};
 use attache_tool::ToolSpec;
 
 /// A call that is to be judged.
@@ -16,11 +16,14 @@ pub enum Ruling {
     Allow {
         /// The rule that decided, for people.
         why: String,
+        /// How far its command may reach; none when it runs none.
+        access: Option<Access>,
     },
     /// A person decides, with one of these answers.
     Ask {
         choices: Vec<String>,
         why: String,
+        access: Option<Access>,
     },
     Deny {
         message: String,

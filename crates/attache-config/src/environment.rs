@@ -29,7 +29,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "ATTACHE_MODEL",
         "which model answers: offline, script:FILE, openai:NAME, anthropic:NAME or a Gemini model",
     ),
-    ("ATTACHE_APPROVAL_MODE", "what the agent may do unasked: default, auto_edit, yolo or plan"),
+    ("ATTACHE_APPROVAL_MODE", "what the agent may do unasked: default, auto_edit, confined, yolo or plan"),
     ("GEMINI_API_KEY", "key for Gemini; with one, Gemini answers unless a model is named"),
     ("GOOGLE_API_KEY", "the same; counts before GEMINI_API_KEY"),
     ("GEMINI_MODEL", "the Gemini model that answers when none is named"),

@@ -272,7 +272,8 @@ fn child_environment(environment: Environment<'_>) -> Vec<(String, String)> {
 
 fn parse_approval(said: Option<Said>) -> Result<ApprovalMode, ConfigError> {
     let Some(said) = said else { return Ok(ApprovalMode::default()) };
-    ApprovalMode::from_name(&said.value).ok_or_else(|| said.instead_of("default, auto_edit, yolo or plan"))
+    ApprovalMode::from_name(&said.value)
+        .ok_or_else(|| said.instead_of("default, auto_edit, confined, yolo or plan"))
 }
 
 fn token(file: Option<PathBuf>, environment: Environment<'_>) -> Result<Option<String>, ConfigError> {

@@ -316,6 +316,6 @@ fn a_bad_mode_is_told_by_the_name_it_was_said_by() {
     let error = with_file("approval_mode = \"fast\"\n", &[]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "the setting `approval_mode` is \"fast\", which is not default, auto_edit, yolo or plan"
+        "the setting `approval_mode` is \"fast\", which is not default, auto_edit, confined, yolo or plan"
     );
 }

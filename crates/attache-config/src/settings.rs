@@ -79,6 +79,8 @@ pub enum ApprovalMode {
     Default,
     /// Look, and edit inside the workspace.
     AutoEdit,
+    /// Look, edit inside the workspace, and run commands confined.
+    Confined,
     /// Everything that no rule denies.
     Yolo,
     /// Look, and write plans.
@@ -90,6 +92,7 @@ impl ApprovalMode {
         match self {
             Self::Default => "default",
             Self::AutoEdit => "auto_edit",
+            Self::Confined => "confined",
             Self::Yolo => "yolo",
             Self::Plan => "plan",
         }
@@ -101,7 +104,8 @@ impl ApprovalMode {
             Self::Plan => 0,
             Self::Default => 1,
             Self::AutoEdit => 2,
-            Self::Yolo => 3,
+            Self::Confined => 3,
+            Self::Yolo => 4,
         }
     }
 
@@ -109,6 +113,7 @@ impl ApprovalMode {
         match name {
             "default" => Some(Self::Default),
             "auto_edit" | "autoEdit" => Some(Self::AutoEdit),
+            "confined" => Some(Self::Confined),
             "yolo" => Some(Self::Yolo),
             "plan" => Some(Self::Plan),
             _ => None,

@@ -78,8 +78,8 @@ impl WorkspaceSettings {
             value: wished.chars().take(40).collect(),
             expected: expected.to_owned(),
         };
-        let mode =
-            ApprovalMode::from_name(wished).ok_or_else(|| refused("default, auto_edit, yolo or plan"))?;
+        let mode = ApprovalMode::from_name(wished)
+            .ok_or_else(|| refused("default, auto_edit, confined, yolo or plan"))?;
         if mode.freedom() <= self.general.approval_mode.freedom() {
             return Ok(mode);
         }

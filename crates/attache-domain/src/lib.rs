@@ -8,6 +8,7 @@
 //! No async, no IO, no clock, no randomness: ids and times are handed in. `Serialize` on a type here
 //! means "stored in the log", never "sent to a client"; only `attache-wire` knows how A2A spells things.
 
+mod access;
 mod answer;
 mod artifact;
 mod card;
@@ -34,6 +35,7 @@ mod view;
 mod wishes;
 mod work;
 
+pub use access::{Access, Level};
 pub use artifact::Artifact;
 pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::Access;
+
 /// What a call would do, all of it. An approval is given to this and to nothing else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
@@ -16,6 +18,25 @@ pub struct Proposal {
     pub shown: Shown,
 }
 
+impl Proposal {
+    /// How far the command may reach that it would run; none when it runs nothing.
+    pub fn access(&self) -> Option<&Access> {
+        self.effects.iter().find_map(|effect| match effect {
+            Effect::Run { access, .. } => Some(access),
+            _ => None,
+        })
+    }
+
+    /// Gives every command this access.
+    pub fn set_access(&mut self, granted: &Access) {
+        for effect in &mut self.effects {
+            if let Effect::Run { access, .. } = effect {
+                access.clone_from(granted);
+            }
+        }
+    }
+}
+
 /// One thing a call would do to the world.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -25,7 +46,13 @@ pub enum Effect {
     /// Writes this file, resolved and inside the workspace.
     Write { path: PathBuf },
     /// Runs this in a shell.
-    Run { command: String, directory: PathBuf },
+    Run {
+        command: String,
+        directory: PathBuf,
+        /// What the tool asks for until the ruling has decided; from then on what it gets.
+        #[serde(default = "Access::open", skip_serializing_if = "Access::is_plainly_open")]
+        access: Access,
+    },
     /// Asks this of the network.
     Fetch { url: String },
     /// Uses a tool of an MCP server.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_tool::{
-    Effect, ErrorKind, Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput,
-    ToolSpec,
+    Access, Confiner, Effect, ErrorKind, Level, Proposal, Shown, Tool, ToolContext, ToolError, ToolInput,
+    ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,6 +19,8 @@ use crate::workspace;
 const NAME: &str = "run_shell_command";
 const DEFAULT_DELAY: u64 = 200;
 const LONGEST_DELAY: u64 = 60_000;
+/// Hosts and paths that one command may ask for.
+const MAX_REQUESTED: usize = 32;
 
 #[derive(Debug)]
 pub struct RunShellCommand {
@@ -32,12 +34,23 @@ struct Input {
     #[serde(default)]
     is_background: bool,
     delay_ms: Option<u64>,
+    #[serde(default)]
+    network: Vec<String>,
+    #[serde(default)]
+    protected_paths: Vec<String>,
+    #[serde(default)]
+    unconfined: bool,
 }
 
 impl RunShellCommand {
-    /// `background` owns what is started for the background: one for each conversation.
-    pub fn new(options: ShellOptions, background: Arc<BackgroundProcesses>) -> Self {
-        Self { shell: Shell { options, background } }
+    /// `background` owns what is started for the background: one for each conversation. `confiner` starts commands so
+    /// that they reach no more than was approved.
+    pub fn new(
+        options: ShellOptions,
+        background: Arc<BackgroundProcesses>,
+        confiner: Arc<dyn Confiner>,
+    ) -> Self {
+        Self { shell: Shell { options, background, confiner } }
     }
 }
 
@@ -50,10 +63,11 @@ impl Tool for RunShellCommand {
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
         let parsed = parse(input)?;
         let directory = directory(&parsed, context)?;
+        let access = access(&parsed, context)?;
         let command = parsed.command;
         Ok(Proposal {
             input: input.clone(),
-            effects: vec![Effect::Run { command: command.clone(), directory: directory.clone() }],
+            effects: vec![Effect::Run { command: command.clone(), directory: directory.clone(), access }],
             shown: Shown::Exec { command, directory, programs: vec![] },
         })
     }
@@ -66,19 +80,19 @@ impl Tool for RunShellCommand {
         }
         // What was ruled on and approved is the effect, so that is what runs.
         let run = proposal.effects.iter().find_map(|effect| match effect {
-            Effect::Run { command, directory } => Some((command, directory)),
+            Effect::Run { command, directory, access } => Some((command, directory, access)),
             _ => None,
         });
-        let (command, directory) =
+        let (command, directory, access) =
             run.ok_or_else(|| ToolError::bad_input("the proposal runs nothing; propose the command again"))?;
         // The command starts in the folder that was opened here, whatever its path leads to a moment later.
         let opened = workspace::locate_resolved(&context.workspace, directory)?.open_directory()?;
         let directory = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
         if !is_background {
-            return self.shell.run(command, &directory, context).await;
+            return self.shell.run(command, &directory, access, context).await;
         }
         let delay = Duration::from_millis(delay_ms.unwrap_or(DEFAULT_DELAY));
-        self.shell.run_in_background(command, &directory, delay, context).await
+        self.shell.run_in_background(command, &directory, delay, access, context).await
     }
 }
 
@@ -105,6 +119,35 @@ fn directory(input: &Input, context: &ToolContext) -> Result<PathBuf, ToolError>
     place.resolve()
 }
 
+/// What the command asks for: to work in the workspace, unless the input says that it needs more.
+fn access(input: &Input, context: &ToolContext) -> Result<Access, ToolError> {
+    if input.unconfined {
+        return Ok(Access::open());
+    }
+    if input.network.len() + input.protected_paths.len() > MAX_REQUESTED {
+        let message = format!("`network` and `protected_paths` may name at most {MAX_REQUESTED} together");
+        return Err(ToolError::bad_input(message));
+    }
+    if let Some(host) = input.network.iter().find(|host| !is_host(host)) {
+        return Err(ToolError::bad_input(format!(
+            "`network` has {host:?}; name hosts, such as \"example.com\" or \"*.example.com\", without scheme and path"
+        )));
+    }
+    let path = |path: &String| Ok(workspace::locate(&context.workspace, path)?.path());
+    Ok(Access {
+        network: input.network.clone(),
+        writes: input.protected_paths.iter().map(path).collect::<Result<_, ToolError>>()?,
+        ..Access::new(Level::Work)
+    })
+}
+
+/// A host's name or address, or `*` and a dot before one; no port.
+fn is_host(text: &str) -> bool {
+    let name = text.strip_prefix("*.").unwrap_or(text);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]".contains(&byte);
+    text == "*" || (!name.is_empty() && name.len() <= 253 && name.bytes().all(plain))
+}
+
 /// The same for every conversation.
 static SPEC: LazyLock<ToolSpec> = LazyLock::new(spec);
 
@@ -116,7 +159,10 @@ fn spec() -> ToolSpec {
             options that make programs ask nothing. The answer has the lines `Output:` (standard output and error \
             together), and where there is something to say `Exit Code:` (when not 0), `Signal:` and `Background \
             PIDs:`. A command that writes nothing for some minutes is ended. Start servers, watchers and whatever \
-            is to go on running with `is_background`, never with `&`."
+            is to go on running with `is_background`, never with `&`. Commands run confined: they read the workspace \
+            and the system's programs, write the workspace except protected files (git's configuration and hooks, CI \
+            and editor settings, .env), and have no network. When one fails for that, run it again with `network`, \
+            `protected_paths` or `unconfined`: the user is asked."
             .into(),
         kind: ToolKind::Execute,
         parameters: json!({
@@ -140,6 +186,20 @@ fn spec() -> ToolSpec {
                     "minimum": 0,
                     "maximum": LONGEST_DELAY,
                     "description": "With `is_background`, how long to wait for its first output; 200 if left out."
+                },
+                "network": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "description": "Hosts that the command has to reach, e.g. [\"registry.npmjs.org\"]; the user is asked."
+                },
+                "protected_paths": {
+                    "type": "array",
+                    "items": { "type": "string" },
+                    "description": "Protected files that the command has to write, e.g. [\".git/config\"]; the user is asked."
+                },
+                "unconfined": {
+                    "type": "boolean",
+                    "description": "Run without any confinement; the user is asked. Only when a confined run has failed for it."
                 }
             },
             "required": ["command"]

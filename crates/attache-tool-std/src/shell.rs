@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::Content;
-use attache_tool::{ErrorKind, ToolContext, ToolError, ToolOutput};
+use attache_tool::{Access, Confiner, ErrorKind, ToolContext, ToolError, ToolOutput};
 
 pub use background::BackgroundProcesses;
 pub use options::ShellOptions;
@@ -38,7 +38,7 @@ use background::left_behind;
 use ear::Ear;
 use entry::{Entry, Scribe};
 use live::{Live, last_characters};
-use start::{Started, start};
+use start::{Launcher, Started, start};
 use transcript::Transcript;
 
 use crate::truncate::truncate;
@@ -52,6 +52,7 @@ const GATHERED: usize = 16 * 1024 * 1024;
 pub(crate) struct Shell {
     pub(crate) options: ShellOptions,
     pub(crate) background: Arc<BackgroundProcesses>,
+    pub(crate) confiner: Arc<dyn Confiner>,
 }
 
 impl Shell {
@@ -60,9 +61,10 @@ impl Shell {
         &self,
         command: &str,
         directory: &Path,
+        access: &Access,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
-        let mut started = self.start(command, directory, context)?;
+        let mut started = self.start(command, directory, access, context)?;
         let mut ear = Ear {
             transcript: Transcript::new(GATHERED, page::ROWS),
             live: Live::new(context.live.clone(), self.options.live_interval),
@@ -84,9 +86,10 @@ impl Shell {
         command: &str,
         directory: &Path,
         patience: Duration,
+        access: &Access,
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
-        let mut started = self.start(command, directory, context)?;
+        let mut started = self.start(command, directory, access, context)?;
         let tree = started.leash.tree().clone();
         let entry = Arc::new(Entry::running(command, tree, &context.workspace.scratch));
         let limits = Limits { patience: Some(patience), ..Limits::default() };
@@ -105,10 +108,18 @@ impl Shell {
         Ok(output)
     }
 
-    fn start(&self, command: &str, directory: &Path, context: &ToolContext) -> Result<Started, ToolError> {
+    fn start(
+        &self,
+        command: &str,
+        directory: &Path,
+        access: &Access,
+        context: &ToolContext,
+    ) -> Result<Started, ToolError> {
         // The model is told of it, so commands may use it. One that does not, runs without.
         let _ = std::fs::create_dir_all(&context.workspace.scratch);
-        start(command, directory, &context.workspace, self.options.terminal).map_err(|error| {
+        let workspace = &context.workspace;
+        let launcher = Launcher { confiner: self.confiner.as_ref(), access, workspace };
+        start(command, directory, launcher, self.options.terminal).map_err(|error| {
             ToolError::new(
                 ErrorKind::ShellExecuteError,
                 format!(

@@ -3,6 +3,7 @@
 //! A tool first proposes (touching nothing), and a proposal is what rules are applied to, what a person is asked
 //! about, and what is then done: exactly that, or nothing. Tools know no model, and no client.
 
+mod confinement;
 pub mod diff;
 mod error;
 pub mod fuzz;
@@ -16,7 +17,8 @@ mod tool;
 mod untrusted;
 
 /// Words that the log holds too, so they live with the others.
-pub use attache_domain::{Effect, Proposal, Shown};
+pub use attache_domain::{Access, Effect, Level, Proposal, Shown};
+pub use confinement::{Confinement, Confiner, Guard, Launch, NoConfinement, Program};
 pub use error::{ErrorKind, ToolError};
 pub use registry::Registry;
 pub use spec::{ToolKind, ToolOrigin, ToolSpec};

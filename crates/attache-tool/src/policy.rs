@@ -14,6 +14,8 @@ use std::sync::Arc;
 use regex::Regex;
 use serde_json::{Map, Value};
 
+use crate::Access;
+
 pub use choice::{Choice, Outcome, choices, rules_for};
 pub use error::PolicyError;
 pub use legacy::legacy_rule;
@@ -86,6 +88,8 @@ pub struct Rule {
     /// Whether what is allowed may also write to files through `>`.
     pub redirection: bool,
     pub deny_message: Option<String>,
+    /// How far a command may reach that it allows; at level work without network where it says nothing.
+    pub access: Option<Access>,
     /// Where it stands, for those who wonder.
     pub source: String,
 }
@@ -108,6 +112,7 @@ impl Rule {
             priority: 0,
             redirection: false,
             deny_message: None,
+            access: None,
             source: source.into(),
         }
     }
@@ -131,6 +136,7 @@ impl PartialEq for Rule {
             && pattern(&self.arguments) == pattern(&other.arguments)
             && pattern(&self.command) == pattern(&other.command)
             && self.annotations == other.annotations
+            && self.access == other.access
     }
 }
 

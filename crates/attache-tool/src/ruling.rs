@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::policy::{Decision, Mode, Policy, Rule};
-use crate::{Effect, Proposal};
+use crate::{Access, Confinement, Effect, Proposal};
 
 /// A call, as far as rules look at it.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +38,8 @@ pub struct Judged<'a> {
     pub interactive: bool,
     /// Whether the folder is one that its owner trusts.
     pub trusted: bool,
+    /// What can be enforced around commands.
+    pub confinement: &'a Confinement,
 }
 
 impl Judged<'_> {
@@ -54,11 +56,13 @@ pub struct Ruling {
     pub why: String,
     /// What the model is told when it is denied.
     pub deny_message: Option<String>,
+    /// How far a command may reach if it runs; none for calls that run none.
+    pub access: Option<Access>,
 }
 
 impl Ruling {
     fn new(decision: Decision, why: impl Into<String>) -> Self {
-        Self { decision, why: why.into(), deny_message: None }
+        Self { decision, why: why.into(), deny_message: None, access: None }
     }
 
     fn by(rule: &Rule) -> Self {
@@ -72,9 +76,18 @@ impl Ruling {
         Self { deny_message: Some(message.into()), ..Self::new(Decision::Deny, why) }
     }
 
-    /// The more careful of the two, the first among equals.
+    fn at(self, access: Access) -> Self {
+        Self { access: Some(access), ..self }
+    }
+
+    /// The more careful of the two, the first among equals. The access is what both need.
     fn and(self, other: Self) -> Self {
-        if self.decision.and(other.decision) == self.decision { self } else { other }
+        let access = match (&self.access, &other.access) {
+            (Some(one), Some(another)) => Some(one.clone().and(another)),
+            (one, another) => one.clone().or_else(|| another.clone()),
+        };
+        let chosen = if self.decision.and(other.decision) == self.decision { self } else { other };
+        Self { access, ..chosen }
     }
 }
 
@@ -82,7 +95,12 @@ impl Ruling {
 pub fn rule(policy: &Policy, call: &Judged<'_>) -> Ruling {
     let mode = call.effective_mode();
     let commands = call.proposal.effects.iter().filter_map(|effect| match effect {
-        Effect::Run { command, directory } => Some(command::rule(policy, call, mode, command, directory)),
+        Effect::Run { command, directory, access } => Some(command::rule(
+            policy,
+            call,
+            mode,
+            command::Line { text: command, directory, wanted: access },
+        )),
         _ => None,
     });
     let others = call.proposal.effects.iter().any(|effect| !matches!(effect, Effect::Run { .. }));

@@ -56,7 +56,7 @@ pub(crate) struct ServeArguments {
     /// a key for, else offline]
     #[arg(long, value_name = "MODEL")]
     model: Option<String>,
-    /// What the agent may do unasked: default, auto_edit, yolo or plan [default: default]
+    /// What the agent may do unasked: default, auto_edit, confined, yolo or plan [default: default]
     #[arg(long, value_name = "MODE")]
     approval_mode: Option<String>,
     #[command(flatten)]

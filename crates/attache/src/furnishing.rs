@@ -173,6 +173,7 @@ impl Furnishing {
             roots: workspace.roots.clone(),
             plans: Some(scratch.join("plans")),
             trusted: settings.trusted,
+            confinement: attache_tool::Confinement::default(),
             unattended: self.attended == Attended::No,
             only_once: settings.security.disable_always_allow,
             keeper: keeper(settings, root),
@@ -278,6 +279,7 @@ pub(crate) fn mode_of(mode: ApprovalMode) -> Mode {
     match mode {
         ApprovalMode::Default => Mode::Default,
         ApprovalMode::AutoEdit => Mode::AutoEdit,
+        ApprovalMode::Confined => Mode::Confined,
         ApprovalMode::Yolo => Mode::Yolo,
         ApprovalMode::Plan => Mode::Plan,
     }

@@ -96,7 +96,11 @@ pub(crate) fn standard_tools(
         Arc::new(ReadFile::new(reads.clone())),
         Arc::new(WriteFile::new(reads.clone())),
         Arc::new(Replace::new(reads)),
-        Arc::new(RunShellCommand::new(shell, background.clone())),
+        Arc::new(RunShellCommand::new(
+            shell,
+            background.clone(),
+            Arc::new(attache_tool::NoConfinement::because("not wired yet")),
+        )),
         Arc::new(ListBackgroundProcesses::new(background.clone())),
         Arc::new(ReadBackgroundOutput::new(background)),
     ];

@@ -341,8 +341,9 @@ impl Referee for Notes {
                     .map(str::to_owned)
                     .to_vec(),
                 why,
+                access: None,
             },
-            _ => Ruling::Allow { why },
+            _ => Ruling::Allow { why, access: None },
         }
     }
 

@@ -63,7 +63,7 @@ const fn whole(least: i64) -> Takes {
     Takes::Whole { least, most: MANY }
 }
 
-pub(crate) const MODES: &[&str] = &["default", "auto_edit", "autoEdit", "yolo", "plan"];
+pub(crate) const MODES: &[&str] = &["default", "auto_edit", "autoEdit", "confined", "yolo", "plan"];
 
 pub(crate) const KEYS: &[Key] = &[
     key("context.discoveryMaxDirs", whole(0), "200"),

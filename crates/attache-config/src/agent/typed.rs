@@ -170,7 +170,9 @@ impl Reader<'_> {
             ApprovalMode::Yolo if self.resolved.bool("security.disableYoloMode") => {
                 "security.disableYoloMode forbids yolo"
             }
-            ApprovalMode::Yolo | ApprovalMode::AutoEdit if !self.trusted => "the folder is not trusted",
+            ApprovalMode::Yolo | ApprovalMode::Confined | ApprovalMode::AutoEdit if !self.trusted => {
+                "the folder is not trusted"
+            }
             _ => return mode,
         };
         self.warnings.push(format!("the approval mode is default and not {said}: {why}"));

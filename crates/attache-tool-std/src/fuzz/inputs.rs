@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use attache_net::{AddressRules, Client};
-use attache_tool::{ErrorKind, LiveOutput, Tool, ToolContext, ToolError, ToolInput};
+use attache_tool::{ErrorKind, LiveOutput, NoConfinement, Tool, ToolContext, ToolError, ToolInput};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -98,7 +98,11 @@ static TOOLS: LazyLock<Vec<Arc<dyn Tool>>> = LazyLock::new(|| {
         Arc::new(WriteFile::new(Arc::default())),
         Arc::new(Replace::new(Arc::default())),
         Arc::new(SaveMemory::default()),
-        Arc::new(RunShellCommand::new(ShellOptions::default(), background.clone())),
+        Arc::new(RunShellCommand::new(
+            ShellOptions::default(),
+            background.clone(),
+            Arc::<NoConfinement>::default(),
+        )),
         Arc::new(ListBackgroundProcesses::new(background.clone())),
         Arc::new(ReadBackgroundOutput::new(background)),
         Arc::new(WebFetch::new(client, WebFetchOptions::default())),

@@ -13,7 +13,7 @@ pub(super) fn check(kind: ToolKind, proposal: &Proposal, workspace: &Workspace) 
         match (effect, kind) {
             (Effect::Read { path }, ToolKind::Read | ToolKind::Search) => check_inside(path, &readable),
             (Effect::Write { path }, ToolKind::Edit) => check_inside(path, &writable),
-            (Effect::Run { command, directory }, ToolKind::Execute) => {
+            (Effect::Run { command, directory, .. }, ToolKind::Execute) => {
                 assert!(!command.trim().is_empty() && !command.contains('\0'), "{command:?}");
                 check_inside(directory, &readable);
             }
@@ -29,7 +29,9 @@ pub(super) fn check(kind: ToolKind, proposal: &Proposal, workspace: &Workspace) 
     match (&proposal.shown, proposal.effects.as_slice()) {
         (Shown::Edit { path, .. }, effects) => assert_eq!(effects, [Effect::Write { path: path.clone() }]),
         (Shown::Exec { command, directory, .. }, effects) => {
-            assert_eq!(effects, [Effect::Run { command: command.clone(), directory: directory.clone() }]);
+            let access = proposal.access().expect("a command has an access").clone();
+            let (command, directory) = (command.clone(), directory.clone());
+            assert_eq!(effects, [Effect::Run { command, directory, access }]);
         }
         (Shown::Info { urls, .. }, effects) => {
             let fetched = urls.iter().map(|url| Effect::Fetch { url: url.clone() });

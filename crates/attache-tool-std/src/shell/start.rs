@@ -1,11 +1,14 @@
 //! Starts a command in a session of its own, on a terminal or on a pipe.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 
-use attache_tool::Workspace;
-use pty_process::{Pty, Size};
+use attache_tool::{Access, Confiner, Guard, Launch, Level, NoConfinement, Program, Workspace};
+use pty_process::{Pts, Pty, Size};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
@@ -26,6 +29,8 @@ pub(super) struct Started {
     pub(super) child: Child,
     pub(super) output: Output,
     pub(super) leash: Leash,
+    /// Serves the confinement while the command runs.
+    pub(super) guard: Option<Arc<dyn Guard>>,
 }
 
 /// Where the command writes, errors and all, in the order in which it does.
@@ -55,67 +60,97 @@ impl Output {
     }
 }
 
+/// Who starts a command, and how far it may reach.
+#[derive(Clone, Copy)]
+pub(super) struct Launcher<'a> {
+    pub(super) confiner: &'a dyn Confiner,
+    pub(super) access: &'a Access,
+    pub(super) workspace: &'a Workspace,
+}
+
+impl Launcher<'_> {
+    /// How to run `command` with the shell.
+    fn launch(&self, command: &str, mark: &Mark) -> io::Result<Launch> {
+        let arguments = mark.arguments(command);
+        let Self { confiner, access, workspace } = *self;
+        if access.level == Level::Open {
+            return NoConfinement::default().confine(Program { name: SHELL, arguments, workspace, access });
+        }
+        confiner.confine(Program { name: SHELL, arguments, workspace, access })
+    }
+}
+
 /// Nobody types: what reads its input finds it at its end, on a terminal too.
 pub(super) fn start(
     command: &str,
     directory: &Path,
-    workspace: &Workspace,
+    launcher: Launcher<'_>,
     terminal: bool,
 ) -> io::Result<Started> {
     let mark = Mark::new();
-    let on_terminal = terminal.then(|| on_terminal(command, directory, workspace, &mark));
-    let (child, output) = match on_terminal {
-        Some(Ok(started)) => started,
-        // There may be no terminal to be had; whatever else was wrong shows again.
-        Some(Err(_)) | None => on_pipe(command, directory, workspace, &mark)?,
+    // There may be no terminal to be had; whatever else was wrong shows again.
+    let pty = if terminal { open_terminal().ok() } else { None };
+    let launch = launcher.launch(command, &mark)?;
+    let guard = launch.guard.clone();
+    let environment = environment(launcher.workspace, pty.is_some(), &mark.id);
+    let prepared = Prepared { launch, directory, environment };
+    let (child, output) = match pty {
+        Some(pty) => on_terminal(prepared, pty)?,
+        None => on_pipe(prepared)?,
     };
     let leader = child.id().and_then(|pid| i32::try_from(pid).ok());
     let leader = leader.ok_or_else(|| io::Error::other("the shell ended before it was looked at"))?;
-    Ok(Started { child, output, leash: Leash::new(Tree::new(mark, leader)) })
+    Ok(Started { child, output, leash: Leash::new(Tree::new(mark, leader)), guard })
 }
 
-fn on_terminal(
-    command: &str,
-    directory: &Path,
-    workspace: &Workspace,
-    mark: &Mark,
-) -> Result<(Child, Output), pty_process::Error> {
+/// All that a process is started with.
+struct Prepared<'a> {
+    launch: Launch,
+    directory: &'a Path,
+    environment: Vec<(String, String)>,
+}
+
+fn open_terminal() -> Result<(Pty, Pts), pty_process::Error> {
     let (pty, pts) = pty_process::open()?;
     pty.resize(Size::new(ROWS, COLUMNS))?;
-    let child = pty_process::Command::new(SHELL)
-        .args(mark.arguments(command))
+    Ok((pty, pts))
+}
+
+fn on_terminal(prepared: Prepared<'_>, (pty, pts): (Pty, Pts)) -> io::Result<(Child, Output)> {
+    let Prepared { launch, directory, environment } = prepared;
+    let child = pty_process::Command::new(launch.program)
+        .args(launch.arguments)
         .current_dir(directory)
         .env_clear()
-        .envs(environment(workspace, true, &mark.id))
-        .stdin(Stdio::null())
-        .spawn(pts)?;
+        .envs(environment)
+        .envs(launch.environment)
+        .stdin(launch.input.map_or_else(Stdio::null, Stdio::from))
+        .spawn(pts)
+        .map_err(io::Error::other)?;
     Ok((child, Output::Terminal(TerminalEnd(pty))))
 }
 
-fn on_pipe(
-    command: &str,
-    directory: &Path,
-    workspace: &Workspace,
-    mark: &Mark,
-) -> io::Result<(Child, Output)> {
-    let arguments = mark.arguments(command);
+fn on_pipe(prepared: Prepared<'_>) -> io::Result<(Child, Output)> {
+    let Prepared { launch, directory, environment } = prepared;
     let (reader, writer) = io::pipe()?;
-    let prepare = |program: &str| -> io::Result<Command> {
-        let mut prepared = Command::new(program);
-        prepared
+    let prepare = |program: &OsStr| -> io::Result<Command> {
+        let mut command = Command::new(program);
+        let input = launch.input.as_ref().map(OwnedFd::try_clone).transpose()?;
+        command
             .current_dir(directory)
             .env_clear()
-            .envs(environment(workspace, false, &mark.id))
-            .stdin(Stdio::null())
+            .envs(environment.iter().cloned())
+            .envs(launch.environment.iter().cloned())
+            .stdin(input.map_or_else(Stdio::null, Stdio::from))
             .stdout(writer.try_clone()?)
             .stderr(writer.try_clone()?);
-        Ok(prepared)
+        Ok(command)
     };
     // The standard library cannot start a session yet; where this program is missing a group has to do.
-    let in_session = prepare("setsid")?.arg(SHELL).args(&arguments).spawn();
+    let in_session = prepare("setsid".as_ref())?.arg(&launch.program).args(&launch.arguments).spawn();
     let child = match in_session {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            prepare(SHELL)?.args(&arguments).process_group(0).spawn()?
+            prepare(launch.program.as_os_str())?.args(&launch.arguments).process_group(0).spawn()?
         }
         other => other?,
     };

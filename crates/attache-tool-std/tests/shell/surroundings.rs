@@ -1,6 +1,6 @@
 use std::os::unix::fs::symlink;
 
-use attache_tool::{Effect, ErrorKind, Shown, Tool};
+use attache_tool::{Access, Effect, ErrorKind, Level, Shown, Tool};
 use serde_json::{Value, json};
 
 use super::world::{World, text};
@@ -96,7 +96,11 @@ async fn what_would_run_is_proposed() {
     let world = World::new();
     let proposal = world.propose(json!({ "command": "rm x", "wait_for_previous": true })).await.unwrap();
     let (command, directory) = (String::from("rm x"), world.root());
-    let run = Effect::Run { command: command.clone(), directory: directory.clone() };
+    let run = Effect::Run {
+        command: command.clone(),
+        directory: directory.clone(),
+        access: Access::new(Level::Work),
+    };
     assert_eq!(proposal.effects, [run]);
     assert_eq!(proposal.shown, Shown::Exec { command, directory, programs: vec![] });
 }

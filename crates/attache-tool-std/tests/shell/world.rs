@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attache_domain::Content;
-use attache_tool::{LiveOutput, Proposal, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+use attache_tool::{
+    LiveOutput, NoConfinement, Proposal, Tool, ToolContext, ToolError, ToolOutput, Workspace,
+};
 use attache_tool_std::{BackgroundProcesses, RunShellCommand, ShellOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -77,7 +79,7 @@ impl World {
     }
 
     pub(crate) fn tool(&self) -> RunShellCommand {
-        RunShellCommand::new(self.options.clone(), self.background.clone())
+        RunShellCommand::new(self.options.clone(), self.background.clone(), Arc::<NoConfinement>::default())
     }
 
     pub(crate) async fn propose(&self, input: Value) -> Result<Proposal, ToolError> {

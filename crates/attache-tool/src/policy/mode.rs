@@ -13,18 +13,21 @@ pub enum Mode {
     Default,
     /// Files of the workspace may be changed.
     AutoEdit,
+    /// Files of the workspace may be changed, and commands run confined; what needs more is asked about.
+    Confined,
     /// Nothing is asked.
     Yolo,
 }
 
 impl Mode {
-    pub const ALL: [Self; 4] = [Self::Plan, Self::Default, Self::AutoEdit, Self::Yolo];
+    pub const ALL: [Self; 5] = [Self::Plan, Self::Default, Self::AutoEdit, Self::Confined, Self::Yolo];
 
     pub fn name(self) -> &'static str {
         match self {
             Self::Plan => "plan",
             Self::Default => "default",
             Self::AutoEdit => "auto_edit",
+            Self::Confined => "confined",
             Self::Yolo => "yolo",
         }
     }

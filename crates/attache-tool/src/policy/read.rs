@@ -5,13 +5,15 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::{Access, Level};
+
 use super::{Decision, Mode, PolicyError, Rule, SHELL_TOOL, Tier};
 
 /// A pattern that would need more than this is not one that somebody wrote for this purpose.
 const MOST_PATTERN_BYTES: usize = 1 << 20;
 
 const KEYS: &str = "toolName, mcpName, argsPattern, commandPrefix, commandRegex, decision, priority, modes, \
-                    interactive, allowRedirection, denyMessage, toolAnnotations, subagent";
+                    interactive, allowRedirection, denyMessage, toolAnnotations, subagent, access, network, writes";
 
 /// Reads `[[rule]]` tables. `file` is how errors call the text; all rules are of `tier`.
 pub fn read(file: &str, text: &str, tier: Tier) -> Result<Vec<Rule>, PolicyError> {
@@ -89,6 +91,11 @@ impl Reader<'_> {
             "interactive" => rule.interactive = Some(self.boolean(name, value)?),
             "allowRedirection" => rule.redirection = self.boolean(name, value)?,
             "denyMessage" => rule.deny_message = Some(self.string(name, value)?),
+            "access" => access(rule).level = self.level(name, value)?,
+            "network" => access(rule).network = self.texts(name, value)?,
+            "writes" => {
+                access(rule).writes = self.texts(name, value)?.into_iter().map(Into::into).collect();
+            }
             "toolAnnotations" => rule.annotations = self.annotations(name, value)?,
             _ => return Err(self.error(at, Some(name), &format!("unknown; known keys are {KEYS}"))),
         }
@@ -169,10 +176,18 @@ impl Reader<'_> {
         )
     }
 
+    fn level(&self, key: &str, value: &Item<'_>) -> Result<Level, PolicyError> {
+        let name = self.string(key, value)?;
+        Level::from_name(&name).ok_or_else(|| {
+            let message = format!("{name:?} must be one of look, work, open");
+            self.error(value.span().start, Some(key), &message)
+        })
+    }
+
     fn modes(&self, key: &str, value: &Item<'_>) -> Result<Vec<Mode>, PolicyError> {
         let mode = |name: String| {
             Mode::from_name(&name).ok_or_else(|| {
-                let message = format!("{name:?} must be one of plan, default, auto_edit, yolo");
+                let message = format!("{name:?} must be one of plan, default, auto_edit, confined, yolo");
                 self.error(value.span().start, Some(key), &message)
             })
         };
@@ -221,6 +236,10 @@ impl Reader<'_> {
     fn line(&self, at: usize) -> usize {
         self.text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
     }
+}
+
+fn access(rule: &mut Rule) -> &mut Access {
+    rule.access.get_or_insert_with(|| Access::new(Level::Work))
 }
 
 fn article(value: &DeValue<'_>) -> &'static str {

@@ -195,7 +195,11 @@ fn choices_are_known_by_their_ids() {
 }
 
 fn judge<T>(tool: &str, shown: Shown, mode: Mode, then: impl FnOnce(&Judged<'_>) -> T) -> T {
-    let run = |command: &String| Effect::Run { command: command.clone(), directory: "/w".into() };
+    let run = |command: &String| Effect::Run {
+        command: command.clone(),
+        directory: "/w".into(),
+        access: crate::Access::new(crate::Level::Work),
+    };
     let (input, effects) = match &shown {
         Shown::Exec { command, .. } => (json!({ "command": command }), vec![run(command)]),
         Shown::Edit { .. } => {
@@ -219,6 +223,7 @@ fn judge<T>(tool: &str, shown: Shown, mode: Mode, then: impl FnOnce(&Judged<'_>)
         mode,
         interactive: true,
         trusted: true,
+        confinement: &crate::Confinement::full(),
     })
 }
 

@@ -36,6 +36,12 @@ fn table(rule: &Rule) -> Table {
     put("interactive", rule.interactive.map(Toml::Boolean));
     put("allowRedirection", rule.redirection.then_some(Toml::Boolean(true)));
     put("denyMessage", rule.deny_message.as_ref().map(text));
+    if let Some(access) = &rule.access {
+        put("access", Some(Toml::String(access.level.name().to_owned())));
+        put("network", list(&access.network));
+        let writes: Vec<String> = access.writes.iter().map(|path| path.display().to_string()).collect();
+        put("writes", list(&writes));
+    }
     let annotations: Table = rule
         .annotations
         .iter()

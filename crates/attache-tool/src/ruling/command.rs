@@ -1,4 +1,7 @@
-//! Judges a command line piece by piece.
+//! Judges a command line piece by piece, and says how far it may reach.
+//!
+//! What runs unasked runs confined: known commands at level look, what a rule or the mode allows at level work. A line
+//! that asks for more than that is shown to a person together with what it asks for.
 
 use std::path::Path;
 
@@ -7,18 +10,29 @@ use super::inside::inside;
 use super::matching::{self, Fit};
 use super::safe::{Place, known_safe};
 use super::{Judged, Ruling, fallback};
-use crate::policy::{Decision, Mode, Policy};
+use crate::policy::{Decision, Mode, Policy, Rule};
 use crate::shell::{self, Role, Segment};
+use crate::{Access, Level};
+
+/// A command line, where it would run, and the access that it asks for.
+#[derive(Clone, Copy)]
+pub(super) struct Line<'a> {
+    pub(super) text: &'a str,
+    pub(super) directory: &'a Path,
+    pub(super) wanted: &'a Access,
+}
 
 /// The most careful of what is said about each piece.
-pub(super) fn rule(policy: &Policy, call: &Judged<'_>, mode: Mode, line: &str, directory: &Path) -> Ruling {
-    let parsed = shell::parse(line);
+pub(super) fn rule(policy: &Policy, call: &Judged<'_>, mode: Mode, line: Line<'_>) -> Ruling {
+    let parsed = shell::parse(line.text);
     let moves = parsed.segments.iter().any(|segment| matches!(segment.base(), Some("cd" | "pushd" | "popd")));
-    let judge = Judge { policy, call, mode, place: Place { directory, roots: call.roots, moves } };
+    let place = Place { directory: line.directory, roots: call.roots, moves };
+    let judge = Judge { policy, call, mode, place, wanted: line.wanted };
     let whole = if parsed.segments.is_empty() { Some(judge.nothing_found()) } else { None };
     let unsure = (!parsed.sure).then(|| judge.unsure());
     let pieces = parsed.segments.iter().map(|segment| judge.piece(segment));
-    pieces.chain(whole).chain(unsure).reduce(Ruling::and).unwrap_or_else(|| judge.unsure())
+    let ruling = pieces.chain(whole).chain(unsure).reduce(Ruling::and).unwrap_or_else(|| judge.unsure());
+    judge.enforceable(ruling)
 }
 
 struct Judge<'a> {
@@ -26,6 +40,7 @@ struct Judge<'a> {
     call: &'a Judged<'a>,
     mode: Mode,
     place: Place<'a>,
+    wanted: &'a Access,
 }
 
 impl Judge<'_> {
@@ -43,7 +58,7 @@ impl Judge<'_> {
                 Fit::Yes if segment.role == Role::Wrapper && !rule.is_about_commands() => {}
                 Fit::Yes => {
                     let ruling = match rule.decision {
-                        Decision::Allow => self.allowed(segment, Ruling::by(rule), rule.redirection),
+                        Decision::Allow => self.allowed(segment, self.granted(rule), rule.redirection),
                         Decision::Ask | Decision::Deny => Ruling::by(rule),
                     };
                     return suspected.into_iter().fold(ruling, Ruling::and);
@@ -55,32 +70,68 @@ impl Judge<'_> {
 
     fn unruled(&self, segment: &Segment) -> Ruling {
         let name = segment.program().unwrap_or("it");
+        let looks = |why: String| {
+            let ruling = Ruling::new(Decision::Allow, why).at(Access::new(Level::Look));
+            self.allowed(segment, self.unless_more_is_wanted(ruling), false)
+        };
         match self.mode {
             Mode::Plan => Ruling::deny("default for commands in mode plan", fallback::not_in(Mode::Plan)),
-            Mode::Yolo => Ruling::new(Decision::Allow, "mode yolo"),
-            _ if segment.role == Role::Wrapper => self.allowed(
-                segment,
-                Ruling::new(Decision::Allow, format!("{name} only starts others")),
-                false,
-            ),
-            _ if known_safe(segment, self.place) => self.allowed(
-                segment,
-                Ruling::new(Decision::Allow, format!("{name} is known to change nothing")),
-                false,
-            ),
+            Mode::Yolo => self.yolo(),
+            _ if segment.role == Role::Wrapper => looks(format!("{name} only starts others")),
+            _ if known_safe(segment, self.place) => looks(format!("{name} is known to change nothing")),
+            Mode::Confined => self.confined(),
             _ => Ruling::new(Decision::Ask, format!("default for commands in mode {}", self.mode.name())),
         }
     }
 
+    /// Everything runs, as it would by hand.
+    fn yolo(&self) -> Ruling {
+        Ruling::new(Decision::Allow, "mode yolo").at(Access::open())
+    }
+
+    /// The confinement decides, not the command.
+    fn confined(&self) -> Ruling {
+        let ruling = Ruling::new(Decision::Allow, "mode confined").at(Access::new(Level::Work));
+        self.unless_more_is_wanted(ruling)
+    }
+
+    /// What a rule grants: level work without network where it says nothing. No rule opens everything in a folder that
+    /// is not trusted.
+    fn granted(&self, rule: &Rule) -> Ruling {
+        if self.mode == Mode::Yolo {
+            return Ruling::by(rule).at(Access::open());
+        }
+        let access = rule.access.clone().unwrap_or_else(|| Access::new(Level::Work));
+        if access.level == Level::Open && !self.call.trusted {
+            let why = format!("rule {} grants everything, and the folder is not trusted", rule.source);
+            return Ruling::new(Decision::Ask, why);
+        }
+        self.unless_more_is_wanted(Ruling::by(rule).at(access))
+    }
+
+    /// What is allowed is asked about when the call asks for more than is granted with it.
+    fn unless_more_is_wanted(&self, ruling: Ruling) -> Ruling {
+        let plain = Access::new(Level::Work);
+        let granted = ruling.access.clone().unwrap_or_else(|| plain.clone());
+        if plain.covers(self.wanted) || granted.covers(self.wanted) {
+            return ruling;
+        }
+        Ruling::new(Decision::Ask, "it asks for more than may run unasked")
+    }
+
     /// What is allowed is still asked about when it does more than its name says.
     fn allowed(&self, segment: &Segment, ruling: Ruling, redirection: bool) -> Ruling {
-        if self.mode == Mode::Yolo {
+        if self.mode == Mode::Yolo || ruling.decision != Decision::Allow {
             return ruling;
+        }
+        if self.mode == Mode::Confined {
+            return ruling.and(self.confined());
         }
         if let Some(why) = dangerous(segment) {
             return Ruling::new(Decision::Ask, format!("dangerous: {why}"));
         }
-        if !redirection && self.writes(segment) {
+        let writes = segment.redirections.iter().any(|redirection| redirection.write);
+        if writes && !redirection && self.writes_elsewhere(segment) {
             return Ruling::new(
                 Decision::Ask,
                 format!("{} writes a file through a redirection", segment.text()),
@@ -92,11 +143,11 @@ impl Judge<'_> {
                 "git runs what a folder tells it to, and this one is not trusted",
             );
         }
-        ruling
+        if writes { ruling.and(self.confined()) } else { ruling }
     }
 
     /// In `auto_edit` files of the workspace may be written anyway.
-    fn writes(&self, segment: &Segment) -> bool {
+    fn writes_elsewhere(&self, segment: &Segment) -> bool {
         let mut targets = segment.redirections.iter().filter(|redirection| redirection.write);
         targets.any(|redirection| {
             let known = redirection.target.text();
@@ -112,23 +163,46 @@ impl Judge<'_> {
     fn nothing_found(&self) -> Ruling {
         let rule = self.policy.rules().iter().find(|rule| matching::whole(rule, self.call, self.mode));
         match rule {
+            Some(rule) if rule.decision == Decision::Allow => self.granted(rule),
             Some(rule) => Ruling::by(rule),
             None if self.mode == Mode::Plan => self.unruled(&Segment::default()),
-            None => Ruling::new(Decision::Allow, "nothing would start"),
+            None => Ruling::new(Decision::Allow, "nothing would start").at(Access::new(Level::Look)),
         }
     }
 
-    /// In yolo it runs, unless somebody forbade certain commands: one of them may be in there.
+    /// In yolo it runs, and in confined it runs confined, unless a rule is about certain commands: one of them may be in
+    /// there.
     fn unsure(&self) -> Ruling {
-        let forbids = self
-            .policy
-            .rules()
-            .iter()
-            .any(|rule| rule.decision == Decision::Deny && rule.is_about_commands());
-        if self.mode == Mode::Yolo && !forbids {
-            Ruling::new(Decision::Allow, "mode yolo")
-        } else {
-            Ruling::new(Decision::Ask, "it cannot be told for sure what the command would start")
+        let ruled = |careful: &[Decision]| {
+            self.policy
+                .rules()
+                .iter()
+                .any(|rule| careful.contains(&rule.decision) && rule.is_about_commands())
+        };
+        match self.mode {
+            Mode::Yolo if !ruled(&[Decision::Deny]) => self.yolo(),
+            Mode::Confined if !ruled(&[Decision::Deny, Decision::Ask]) => self.confined(),
+            _ => Ruling::new(Decision::Ask, "it cannot be told for sure what the command would start"),
+        }
+    }
+
+    /// Nothing runs unasked that cannot be confined; what is asked about gets what it asks for, with what is missing said.
+    fn enforceable(&self, ruling: Ruling) -> Ruling {
+        let confinement = self.call.confinement;
+        let level = ruling.access.as_ref().map_or(Level::Look, |access| access.level);
+        let ruling = match ruling.decision {
+            Decision::Allow if !confinement.holds(level) => {
+                let missing = confinement.gap(level).unwrap_or_else(|| "this system confines nothing".into());
+                Ruling::new(Decision::Ask, format!("it cannot be confined here: {missing}"))
+            }
+            _ => ruling,
+        };
+        match ruling.decision {
+            Decision::Allow => ruling,
+            Decision::Ask | Decision::Deny => {
+                let gap = confinement.gap(self.wanted.level);
+                ruling.at(Access { gap, ..self.wanted.clone() })
+            }
         }
     }
 }

@@ -52,15 +52,15 @@ fn by_effect(effect: &Effect, call: &Judged<'_>, mode: Mode) -> Ruling {
                 Mode::Plan if is_plan(path, call) => Decision::Allow,
                 Mode::Plan => Decision::Deny,
                 Mode::Default => Decision::Ask,
-                Mode::AutoEdit if inside_path(path, call.roots) => Decision::Allow,
-                Mode::AutoEdit => Decision::Ask,
+                Mode::AutoEdit | Mode::Confined if inside_path(path, call.roots) => Decision::Allow,
+                Mode::AutoEdit | Mode::Confined => Decision::Ask,
                 Mode::Yolo => Decision::Allow,
             },
         ),
         Effect::Fetch { .. } => (
             "fetching",
             match mode {
-                Mode::Plan | Mode::Default => Decision::Ask,
+                Mode::Plan | Mode::Default | Mode::Confined => Decision::Ask,
                 Mode::AutoEdit | Mode::Yolo => Decision::Allow,
             },
         ),
@@ -68,7 +68,7 @@ fn by_effect(effect: &Effect, call: &Judged<'_>, mode: Mode) -> Ruling {
             "using a server's tool",
             match mode {
                 Mode::Plan if !read_only => Decision::Deny,
-                Mode::Plan | Mode::Default | Mode::AutoEdit => Decision::Ask,
+                Mode::Plan | Mode::Default | Mode::AutoEdit | Mode::Confined => Decision::Ask,
                 Mode::Yolo => Decision::Allow,
             },
         ),

@@ -28,7 +28,11 @@ impl Call {
     }
 
     fn command(command: &str) -> Self {
-        let effect = Effect::Run { command: command.to_owned(), directory: ROOT.into() };
+        let effect = Effect::Run {
+            command: command.to_owned(),
+            directory: ROOT.into(),
+            access: Access::new(crate::Level::Work),
+        };
         Self { input: json!({ "command": command }), ..Self::new("run_shell_command", [effect]) }
     }
 
@@ -57,6 +61,7 @@ impl Call {
                 mode: self.mode,
                 interactive: self.interactive,
                 trusted: self.trusted,
+                confinement: &Confinement::full(),
             },
         )
     }
@@ -81,7 +86,11 @@ fn every_effect_has_a_default_in_every_mode() {
     let read = || Effect::Read { path: "/w/project/a".into() };
     let fetch = || Effect::Fetch { url: "https://example.org".into() };
     let server = || Effect::UseServer { server: "s".into(), tool: "t".into() };
-    let run = |command: &str| Effect::Run { command: command.into(), directory: ROOT.into() };
+    let run = |command: &str| Effect::Run {
+        command: command.into(),
+        directory: ROOT.into(),
+        access: Access::new(crate::Level::Work),
+    };
     // plan, default, auto_edit, yolo
     for (effects, expected) in [
         (vec![], [Allow, Allow, Allow, Allow]),

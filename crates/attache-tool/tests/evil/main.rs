@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use attache_tool::policy::{Decision, Mode, Policy, Tier, read};
 use attache_tool::ruling::{Judged, Ruling, rule};
-use attache_tool::{Effect, Proposal, Shown};
+use attache_tool::{Access, Confinement, Effect, Level, Proposal, Shown};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Map;
@@ -62,7 +62,11 @@ fn judge(policy: &Policy, line: &str, mode: Mode) -> Ruling {
     let root = PathBuf::from("/w/project");
     let proposal = Proposal {
         input: Map::from_iter([("command".to_owned(), line.into())]),
-        effects: vec![Effect::Run { command: line.to_owned(), directory: root.clone() }],
+        effects: vec![Effect::Run {
+            command: line.to_owned(),
+            directory: root.clone(),
+            access: Access::new(Level::Work),
+        }],
         shown: Shown::Plain { summary: String::new() },
     };
     rule(
@@ -78,6 +82,7 @@ fn judge(policy: &Policy, line: &str, mode: Mode) -> Ruling {
             mode,
             interactive: true,
             trusted: true,
+            confinement: &Confinement::full(),
         },
     )
 }

@@ -24,7 +24,7 @@ pub(crate) struct HeadlessArguments {
     /// a key for, else offline]
     #[arg(short, long, value_name = "MODEL")]
     model: Option<String>,
-    /// What the agent may do unasked: default, auto_edit, yolo or plan; what it would have to ask about is denied
+    /// What the agent may do unasked: default, auto_edit, confined, yolo or plan; what it would have to ask about is denied
     #[arg(long, value_name = "MODE", conflicts_with = "yolo")]
     approval_mode: Option<String>,
     /// The same as --approval-mode yolo

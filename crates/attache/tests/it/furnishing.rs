@@ -225,7 +225,7 @@ async fn wishes_that_cannot_be_granted_are_refused_at_the_door() {
         (json!({"model": "anthropic:claude"}), "ANTHROPIC_API_KEY"),
         (json!({"model": "script:/etc/passwd"}), "openai:NAME"),
         (json!({"approvalMode": "yolo"}), "more careful"),
-        (json!({"approvalMode": "wild"}), "default, auto_edit, yolo or plan"),
+        (json!({"approvalMode": "wild"}), "default, auto_edit, confined, yolo or plan"),
         (json!({"mcpServers": {"x": {"command": "sh"}}}), "commands are for the server's own settings"),
         (
             json!({"mcpServers": {"x": {"url": "https://a.test", "headers": {"X": "s"}}}}),

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, AnswerEnd, Base64, CallId, CallOutcome, CommandCall, Content, ContextReason, Digest, Effect,
-    Fact, FinishedCall, GivenContext, Message, MessageId, ModelAnswer, Opaque, Outcome, Proposal,
-    ProposedCall, Reduction, Said, Shown, ToolCall, Usage, Utterance, Verdict, Wishes,
+    Access, Answer, AnswerEnd, Base64, CallId, CallOutcome, CommandCall, Content, ContextReason, Digest,
+    Effect, Fact, FinishedCall, GivenContext, Level, Message, MessageId, ModelAnswer, Opaque, Outcome,
+    Proposal, ProposedCall, Reduction, Said, Shown, ToolCall, Usage, Utterance, Verdict, Wishes,
 };
 use serde_json::{Map, Value};
 
@@ -138,9 +138,10 @@ fn edit() -> ProposedCall {
 
 fn command() -> ProposedCall {
     let directory = || "src".into();
+    let access = || Access { network: vec!["example.org".into()], ..Access::new(Level::Work) };
     let shown = Shown::Exec { command: "ls".into(), directory: directory(), programs: vec!["ls".into()] };
     let effects = vec![
-        Effect::Run { command: "ls".into(), directory: directory() },
+        Effect::Run { command: "ls".into(), directory: directory(), access: access() },
         Effect::Fetch { url: "https://example.org/".into() },
         Effect::UseServer { server: "files".into(), tool: "read".into() },
         Effect::AskPerson,

@@ -55,7 +55,7 @@ async fn wishes_that_cannot_be_granted_are_refused_with_the_rule() {
         (json!({"workspace_path": 7}), "must be a string"),
         (json!({"model": "gpt"}), "openai:NAME"),
         (json!({"approval_mode": "yolo"}), "more careful"),
-        (json!({"approval_mode": "wild"}), "default, auto_edit, yolo or plan"),
+        (json!({"approval_mode": "wild"}), "default, auto_edit, confined, yolo or plan"),
         (json!({"allowed_tools": ["run_shell_command(touch)"]}), "client_auto_execute"),
         (json!({"mcp_servers": {"x": {"command": "sh"}}}), "commands are for the server's own settings"),
     ] {

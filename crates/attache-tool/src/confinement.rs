@@ -1,0 +1,110 @@
+//! The seam to confinement: how a program is started so that it reaches no more than it was given.
+//!
+//! Not here: which access a command gets (`ruling`) and how the kernel enforces it (an implementation of [`Confiner`]).
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use attache_domain::{Access, Level};
+
+use crate::Workspace;
+
+/// What the system can enforce around a command.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Confinement {
+    /// Files outside those that are given can be neither read nor written.
+    pub files: bool,
+    /// Single paths inside a writable folder can be kept read-only.
+    pub protected_paths: bool,
+    /// The network can be closed, and opened for single hosts.
+    pub network: bool,
+    /// What is missing, and why; each in a few words.
+    pub gaps: Vec<String>,
+}
+
+impl Confinement {
+    /// Everything can be enforced.
+    pub fn full() -> Self {
+        Self { files: true, protected_paths: true, network: true, gaps: Vec::new() }
+    }
+
+    /// Whether a command can run at this level without anyone being asked.
+    pub fn holds(&self, level: Level) -> bool {
+        match level {
+            Level::Look => self.files && self.network,
+            Level::Work => self.files && self.network && self.protected_paths,
+            Level::Open => true,
+        }
+    }
+
+    /// What of `level` is not enforced, in words.
+    pub fn gap(&self, level: Level) -> Option<String> {
+        (level != Level::Open && !self.gaps.is_empty()).then(|| self.gaps.join("; "))
+    }
+}
+
+/// Starts programs confined.
+pub trait Confiner: fmt::Debug + Send + Sync + 'static {
+    fn confinement(&self) -> &Confinement;
+
+    /// How to start `program` so that it reaches no more than it may. Fails rather than starting it with more.
+    fn confine(&self, program: Program<'_>) -> io::Result<Launch>;
+}
+
+/// A program that is to be started.
+#[derive(Debug, Clone)]
+pub struct Program<'a> {
+    pub name: &'a str,
+    pub arguments: Vec<String>,
+    pub workspace: &'a Workspace,
+    pub access: &'a Access,
+}
+
+/// What is started instead.
+#[derive(Debug)]
+pub struct Launch {
+    pub program: PathBuf,
+    pub arguments: Vec<OsString>,
+    /// Variables for the program besides its own, which they replace.
+    pub environment: Vec<(String, String)>,
+    /// Its standard input, where it has to be a certain one.
+    pub input: Option<OwnedFd>,
+    /// Has to be kept for as long as the program runs.
+    pub guard: Option<Arc<dyn Guard>>,
+}
+
+/// Serves a confined program while it runs; dropping it ends that.
+pub trait Guard: fmt::Debug + Send + Sync {
+    /// What it was refused so far, each in a few words.
+    fn blocked(&self) -> Vec<String>;
+}
+
+/// Confines nothing, and says so.
+#[derive(Debug, Default)]
+pub struct NoConfinement(Confinement);
+
+impl NoConfinement {
+    pub fn because(why: impl Into<String>) -> Self {
+        Self(Confinement { gaps: vec![why.into()], ..Confinement::default() })
+    }
+}
+
+impl Confiner for NoConfinement {
+    fn confinement(&self) -> &Confinement {
+        &self.0
+    }
+
+    fn confine(&self, program: Program<'_>) -> io::Result<Launch> {
+        Ok(Launch {
+            program: program.name.into(),
+            arguments: program.arguments.into_iter().map(OsString::from).collect(),
+            environment: Vec::new(),
+            input: None,
+            guard: None,
+        })
+    }
+}
