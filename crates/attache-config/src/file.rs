@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use crate::Synchronous;
+use crate::confinement::ConfinementFile;
 use crate::push::PushFile;
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -33,6 +34,7 @@ pub(crate) struct ConfigFile {
     pub(crate) limits: LimitsFile,
     pub(crate) card: CardFile,
     pub(crate) push: PushFile,
+    pub(crate) confinement: ConfinementFile,
     /// Keys of the agent that nobody below the operator can change. Read again with their lines.
     pub(crate) enforced: toml::Table,
     /// Keys of the agent for when nobody says anything. Read again with their lines.

@@ -12,8 +12,8 @@ use crate::operator::{self, Provenance};
 use crate::tree::Node;
 use crate::trust::{self, ChosenBy};
 use crate::{
-    AgentFlags, ApprovalMode, CardSettings, ConfigError, EnvFile, Homes, Keys, LimitSettings, LogFormat,
-    LogSettings, PushSettings, Settings, StoreChoice, card, model,
+    AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, EnvFile, Homes, Keys,
+    LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model,
 };
 
 const DEFAULT_PORT: u16 = 41242;
@@ -99,6 +99,10 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         limits: LimitSettings::of(&file.limits),
         card: CardSettings::of(file.card),
         push: PushSettings::read(file.push, environment)?,
+        confinement: ConfinementSettings::read(
+            file.confinement,
+            variable(environment, "HOME").as_ref().map(Path::new),
+        )?,
         log: LogSettings {
             filter: log.map_or_else(|| "info".to_owned(), |said| said.value),
             format: parse_log_format(log_format)?,

@@ -7,6 +7,7 @@
 
 mod agent;
 mod card;
+mod confinement;
 pub mod context;
 mod credentials;
 mod env_file;
@@ -39,6 +40,7 @@ pub use agent::typed::{
 };
 pub use agent::{AgentFlags, Sources};
 pub use card::{card_of, extended_card_of};
+pub use confinement::ConfinementSettings;
 pub use credentials::Keys;
 pub use env_file::EnvFile;
 pub use environment::{Environment, VARIABLES};

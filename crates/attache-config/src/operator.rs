@@ -77,7 +77,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
     };
     // That there is one is no secret.
     let token = settings.token.as_ref().map(|_| "(hidden)");
-    let push = &settings.push;
+    let (push, confinement) = (&settings.push, &settings.confinement);
     let signing_key = push.signing_key.as_ref().map(|_| "(hidden)");
     vec![
         entry("admin_policies", "", &[], json!(settings.admin_policies.display().to_string())),
@@ -86,6 +86,13 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("allowed_origins", "", &[], json!(settings.allowed_origins)),
         entry("allowed_roots", "", &[ALLOWED_ROOT], json!(settings.allowed_roots)),
         entry("client_auto_execute", "", &[], json!(settings.client_auto_execute)),
+        entry("confinement.cpu_seconds", "", &[], json!(confinement.cpu_seconds)),
+        entry("confinement.enabled", "", &[], json!(confinement.enabled)),
+        entry("confinement.file_megabytes", "", &[], json!(confinement.file_bytes >> 20)),
+        entry("confinement.memory_megabytes", "", &[], json!(confinement.memory_bytes >> 20)),
+        entry("confinement.open_files", "", &[], json!(confinement.open_files)),
+        entry("confinement.processes", "", &[], json!(confinement.processes)),
+        entry("confinement.reads", "", &[], json!(confinement.reads)),
         entry("host", "--host", &["ATTACHE_HOST"], json!(settings.host)),
         entry("limits.body_bytes", "", &[], json!(limits.body_bytes)),
         entry("limits.body_room_bytes", "", &[], json!(limits.body_room_bytes)),

@@ -91,7 +91,11 @@ fn signing_key(file: Option<PathBuf>, environment: Environment<'_>) -> Result<Op
     Ok(Some(Hidden::new(key)))
 }
 
-fn in_range(name: &str, value: u64, range: std::ops::RangeInclusive<u64>) -> Result<(), ConfigError> {
+pub(crate) fn in_range(
+    name: &str,
+    value: u64,
+    range: std::ops::RangeInclusive<u64>,
+) -> Result<(), ConfigError> {
     if range.contains(&value) {
         return Ok(());
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::agent::OperatorAgent;
 use crate::file::{CardFile, LimitsFile};
-use crate::{Keys, ModelChoice, PushSettings, SettingEntry};
+use crate::{ConfinementSettings, Keys, ModelChoice, PushSettings, SettingEntry};
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -45,6 +45,7 @@ pub struct Settings {
     pub limits: LimitSettings,
     pub card: CardSettings,
     pub push: PushSettings,
+    pub confinement: ConfinementSettings,
     pub log: LogSettings,
     /// What was passed over, in sentences for people.
     pub warnings: Vec<String>,

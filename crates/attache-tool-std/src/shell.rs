@@ -22,6 +22,7 @@ mod report;
 mod start;
 mod transcript;
 mod tree;
+mod walls;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -141,12 +142,16 @@ impl Shell {
         if !left.is_empty() {
             self.background.adopt(Entry::left(command, started.leash.tree().clone(), ending));
         }
+        let blocked = started.guard.as_ref().map(|guard| guard.blocked()).unwrap_or_default();
+        let note = walls::note(&started.access, ending, &text, &blocked);
         let (limit, workspace) = (self.options.longest_output, context.workspace.clone());
         let shortened = tokio::task::spawn_blocking(move || {
             truncate(text, limit, &workspace.scratch, "run_shell_command")
         });
         let text = shortened.await.unwrap_or_else(|_| "(lost: it could not be shortened)".into());
-        report::report(ending, &text, &left)
+        let mut output = report::report(ending, &text, &left);
+        output.content.extend(note.map(Content::Text));
+        output
     }
 }
 

@@ -19,12 +19,13 @@ use attache_config::{
 use attache_domain::{Content, ContextId, Scope, Wishes};
 use attache_net::{AddressRules, Client};
 use attache_tool::policy::{Mode, Rule};
-use attache_tool::{IgnoreSources, Registry, Workspace};
+use attache_tool::{Confiner, IgnoreSources, Registry, Workspace};
 use attache_tool_std::{GoogleWebSearch, WebFetch, WebFetchOptions};
 use sha2::{Digest, Sha256};
 
 use crate::models::Models;
 use crate::premises::WorkspacePremises;
+use crate::sandbox;
 use crate::servers::Wanted;
 use crate::surroundings::WorkspaceSurroundings;
 use crate::toolbox::{SearchByGemini, SharedTools, standard_tools};
@@ -45,6 +46,7 @@ pub(crate) struct Furnishing {
     mind: Mind,
     tools: SharedTools,
     attended: Attended,
+    confiner: Arc<dyn Confiner>,
     /// Where the conversations' own folders are, without links.
     scratch: OnceLock<PathBuf>,
     grounds: Grounds,
@@ -101,6 +103,7 @@ impl Furnishing {
         let models = Models::new(&settings.general)?;
         let mind = models.mind(&choice)?;
         let tools = shared_tools(&operator, &models, &choice)?;
+        let confiner = sandbox::confiner(&operator, home)?;
         let (scratch, grounds) = (OnceLock::new(), Grounds::default());
         Ok(Self {
             operator,
@@ -112,9 +115,15 @@ impl Furnishing {
             mind,
             tools,
             attended,
+            confiner,
             scratch,
             grounds,
         })
+    }
+
+    /// What confines commands.
+    pub(crate) fn confiner(&self) -> &Arc<dyn Confiner> {
+        &self.confiner
     }
 
     /// The model of conversations that wish for no other.
@@ -173,7 +182,7 @@ impl Furnishing {
             roots: workspace.roots.clone(),
             plans: Some(scratch.join("plans")),
             trusted: settings.trusted,
-            confinement: attache_tool::Confinement::default(),
+            confinement: self.confiner.confinement().clone(),
             unattended: self.attended == Attended::No,
             only_once: settings.security.disable_always_allow,
             keeper: keeper(settings, root),
@@ -196,7 +205,7 @@ impl Furnishing {
             },
             attended: self.attended == Attended::Yes,
         };
-        let own_tools = standard_tools(settings, &self.tools, self.attended);
+        let own_tools = standard_tools(settings, &self.tools, self.attended, &self.confiner);
         let servers = wished::servers(&self.operator, settings, root, wishes)?;
         let premises = WorkspacePremises {
             settings: settings.clone(),

@@ -17,6 +17,7 @@ mod plain;
 mod premises;
 mod report;
 mod runtime;
+mod sandbox;
 mod serve;
 mod servers;
 mod signing;
@@ -41,6 +42,11 @@ fn main() -> ExitCode {
     // The system's huge pages would make two megabytes resident wherever a few bytes are used. First, because
     // it counts for memory touched from now on; a system without them has nothing to switch off.
     let _ = nix::sys::prctl::set_thp_disable(true);
+    // Before anything else: a confined command is started by a copy of this program that does nothing but that.
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().is_some_and(|first| first == attache_tool_sandbox::ENTER) {
+        return attache_tool_sandbox::enter(arguments);
+    }
     let Cli { command, headless } = Cli::parse();
     let result = match command {
         Some(Command::Card(arguments)) => return card_command::run(arguments),

@@ -7,7 +7,7 @@ use attache_agent::{Toolbox, declared};
 use attache_config::WorkspaceSettings;
 use attache_model::ToolDeclaration;
 use attache_model_http::gemini::{GeminiSearch, Searched};
-use attache_tool::{ErrorKind, Registry, Tool, ToolError};
+use attache_tool::{Confiner, ErrorKind, Registry, Tool, ToolError};
 use attache_tool_mcp::McpServers;
 use attache_tool_std::{
     AskUser, BackgroundProcesses, Found, Glob, GoogleWebSearch, GrepSearch, ListBackgroundProcesses,
@@ -83,6 +83,7 @@ pub(crate) fn standard_tools(
     settings: &WorkspaceSettings,
     shared: &SharedTools,
     attended: Attended,
+    confiner: &Arc<dyn Confiner>,
 ) -> Registry {
     let (reads, background) = (Arc::new(Reads::default()), Arc::new(BackgroundProcesses::default()));
     let keys = &settings.tools;
@@ -96,11 +97,7 @@ pub(crate) fn standard_tools(
         Arc::new(ReadFile::new(reads.clone())),
         Arc::new(WriteFile::new(reads.clone())),
         Arc::new(Replace::new(reads)),
-        Arc::new(RunShellCommand::new(
-            shell,
-            background.clone(),
-            Arc::new(attache_tool::NoConfinement::because("not wired yet")),
-        )),
+        Arc::new(RunShellCommand::new(shell, background.clone(), confiner.clone())),
         Arc::new(ListBackgroundProcesses::new(background.clone())),
         Arc::new(ReadBackgroundOutput::new(background)),
     ];

@@ -32,6 +32,7 @@ const ARROWS: &[(&str, MayUse)] = &[
     // implementations
     ("attache-model-http", MayUse::Only(&["attache-domain", "attache-model", "attache-net"])),
     ("attache-tool-std", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),
+    ("attache-tool-sandbox", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),
     ("attache-tool-mcp", MayUse::Only(&["attache-domain", "attache-tool", "attache-net"])),
     ("attache-store-sql", MayUse::Only(&["attache-domain", "attache-store"])),
     // engines

@@ -29,6 +29,8 @@ pub(super) struct Started {
     pub(super) child: Child,
     pub(super) output: Output,
     pub(super) leash: Leash,
+    /// What it may reach.
+    pub(super) access: Access,
     /// Serves the confinement while the command runs.
     pub(super) guard: Option<Arc<dyn Guard>>,
 }
@@ -100,7 +102,13 @@ pub(super) fn start(
     };
     let leader = child.id().and_then(|pid| i32::try_from(pid).ok());
     let leader = leader.ok_or_else(|| io::Error::other("the shell ended before it was looked at"))?;
-    Ok(Started { child, output, leash: Leash::new(Tree::new(mark, leader)), guard })
+    Ok(Started {
+        child,
+        output,
+        leash: Leash::new(Tree::new(mark, leader)),
+        access: launcher.access.clone(),
+        guard,
+    })
 }
 
 /// All that a process is started with.

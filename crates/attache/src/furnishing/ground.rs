@@ -123,7 +123,7 @@ impl Furnishing {
             policy,
             instructions: brief::instructions(root, &told).into(),
             tree: brief::tree(root, &settings),
-            declared: declared(&standard_tools(&settings, &self.tools, self.attended)),
+            declared: declared(&standard_tools(&settings, &self.tools, self.attended, &self.confiner)),
             settings: Arc::new(settings),
             told,
         })

@@ -1,0 +1,82 @@
+//! The way out of a confined command: a proxy in the server that connects to the hosts that were approved, and to no
+//! others. The command reaches it on its own loopback device; it has no other network.
+
+mod head;
+mod listener;
+mod proxy;
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use attache_net::{AddressRules, Resolver, SystemResolver};
+use tokio::task::JoinSet;
+
+use proxy::Proxy;
+
+/// Refusals that are remembered for one command.
+const MAX_REFUSED: usize = 32;
+
+/// Where commands may go at all, whatever is approved.
+#[derive(Debug, Clone)]
+pub struct EgressOptions {
+    /// Which addresses may be dialled.
+    pub rules: AddressRules,
+    pub resolver: Arc<dyn Resolver>,
+}
+
+impl Default for EgressOptions {
+    fn default() -> Self {
+        Self { rules: AddressRules::public_only(), resolver: Arc::new(SystemResolver) }
+    }
+}
+
+/// The proxy of one command; dropping it closes all its connections.
+#[derive(Debug)]
+pub(crate) struct Egress {
+    refused: Refused,
+    _tasks: JoinSet<()>,
+}
+
+/// What was asked for and not allowed, each once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Refused(Arc<Mutex<Vec<String>>>);
+
+impl Refused {
+    pub(crate) fn add(&self, what: String) {
+        let mut refused = self.known();
+        if refused.len() < MAX_REFUSED && !refused.contains(&what) {
+            refused.push(what);
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Egress {
+    /// Starts the proxy for a command. The command's copy of the program sends the listening socket through the handle
+    /// that is returned, its standard input.
+    pub(crate) fn start(hosts: &[String], options: &EgressOptions) -> io::Result<(Self, OwnedFd)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let refused = Refused::default();
+        let proxy = Proxy { hosts: hosts.to_vec(), options: options.clone(), refused: refused.clone() };
+        let mut tasks = JoinSet::new();
+        let ours = tokio::net::UnixStream::from_std(ours)?;
+        tasks.spawn(async move {
+            match listener::receive(&ours).await {
+                Ok(listener) => proxy.serve(listener).await,
+                // The command was not started, or has ended before it could use the network.
+                Err(error) => tracing::debug!(%error, "a confined command has sent no socket"),
+            }
+        });
+        Ok((Self { refused, _tasks: tasks }, theirs.into()))
+    }
+
+    pub(crate) fn refused(&self) -> Vec<String> {
+        self.refused.known().clone()
+    }
+}

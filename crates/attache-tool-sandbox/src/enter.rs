@@ -1,0 +1,145 @@
+//! The confined side: what the copy of the program does before it becomes, or starts, the command.
+//!
+//! Every step that fails ends it: the command never starts with more than it was given.
+
+mod calls;
+mod capabilities;
+mod files;
+mod loopback;
+mod namespaces;
+mod resources;
+mod root;
+mod supervise;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+use crate::plan::{Network, Plan, Walls};
+
+/// The first argument that makes the program call [`enter`].
+pub const ENTER: &str = "__confined";
+
+/// The exit code of a command that was not started.
+const NOT_STARTED: u8 = 125;
+
+/// Confines this process along the plan in the first argument and runs the rest as a command. Has to be called before
+/// the process has started a thread.
+pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let plan = arguments.next().and_then(|text| serde_json::from_slice(text.as_encoded_bytes()).ok());
+    let (Some(plan), Some(program)) = (plan, arguments.next()) else {
+        return refuse("the plan is not understood");
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    match confine(&plan, command) {
+        Ok(code) => code,
+        Err(Step { what, error }) => refuse(&format!("{what}: {error}")),
+    }
+}
+
+/// What failed, and how.
+#[derive(Debug)]
+struct Step {
+    what: String,
+    error: io::Error,
+}
+
+/// Names the step that an error belongs to.
+trait During<T> {
+    fn during(self, what: impl Into<String>) -> Result<T, Step>;
+}
+
+impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
+    fn during(self, what: impl Into<String>) -> Result<T, Step> {
+        self.map_err(|error| Step { what: what.into(), error: error.into() })
+    }
+}
+
+fn confine(plan: &Plan, command: Command) -> Result<ExitCode, Step> {
+    let server = supervise::watch_server(plan.server).during("finding the server")?;
+    match plan.walls {
+        Walls::Namespaces => namespaced(plan, command, server),
+        Walls::Landlock => {
+            drop(server);
+            restrict(plan)?;
+            let mut command = without_input(command)?;
+            Err(command.exec()).during("starting the command")
+        }
+    }
+}
+
+fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Result<ExitCode, Step> {
+    let folder = Folder::current()?;
+    namespaces::create().during("making namespaces")?;
+    supervise::in_child(move || {
+        root::build(plan)?;
+        folder.enter()?;
+        loopback::bring_up().during("bringing up the loopback device")?;
+        if plan.network == Network::Proxy {
+            loopback::hand_out_listener().during("handing out the proxy's socket")?;
+        }
+        restrict(plan)?;
+        Ok((without_input(command)?, plan.limits, server))
+    })
+}
+
+/// What is taken away by calls about the process itself; children inherit it.
+fn restrict(plan: &Plan) -> Result<(), Step> {
+    resources::limit(plan).during("setting limits")?;
+    if plan.walls == Walls::Namespaces {
+        capabilities::forbid_user_namespaces().during("closing user namespaces")?;
+        capabilities::drop_all().during("dropping capabilities")?;
+    }
+    rustix::thread::set_no_new_privs(true).during("giving up privileges")?;
+    files::restrict(plan)?;
+    calls::restrict(plan)
+}
+
+fn without_input(mut command: Command) -> Result<Command, Step> {
+    command.stdin(Stdio::null());
+    Ok(command)
+}
+
+/// The folder that the command starts in.
+struct Folder {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl Folder {
+    fn current() -> Result<Self, Step> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the server chose it by a handle; here only its name is needed"
+        )]
+        let path = std::env::current_dir().during("finding the folder")?;
+        let identity = identity(&path).during("finding the folder")?;
+        Ok(Self { path, identity })
+    }
+
+    /// Goes to the same folder in the new file tree.
+    fn enter(&self) -> Result<(), Step> {
+        rustix::process::chdir(&self.path).during(format!("entering {}", self.path.display()))?;
+        let now = identity(&self.path).during("finding the folder again")?;
+        if now == self.identity {
+            return Ok(());
+        }
+        Err(io::Error::other("it is another folder now")).during(format!("entering {}", self.path.display()))
+    }
+}
+
+fn identity(path: &std::path::Path) -> io::Result<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = std::fs::metadata(path)?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+fn refuse(why: &str) -> ExitCode {
+    // Where it cannot be said, the exit code says it.
+    let _ =
+        writeln!(io::stderr(), "attache: the command was not started, for it could not be confined: {why}");
+    ExitCode::from(NOT_STARTED)
+}

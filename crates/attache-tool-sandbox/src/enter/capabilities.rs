@@ -1,0 +1,26 @@
+//! Takes away what the first process of a user namespace may do in it.
+
+use std::fs;
+use std::io;
+
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capability_is_in_bounding_set, remove_capability_from_bounding_set,
+    set_capabilities,
+};
+
+/// No further user namespaces: with one, a command would have all capabilities again.
+pub(super) fn forbid_user_namespaces() -> io::Result<()> {
+    fs::write("/proc/sys/user/max_user_namespaces", "0")
+}
+
+/// All of them, for this process and for every program that it starts, also as root.
+pub(super) fn drop_all() -> io::Result<()> {
+    for capability in CapabilitySet::all().iter() {
+        if capability_is_in_bounding_set(capability).unwrap_or(false) {
+            remove_capability_from_bounding_set(capability)?;
+        }
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! A file tree that holds only what the command may see.
+//!
+//! Everything is mounted below a new root at the path it has outside. Paths that are not mounted do not exist, which
+//! holds for the sockets of the system's services too.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use attache_tool::Level;
+use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change,
+    mount_remount, unmount,
+};
+use rustix::process::{chdir, pivot_root};
+
+use super::{During, Step};
+use crate::plan::Plan;
+
+/// Where the old root is while the new one is built.
+const OLD: &str = "/.old";
+const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
+const DEVICE_LINKS: &[(&str, &str)] = &[
+    ("/dev/ptmx", "pts/ptmx"),
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+];
+/// What programs read to learn how many processors there are.
+const PROCESSORS: &str = "/sys/devices/system/cpu";
+
+pub(super) fn build(plan: &Plan) -> Result<(), Step> {
+    let inner = mount_points().during("listing mounts")?;
+    begin(&plan.temporary).during("making a file tree")?;
+    let tree = Tree { inner };
+    devices(&tree)?;
+    processes().during("mounting /proc")?;
+    if let Some((source, place)) = &plan.home {
+        tree.bind_at(source, place, Right::Write)?;
+    }
+    tree.bind_at(&plan.temporary, Path::new("/tmp"), Right::Write)?;
+    for (place, target) in &plan.links {
+        // One that is in the way of nothing may fail: the path then does not exist.
+        let _ = parent(place).and_then(|()| symlink(target, place));
+    }
+    for path in plan.reads.iter().chain([&PathBuf::from(PROCESSORS)]) {
+        tree.bind(path, Right::Read)?;
+    }
+    let right = if plan.level == Level::Look { Right::Read } else { Right::Write };
+    for path in &plan.writes {
+        tree.bind(path, right)?;
+    }
+    if right == Right::Write {
+        protect(&tree, plan)?;
+    }
+    for path in &plan.hidden {
+        hide(path).during(format!("hiding {}", path.display()))?;
+    }
+    end().during("finishing the file tree")
+}
+
+/// A new root, with the old one below it.
+fn begin(mount_point: &Path) -> io::Result<()> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("tmpfs", mount_point, "tmpfs", flags, c"mode=0755,size=16m")?;
+    let old = mount_point.join(&OLD[1..]);
+    fs::create_dir(&old)?;
+    pivot_root(mount_point, &old)?;
+    chdir("/")?;
+    for folder in ["/dev", "/proc", "/run", "/tmp", "/var", "/etc"] {
+        fs::create_dir_all(folder)?;
+    }
+    symlink("/tmp", "/var/tmp")?;
+    symlink("/run", "/var/run")
+}
+
+/// The old root disappears, and nothing can be added to the new one.
+fn end() -> io::Result<()> {
+    unmount(OLD, UnmountFlags::DETACH)?;
+    fs::remove_dir(OLD)?;
+    let flags = MountFlags::BIND | MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    Ok(mount_remount("/", flags, c"")?)
+}
+
+fn devices(tree: &Tree) -> Result<(), Step> {
+    for name in DEVICES {
+        tree.bind(&Path::new("/dev").join(name), Right::Device)?;
+    }
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    let mounted = fs::create_dir("/dev/pts")
+        .and_then(|()| fs::create_dir("/dev/shm"))
+        .and_then(|()| {
+            Ok(mount("devpts", "/dev/pts", "devpts", flags, c"newinstance,ptmxmode=0666,mode=620")?)
+        })
+        .and_then(|()| {
+            Ok(mount("tmpfs", "/dev/shm", "tmpfs", flags | MountFlags::NODEV, c"mode=1777,size=256m")?)
+        });
+    mounted.during("mounting /dev")?;
+    for (place, target) in DEVICE_LINKS {
+        symlink(target, place).during("linking devices")?;
+    }
+    Ok(())
+}
+
+/// Only those of the new process namespace.
+fn processes() -> io::Result<()> {
+    Ok(mount("proc", "/proc", "proc", MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC, None)?)
+}
+
+/// Keeps paths inside of writable folders as they are. The folders above them become mounts as well, for a folder could
+/// otherwise be renamed and replaced with all that is mounted below it.
+fn protect(tree: &Tree, plan: &Plan) -> Result<(), Step> {
+    let mut above: Vec<&Path> = Vec::new();
+    for path in &plan.protected {
+        let Some(root) = plan.writes.iter().filter(|root| path.starts_with(root)).max() else { continue };
+        let between = path.ancestors().skip(1).take_while(|folder| *folder != root);
+        above.extend(between);
+    }
+    above.sort_unstable();
+    above.dedup();
+    for folder in above {
+        tree.bind(folder, Right::Write)?;
+    }
+    for path in &plan.protected {
+        tree.bind(path, Right::Read)?;
+    }
+    Ok(())
+}
+
+/// Covers what is at the path with nothing.
+fn hide(path: &Path) -> io::Result<()> {
+    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+    if metadata.is_dir() {
+        return Ok(mount("tmpfs", path, "tmpfs", flags, c"mode=0755,size=4k")?);
+    }
+    if metadata.is_file() { Ok(mount_bind_recursive("/dev/null", path)?) } else { Ok(()) }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Right {
+    Read,
+    Write,
+    Device,
+}
+
+struct Tree {
+    /// The mounts of the old tree.
+    inner: Vec<PathBuf>,
+}
+
+impl Tree {
+    fn bind(&self, path: &Path, right: Right) -> Result<(), Step> {
+        self.bind_at(path, path, right)
+    }
+
+    /// Shows what is at `source` outside at `place`. What does not exist is left out.
+    fn bind_at(&self, source: &Path, place: &Path, right: Right) -> Result<(), Step> {
+        let outside = in_old(source);
+        let Ok(metadata) = fs::symlink_metadata(&outside) else { return Ok(()) };
+        let what = || format!("mounting {}", place.display());
+        if metadata.is_symlink() {
+            let target = fs::read_link(&outside).during(what())?;
+            return parent(place).and_then(|()| symlink(target, place)).during(what());
+        }
+        let made = if metadata.is_dir() { fs::create_dir_all(place) } else { file(place) };
+        made.and_then(|()| Ok(mount_bind_recursive(&outside, place)?)).during(what())?;
+        if right == Right::Device {
+            return Ok(());
+        }
+        restrict(place, right).during(what())?;
+        let below = self.inner.iter().filter_map(|mount| mount.strip_prefix(source).ok());
+        for below in below.filter(|below| !below.as_os_str().is_empty()) {
+            // Some have gone meanwhile, or are covered by another.
+            match restrict(&place.join(below), right) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                result => result.during(what())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sets the flags of a mount; those it has may not be taken away.
+fn restrict(place: &Path, right: Right) -> io::Result<()> {
+    let has = statvfs(place)?.f_flag;
+    let mut flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV;
+    for (known, flag) in [
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+        (StatVfsMountFlags::NOATIME, MountFlags::NOATIME),
+        (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
+        (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
+        (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
+    ] {
+        flags.set(flag, has.contains(known));
+    }
+    flags.set(MountFlags::RDONLY, right == Right::Read || has.contains(StatVfsMountFlags::RDONLY));
+    Ok(mount_remount(place, flags, c"")?)
+}
+
+/// Where a path of the old root is now.
+fn in_old(path: &Path) -> PathBuf {
+    Path::new(OLD).join(path.strip_prefix("/").unwrap_or(path))
+}
+
+fn parent(path: &Path) -> io::Result<()> {
+    path.parent().map_or(Ok(()), fs::create_dir_all)
+}
+
+fn file(path: &Path) -> io::Result<()> {
+    parent(path)?;
+    fs::OpenOptions::new().write(true).create(true).truncate(false).open(path).map(drop)
+}
+
+/// All mount points, as the kernel lists them: the fifth word of each line, with some characters escaped.
+fn mount_points() -> io::Result<Vec<PathBuf>> {
+    let list = fs::read("/proc/self/mountinfo")?;
+    let lines = list.split(|byte| *byte == b'\n');
+    let points = lines.filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
+    Ok(points.map(|point| PathBuf::from(unescaped(point))).collect())
+}
+
+fn unescaped(text: &[u8]) -> std::ffi::OsString {
+    use std::os::unix::ffi::OsStrExt;
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        let code = after.get(..3).filter(|_| *first == b'\\');
+        let value = code.and_then(|code| u8::from_str_radix(str::from_utf8(code).ok()?, 8).ok());
+        plain.push(value.unwrap_or(*first));
+        rest = if value.is_some() { &after[3..] } else { after };
+    }
+    OsStr::from_bytes(&plain).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mount_points_are_unescaped() {
+        assert_eq!(unescaped(br"/a\040b\134c\012d\0"), OsStr::new("/a b\\c\nd\\0"));
+    }
+}

@@ -1,0 +1,262 @@
+//! Which files outside of the workspace a command may read: the system's programs, the user's toolchains, and the few
+//! configuration files that they need. Nothing that is known to hold secrets.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders of the system.
+const SYSTEM: &[&str] =
+    &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store"];
+
+/// What programs read of the system's configuration.
+const CONFIGURATION: &[&str] = &[
+    "adjtime",
+    "alternatives",
+    "bash.bashrc",
+    "bindresvport.blacklist",
+    "ca-certificates",
+    "ca-certificates.conf",
+    "debian_version",
+    "fonts",
+    "gitattributes",
+    "gitconfig",
+    "group",
+    "host.conf",
+    "hostname",
+    "hosts",
+    "inputrc",
+    "java-11-openjdk",
+    "java-17-openjdk",
+    "java-21-openjdk",
+    "java-25-openjdk",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "locale.alias",
+    "locale.conf",
+    "locale.gen",
+    "lsb-release",
+    "magic",
+    "magic.mime",
+    "manpath.config",
+    "maven",
+    "mime.types",
+    "networks",
+    "nsswitch.conf",
+    "openssl",
+    "os-release",
+    "passwd",
+    "perl",
+    "php",
+    "pki/ca-trust/extracted",
+    "pki/tls/certs",
+    "profile",
+    "profile.d",
+    "protocols",
+    "python",
+    "python3",
+    "python3.11",
+    "python3.12",
+    "python3.13",
+    "resolv.conf",
+    "ruby",
+    "services",
+    "shells",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+    "vim",
+];
+
+/// Toolchains below the user's home.
+const TOOLCHAINS: &[&str] = &[
+    ".asdf",
+    ".bun/bin",
+    ".cargo/bin",
+    ".cargo/env",
+    ".cargo/git",
+    ".cargo/registry",
+    ".deno/bin",
+    ".fnm",
+    ".goenv",
+    ".jenv",
+    ".juliaup",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/fnm",
+    ".local/share/mise",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".m2/repository",
+    ".nodenv",
+    ".nvm",
+    ".opam",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".sdkman/candidates",
+    ".terminfo",
+    ".tool-versions",
+    ".volta",
+    "go/bin",
+    "go/pkg",
+    "sdk",
+];
+
+/// Configuration of tools that may hold a secret: read only where it does not seem to.
+const TOOL_FILES: &[&str] = &[
+    ".cargo/config",
+    ".cargo/config.toml",
+    ".config/git/attributes",
+    ".config/git/config",
+    ".config/git/ignore",
+    ".gitconfig",
+];
+
+/// Variables that name the folder of a toolchain.
+const TOOLCHAIN_VARIABLES: &[&str] = &[
+    "CONDA_PREFIX",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "RUSTUP_HOME",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
+];
+
+/// Words in a configuration file that speak of a secret.
+const SECRET_WORDS: &[&str] =
+    &["token", "password", "passwd", "secret", "extraheader", "authorization", "_auth", "cookie"];
+
+/// What may be read, and the symbolic links that lead there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    pub(crate) reads: Vec<PathBuf>,
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Looks at the file system once. `more` are the operator's own.
+pub(crate) fn places(environment: &[(String, String)], home: Option<&Path>, more: &[PathBuf]) -> Places {
+    let mut collected = Collected::default();
+    for path in SYSTEM.iter().map(Path::new) {
+        collected.add(path);
+    }
+    for name in CONFIGURATION {
+        collected.add(&Path::new("/etc").join(name));
+    }
+    if let Some(home) = home {
+        for name in TOOLCHAINS {
+            collected.add(&home.join(name));
+        }
+        for file in TOOL_FILES.iter().map(|name| home.join(name)).filter(|file| !holds_secret(file)) {
+            collected.add(&file);
+        }
+    }
+    let value =
+        |name: &str| environment.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let cargo = value("CARGO_HOME").map(Path::new).into_iter();
+    let cargo = cargo.flat_map(|cargo| ["bin", "git", "registry"].map(|name| cargo.join(name)));
+    let go =
+        value("GOPATH").map(Path::new).into_iter().flat_map(|go| ["bin", "pkg"].map(|name| go.join(name)));
+    let named = TOOLCHAIN_VARIABLES.iter().filter_map(|name| value(name)).map(PathBuf::from);
+    let programs = value("PATH").unwrap_or_default().split(':').map(PathBuf::from);
+    for path in cargo.chain(go).chain(named).chain(programs) {
+        let shows_home = home.is_some_and(|home| home.starts_with(&path));
+        if path.is_absolute() && path.components().count() > 1 && !shows_home {
+            collected.add(&path);
+        }
+    }
+    more.iter().for_each(|path| collected.add(path));
+    collected.finish()
+}
+
+/// Whether a configuration file speaks of a secret, or cannot be read.
+fn holds_secret(path: &Path) -> bool {
+    const MAX_BYTES: u64 = 256 * 1024;
+    let Ok(metadata) = fs::metadata(path) else { return true };
+    if metadata.len() > MAX_BYTES {
+        return true;
+    }
+    let Ok(text) = fs::read_to_string(path) else { return true };
+    let text = text.to_ascii_lowercase();
+    // An address with a name and a password in it.
+    let credentials = text.split("://").skip(1).any(|rest| {
+        let host = rest.split(['/', '"', '\'', '\n', ' ']).next().unwrap_or_default();
+        host.contains('@')
+    });
+    credentials || SECRET_WORDS.iter().any(|word| text.contains(word))
+}
+
+#[derive(Default)]
+struct Collected {
+    reads: BTreeSet<PathBuf>,
+    links: BTreeSet<(PathBuf, PathBuf)>,
+}
+
+impl Collected {
+    /// The path as it is without links, and a link where it was one. What does not exist is left out.
+    fn add(&mut self, path: &Path) {
+        let Ok(real) = path.canonicalize() else { return };
+        // Sockets and the like are no files to read.
+        if !(real.is_dir() || real.is_file()) {
+            return;
+        }
+        if real != path {
+            self.links.insert((path.to_owned(), real.clone()));
+        }
+        self.reads.insert(real);
+    }
+
+    /// Without what lies below another.
+    fn finish(self) -> Places {
+        let mut reads: Vec<PathBuf> = Vec::new();
+        for path in self.reads {
+            if !reads.iter().any(|known| path.starts_with(known)) {
+                reads.push(path);
+            }
+        }
+        let covered = |place: &Path| reads.iter().any(|known| place.starts_with(known));
+        let links = self.links.into_iter().filter(|(place, _)| !covered(place)).collect();
+        Places { reads, links }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_home_shows_toolchains_and_no_secrets() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for file in [".ssh/id_rsa", ".cargo/bin/cargo", ".cargo/credentials.toml", ".netrc", ".gitconfig"] {
+            fs::create_dir_all(home.join(file).parent().unwrap()).unwrap();
+            fs::write(home.join(file), "[user]\nname = x\n").unwrap();
+        }
+        fs::write(home.join(".cargo/config.toml"), "[registry]\ntoken = 'x'\n").unwrap();
+        let environment = [("PATH".to_owned(), format!("{}:/usr/bin:relative", home.display()))];
+        let found = places(&environment, Some(&home), &[]);
+        let below: Vec<_> = found.reads.iter().filter_map(|path| path.strip_prefix(&home).ok()).collect();
+        assert_eq!(below, [Path::new(".cargo/bin"), Path::new(".gitconfig")]);
+        assert!(found.reads.iter().any(|path| path == Path::new("/usr")));
+    }
+
+    #[test]
+    fn an_address_with_a_password_is_a_secret() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config");
+        for (text, expected) in [
+            ("[url \"https://me:x@host.example/\"]", true),
+            ("[url \"https://host.example/a@b\"]", false),
+            ("[http]\nextraHeader = x", true),
+            ("[user]\nemail = me@host.example", false),
+        ] {
+            fs::write(&file, text).unwrap();
+            assert_eq!(holds_secret(&file), expected, "{text}");
+        }
+    }
+}

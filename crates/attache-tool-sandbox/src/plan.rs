@@ -1,0 +1,55 @@
+//! What the confined copy of the program is told: everything that was decided, so that it decides nothing.
+
+use std::path::PathBuf;
+
+use attache_tool::Level;
+use serde::{Deserialize, Serialize};
+
+use crate::Limits;
+
+/// All paths are absolute and, but for links, without symbolic links.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    /// The process that has to live for the command to go on.
+    pub(crate) server: i32,
+    pub(crate) walls: Walls,
+    pub(crate) level: Level,
+    /// Files and folders that may be read, each at its own place.
+    pub(crate) reads: Vec<PathBuf>,
+    /// Folders that may be written, each at its own place.
+    pub(crate) writes: Vec<PathBuf>,
+    /// Paths inside of those that stay read-only.
+    pub(crate) protected: Vec<PathBuf>,
+    /// Symbolic links of the file tree: where each is, and where it leads.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
+    /// The folder that is `/tmp`.
+    pub(crate) temporary: PathBuf,
+    /// The folder that is the user's home, and the path of that home.
+    pub(crate) home: Option<(PathBuf, PathBuf)>,
+    pub(crate) limits: Limits,
+    /// Paths inside of what may be seen that are shown empty.
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) network: Network,
+}
+
+/// What encloses the command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Walls {
+    /// Namespaces, a file tree of its own, Landlock and a system call filter.
+    Namespaces,
+    /// Landlock and a system call filter: all there is without user namespaces.
+    Landlock,
+}
+
+/// What the command reaches of the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Network {
+    None,
+    /// A proxy of the server, at [`PROXY_PORT`].
+    Proxy,
+    /// All of it, where there are no namespaces and it was approved.
+    All,
+}
+
+/// The port of the proxy on the command's own loopback device.
+pub(crate) const PROXY_PORT: u16 = 3128;

@@ -1,0 +1,54 @@
+//! Finds out what the kernel offers by confining a small command and looking whether that holds.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use attache_tool::{Access, Confiner, IgnoreSources, Level, Program, Workspace};
+
+use crate::Sandbox;
+
+/// The command's answers.
+const HELD: i32 = 0;
+const NOT_HELD: i32 = 7;
+
+/// Runs a command at level look that tries to read a file outside of what it may see.
+pub(crate) fn try_out(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
+    let problem = |error: std::io::Error| format!("no folder to try it in: {error}");
+    let folder = scratch.join("probe");
+    for name in ["workspace", "scratch", "outside"] {
+        fs::create_dir_all(folder.join(name)).map_err(problem)?;
+    }
+    let folder = folder.canonicalize().map_err(problem)?;
+    let canary = folder.join("outside/canary");
+    fs::write(&canary, "canary").map_err(problem)?;
+    let workspace = Workspace {
+        roots: vec![folder.join("workspace")],
+        scratch: folder.join("scratch"),
+        environment: Vec::new(),
+        ignore: IgnoreSources::default(),
+    };
+    let script = format!("read -r line <\"$0\" && exit {NOT_HELD}; exit {HELD}");
+    let arguments = vec!["-c".to_owned(), script, canary.display().to_string()];
+    let access = Access::new(Level::Look);
+    let program = Program { name: "sh", arguments, workspace: &workspace, access: &access };
+    let launch = sandbox.confine(program).map_err(problem)?;
+    let output = Command::new(&launch.program)
+        .args(&launch.arguments)
+        .current_dir(&workspace.roots[0])
+        .env_clear()
+        .envs([("PATH", "/usr/local/bin:/usr/bin:/bin")])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{} cannot be started: {error}", launch.program.display()))?;
+    match output.status.code() {
+        Some(HELD) => Ok(()),
+        Some(NOT_HELD) => Err("a confined command could read a file that it should not see".to_owned()),
+        _ => {
+            let text = String::from_utf8_lossy(&output.stderr);
+            let line = text.lines().rfind(|line| line.starts_with("attache:")).unwrap_or_default();
+            let why = line.rsplit("confined: ").next().unwrap_or_default();
+            Err(if why.is_empty() { format!("{}", output.status) } else { why.to_owned() })
+        }
+    }
+}

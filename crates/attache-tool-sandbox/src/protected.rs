@@ -1,0 +1,117 @@
+//! Finds the protected paths of a workspace: those that are mounted read-only, and those that do not exist yet and are
+//! looked for once the command has ended.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::git::git_paths;
+
+/// Paths below each root of the workspace.
+const NAMES: &[&str] = &[
+    ".attache",
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_profile",
+    ".bashrc",
+    ".buildkite",
+    ".cargo",
+    ".circleci",
+    ".cursor",
+    ".devcontainer",
+    ".drone.yml",
+    ".env",
+    ".envrc",
+    ".gemini",
+    ".gitattributes",
+    ".github/actions",
+    ".github/workflows",
+    ".gitlab-ci.yml",
+    ".gitmodules",
+    ".husky",
+    ".idea",
+    ".mcp.json",
+    ".npmrc",
+    ".pre-commit-config.yaml",
+    ".profile",
+    ".travis.yml",
+    ".vscode",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "AGENTS.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "Jenkinsfile",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "package.json",
+];
+
+/// What a command at level work finds protected.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Protection {
+    /// Git folders outside of the workspace that are written with it.
+    pub(crate) writes: Vec<PathBuf>,
+    /// Exist, and are kept as they are.
+    pub(crate) kept: Vec<PathBuf>,
+    /// Do not exist, or are links, and must be so afterwards.
+    pub(crate) watched: Vec<Watched>,
+}
+
+/// A path that cannot be mounted over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Watched {
+    pub(crate) root: PathBuf,
+    pub(crate) path: PathBuf,
+    /// Where it leads, if it is a link.
+    pub(crate) target: Option<PathBuf>,
+}
+
+/// Looks at all roots. `allowed` are paths that the approval names.
+pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf]) -> Protection {
+    let mut found = Protection::default();
+    for root in roots {
+        let git = git_paths(root);
+        let below: Vec<PathBuf> =
+            NAMES.iter().map(|name| root.join(name)).chain(environment_files(root)).collect();
+        for path in below.into_iter().chain(git.protected) {
+            if !allowed.iter().any(|allowed| path.starts_with(allowed)) {
+                found.add(root, path, roots);
+            }
+        }
+        found
+            .writes
+            .extend(git.writes.into_iter().filter(|path| !roots.iter().any(|root| path.starts_with(root))));
+    }
+    found
+}
+
+impl Protection {
+    fn add(&mut self, root: &Path, path: PathBuf, roots: &[PathBuf]) {
+        let watched = |target| Watched { root: root.to_owned(), path: path.clone(), target };
+        match fs::symlink_metadata(&path) {
+            Err(_) => self.watched.push(watched(None)),
+            Ok(metadata) if metadata.is_symlink() => {
+                self.watched.push(watched(fs::read_link(&path).ok()));
+                // What it leads to is kept where the command could write it.
+                let target = path.canonicalize().ok();
+                self.kept
+                    .extend(target.filter(|target| {
+                        roots.iter().any(|root| target.starts_with(root) && target != root)
+                    }));
+            }
+            Ok(_) => self.kept.push(path),
+        }
+    }
+}
+
+/// `.env.local` and the like; examples hold nothing.
+fn environment_files(root: &Path) -> Vec<PathBuf> {
+    const EXAMPLES: &[&str] = &["example", "sample", "template", "dist"];
+    let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
+    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let names = names.filter(|name| name.strip_prefix(".env.").is_some_and(|end| !EXAMPLES.contains(&end)));
+    names.map(|name| root.join(name)).collect()
+}

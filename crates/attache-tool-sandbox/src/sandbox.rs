@@ -1,0 +1,188 @@
+//! Turns an access into a plan, and a command into the start of a copy of this program that carries the plan out.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use attache_tool::{Confinement, Confiner, Launch, Level, Program};
+
+use crate::egress::{Egress, EgressOptions};
+use crate::guard::CommandGuard;
+use crate::places::{Places, places};
+use crate::plan::{Network, PROXY_PORT, Plan, Walls};
+use crate::protected::{Protection, protection};
+use crate::{ENTER, Limits, probe};
+
+/// What a sandbox is made with.
+#[derive(Debug, Clone)]
+pub struct SandboxOptions {
+    /// The program that calls [`enter`](crate::enter) when its first argument is [`ENTER`].
+    pub program: PathBuf,
+    /// The environment of commands: it names the toolchains they may read.
+    pub environment: Vec<(String, String)>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// Further files and folders that may be read.
+    pub reads: Vec<PathBuf>,
+    /// Files and folders that are never shown, wherever they lie.
+    pub hidden: Vec<PathBuf>,
+    pub limits: Limits,
+    pub egress: EgressOptions,
+}
+
+/// Starts commands confined by the kernel.
+#[derive(Debug)]
+pub struct Sandbox {
+    options: SandboxOptions,
+    confinement: Confinement,
+    walls: Walls,
+    places: Places,
+    home: Option<PathBuf>,
+}
+
+impl Sandbox {
+    /// Finds out by trying what the kernel offers; `scratch` is a folder for that. None: it can confine nothing, for
+    /// the reasons in the error.
+    pub fn probe(options: SandboxOptions, scratch: &Path) -> Result<Self, Vec<String>> {
+        let home = options.home.as_deref().and_then(|home| home.canonicalize().ok());
+        let places = places(&options.environment, home.as_deref(), &options.reads);
+        let mut sandbox =
+            Self { options, confinement: Confinement::full(), walls: Walls::Namespaces, places, home };
+        let Err(missing) = probe::try_out(&sandbox, scratch) else { return Ok(sandbox) };
+        sandbox.walls = Walls::Landlock;
+        if let Err(too) = probe::try_out(&sandbox, scratch) {
+            return Err(vec![missing, too]);
+        }
+        let gaps = vec![
+            format!("protected files inside the workspace can be written ({missing})"),
+            "an open network is open to every host".to_owned(),
+        ];
+        sandbox.confinement = Confinement { files: true, protected_paths: false, network: true, gaps };
+        Ok(sandbox)
+    }
+
+    fn plan(&self, program: &Program<'_>, folder: &Path, protection: &Protection) -> io::Result<Plan> {
+        let Program { workspace, access, .. } = program;
+        let (temporary, home) = (folder.join("tmp"), folder.join("home"));
+        for folder in [&temporary, &home] {
+            fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let roots = &workspace.roots;
+        let in_roots = |path: &Path| roots.iter().any(|root| path.starts_with(root));
+        let writes = roots.iter().chain(protection.writes.iter().filter(|_| access.level >= Level::Work));
+        let hidden = self.options.hidden.iter().filter_map(|path| path.canonicalize().ok());
+        let secrets = self.home.iter().filter(|home| in_roots(home)).flat_map(|home| secrets_of(home));
+        let network = match (access.network.is_empty(), self.walls) {
+            (true, _) => Network::None,
+            (false, Walls::Namespaces) => Network::Proxy,
+            (false, Walls::Landlock) => Network::All,
+        };
+        let own = self.home.clone().filter(|home| !in_roots(home));
+        Ok(Plan {
+            server: i32::try_from(std::process::id()).map_err(io::Error::other)?,
+            walls: self.walls,
+            level: access.level,
+            reads: self.places.reads.iter().chain([&workspace.scratch]).cloned().collect(),
+            writes: writes.cloned().collect(),
+            protected: protection.kept.clone(),
+            links: self.links(),
+            temporary,
+            home: own.map(|place| (home, place)),
+            hidden: hidden.filter(|path| in_roots(path) && !roots.contains(path)).chain(secrets).collect(),
+            limits: if access.level == Level::Look {
+                self.options.limits.for_look()
+            } else {
+                self.options.limits
+            },
+            network,
+        })
+    }
+
+    /// Those that lead to what may be read, and that of the home itself.
+    fn links(&self) -> Vec<(PathBuf, PathBuf)> {
+        let home = self.options.home.clone().zip(self.home.clone()).filter(|(given, real)| given != real);
+        self.places.links.iter().cloned().chain(home).collect()
+    }
+}
+
+impl Confiner for Sandbox {
+    fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    fn confine(&self, program: Program<'_>) -> io::Result<Launch> {
+        let protection = match program.access.level {
+            Level::Look => Protection::default(),
+            _ => protection(&program.workspace.roots, &program.access.writes),
+        };
+        let scratch = &program.workspace.scratch;
+        let plan = self.plan(&program, scratch, &protection)?;
+        let (egress, input) = match plan.network {
+            Network::Proxy => {
+                let (egress, input) = Egress::start(&program.access.network, &self.options.egress)?;
+                (Some(egress), Some(input))
+            }
+            Network::None | Network::All => (None, None),
+        };
+        let guard = CommandGuard::new(protection.watched, egress);
+        let temporary = match self.walls {
+            Walls::Namespaces => "/tmp".to_owned(),
+            Walls::Landlock => plan.temporary.display().to_string(),
+        };
+        let arguments = [OsString::from(ENTER), serde_json::to_string(&plan)?.into(), program.name.into()];
+        Ok(Launch {
+            program: self.options.program.clone(),
+            arguments: arguments
+                .into_iter()
+                .chain(program.arguments.into_iter().map(OsString::from))
+                .collect(),
+            environment: variables(temporary, plan.network),
+            input,
+            guard: Some(Arc::new(guard)),
+        })
+    }
+}
+
+fn variables(temporary: String, network: Network) -> Vec<(String, String)> {
+    let mut variables = vec![("TMPDIR".to_owned(), temporary)];
+    if network == Network::Proxy {
+        let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {
+            variables.push((name.to_owned(), proxy.clone()));
+        }
+        for name in ["NO_PROXY", "no_proxy"] {
+            variables.push((name.to_owned(), "localhost,127.0.0.1,::1".to_owned()));
+        }
+    }
+    variables
+}
+
+/// Secrets of a home that is itself a workspace, or part of one.
+fn secrets_of(home: &Path) -> Vec<PathBuf> {
+    const NAMES: &[&str] = &[
+        ".aws",
+        ".azure",
+        ".cargo/credentials",
+        ".cargo/credentials.toml",
+        ".config/gcloud",
+        ".config/gh",
+        ".config/hub",
+        ".docker",
+        ".git-credentials",
+        ".gnupg",
+        ".kube",
+        ".local/share/keyrings",
+        ".mozilla",
+        ".netrc",
+        ".npmrc",
+        ".password-store",
+        ".pgpass",
+        ".pypirc",
+        ".ssh",
+        ".vault-token",
+    ];
+    NAMES.iter().map(|name| home.join(name)).filter(|path| path.exists()).collect()
+}
