@@ -164,7 +164,10 @@ pub(crate) fn places(environment: &[(String, String)], home: Option<&Path>, more
         value("GOPATH").map(Path::new).into_iter().flat_map(|go| ["bin", "pkg"].map(|name| go.join(name)));
     let named = TOOLCHAIN_VARIABLES.iter().filter_map(|name| value(name)).map(PathBuf::from);
     let programs = value("PATH").unwrap_or_default().split(':').map(PathBuf::from);
-    for path in cargo.chain(go).chain(named).chain(programs) {
+    // Programs that find the right version of others lie beside what they need.
+    let managers = programs.clone().filter(|path| path.ends_with("shims"));
+    let managers = managers.filter_map(|path| path.parent().map(Path::to_owned));
+    for path in cargo.chain(go).chain(named).chain(managers).chain(programs) {
         let shows_home = home.is_some_and(|home| home.starts_with(&path));
         if path.is_absolute() && path.components().count() > 1 && !shows_home {
             collected.add(&path);

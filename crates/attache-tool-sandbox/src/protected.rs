@@ -74,33 +74,35 @@ pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf]) -> Protection {
     let mut found = Protection::default();
     for root in roots {
         let git = git_paths(root);
-        let below: Vec<PathBuf> =
-            NAMES.iter().map(|name| root.join(name)).chain(environment_files(root)).collect();
-        for path in below.into_iter().chain(git.protected) {
+        let outside = git.writes.into_iter().filter(|path| !roots.iter().any(|root| path.starts_with(root)));
+        found.writes.extend(outside);
+        let own = NAMES.iter().map(|name| root.join(name)).chain(environment_files(root));
+        let writable: Vec<PathBuf> = roots.iter().chain(&found.writes).cloned().collect();
+        for path in own.chain(git.protected) {
             if !allowed.iter().any(|allowed| path.starts_with(allowed)) {
-                found.add(root, path, roots);
+                found.add(path, &writable);
             }
         }
-        found
-            .writes
-            .extend(git.writes.into_iter().filter(|path| !roots.iter().any(|root| path.starts_with(root))));
     }
+    found.kept.sort_unstable();
+    found.kept.dedup();
     found
 }
 
 impl Protection {
-    fn add(&mut self, root: &Path, path: PathBuf, roots: &[PathBuf]) {
-        let watched = |target| Watched { root: root.to_owned(), path: path.clone(), target };
+    /// `writable` are the folders that the command writes.
+    fn add(&mut self, path: PathBuf, writable: &[PathBuf]) {
+        let Some(root) = writable.iter().find(|folder| path.starts_with(folder)) else { return };
+        let watched = |target| Watched { root: root.clone(), path: path.clone(), target };
         match fs::symlink_metadata(&path) {
             Err(_) => self.watched.push(watched(None)),
             Ok(metadata) if metadata.is_symlink() => {
                 self.watched.push(watched(fs::read_link(&path).ok()));
                 // What it leads to is kept where the command could write it.
-                let target = path.canonicalize().ok();
-                self.kept
-                    .extend(target.filter(|target| {
-                        roots.iter().any(|root| target.starts_with(root) && target != root)
-                    }));
+                let inside = |target: &PathBuf| {
+                    writable.iter().any(|folder| target.starts_with(folder) && target != folder)
+                };
+                self.kept.extend(path.canonicalize().ok().filter(inside));
             }
             Ok(_) => self.kept.push(path),
         }

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use crate::plain::plain;
-use crate::report;
+use crate::{report, sandbox};
 
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArguments {
@@ -70,6 +70,8 @@ struct Shown {
     trust: Trust,
     /// The model that answers, or why none can.
     model: Result<String, String>,
+    /// What can be enforced around commands.
+    confined: String,
 }
 
 fn show(arguments: ShowArguments) -> anyhow::Result<()> {
@@ -91,7 +93,7 @@ fn show(arguments: ShowArguments) -> anyhow::Result<()> {
 )]
 fn gather(arguments: ShowArguments) -> anyhow::Result<Shown> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
-    let environment = |name: &str| std::env::var(name).ok();
+    let environment = |name: &str| crate::environment::variable(name);
     let flags = Flags {
         config: arguments.config,
         workspace: arguments.workspace,
@@ -113,7 +115,8 @@ fn gather(arguments: ShowArguments) -> anyhow::Result<Shown> {
     })?;
     let model = workspace.model_choice(&current_dir).map(|choice| choice.name());
     let model = model.map_err(|error| error.to_string());
-    Ok(Shown { operator, workspace, trust, model })
+    let confined = sandbox::in_words(sandbox::confiner(&operator, home)?.as_ref());
+    Ok(Shown { operator, workspace, trust, model, confined })
 }
 
 impl Shown {
@@ -140,6 +143,7 @@ impl Shown {
                 Trust::Trusted => None,
                 Trust::Untrusted { why } => Some(why),
             },
+            "confined": self.confined,
             "model": self.model.as_ref().ok(),
             "noModelBecause": self.model.as_ref().err(),
             "agent": object(&self.workspace.entries()),
@@ -164,6 +168,7 @@ impl Shown {
             Ok(name) => writeln!(out, "model      {}", shown(name))?,
             Err(why) => writeln!(out, "model      none: {}", shown(why))?,
         }
+        writeln!(out, "confined   {}", shown(&self.confined))?;
         writeln!(out, "\nagent")?;
         table(out, &self.workspace.entries(), origin)?;
         writeln!(out, "\noperator")?;

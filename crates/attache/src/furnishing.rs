@@ -104,6 +104,8 @@ impl Furnishing {
         let mind = models.mind(&choice)?;
         let tools = shared_tools(&operator, &models, &choice)?;
         let confiner = sandbox::confiner(&operator, home)?;
+        wished::can_be_confined(mode_of(settings.general.approval_mode), confiner.confinement())
+            .map_err(anyhow::Error::msg)?;
         let (scratch, grounds) = (OnceLock::new(), Grounds::default());
         Ok(Self {
             operator,
@@ -176,13 +178,15 @@ impl Furnishing {
             },
         };
         let mode = wished::mode(&self.operator, settings, wishes)?;
+        let confinement = self.confiner.confinement();
+        wished::can_be_confined(mode, confinement).map_err(|what| Refusal { field: "approvalMode", what })?;
         let referee = PolicyReferee::new(PolicyOptions {
             policy: policy.clone(),
             mode,
             roots: workspace.roots.clone(),
             plans: Some(scratch.join("plans")),
             trusted: settings.trusted,
-            confinement: self.confiner.confinement().clone(),
+            confinement: confinement.clone(),
             unattended: self.attended == Attended::No,
             only_once: settings.security.disable_always_allow,
             keeper: keeper(settings, root),

@@ -85,7 +85,7 @@ fn prepare(arguments: &HeadlessArguments) -> Result<Prepared, Failure> {
     let input = input::gather(arguments.prompt.as_deref(), &arguments.query)?;
     let wrong = |error: anyhow::Error| Failure::of_settings(&error);
     let current_dir = std::env::current_dir().context("cannot tell the current folder").map_err(wrong)?;
-    let environment = |name: &str| std::env::var(name).ok();
+    let environment = |name: &str| crate::environment::variable(name);
     let settings = attache_config::load(arguments.into(), &environment, &current_dir);
     let settings = settings.map_err(|error| wrong(error.into()))?;
     let colour = environment("NO_COLOR").is_none_or(|value| value.is_empty());

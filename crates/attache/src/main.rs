@@ -6,6 +6,7 @@
 mod card_command;
 mod cli;
 mod config_command;
+mod environment;
 mod furnishing;
 mod headless;
 mod keys_command;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     if arguments.next().is_some_and(|first| first == attache_tool_sandbox::ENTER) {
         return attache_tool_sandbox::enter(arguments);
     }
+    environment::hide_secrets();
     let Cli { command, headless } = Cli::parse();
     let result = match command {
         Some(Command::Card(arguments)) => return card_command::run(arguments),

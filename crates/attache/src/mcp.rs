@@ -24,7 +24,7 @@ use file::SettingsFile;
 )]
 pub(crate) fn run(arguments: McpArguments) -> anyhow::Result<()> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
-    let environment = |name: &str| std::env::var(name).ok();
+    let environment = |name: &str| crate::environment::variable(name);
     let places =
         Places { home: environment("HOME").filter(|home| !home.is_empty()).map(Into::into), current_dir };
     match arguments.command {

@@ -7,6 +7,7 @@ use anyhow::Context;
 use attache_config::{AgentFlags, Flags, ModelChoice, Settings, StoreChoice};
 use attache_server::{Server, ServerHandle};
 use attache_session::{SessionOptions, SessionService};
+use attache_tool::{Confiner, Level};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -14,7 +15,7 @@ use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
 use crate::report::hinted;
 use crate::wiring::Attended;
-use crate::{logging, open_files, runtime, wiring};
+use crate::{logging, open_files, runtime, sandbox, wiring};
 
 #[expect(
     clippy::disallowed_methods,
@@ -22,7 +23,7 @@ use crate::{logging, open_files, runtime, wiring};
 )]
 pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
-    let environment = |name: &str| std::env::var(name).ok();
+    let environment = |name: &str| crate::environment::variable(name);
     let agent = arguments.agent.clone();
     let flags = Flags::from(arguments);
     let agent_flags = agent.flags(&flags);
@@ -37,7 +38,7 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
-    let (agent, model) = wiring::agent(&settings, flags, Attended::Yes)?;
+    let wiring::Wired { agent, model, confiner } = wiring::agent(&settings, flags, Attended::Yes)?;
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
     let address = listener.local_addr().context("cannot tell the address")?;
@@ -54,7 +55,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let server = Server::new(listener, session.clone(), options);
     let handle = server.handle();
     stop_on_signals(handle)?;
-    greet(&settings, &model, &listening_at).context("cannot write to standard output")?;
+    greet(&settings, &model, confiner.as_ref(), &listening_at).context("cannot write to standard output")?;
     server.run().await;
     session.shutdown().await;
     tracing::info!("stopped");
@@ -77,7 +78,7 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// What a newcomer needs: where it is, what it knows, and one command that works.
-fn greet(settings: &Settings, model: &ModelChoice, url: &str) -> io::Result<()> {
+fn greet(settings: &Settings, model: &ModelChoice, confiner: &dyn Confiner, url: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "attache is listening on {url}")?;
     writeln!(out, "  card       {url}/.well-known/agent-card.json")?;
@@ -95,6 +96,10 @@ fn greet(settings: &Settings, model: &ModelChoice, url: &str) -> io::Result<()> 
         StoreChoice::Sqlite(path) => writeln!(out, "  store      sqlite {}", path.display())?,
     }
     writeln!(out, "  workspace  {}", settings.workspace.display())?;
+    let confinement = confiner.confinement();
+    if !confinement.holds(Level::Work) {
+        writeln!(out, "  confined   {}", sandbox::in_words(confiner))?;
+    }
     writeln!(out, "\nTry it:\n{}", example(url, settings))?;
     out.flush()
 }

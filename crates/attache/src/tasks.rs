@@ -43,7 +43,7 @@ fn attempt(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
 
 async fn perform(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
     #[expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
-    let token = std::env::var("ATTACHE_TOKEN").ok();
+    let token = crate::environment::variable("ATTACHE_TOKEN");
     let server = Server::connect(&arguments, token).await?;
     match arguments.command {
         TasksCommand::List(arguments) => list::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),

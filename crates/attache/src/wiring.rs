@@ -1,6 +1,5 @@
 //! Settings become parts: the only place that names implementations.
 
-use std::ffi::OsString;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -16,6 +15,7 @@ use attache_session::{Agent, PushOptions, PushSettings, SessionOptions, Told};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{SqliteOptions, SqliteStore};
+use attache_tool::Confiner;
 use attache_wire::{devtool, extensions, replay};
 
 use crate::furnishing::{Furnishing, Start};
@@ -46,26 +46,28 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     }
 }
 
-/// The agent, and the model that answers unless somebody asks for another.
+/// Makes the agent.
 #[expect(
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
 )]
-pub(crate) fn agent(
-    settings: &Settings,
-    flags: AgentFlags,
-    attended: Attended,
-) -> anyhow::Result<(Arc<dyn Agent>, ModelChoice)> {
+pub(crate) fn agent(settings: &Settings, flags: AgentFlags, attended: Attended) -> anyhow::Result<Wired> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
-    // What is not text is nothing that we know.
-    let text =
-        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    let variables = std::env::vars_os().filter_map(text).collect();
+    let variables = crate::environment::variables().clone();
     let operator = settings.clone();
     let furnishing = Furnishing::new(Start { operator, flags, variables, current_dir, attended })?;
     let model = furnishing.model().clone();
+    let confiner = furnishing.confiner().clone();
     let agent = CodingAgent::new(Arc::new(Furnisher::new(furnishing)));
-    Ok((Arc::new(agent), model))
+    Ok(Wired { agent: Arc::new(agent), model, confiner })
+}
+
+/// The agent, and what people are told about it.
+pub(crate) struct Wired {
+    pub(crate) agent: Arc<dyn Agent>,
+    /// The model that answers unless a client asks for another.
+    pub(crate) model: ModelChoice,
+    pub(crate) confiner: Arc<dyn Confiner>,
 }
 
 /// Whether somebody can be asked.

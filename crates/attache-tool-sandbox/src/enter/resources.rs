@@ -1,5 +1,6 @@
 //! Limits that the kernel keeps for each process.
 
+use std::fs;
 use std::io;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -16,8 +17,31 @@ pub(super) fn limit(plan: &Plan) -> io::Result<()> {
     // Outside of a user namespace it counts every process of the user, those of the server included.
     if plan.walls == Walls::Namespaces {
         lower(Resource::Nproc, limits.processes)?;
+        limit_numbers(limits.processes);
     }
     Ok(())
+}
+
+/// The limit above does not count for root, but a namespace that has no numbers left starts no process for anyone. Older
+/// kernels have one setting for the whole machine, which stays as it is: there the first process counts.
+fn limit_numbers(processes: u64) {
+    /// Numbers that are given out only once.
+    const RESERVED: u64 = 300;
+    if !kernel_is_at_least(6, 14) {
+        return;
+    }
+    let _ = fs::write("/proc/sys/kernel/pid_max", (processes + RESERVED).to_string());
+}
+
+fn kernel_is_at_least(major: u32, minor: u32) -> bool {
+    let name = rustix::system::uname();
+    let release = name.release().to_string_lossy();
+    let mut numbers =
+        release.split(|letter: char| !letter.is_ascii_digit()).map(|number| number.parse::<u32>());
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(first)), Some(Ok(second))) => (first, second) >= (major, minor),
+        _ => false,
+    }
 }
 
 /// Never raises: what the server's own limits are stays.

@@ -39,10 +39,10 @@ pub(super) fn build(plan: &Plan) -> Result<(), Step> {
     let tree = Tree { inner };
     devices(&tree)?;
     processes().during("mounting /proc")?;
+    tree.bind_at(&plan.temporary, Path::new("/tmp"), Right::Write)?;
     if let Some((source, place)) = &plan.home {
         tree.bind_at(source, place, Right::Write)?;
     }
-    tree.bind_at(&plan.temporary, Path::new("/tmp"), Right::Write)?;
     for (place, target) in &plan.links {
         // One that is in the way of nothing may fail: the path then does not exist.
         let _ = parent(place).and_then(|()| symlink(target, place));
@@ -213,6 +213,9 @@ fn parent(path: &Path) -> io::Result<()> {
 }
 
 fn file(path: &Path) -> io::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
     parent(path)?;
     fs::OpenOptions::new().write(true).create(true).truncate(false).open(path).map(drop)
 }

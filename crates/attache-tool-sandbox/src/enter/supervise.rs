@@ -96,6 +96,9 @@ fn first_process(leader: Pid, limits: Limits, server: &OwnedFd, report: &mut Rep
             if pid == leader && !status.stopped() && !status.continued() {
                 let alone = others().is_empty();
                 report.send(status.as_raw(), alone);
+                if !alone {
+                    let_go_of_output();
+                }
                 ended = true;
             }
         }
@@ -103,16 +106,25 @@ fn first_process(leader: Pid, limits: Limits, server: &OwnedFd, report: &mut Rep
             return ExitCode::SUCCESS;
         }
         if let Some(why) = over(limits) {
-            end_all(&why);
+            say_ended(&why);
             if !ended {
                 report.send(Signal::KILL.as_raw(), true);
             }
+            // With the first process of a namespace the kernel ends all others at once.
             return ExitCode::SUCCESS;
         }
         if wait_for_news(leader, ended, server, look) {
             return ExitCode::SUCCESS;
         }
         look = (look * 2).min(SLOWEST_LOOK);
+    }
+}
+
+/// What is left running may write; who reads it must not wait for this process, too.
+fn let_go_of_output() {
+    if let Ok(null) = fs::OpenOptions::new().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
     }
 }
 
@@ -152,15 +164,8 @@ fn over(limits: Limits) -> Option<String> {
         .then(|| format!("it used more than {} MiB of memory", limits.memory_bytes >> 20))
 }
 
-fn end_all(why: &str) {
-    // Where it cannot be said, the signal says it.
+/// Where it cannot be said, the signal says it.
+fn say_ended(why: &str) {
     let _ =
         writeln!(io::stderr(), "\nattache: the command was ended: {why} (see [confinement] in the settings)");
-    while !others().is_empty() {
-        for pid in others() {
-            // It may have ended meanwhile.
-            let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, Signal::KILL));
-        }
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
-    }
 }

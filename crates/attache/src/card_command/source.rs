@@ -86,7 +86,7 @@ fn card_url(text: &str) -> anyhow::Result<Url> {
 )]
 fn own(arguments: &SourceArguments) -> anyhow::Result<Found> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
-    let environment = |name: &str| std::env::var(name).ok();
+    let environment = |name: &str| crate::environment::variable(name);
     let flags = Flags { config: arguments.config.clone(), ..Flags::default() };
     let settings = attache_config::load(flags, &environment, &current_dir)?;
     let listening = std::net::SocketAddr::new(settings.host, settings.port);

@@ -7,6 +7,7 @@ use attache_config::{AgentFlags, ConfigError, McpServerSettings, McpTransport, S
 use attache_domain::Wishes;
 use attache_net::AddressRules;
 use attache_tool::policy::Mode;
+use attache_tool::{Confinement, Level};
 use attache_tool_mcp::{ConnectContext, ServerOptions};
 use serde_json::Value;
 
@@ -48,6 +49,17 @@ pub(super) fn mode(
         None => Ok(own),
     };
     mode.map(mode_of).map_err(refusal("approvalMode"))
+}
+
+/// The mode confined needs a kernel that can confine.
+pub(crate) fn can_be_confined(mode: Mode, confinement: &Confinement) -> Result<(), String> {
+    if mode != Mode::Confined || confinement.holds(Level::Work) {
+        return Ok(());
+    }
+    let missing = confinement.gap(Level::Work).unwrap_or_else(|| "it is not supported".to_owned());
+    Err(format!(
+        "the approval mode confined cannot be had on this system: {missing}; choose default or auto_edit"
+    ))
 }
 
 /// What people should know who wanted not to be asked.

@@ -219,7 +219,7 @@ fn reason_in(message: &Message) -> Option<&str> {
 }
 
 async fn start(settings: &Settings, flags: AgentFlags) -> anyhow::Result<(Arc<SessionService>, String)> {
-    let (agent, model) = wiring::agent(settings, flags, Attended::No)?;
+    let wiring::Wired { agent, model, .. } = wiring::agent(settings, flags, Attended::No)?;
     let stores = wiring::stores(settings)?;
     let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
     Ok((session, crate::models::name_of(&model)))

@@ -13,7 +13,7 @@ use super::arguments::{HeadlessArguments, OutputFormat};
 )]
 pub(super) fn of_settings(arguments: &HeadlessArguments) -> Option<OutputFormat> {
     let current_dir = std::env::current_dir().ok()?;
-    let environment = |name: &str| std::env::var(name).ok();
+    let environment = |name: &str| crate::environment::variable(name);
     let operator = attache_config::load(arguments.into(), &environment, &current_dir).ok()?;
     let flags = AgentFlags::from(arguments);
     let workspace = &operator.workspace;

@@ -1,0 +1,7 @@
+//! Commands that are really confined, by the kernel of this machine.
+
+mod egress;
+mod git;
+mod limits;
+mod walls;
+mod world;

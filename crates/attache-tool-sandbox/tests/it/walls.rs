@@ -1,0 +1,209 @@
+use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
+use std::time::{Duration, Instant};
+
+use attache_tool::{Access, Level};
+
+use crate::world::World;
+
+#[test]
+fn look_reads_the_workspace_and_writes_only_a_temporary_folder() {
+    let world = World::new();
+    let ran = world
+        .look("cat notes.txt && echo x > $TMPDIR/t && cat /tmp/t && echo y > ~/cache && ! touch notes.txt");
+    assert_eq!((ran.code, ran.text.contains("inside")), (Some(0), true), "{ran:?}");
+    assert!(!world.beside("home/cache").exists());
+    assert_eq!(world.look("cat /tmp/t ~/cache").text, "x\ny\n", "a conversation keeps its temporary files");
+}
+
+#[test]
+fn nothing_outside_is_read_also_not_through_links() {
+    let world = World::new();
+    let key = world.beside("home/.ssh/id_rsa");
+    symlink(&key, world.root().join("link")).unwrap();
+    symlink("/proc/1/environ", world.root().join("first")).unwrap();
+    symlink(world.beside("."), world.root().join("up")).unwrap();
+    let server = std::process::id();
+    for script in [
+        "cat link".to_owned(),
+        "grep -R key up/".to_owned(),
+        "cat ~/.ssh/id_rsa".to_owned(),
+        format!("cat {}", key.display()),
+        format!("cat {}", world.beside("outside.txt").display()),
+        format!("cat /proc/{server}/environ /proc/{server}/cmdline /proc/{server}/maps"),
+        "cat /etc/shadow /etc/ssh/*key".to_owned(),
+        "head -c 10 /dev/mem /dev/kmem /dev/sda /dev/vda".to_owned(),
+    ] {
+        for level in [Level::Look, Level::Work] {
+            let ran = world.run(&script, &Access::new(level));
+            assert_ne!(ran.code, Some(0), "{script}: {ran:?}");
+            assert!(
+                !ran.text.contains("private key") && !ran.text.contains("outside\n"),
+                "{script}: {ran:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn work_writes_the_workspace_and_nothing_else_also_not_through_links() {
+    let world = World::new();
+    symlink(world.beside("outside.txt"), world.root().join("todo.md")).unwrap();
+    symlink(world.beside("."), world.root().join("up")).unwrap();
+    let ran = world.work("echo new > new.txt; mkdir -p a/b; mv new.txt a/b/; echo x > todo.md; echo x > up/made; touch /usr/x /x");
+    assert_eq!(fs::read_to_string(world.root().join("a/b/new.txt")).unwrap(), "new\n", "{ran:?}");
+    assert_eq!(fs::read_to_string(world.beside("outside.txt")).unwrap(), "outside");
+    assert!(!world.beside("made").exists());
+}
+
+#[test]
+fn protected_paths_cannot_be_written_replaced_or_made() {
+    let world = World::new();
+    let root = world.root();
+    fs::create_dir_all(root.join(".github/workflows")).unwrap();
+    for (name, text) in [(".github/workflows/ci.yml", "ci"), (".env", "A=1"), ("AGENTS.md", "words")] {
+        fs::write(root.join(name), text).unwrap();
+    }
+    symlink("AGENTS.md", root.join("GEMINI.md")).unwrap();
+    let ran = world.work(
+        "echo x > .env; rm -f .env; mv .env e; ln -sf /dev/null .env; sed -i s/ci/evil/ .github/workflows/ci.yml; \
+         mv .github .g; rm -rf .github; echo x >> AGENTS.md; mkdir -p .vscode .gemini; echo x > .vscode/tasks.json; \
+         echo x > .gemini/settings.json; rm GEMINI.md; echo x > GEMINI.md; echo x > .envrc; true",
+    );
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap();
+    assert_eq!(
+        (read(".env"), read(".github/workflows/ci.yml"), read("AGENTS.md")),
+        ("A=1".into(), "ci".into(), "words".into()),
+        "{ran:?}"
+    );
+    for name in [".vscode", ".gemini", ".envrc", "GEMINI.md"] {
+        assert!(fs::symlink_metadata(root.join(name)).is_err(), "{name}: {ran:?}");
+        assert!(ran.blocked.iter().any(|what| what.contains(name)), "{name}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_path_that_the_approval_names_can_be_written() {
+    let world = World::new();
+    fs::write(world.root().join(".env"), "A=1").unwrap();
+    let named = |name: &str| Access { writes: vec![world.root().join(name)], ..Access::new(Level::Work) };
+    let ran = world.run("echo A=2 > .env", &named(".env"));
+    assert_eq!(fs::read_to_string(world.root().join(".env")).unwrap(), "A=2\n", "{ran:?}");
+    let ran = world.run("mkdir .vscode && touch .vscode/x .envrc", &named(".vscode"));
+    assert!(world.root().join(".vscode/x").exists(), "{ran:?}");
+    assert!(!world.root().join(".envrc").exists(), "{ran:?}");
+}
+
+#[test]
+fn services_of_this_machine_are_out_of_reach() {
+    let world = World::new();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let unix = UnixListener::bind(world.beside("service.sock")).unwrap();
+    let inside = UnixListener::bind(world.root().join("own.sock")).unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    unix.set_nonblocking(true).unwrap();
+    drop(inside);
+    let port = tcp.local_addr().unwrap().port();
+    let script = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/{port} && echo REACHED; python3 -c '
+import socket
+for address in [\"{}\"]:
+    try:
+        socket.socket(socket.AF_UNIX).connect(address); print(\"REACHED\")
+    except OSError as error: print(error)
+for family, kind in [(socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET6, socket.SOCK_DGRAM)]:
+    try:
+        socket.socket(family, kind).sendto(b\"x\", (\"198.51.100.1\" if family == socket.AF_INET else \"2001:db8::1\", 53)); print(\"REACHED\")
+    except OSError as error: print(error)
+'",
+        world.beside("service.sock").display()
+    );
+    for level in [Level::Look, Level::Work] {
+        let ran = world.run(&script, &Access::new(level));
+        assert!(!ran.text.contains("REACHED"), "{ran:?}");
+    }
+    assert!(tcp.accept().is_err() && unix.accept().is_err(), "somebody came through");
+}
+
+#[test]
+fn programs_can_talk_to_themselves() {
+    let world = World::new();
+    let ran = world.work(
+        "python3 -c '
+import socket
+listener = socket.create_server((\"127.0.0.1\", 0))
+socket.create_connection(listener.getsockname()).sendall(b\"x\")
+print(listener.accept()[0].recv(1))'",
+    );
+    assert!(ran.text.contains("b'x'"), "{ran:?}");
+}
+
+#[test]
+fn there_is_no_way_to_more_rights() {
+    let world = World::new();
+    let ran = world.work(
+        "unshare -Ur true && echo GOT; mount -t tmpfs x /tmp && echo GOT; mount -o remount,rw /usr && echo GOT; \
+         umount /tmp && echo GOT; umount .env && echo GOT; chroot . true && echo GOT; nsenter -t 1 -m true && echo GOT; \
+         strace -p 1 && echo GOT; grep Cap /proc/self/status",
+    );
+    assert!(!ran.text.contains("GOT"), "{ran:?}");
+    assert!(
+        ran.text.contains("CapBnd:\t0000000000000000") && ran.text.contains("CapPrm:\t0000000000000000"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn exit_codes_and_signals_pass_through() {
+    let world = World::new();
+    assert_eq!(world.look("exit 7").code, Some(7));
+    let (mut command, _launch) = world.command("kill -TERM $$", &Access::new(Level::Look));
+    assert_eq!(std::os::unix::process::ExitStatusExt::signal(&command.status().unwrap()), Some(15));
+    assert_eq!(world.look("no-such-program").code, Some(127));
+}
+
+#[test]
+fn what_a_command_leaves_running_goes_on_and_ends_with_the_server() {
+    let world = World::new();
+    // The server is a shell that starts the confined program and is killed.
+    let (command, _launch) = world
+        .command("touch started; nohup sleep 600 >/dev/null 2>&1 & echo left", &Access::new(Level::Work));
+    let output = { command }.output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "left\n");
+    let mut found = String::new();
+    let marked = format!("{}", world.root().display());
+    let first = || {
+        let entries =
+            fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        entries.filter(|name| name.parse::<u32>().is_ok()).find(|pid| {
+            let mut line = Vec::new();
+            let read = fs::File::open(format!("/proc/{pid}/cmdline"))
+                .and_then(|mut file| file.read_to_end(&mut line));
+            read.is_ok()
+                && String::from_utf8_lossy(&line).contains(&marked)
+                && String::from_utf8_lossy(&line).contains("__confined")
+        })
+    };
+    found.extend(first());
+    assert!(!found.is_empty(), "the first process of the namespace watches over what is left");
+    let pid = rustix::process::Pid::from_raw(found.parse().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while first().is_some() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(first().is_none());
+}
+
+#[test]
+fn a_home_that_is_the_workspace_hides_its_secrets() {
+    let mut world = World::new();
+    world.workspace.roots = vec![world.beside("home")];
+    for level in [Level::Look, Level::Work] {
+        let ran = world.run("ls -a; cat .ssh/id_rsa", &Access::new(level));
+        assert!(ran.code == Some(1) && !ran.text.contains("private key"), "{ran:?}");
+    }
+}

@@ -1,0 +1,138 @@
+//! The environment that the program was started with, kept where no other process can read it.
+//!
+//! The kernel shows what a process was started with to every process of the same user, in `/proc/PID/environ`, and a
+//! command that was approved is such a process. So a program that is started with secrets starts itself again without
+//! them, hands them over in memory, and makes itself unreadable.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use rustix::fs::{MemfdFlags, memfd_create};
+
+/// Names the open file that holds the variables that were taken out.
+const HANDED_OVER: &str = "ATTACHE_ENVIRONMENT_FD";
+
+/// Parts of the names of variables that hold secrets.
+const SECRET_NAMES: &[&str] =
+    &["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE", "PRIVATE", "SIGNING", "SESSION"];
+
+static VARIABLES: OnceLock<HashMap<String, String>> = OnceLock::new();
+
+/// The value of a variable, if it is set and text.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    variables().get(name).cloned()
+}
+
+/// All variables that are text.
+pub(crate) fn variables() -> &'static HashMap<String, String> {
+    VARIABLES.get_or_init(|| texts(std::env::vars_os()))
+}
+
+/// Hides the secrets of this process from all others. Has to be called before the first thread starts.
+pub(crate) fn hide_secrets() {
+    // The kernel may refuse it to nobody; and without it everything else still holds.
+    let _ = nix::sys::prctl::set_dumpable(false);
+    if let Some(handle) = std::env::var_os(HANDED_OVER) {
+        let inherited = std::env::vars_os().filter(|(name, _)| name != HANDED_OVER);
+        let taken_out =
+            handle.to_str().and_then(|number| number.parse().ok()).map(take_over).unwrap_or_default();
+        // Nothing has asked for a variable yet.
+        let _ = VARIABLES.set(texts(inherited.chain(taken_out)));
+        return;
+    }
+    let (secret, plain): (Vec<_>, Vec<_>) =
+        std::env::vars_os().partition(|(name, value)| is_secret(name, value));
+    if !secret.is_empty() {
+        start_again(&secret, plain);
+    }
+}
+
+/// Returns only if it cannot be done; the secrets then stay where they are, unreadable for all but root.
+fn start_again(secret: &[(OsString, OsString)], plain: Vec<(OsString, OsString)>) {
+    let Ok(program) = std::env::current_exe() else { return };
+    // Inherited by the program that takes the place of this one.
+    let Ok(memory) = memfd_create("environment", MemfdFlags::empty()) else { return };
+    let mut memory = File::from(memory);
+    let mut text = Vec::new();
+    for (name, value) in secret {
+        text.extend_from_slice(name.as_bytes());
+        text.push(b'=');
+        text.extend_from_slice(value.as_bytes());
+        text.push(0);
+    }
+    if memory.write_all(&text).is_err() {
+        return;
+    }
+    let mut arguments = std::env::args_os();
+    let own_name = arguments.next().unwrap_or_else(|| program.clone().into());
+    let _ = Command::new(&program)
+        .arg0(own_name)
+        .args(arguments)
+        .env_clear()
+        .envs(plain)
+        .env(HANDED_OVER, memory.as_raw_fd().to_string())
+        .exec();
+}
+
+/// Reads what was handed over, and closes it, so that no child inherits it.
+fn take_over(handle: i32) -> Vec<(OsString, OsString)> {
+    let mut text = Vec::new();
+    let read = File::open(format!("/proc/self/fd/{handle}")).and_then(|mut file| file.read_to_end(&mut text));
+    let _ = nix::unistd::close(handle);
+    if read.is_err() {
+        return Vec::new();
+    }
+    let entries = text.split(|byte| *byte == 0).filter_map(|entry| {
+        let at = entry.iter().position(|byte| *byte == b'=')?;
+        Some((OsString::from_vec(entry[..at].to_vec()), OsString::from_vec(entry[at + 1..].to_vec())))
+    });
+    entries.collect()
+}
+
+/// Addresses with a password count; those of proxies are read by the HTTP client itself, so they stay.
+fn is_secret(name: &OsStr, value: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_ascii_uppercase();
+    let value = value.to_string_lossy();
+    let in_address =
+        value.split("://").skip(1).any(|rest| rest.split('/').next().unwrap_or_default().contains('@'));
+    !name.ends_with("_PROXY")
+        && (in_address || SECRET_NAMES.iter().any(|part| name.contains(part)))
+        && !name.ends_with("_FILE")
+        && name != "SSH_AUTH_SOCK"
+}
+
+fn texts(variables: impl Iterator<Item = (OsString, OsString)>) -> HashMap<String, String> {
+    // What is not text is nothing that we know.
+    variables
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_known_by_name_or_by_a_password_in_an_address() {
+        for (name, value, expected) in [
+            ("GEMINI_API_KEY", "x", true),
+            ("ATTACHE_TOKEN", "x", true),
+            ("ATTACHE_PUSH_SIGNING_KEY", "x", true),
+            ("AWS_SECRET_ACCESS_KEY", "x", true),
+            ("DATABASE_URL", "postgres://me:pw@host/db", true),
+            ("DATABASE_URL", "postgres://host/a@b", false),
+            ("HTTPS_PROXY", "http://me:pw@proxy", false),
+            ("ATTACHE_TOKEN_FILE", "/x", false),
+            ("PATH", "/bin", false),
+        ] {
+            assert_eq!(is_secret(name.as_ref(), value.as_ref()), expected, "{name}");
+        }
+    }
+}
