@@ -7,7 +7,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Answer, CallId, CallPhase, CallProgress, Fault, Message, Part, PartContent, Progress, Verdict};
+use crate::{
+    Answer, CallId, CallPhase, CallProgress, Fault, Message, Part, PartContent, Progress, Verdict,
+    visible_line,
+};
 
 /// The choice that stops a call.
 const REFUSAL: &str = "cancel";
@@ -94,16 +97,16 @@ fn read_text(text: &str, open: &[&CallProgress], answers: &mut Vec<(CallId, Answ
     }
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let named = line.rsplit_once(':').map(|(call, word)| (call.trim(), word.trim()));
-        let named = named.filter(|(call, _)| open.iter().any(|asked| asked.id.0 == *call));
+        let named = named.filter(|(call, _)| open.iter().any(|asked| is_called(asked, call)));
         let everyone = line.rsplit_once(':').filter(|(whom, _)| whom.trim().eq_ignore_ascii_case(ALL));
         let (word, calls): (&str, Vec<_>) = match (named, everyone) {
-            (Some((call, word)), _) => (word, open.iter().filter(|asked| asked.id.0 == call).collect()),
+            (Some((call, word)), _) => (word, open.iter().filter(|asked| is_called(asked, call)).collect()),
             (None, Some((_, word))) => (word.trim(), open.iter().collect()),
             (None, None) => (line, open.iter().collect()),
         };
         // To agree to several things with one word may be more than was meant; to leave them all is not.
         if named.is_none() && everyone.is_none() && open.len() > 1 && !runs_nothing(word, &calls) {
-            let calls: Vec<_> = open.iter().map(|asked| asked.id.0.as_str()).collect();
+            let calls: Vec<_> = open.iter().map(|asked| visible_line(&asked.id.0)).collect();
             let what = format!(
                 "must say which call it is about, because several wait ({}): `CALL: {word}` for one, `{ALL}: {word}` for \
                  all of them",
@@ -117,6 +120,11 @@ fn read_text(text: &str, open: &[&CallProgress], answers: &mut Vec<(CallId, Answ
         }
     }
     Ok(())
+}
+
+/// A person names a call as it was shown.
+fn is_called(asked: &CallProgress, name: &str) -> bool {
+    asked.id.0 == name || visible_line(&asked.id.0) == name
 }
 
 fn runs_nothing(word: &str, calls: &[&&CallProgress]) -> bool {

@@ -8,7 +8,7 @@ use crate::answer::{ANSWERING, MODIFYING};
 use crate::{
     Answer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, Ending, Fact, Fault, FinishedCall,
     Message, MessageId, Metadata, Opened, Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase,
-    TurnPhase, Usage, Verdict, Work,
+    TurnPhase, Usage, Verdict, Work, visible_line,
 };
 
 /// One change wished for on one task.
@@ -138,11 +138,14 @@ impl Progress {
     fn still_open(&self, work: &Work) -> Message {
         let open = work.calls.iter().filter(|call| call.phase == CallPhase::Asked);
         let open: Vec<_> = open
-            .map(|call| format!("\n{}: answer with one of: {}", call.id.0, call.choices.join(", ")))
+            .map(|call| {
+                format!("\n{}: answer with one of: {}", visible_line(&call.id.0), call.choices.join(", "))
+            })
             .collect();
         let text = format!("I still need your answer before I go on:\n{}", open.concat());
         let id = MessageId::from(format!("ask-{}-{}-{}", work.rounds, self.head, self.task));
-        Message::from_agent(id, self.context.clone(), Some(self.task.clone()), text)
+        let message = Message::from_agent(id, self.context.clone(), Some(self.task.clone()), text);
+        Message { metadata: Some(work.open_calls()), ..message }
     }
 
     /// An answer counts once, to a question that is open, and only with what was offered.

@@ -10,7 +10,9 @@
 
 mod access;
 mod answer;
+mod approval;
 mod artifact;
+mod bare_words;
 mod card;
 mod cast;
 mod circles;
@@ -32,11 +34,14 @@ mod state;
 mod summary;
 mod update;
 mod view;
+mod visible;
 mod wishes;
 mod work;
 
 pub use access::{Access, Level};
+pub use approval::{APPROVAL, OPEN_CALLS};
 pub use artifact::Artifact;
+pub use bare_words::answerer;
 pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,
     Capabilities, OAuthFlow, SecurityRequirement, SecurityScheme, SecuritySchemeKind,
@@ -70,6 +75,9 @@ pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use update::{Update, closes, is_shown, update_of};
 pub use view::{Change, Grant, PlacedExchange, TaskView, Told, Untold};
+pub use visible::{
+    is_hidden, terminal_safe, terminal_safe_value, visible, visible_again, visible_line, visible_value,
+};
 pub use wishes::Wishes;
 pub use work::{CallPhase, CallProgress, CallStep, Settlement, Work};
 

@@ -182,11 +182,15 @@ impl TaskView {
             | Fact::CancelRequested => {}
             Fact::ModelAnswered(answer) => self.take_model_answer(answer),
             Fact::ModelChosen { model } => self.chosen_model = Some(model.clone()),
-            Fact::CallAnswered { call, answer } => self.take_answer(call, answer),
+            Fact::CallAnswered { call, answer } => {
+                self.take_answer(call, answer);
+                self.record_answer(event, call, answer);
+            }
             Fact::ContextGiven(given) => self.place(Exchange::User(given.contents.clone())),
             Fact::ContextReduced(reduction) => self.reduce(reduction),
             Fact::CallFinished(finished) => self.take_result(finished),
             Fact::PersonAsked { message } => {
+                self.keep_answer_message();
                 self.enter(TaskState::InputRequired, Some(message.clone()), event.at);
             }
             Fact::MessageReceived { message, .. } => {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use attache_domain::{
     Answer, CallId, CancelTask, Cursor, Digest, Ending, Event, Fault, Gap, GetTask, Intent, ListTasks,
-    Manner, Message, MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId,
-    TaskKey, TaskState, TaskSummary, TaskView, TurnPhase,
+    Message, MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId, TaskKey,
+    TaskState, TaskSummary, TaskView, TurnPhase, answerer,
 };
 use attache_store::{Append, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
@@ -391,8 +391,8 @@ impl SessionService {
         if manner.sameness == Sameness::Id {
             hot.with_progress(|progress| refuse_another(progress, &message.id, &digest))?;
         }
-        let said = hot.with_progress(|progress| read(progress, &message, &digest))?;
-        let by = answerer(scope, &manner, &message.id);
+        let by = answerer(scope, manner.client.as_deref(), &message.id);
+        let said = read(&hot.view(), &message, &digest, &by)?;
         let sign = |(call, answer): (CallId, Answer)| {
             let message = Some((message.id.clone(), digest.clone()));
             (call, Answer { message, by: Some(by.clone()), ..answer })
@@ -494,22 +494,17 @@ enum Said {
 }
 
 /// A message that the task knows already is handed on as it is: whoever decides recognises it.
-fn read(progress: &Progress, message: &Message, digest: &Digest) -> Result<Said, Fault> {
+fn read(view: &TaskView, message: &Message, digest: &Digest, by: &str) -> Result<Said, Fault> {
+    let progress = &view.progress;
     let is_known = progress.received.iter().any(|(id, seen)| *id == message.id && seen == digest);
     if !is_known && let Some((answering, rest)) = Progress::answers_apart(message) {
-        let answers = progress.answers_in(&answering)?;
+        let answers = view.answers_in(&answering, by, now())?;
         return Ok(Said::Answers { answers, rest });
     }
     if is_known || !progress.waits_for_person() || message.command.is_some() {
         return Ok(Said::Prompt(message.clone()));
     }
-    Ok(Said::Answers { answers: progress.answers_in(message)?, rest: None })
-}
-
-/// How others are told who answered.
-fn answerer(scope: &Scope, manner: &Manner, message: &MessageId) -> String {
-    let client = manner.client.as_deref().map(|client| format!(" ({client})")).unwrap_or_default();
-    format!("{}{client} in the message {message}", scope.owner)
+    Ok(Said::Answers { answers: view.answers_in(message, by, now())?, rest: None })
 }
 
 fn record_fault(error: RecordError) -> Fault {

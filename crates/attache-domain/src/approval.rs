@@ -1,0 +1,126 @@
+//! Approvals as people read them: which calls a question is about, and who answered what.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::{
+    Answer, CallId, CallPhase, Event, Message, MessageId, Metadata, Part, Proposal, Shown, TaskState,
+    TaskView, Verdict, Work, terminal_safe, visible, visible_line,
+};
+
+/// Member of a question's metadata: the calls it is about, each with its id and the choices that it takes. A client that
+/// answers names the call it has shown, and so cannot answer another one by mistake.
+pub const OPEN_CALLS: &str = "attache/open-calls";
+
+/// Member of the metadata of a message in a task's history: which call was answered, how, by whom and when.
+pub const APPROVAL: &str = "attache/approval";
+
+impl Work {
+    /// The metadata of a message that asks about every open call.
+    pub fn open_calls(&self) -> Metadata {
+        let open = self.calls.iter().filter(|call| call.phase == CallPhase::Asked);
+        let open = open.map(|call| json!({ "call": call.id.0, "choices": call.choices }));
+        Metadata::from_iter([(OPEN_CALLS.to_owned(), open.collect())])
+    }
+}
+
+impl Proposal {
+    /// What would be done, for a person: on a few lines, with hidden characters written out. An edit is named and not
+    /// shown.
+    pub fn in_words(&self) -> String {
+        let words = match &self.shown {
+            Shown::Edit { path, .. } => format!("change {}", visible_line(&path.to_string_lossy())),
+            Shown::Exec { command, directory, .. } => {
+                format!("run in {}:\n{}", visible_line(&directory.to_string_lossy()), visible(command))
+            }
+            Shown::Mcp { server, tool, .. } => {
+                format!("use {} of the server {}", visible_line(tool), visible_line(server))
+            }
+            Shown::Info { prompt, urls } => format!("{} {}", visible(prompt), visible_line(&urls.join(" "))),
+            Shown::Questions { .. } => String::new(),
+            Shown::Plain { summary } => visible(summary).into_owned(),
+        };
+        words + &self.input_in_words()
+    }
+
+    /// What a tool of an MCP server is given, because nothing else says what it would do; empty for other tools.
+    pub fn input_in_words(&self) -> String {
+        if !matches!(self.shown, Shown::Mcp { .. }) || self.input.is_empty() {
+            return String::new();
+        }
+        let input = serde_json::to_string_pretty(&self.input).unwrap_or_default();
+        format!(" with\n{}", visible(&input))
+    }
+}
+
+impl TaskView {
+    /// Puts the answer into the history, right behind its question. While the task still shows the question, the answer
+    /// takes its place, so that the client that sent it reads at once what it has approved.
+    pub(crate) fn record_answer(&mut self, event: &Event, call: &CallId, answer: &Answer) {
+        let message = Arc::new(self.answer_message(event, call, answer));
+        if self.status.state == TaskState::InputRequired {
+            self.history.extend(self.status.message.replace(message));
+        } else {
+            self.history.push(message);
+        }
+    }
+
+    /// The status of a task that asks again still shows an answer: it belongs into the history.
+    pub(crate) fn keep_answer_message(&mut self) {
+        let answered = |message: &Message| {
+            message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(APPROVAL))
+        };
+        self.history.extend(self.status.message.take_if(|message| answered(message)));
+    }
+
+    fn answer_message(&self, event: &Event, call: &CallId, answer: &Answer) -> Message {
+        let record = self.cast.find(call);
+        let tool = record.map_or("a tool", |record| record.call.name.as_str());
+        let by = answer.by.as_deref().unwrap_or("the user");
+        let at = format!("{:.3}", event.at);
+        let proposal = record.and_then(|record| record.proposal.as_ref());
+        let mut text = format!(
+            "{} by {}: {} ({}), {}",
+            verb(answer),
+            visible_line(by),
+            visible_line(tool),
+            visible_line(&call.0),
+            visible_line(&answer.choice),
+        );
+        for words in [proposal.map(|proposal| proposal.in_words()), said(answer)].into_iter().flatten() {
+            if !words.is_empty() {
+                text.push('\n');
+                text.push_str(&words);
+            }
+        }
+        let id = MessageId::from(format!("approval-{}-{}", event.seq, self.task));
+        let mut message = Message::from_agent(id, self.context.clone(), Some(self.task.clone()), "");
+        message.parts = vec![Part::text(text)];
+        let approval = json!({
+            "call": call.0, "tool": tool, "choice": answer.choice, "by": by, "at": at,
+            "message": answer.message.as_ref().map(|(message, _)| message.as_str()),
+        });
+        message.metadata = Some(Metadata::from_iter([(APPROVAL.to_owned(), approval)]));
+        message
+    }
+}
+
+fn verb(answer: &Answer) -> &'static str {
+    match answer.verdict {
+        Verdict::Proceed if answer.answers.is_some() => "Answered",
+        Verdict::Proceed if answer.new_content.is_some() => "Approved with changed content",
+        Verdict::Proceed => "Approved",
+        Verdict::Refuse => "Refused",
+        Verdict::Skip => "Left out",
+        Verdict::Modify => "Changed, to be asked about again,",
+    }
+}
+
+/// What the person said to a question of a tool.
+fn said(answer: &Answer) -> Option<String> {
+    match answer.answers.as_ref()? {
+        Value::String(text) => Some(terminal_safe(text).into_owned()),
+        other => Some(terminal_safe(&other.to_string()).into_owned()),
+    }
+}

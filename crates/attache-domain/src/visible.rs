@@ -1,0 +1,183 @@
+//! Text that a person approves, with every character that could hide or disguise something written out.
+//!
+//! A hidden character is shown as `\u{…}` with its number in hexadecimal, as Rust writes it: an escape character is
+//! `\u{1b}`, a carriage return `\u{d}`. Nothing is removed, because a shell still runs what a terminal does not draw.
+//! Backslashes are left alone, except directly before an escape or before the letters `u{`: there every backslash is
+//! doubled, so that text which spells out an escape is told apart from the character itself. Two different texts are
+//! therefore never shown alike.
+//!
+//! [`visible`] is for text in lines and keeps line feeds and tabs; [`visible_line`] is for names and keeps neither.
+//! [`terminal_safe`] is for the words of a model, which are read and not approved: it leaves out the joiners and spaces
+//! that some languages and emoji need, and may be applied piece by piece.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::{Proposal, Shown};
+
+/// `text` in lines, with all that is not plainly visible written out.
+///
+/// ```
+/// use attache_domain::visible;
+///
+/// assert_eq!(visible("ls src\u{1b}]; touch P; :\u{7}"), r"ls src\u{1b}]; touch P; :\u{7}");
+/// assert_eq!(visible("a\tb\nc"), "a\tb\nc");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    written_out(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
+}
+
+/// The same on one line: line feeds and tabs are written out, too.
+pub fn visible_line(text: &str) -> Cow<'_, str> {
+    written_out(text, is_hidden)
+}
+
+/// Text that a terminal prints without being steered by it. Every character is written by itself, so the pieces of a text
+/// may be given one after the other.
+pub fn terminal_safe(text: &str) -> Cow<'_, str> {
+    let steers = |character: char| {
+        (character.is_control() && !matches!(character, '\n' | '\t')) || turns_direction(character)
+    };
+    one_by_one(text, steers)
+}
+
+/// `text` in lines, which the program that sent it may have made [`visible`] before: what is hidden is written out, and
+/// what is written out stays as it is.
+pub fn visible_again(text: &str) -> Cow<'_, str> {
+    one_by_one(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
+}
+
+/// Every text in `value`, also the names of members, as [`visible`] shows it.
+pub fn visible_value(value: &Value) -> Value {
+    each_text(value, visible)
+}
+
+/// Every text in `value`, also the names of members, as [`terminal_safe`] shows it.
+pub fn terminal_safe_value(value: &Value) -> Value {
+    each_text(value, terminal_safe)
+}
+
+fn each_text(value: &Value, show: fn(&str) -> Cow<'_, str>) -> Value {
+    match value {
+        Value::String(text) => show(text).into_owned().into(),
+        Value::Array(items) => items.iter().map(|item| each_text(item, show)).collect(),
+        Value::Object(members) => {
+            let shown = members.iter().map(|(name, value)| (show(name).into_owned(), each_text(value, show)));
+            Value::Object(shown.collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// A person who reads `character` may take it for nothing, for a blank, or for another place in the text.
+pub fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || turns_direction(character)
+        || draws_nothing(character)
+        || is_odd_blank(character)
+}
+
+impl Proposal {
+    /// What a person is shown of it holds hidden characters, so that it can be agreed to only as it is, and once.
+    pub fn hides_something(&self) -> bool {
+        let line = |text: &str| text.contains(is_hidden);
+        let lines = |text: &str| text.contains(|it| is_hidden(it) && !matches!(it, '\n' | '\t'));
+        match &self.shown {
+            // A file may end its lines as Windows does; its diff shows that, and "always" says nothing about content.
+            Shown::Edit { path, diff, .. } => {
+                line(&path.to_string_lossy())
+                    || diff.split('\n').any(|it| lines(it.strip_suffix('\r').unwrap_or(it)))
+            }
+            Shown::Exec { command, directory, .. } => lines(command) || line(&directory.to_string_lossy()),
+            Shown::Mcp { server, tool, title } => {
+                [server, tool, title].into_iter().any(|text| line(text))
+                    || self.input.iter().any(|(name, value)| line(name) || value_hides(value))
+            }
+            Shown::Info { prompt, urls } => lines(prompt) || urls.iter().any(|url| line(url)),
+            Shown::Plain { summary } => lines(summary),
+            Shown::Questions { .. } => false,
+        }
+    }
+}
+
+fn value_hides(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(|it| is_hidden(it) && !matches!(it, '\n' | '\t')),
+        Value::Array(items) => items.iter().any(value_hides),
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| name.contains(is_hidden) || value_hides(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn written_out(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&hides) && !text.contains(r"\u{") {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    // Backslashes that were read and not written yet.
+    let mut backslashes = 0;
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        if character == '\\' {
+            backslashes += 1;
+            continue;
+        }
+        let hidden = hides(character);
+        let looks_written_out = character == 'u' && rest.as_str().starts_with('{');
+        let each = if hidden || looks_written_out { 2 } else { 1 };
+        shown.extend(std::iter::repeat_n('\\', backslashes * each));
+        backslashes = 0;
+        if hidden { write_out(character, &mut shown) } else { shown.push(character) }
+    }
+    shown.extend(std::iter::repeat_n('\\', backslashes));
+    shown.into()
+}
+
+fn one_by_one(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&hides) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if hides(character) { write_out(character, &mut shown) } else { shown.push(character) }
+    }
+    shown.into()
+}
+
+fn write_out(character: char, shown: &mut String) {
+    let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
+}
+
+/// Marks, embeddings, overrides and isolates of the bidirectional algorithm, the deprecated ones included.
+fn turns_direction(character: char) -> bool {
+    matches!(character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
+}
+
+/// Zero-width characters, fillers, variation selectors, tags, format controls and characters that are none.
+fn draws_nothing(character: char) -> bool {
+    let is_none = u32::from(character) & 0xfffe == 0xfffe || matches!(character, '\u{fdd0}'..='\u{fdef}');
+    is_none
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{70f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffc}'
+            | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Drawn as a blank, or as the end of a line, and neither to a shell.
+fn is_odd_blank(character: char) -> bool {
+    matches!(
+        character,
+        '\u{a0}' | '\u{1680}' | '\u{2000}'
+            ..='\u{200a}' | '\u{2028}' | '\u{2029}' | '\u{202f}' | '\u{205f}' | '\u{2800}' | '\u{3000}'
+    )
+}
+
+#[cfg(test)]
+mod tests;

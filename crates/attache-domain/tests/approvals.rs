@@ -1,0 +1,180 @@
+//! Bare words count for the question that their sender has read; who answered stands in the history.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use attache_domain::{
+    APPROVAL, AnswerEnd, CallId, Digest, Ending, Event, Fact, Fault, Intent, Message, MessageId, ModelAnswer,
+    Opening, Proposal, ProposedCall, ReplyShape, Role, Said, Scope, Seq, Shown, TaskState, TaskView,
+    Timestamp, ToolCall, Usage, Utterance, answerer,
+};
+use serde_json::Map;
+
+struct Task {
+    view: TaskView,
+    now: Timestamp,
+}
+
+impl Task {
+    /// The model wants a call, and a person is asked about it.
+    fn asking(call: &str) -> Self {
+        let opening = Opening {
+            task: "t".into(),
+            scope: Scope::new("", "me"),
+            context: "c".into(),
+            message: said("m", "do it"),
+            digest: Digest("0".into()),
+            reply: ReplyShape::Task,
+            metadata: None,
+            ending: Ending::Completes,
+        };
+        let now = Timestamp::UNIX_EPOCH;
+        let event = Event { seq: Seq(1), at: now, fact: opening.decide() };
+        let mut task = Self { view: TaskView::open(&event).unwrap(), now };
+        task.record(Fact::TurnStarted { turn: 1, model: None });
+        task.asks(call);
+        task
+    }
+
+    fn asks(&mut self, call: &str) {
+        let id = CallId(call.into());
+        let wanted = ToolCall { id: id.clone(), name: "tool".into(), input: Map::new() };
+        let said = vec![Said { what: Utterance::Call(wanted), opaque: None }];
+        let (model, usage, end) = ("m".into(), Usage::default(), AnswerEnd::Done);
+        self.record(Fact::ModelAnswered(Box::new(ModelAnswer { model, said, usage, end })));
+        self.proposes(&id);
+    }
+
+    fn proposes(&mut self, call: &CallId) {
+        let shown = Shown::Plain { summary: format!("do {} \u{200b}", call.0) };
+        let proposal = Arc::new(Proposal { input: Map::new(), effects: Vec::new(), shown });
+        let choices = ["proceed_once", "modify_with_editor", "cancel"].map(str::to_owned).to_vec();
+        let (alone, why) = (false, String::new());
+        self.record(Fact::CallProposed(Box::new(ProposedCall {
+            call: call.clone(),
+            proposal,
+            alone,
+            choices,
+            why,
+        })));
+        let message = Message::from_agent(format!("ask-{}", call.0).into(), "c".into(), None, "May I?");
+        self.record(Fact::PersonAsked { message: message.into() });
+    }
+
+    fn record(&mut self, fact: Fact) {
+        self.push(Intent::Record(fact)).unwrap();
+    }
+
+    fn push(&mut self, intent: Intent) -> Result<(), Fault> {
+        for fact in self.view.decide(intent)? {
+            let seq = self.view.progress.head.next();
+            self.view.apply(&Event { seq, at: self.now, fact });
+        }
+        Ok(())
+    }
+
+    /// A client sends this; what it is told if it does not count.
+    fn hears(&mut self, client: &str, id: &str, text: &str) -> Result<(), String> {
+        let by = answerer(&Scope::new("", "me"), Some(client), &MessageId::from(id));
+        let answers =
+            self.view.answers_in(&said(id, text), &by, self.now).map_err(|fault| fault.to_string())?;
+        let sign = |(call, answer)| (call, attache_domain::Answer { by: Some(by.clone()), ..answer });
+        let answers = answers.into_iter().map(sign).collect();
+        self.push(Intent::Answer { answers, prompt: None }).map_err(|fault| fault.to_string())
+    }
+
+    fn finishes(&mut self, call: &str) {
+        self.record(Fact::WorkResumed);
+        let call = CallId(call.into());
+        self.record(Fact::CallStarted { call: call.clone(), digest: Digest("0".into()) });
+        self.record(Fact::CallFinished(Box::new(attache_domain::FinishedCall {
+            call,
+            outcome: attache_domain::CallOutcome::Succeeded,
+            output: Vec::new(),
+            summary: String::new(),
+            diff: None,
+        })));
+    }
+
+    fn waits(&mut self, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+    }
+
+    fn history(&self) -> Vec<String> {
+        self.view.history.iter().map(|message| message.text()).collect()
+    }
+}
+
+fn said(id: &str, text: &str) -> Message {
+    Message { role: Role::User, ..Message::from_agent(id.into(), "c".into(), None, text) }
+}
+
+/// One client has answered about `one`, and `two` is asked about now.
+fn moved_on() -> Task {
+    let mut task = Task::asking("one");
+    task.waits(60);
+    task.hears("ann", "m1", "yes").unwrap();
+    task.finishes("one");
+    task.asks("two");
+    task
+}
+
+#[test]
+fn a_bare_yes_of_another_client_right_after_the_question_changed_is_refused_with_the_question() {
+    let mut task = moved_on();
+    task.waits(9);
+    let refused = task.hears("bob", "m2", "yes").unwrap_err();
+    for words in ["me (ann)", "(one, proceed_once)", r"tool (two): do two \u{200b}", "`two: proceed_once`"] {
+        assert!(refused.contains(words), "{words} in {refused}");
+    }
+    assert!(task.hears("bob", "m3", "all: yes").is_err(), "this names no call either");
+    assert!(task.hears("bob", "m4", "two: yes").is_ok());
+}
+
+#[test]
+fn bare_words_count_for_the_client_that_answered_before_and_for_all_after_a_while() {
+    assert!(moved_on().hears("ann", "m2", "yes").is_ok());
+    let mut task = moved_on();
+    task.waits(10);
+    assert!(task.hears("bob", "m2", "yes").is_ok());
+    assert!(Task::asking("one").hears("bob", "m2", "yes").is_ok(), "nobody has answered before");
+}
+
+#[test]
+fn a_bare_no_runs_nothing_and_always_counts() {
+    assert!(moved_on().hears("bob", "m2", "no").is_ok());
+}
+
+#[test]
+fn an_edit_that_another_client_has_changed_is_another_question() {
+    let mut task = Task::asking("one");
+    let by = Some("me (ann) in the message m1".to_owned());
+    let answer = attache_domain::Answer {
+        choice: "modify_with_editor".into(),
+        verdict: attache_domain::Verdict::Modify,
+        new_content: Some("other".into()),
+        answers: None,
+        message: None,
+        by,
+    };
+    task.push(Intent::Answer { answers: vec![(CallId("one".into()), answer)], prompt: None }).unwrap();
+    task.proposes(&CallId("one".into()));
+    assert!(task.hears("bob", "m2", "yes").is_err());
+    assert!(task.hears("ann", "m3", "yes").is_ok());
+}
+
+#[test]
+fn an_answer_stands_behind_its_question_with_its_author() {
+    let mut task = Task::asking("one");
+    task.hears("ann", "m1", "yes").unwrap();
+    let status = &task.view.status;
+    let told = status.message.as_ref().unwrap();
+    let text = "Approved by me (ann) in the message m1: tool (one), proceed_once\ndo one \\u{200b}";
+    assert_eq!((status.state, told.text().as_str()), (TaskState::InputRequired, text), "told at once");
+    task.finishes("one");
+    assert_eq!(task.history(), ["do it", "May I?", text]);
+    let approval = &task.view.history[2].metadata.as_ref().unwrap()[APPROVAL];
+    assert_eq!(approval["at"], "1970-01-01T00:00:00.000Z");
+    assert_eq!((&approval["call"], &approval["choice"]), (&"one".into(), &"proceed_once".into()));
+}
