@@ -1,6 +1,6 @@
 //! Puts questions about calls to people, in words that need nothing but text.
 
-use attache_domain::{Fact, Shown};
+use attache_domain::{Fact, Message, Shown, terminal_safe, visible, visible_line};
 use attache_session::Stopped;
 use serde_json::Value;
 
@@ -21,8 +21,11 @@ impl Performance<'_> {
             let Some(record) = view.cast.find(&asked.id).filter(|_| !asked.choices.is_empty()) else {
                 continue;
             };
-            let shown =
-                record.proposal.as_ref().map(|proposal| describe(&proposal.shown)).unwrap_or_default();
+            let shown = record
+                .proposal
+                .as_ref()
+                .map(|proposal| describe(&proposal.shown) + &proposal.input_in_words());
+            let shown = shown.unwrap_or_default();
             let choices = asked.choices.join(", ");
             let how = match record.proposal.as_ref().map(|proposal| &proposal.shown) {
                 Some(Shown::Questions { .. }) => "Answer in your own words, or with one of",
@@ -31,15 +34,17 @@ impl Performance<'_> {
             let lost = if asked.choices.iter().any(|choice| choice == SKIP) { LOST } else { "" };
             text.push_str(&format!(
                 "\n{} ({}): {shown}\n{lost}{how}: {choices}\n",
-                record.call.name, asked.id.0
+                visible_line(&record.call.name),
+                visible_line(&asked.id.0)
             ));
         }
         if view.cast.asked().count() > 1 {
             text.push_str("\nFor one of these say `CALL: yes`, for all of them `all: yes`.\n");
         }
         let round = view.progress.work.rounds;
-        let message = self.voice.text(&format!("ask-{round}-{}", view.progress.head), text).into();
-        self.journal.record(Fact::PersonAsked { message }).await?;
+        let message = self.voice.text(&format!("ask-{round}-{}", view.progress.head), text);
+        let message = Message { metadata: Some(view.progress.work.open_calls()), ..message };
+        self.journal.record(Fact::PersonAsked { message: message.into() }).await?;
         Ok(Turn::Rests)
     }
 }
@@ -47,12 +52,19 @@ impl Performance<'_> {
 /// What a person reads who has nothing but text.
 fn describe(shown: &Shown) -> String {
     match shown {
-        Shown::Edit { path, diff, .. } => format!("change {}\n{diff}", path.display()),
-        Shown::Exec { command, directory, .. } => format!("run in {}:\n{command}", directory.display()),
-        Shown::Mcp { server, tool, .. } => format!("use {tool} of the server {server}"),
-        Shown::Info { prompt, urls } => format!("{prompt} {}", urls.join(" ")),
-        Shown::Questions { questions } => questions_in_words(questions),
-        Shown::Plain { summary } => summary.clone(),
+        Shown::Edit { path, diff, .. } => {
+            format!("change {}\n{}", visible_line(&path.to_string_lossy()), visible(diff))
+        }
+        Shown::Exec { command, directory, .. } => {
+            format!("run in {}:\n{}", visible_line(&directory.to_string_lossy()), visible(command))
+        }
+        Shown::Mcp { server, tool, .. } => {
+            format!("use {} of the server {}", visible_line(tool), visible_line(server))
+        }
+        Shown::Info { prompt, urls } => format!("{} {}", visible(prompt), visible_line(&urls.join(" "))),
+        // A question is answered and not approved; its words only must not steer a terminal.
+        Shown::Questions { questions } => terminal_safe(&questions_in_words(questions)).into_owned(),
+        Shown::Plain { summary } => visible(summary).into_owned(),
     }
 }
 

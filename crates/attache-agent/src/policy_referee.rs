@@ -81,6 +81,9 @@ impl PolicyReferee {
     /// What comes of an answer, and the rules to keep for good.
     fn take(&self, case: Case<'_>, answer: &Answer) -> Vec<Rule> {
         let Some(choice) = Choice::from_id(&answer.choice) else { return Vec::new() };
+        if !may_last(case) {
+            return Vec::new();
+        }
         let mode = self.terms().mode;
         let (rules, switch, kept) = match rules_for(choice, &self.judged(case, mode)) {
             Outcome::Switch(mode) => (Vec::new(), Some(mode), Vec::new()),
@@ -106,10 +109,15 @@ impl PolicyReferee {
         let offered = choices(&case.proposal.shown, self.options.keeper.is_some()).into_iter();
         let offered = offered.filter(|choice| match choice {
             Choice::ProceedOnce | Choice::ModifyWithEditor | Choice::Cancel => true,
-            _ => !self.options.only_once,
+            _ => !self.options.only_once && may_last(case),
         });
         offered.map(|choice| choice.id().to_owned()).collect()
     }
+}
+
+/// Text with hidden characters is agreed to as it is shown and once: a rule made from it would hide the same.
+fn may_last(case: Case<'_>) -> bool {
+    !case.proposal.hides_something()
 }
 
 impl Referee for PolicyReferee {
@@ -143,5 +151,58 @@ impl Referee for PolicyReferee {
 
     fn recall(&self, case: Case<'_>, answer: &Answer) {
         self.take(case, answer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_domain::{Proposal, Verdict};
+    use attache_tool::{ToolKind, ToolSpec};
+    use serde_json::json;
+
+    use super::*;
+
+    fn answer(choice: &str) -> Answer {
+        Answer {
+            choice: choice.into(),
+            verdict: Verdict::Proceed,
+            new_content: None,
+            answers: None,
+            message: None,
+            by: None,
+        }
+    }
+
+    /// Whether "always" is offered for a command, and whether the command still has to be asked about after it.
+    fn lasts(command: &str) -> (bool, bool) {
+        let tool = ToolSpec {
+            name: "run_shell_command".into(),
+            title: "Shell".into(),
+            description: String::new(),
+            kind: ToolKind::Execute,
+            parameters: json!({}),
+            repeatable: false,
+            parallel: false,
+            origin: None,
+        };
+        // As it is stored: other members may be left out.
+        let shown = json!({"type": "exec", "command": command, "directory": "/w", "programs": ["touch"]});
+        let proposal = json!({"input": {"command": command}, "shown": shown,
+            "effects": [{"run": {"command": command, "directory": "/w"}}]});
+        let proposal: Proposal = serde_json::from_value(proposal).unwrap();
+        let case = Case { tool: &tool, proposal: &proposal };
+        let options = PolicyOptions { roots: vec!["/w".into()], trusted: true, ..PolicyOptions::default() };
+        let referee = PolicyReferee::new(options);
+        let Ruling::Ask { choices, .. } = referee.rule(case) else { panic!("it is asked about") };
+        referee.recall(case, &answer("proceed_always"));
+        let is_asked = matches!(referee.rule(case), Ruling::Ask { .. });
+        (choices.iter().any(|choice| choice.starts_with("proceed_always")), is_asked)
+    }
+
+    #[test]
+    fn what_hides_something_is_agreed_to_once() {
+        assert_eq!(lasts("touch a"), (true, false));
+        assert_eq!(lasts("touch a\u{200b}"), (false, true));
+        assert_eq!(lasts("touch a\u{1b}[8m"), (false, true), "also where an older log says always");
     }
 }

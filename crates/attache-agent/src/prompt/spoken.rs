@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Exchange, Message, Role, Said, TaskView, Told, Utterance};
+use attache_domain::{APPROVAL, Exchange, Message, Metadata, Role, Said, TaskView, Told, Utterance};
 
 /// One item of the conversation as it is told.
 pub(super) enum Item<'a> {
@@ -86,10 +86,12 @@ fn not_in_answers<'a>(
     messages: impl Iterator<Item = &'a Arc<Message>>,
     exchanges: impl Iterator<Item = &'a Exchange>,
 ) -> Option<String> {
-    // Why a turn stopped without an answer is for people.
-    let has_reason =
-        |message: &Message| message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key("reason"));
-    let messages = messages.filter(|message| !has_reason(message));
+    // Why a turn stopped without an answer is for people, and so is who approved what.
+    let is_for_people = |message: &Message| {
+        let holds = |metadata: &Metadata| metadata.contains_key("reason") || metadata.contains_key(APPROVAL);
+        message.metadata.as_ref().is_some_and(holds)
+    };
+    let messages = messages.filter(|message| !is_for_people(message));
     let texts: Vec<String> = match answers(exchanges) {
         Answers::None => messages.map(|message| message.text()).collect(),
         // A model of ours that used tools: only what it said before it did is in the answers.
