@@ -3,30 +3,68 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use attache_domain::{CallOutcome, CallPhase, CallRecord, Content, MOST_LIVE_BYTES, Shown, Verdict};
-use serde_json::Value;
+use attache_domain::{
+    CallOutcome, CallPhase, CallRecord, Content, MOST_LIVE_BYTES, Shown, Verdict, terminal_safe, visible,
+    visible_line, visible_value,
+};
+use serde_json::{Map, Value};
 
 /// Bytes of a description: it is a headline, the input says the rest.
 const MOST_DESCRIBED: usize = 1_000;
 
 const LOST: &str = "The server stopped while this was running, and it is not known whether it took effect: ";
 
+/// Added to what people read first about a call that hides something.
+const HIDING: &str = r" (has hidden characters; they are written out as \u{…})";
+
 /// What the call is about, as far as that is known.
 pub(super) fn description(record: &CallRecord) -> Option<Cow<'_, str>> {
     let described: Cow<'_, str> = match shown(record)? {
-        Shown::Edit { path, .. } => path.to_string_lossy(),
-        Shown::Exec { command, .. } => command.into(),
-        Shown::Mcp { server, tool, .. } => format!("{server}/{tool}").into(),
-        Shown::Info { prompt, .. } => prompt.into(),
-        Shown::Questions { questions } => headlines(questions).into(),
-        Shown::Plain { summary } => summary.into(),
+        Shown::Edit { path, .. } => visible_line(&path.to_string_lossy()).into_owned().into(),
+        Shown::Exec { command, .. } => visible(command),
+        Shown::Mcp { server, tool, .. } => visible_line(&format!("{server}/{tool}")).into_owned().into(),
+        Shown::Info { prompt, .. } => visible(prompt),
+        Shown::Questions { questions } => terminal_safe(&headlines(questions)).into_owned().into(),
+        Shown::Plain { summary } => visible(summary),
     };
-    let described = bounded(described, MOST_DESCRIBED);
+    let mut described = bounded(described, MOST_DESCRIBED);
+    if hides_something(record) {
+        described.to_mut().push_str(HIDING);
+    }
     match record.lost && record.phase == CallPhase::Asked {
         true if described.is_empty() => Some(format!("{LOST}{}", record.call.name).into()),
         true => Some(format!("{LOST}{described}").into()),
         false => Some(described).filter(|described| !described.is_empty()),
     }
+}
+
+/// What the call is given, as the tool understood it. While somebody is asked about it, the texts are written out as the
+/// question shows them; what an edit writes stays what it is, because editors show and change it.
+pub(super) fn input(record: &CallRecord) -> Cow<'_, Map<String, Value>> {
+    let proposed = record.proposal.as_ref().map(|proposal| &proposal.input);
+    as_shown(record, proposed.unwrap_or(&record.call.input))
+}
+
+/// `input`, which belongs to `record`, as people are shown it.
+pub(super) fn as_shown<'a>(
+    record: &CallRecord,
+    input: &'a Map<String, Value>,
+) -> Cow<'a, Map<String, Value>> {
+    let is_asked = record.phase == CallPhase::Asked && record.outcome.is_none();
+    if !is_asked || matches!(shown(record), Some(Shown::Edit { .. } | Shown::Questions { .. })) {
+        return Cow::Borrowed(input);
+    }
+    let member = |(name, value): (&String, &Value)| (visible_line(name).into_owned(), visible_value(value));
+    Cow::Owned(input.iter().map(member).collect())
+}
+
+/// What stands behind the title of a question about `record`.
+pub(super) fn warning(record: &CallRecord) -> &'static str {
+    if hides_something(record) { HIDING } else { "" }
+}
+
+fn hides_something(record: &CallRecord) -> bool {
+    record.proposal.as_ref().is_some_and(|proposal| proposal.hides_something())
 }
 
 /// What came of a call that succeeded.
@@ -71,7 +109,7 @@ pub(super) fn questions(questions: &Value) -> String {
             }
         }
     }
-    text
+    terminal_safe(&text).into_owned()
 }
 
 pub(super) fn shown(record: &CallRecord) -> Option<&Shown> {

@@ -5,6 +5,7 @@ mod described;
 mod documented;
 mod events;
 mod five;
+mod hidden;
 mod options;
 mod stories;
 pub(crate) mod world;

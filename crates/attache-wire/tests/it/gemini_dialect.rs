@@ -7,6 +7,7 @@ mod any_order;
 mod bindings;
 mod calls;
 mod deeds;
+mod hidden;
 mod order;
 mod questions;
 mod statuses;

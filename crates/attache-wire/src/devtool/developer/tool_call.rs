@@ -31,7 +31,7 @@ struct ToolCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<Cow<'a, str>>,
     /// As the tool understood it, once that is known.
-    input_parameters: &'a Map<String, Value>,
+    input_parameters: Cow<'a, Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     live_content: Option<&'a str>,
     #[serde(flatten)]
@@ -52,7 +52,6 @@ enum Status {
 
 impl<'a> ToolCall<'a> {
     fn of(record: &'a CallRecord) -> Self {
-        let proposed = record.proposal.as_ref().map(|proposal| &proposal.input);
         let is_over = record.outcome.is_some();
         let is_asked = record.phase == CallPhase::Asked && !is_over;
         Self {
@@ -60,7 +59,7 @@ impl<'a> ToolCall<'a> {
             status: Status::of(record),
             tool_name: &record.call.name,
             description: words::description(record),
-            input_parameters: proposed.unwrap_or(&record.call.input),
+            input_parameters: words::input(record),
             live_content: Some(record.live.as_str()).filter(|live| !live.is_empty() && !is_over),
             result: CallResult::of(record),
             confirmation_request: is_asked.then(|| ConfirmationRequest::of(record)),

@@ -2,20 +2,20 @@
 
 use std::path::Path;
 
-use attache_domain::{CallRecord, Shown};
+use attache_domain::{CallRecord, Shown, terminal_safe_value, visible, visible_line};
 use serde_json::{Value, json};
 
 use super::file_diff::{self, Labels};
 use super::tool;
-use crate::devtool::words::shown;
+use crate::devtool::words::{shown, warning};
 
 pub(super) fn spell(record: &CallRecord) -> Value {
     let mut details = match shown(record) {
         Some(Shown::Edit { path, diff, original, new_content, .. }) => json!({
             "type": "edit",
-            "title": format!("Confirm {}: {}", edit_word(&record.call.name), file_diff::on_one_line(&file_name(path))),
+            "title": format!("Confirm {}: {}", edit_word(&record.call.name), file_name(path)),
             "fileName": file_name(path),
-            "filePath": path.to_string_lossy(),
+            "filePath": visible_line(&path.to_string_lossy()),
             "fileDiff": file_diff::spell(&file_name(path), diff, Labels::PROPOSED),
             "originalContent": original.as_deref().unwrap_or_default(),
             "newContent": new_content,
@@ -23,34 +23,33 @@ pub(super) fn spell(record: &CallRecord) -> Value {
         Some(Shown::Exec { command, programs, .. }) => json!({
             "type": "exec",
             "title": "Confirm Shell Command",
-            "command": command,
-            "rootCommand": programs.join(", "),
-            "rootCommands": programs,
+            "command": visible(command),
+            "rootCommand": visible_line(&programs.join(", ")),
+            "rootCommands": programs.iter().map(|program| visible_line(program)).collect::<Vec<_>>(),
         }),
         Some(Shown::Mcp { server, tool, .. }) => json!({
             "type": "mcp",
             "title": "Confirm MCP Tool Execution",
-            "serverName": server,
-            "toolName": tool,
+            "serverName": visible_line(server),
+            "toolName": visible_line(tool),
             "toolDisplayName": tool::of_server(tool, server),
         }),
         Some(Shown::Info { prompt, urls }) => info(record, prompt, urls),
         Some(Shown::Questions { questions }) => {
-            json!({ "type": "ask_user", "title": "Ask User", "questions": questions })
+            json!({ "type": "ask_user", "title": "Ask User", "questions": terminal_safe_value(questions) })
         }
         Some(Shown::Plain { summary }) => info(record, summary, &[]),
         None => info(record, &record.why, &[]),
     };
-    if record.lost {
-        let title = details["title"].as_str().unwrap_or_default();
-        details["title"] = format!("It was cut off while it ran. Run again? {title}").into();
-    }
+    let title = details["title"].as_str().unwrap_or_default();
+    let lost = if record.lost { "It was cut off while it ran. Run again? " } else { "" };
+    details["title"] = format!("{lost}{title}{}", warning(record)).into();
     details
 }
 
-/// The last component: how people call a file whose place they know.
+/// The last component: how people call a file whose place they know. Always on one line.
 pub(super) fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+    visible_line(&path.file_name().unwrap_or(path.as_os_str()).to_string_lossy()).into_owned()
 }
 
 fn info(record: &CallRecord, prompt: &str, urls: &[String]) -> Value {
@@ -58,9 +57,9 @@ fn info(record: &CallRecord, prompt: &str, urls: &[String]) -> Value {
         "web_fetch" => "Confirm Web Fetch".to_owned(),
         _ => format!("Confirm: {}", tool::display_name(record)),
     };
-    let mut details = json!({ "type": "info", "title": title, "prompt": prompt });
+    let mut details = json!({ "type": "info", "title": title, "prompt": visible(prompt) });
     if !urls.is_empty() {
-        details["urls"] = json!(urls);
+        details["urls"] = urls.iter().map(|url| visible_line(url)).collect();
     }
     details
 }

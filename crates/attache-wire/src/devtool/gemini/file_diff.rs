@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use attache_domain::visible;
+
 /// What the two sides are called after the file's name.
 pub(super) struct Labels {
     old: &'static str,
@@ -13,11 +15,11 @@ impl Labels {
     pub(super) const WRITTEN: Self = Self { old: "Original", new: "Written" };
 }
 
-/// `diff` with another head: `Index:`, a rule, and both sides under the same name.
+/// `diff` with another head: `Index:`, a rule, and both sides under the same name. Hidden characters are written out.
 pub(super) fn spell(name: &str, diff: &str, labels: Labels) -> String {
     let (name, rule) = (on_one_line(name), "=".repeat(67));
     let Labels { old, new } = labels;
-    format!("Index: {name}\n{rule}\n--- {name}\t{old}\n+++ {name}\t{new}\n{}", hunks(diff))
+    format!("Index: {name}\n{rule}\n--- {name}\t{old}\n+++ {name}\t{new}\n{}", hunks(&visible(diff)))
 }
 
 /// A name with a line break in it could pass for lines of the diff.

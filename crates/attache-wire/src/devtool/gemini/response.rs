@@ -1,6 +1,6 @@
 //! What came of a call: for the model, and for people.
 
-use attache_domain::{CallOutcome, CallRecord, Content, Shown};
+use attache_domain::{CallOutcome, CallRecord, Content, Shown, visible_line};
 use serde_json::{Value, json};
 
 use super::confirmation::file_name;
@@ -59,7 +59,7 @@ fn display(record: &CallRecord) -> Value {
             json!({
                 "fileDiff": file_diff::spell(&file_name(path), diff, labels),
                 "fileName": file_name(path),
-                "filePath": path.to_string_lossy(),
+                "filePath": visible_line(&path.to_string_lossy()),
                 "originalContent": original.as_deref().unwrap_or_default(),
                 "newContent": proposed_content(record).unwrap_or_default(),
                 "isNewFile": original.is_none(),

@@ -1,6 +1,6 @@
 //! The tool of a call as clients are told about it, in a few words: what it takes, the model knows.
 
-use attache_domain::{CallOutcome, CallRecord, Shown};
+use attache_domain::{CallOutcome, CallRecord, Shown, visible_line};
 use serde_json::{Value, json};
 
 use crate::devtool::words::shown;
@@ -14,7 +14,9 @@ pub(super) fn spell(record: &CallRecord) -> Option<Value> {
     let shown = shown(record);
     let description = match (find(name), shown) {
         (Some(known), _) => known.description.to_owned(),
-        (None, Some(Shown::Mcp { server, tool, .. })) => format!("{tool} of the MCP server {server}"),
+        (None, Some(Shown::Mcp { server, tool, .. })) => {
+            visible_line(&format!("{tool} of the MCP server {server}")).into_owned()
+        }
         (None, _) => String::new(),
     };
     let known = find(name);
@@ -37,12 +39,12 @@ pub(super) fn display_name(record: &CallRecord) -> String {
     match (find(name), shown(record)) {
         (Some(known), _) => known.display_name.to_owned(),
         (None, Some(Shown::Mcp { server, tool, .. })) => of_server(tool, server),
-        (None, _) => name.to_owned(),
+        (None, _) => visible_line(name).into_owned(),
     }
 }
 
 pub(super) fn of_server(tool: &str, server: &str) -> String {
-    format!("{tool} ({server} MCP Server)")
+    visible_line(&format!("{tool} ({server} MCP Server)")).into_owned()
 }
 
 struct Known {

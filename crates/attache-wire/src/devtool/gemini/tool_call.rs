@@ -4,7 +4,7 @@ use attache_domain::{CallOutcome, CallPhase, CallRecord, Shown};
 use serde_json::{Map, Value, json};
 
 use super::{confirmation, response, tool};
-use crate::devtool::words::shown;
+use crate::devtool::words::{as_shown, shown};
 
 pub(super) fn spell(record: &CallRecord, prompt_id: &str) -> Value {
     let request = json!({
@@ -49,9 +49,9 @@ fn status(record: &CallRecord) -> &'static str {
     }
 }
 
-/// As the model gave them. A piece of text to replace says little to a person, so the whole file stands beside it.
+/// As the model gave them, and written out while somebody is asked. A piece of text to replace says little to a person, so the whole file stands beside it.
 fn arguments(record: &CallRecord) -> Map<String, Value> {
-    let mut arguments = record.call.input.clone();
+    let mut arguments = as_shown(record, &record.call.input).into_owned();
     if record.call.name == "replace"
         && let Some(content) = proposed_content(record)
     {

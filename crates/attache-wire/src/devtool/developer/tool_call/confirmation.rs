@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallRecord, Shown};
+use attache_domain::{CallRecord, Shown, visible, visible_line};
 use serde::Serialize;
 
 use super::file_diff::FileDiff;
@@ -21,11 +21,11 @@ pub(super) struct ConfirmationRequest<'a> {
 #[serde(rename_all = "snake_case")]
 enum Details<'a> {
     #[serde(rename = "execute_details")]
-    Execute { command: &'a str, working_directory: Cow<'a, str> },
+    Execute { command: Cow<'a, str>, working_directory: String },
     #[serde(rename = "file_edit_details")]
     FileEdit(FileDiff<'a>),
     #[serde(rename = "mcp_details")]
-    Mcp { server_name: &'a str, tool_name: &'a str },
+    Mcp { server_name: Cow<'a, str>, tool_name: Cow<'a, str> },
     #[serde(rename = "generic_details")]
     Generic {
         description: Cow<'a, str>,
@@ -49,19 +49,20 @@ impl<'a> Details<'a> {
         }
         let (description, questions): (Cow<'a, str>, _) = match words::shown(record) {
             Some(Shown::Exec { command, directory, .. }) => {
-                return Self::Execute { command, working_directory: directory.to_string_lossy() };
+                let working_directory = visible_line(&directory.to_string_lossy()).into_owned();
+                return Self::Execute { command: visible(command), working_directory };
             }
             Some(Shown::Mcp { server, tool, .. }) => {
-                return Self::Mcp { server_name: server, tool_name: tool };
+                return Self::Mcp { server_name: visible_line(server), tool_name: visible_line(tool) };
             }
-            Some(Shown::Info { prompt, urls }) if urls.is_empty() => (prompt.into(), Vec::new()),
+            Some(Shown::Info { prompt, urls }) if urls.is_empty() => (visible(prompt), Vec::new()),
             Some(Shown::Info { prompt, urls }) => {
-                (format!("{prompt}\n{}", urls.join("\n")).into(), Vec::new())
+                (visible(&format!("{prompt}\n{}", urls.join("\n"))).into_owned().into(), Vec::new())
             }
             Some(Shown::Questions { questions }) => {
                 (words::questions(questions).into(), question::read(questions))
             }
-            Some(Shown::Plain { summary }) => (summary.into(), Vec::new()),
+            Some(Shown::Plain { summary }) => (visible(summary), Vec::new()),
             Some(Shown::Edit { .. }) | None => (Cow::default(), Vec::new()),
         };
         let description = if description.is_empty() { (&record.call.name).into() } else { description };

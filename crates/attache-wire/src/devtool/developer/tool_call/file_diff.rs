@@ -2,21 +2,23 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallRecord, Shown};
+use attache_domain::{CallRecord, Shown, visible, visible_line};
 use serde::Serialize;
 
 use super::words;
 
+/// People read the names and the formatted diff, so hidden characters are written out there. The contents are what
+/// editors show and change, and stay as they are.
 #[derive(Debug, Serialize)]
 pub(super) struct FileDiff<'a> {
-    file_name: Cow<'a, str>,
-    file_path: Cow<'a, str>,
+    file_name: String,
+    file_path: String,
     /// None: there is no such file yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     old_content: Option<&'a str>,
     new_content: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    formatted_diff: Option<&'a str>,
+    formatted_diff: Option<Cow<'a, str>>,
 }
 
 impl<'a> FileDiff<'a> {
@@ -29,12 +31,14 @@ impl<'a> FileDiff<'a> {
         let written = changed.unwrap_or(new_content);
         // The diff of the proposal says nothing about other content.
         let proposed = Some(diff.as_str()).filter(|_| written == new_content);
+        let diff = record.diff.as_deref().or(proposed);
+        let shown = |name: Cow<'_, str>| visible_line(&name).into_owned();
         Some(Self {
-            file_name: path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default(),
-            file_path: path.to_string_lossy(),
+            file_name: path.file_name().map(|name| name.to_string_lossy()).map(shown).unwrap_or_default(),
+            file_path: shown(path.to_string_lossy()),
             old_content: original.as_deref(),
             new_content: written,
-            formatted_diff: record.diff.as_deref().or(proposed).filter(|diff| !diff.is_empty()),
+            formatted_diff: diff.filter(|diff| !diff.is_empty()).map(visible),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallRecord, Shown};
+use attache_domain::{CallRecord, Shown, visible_line};
 use serde::Serialize;
 
 use super::words;
@@ -95,5 +95,6 @@ fn of_server(id: &str, record: &CallRecord) -> (&'static str, Cow<'static, str>)
         "proceed_always_server" => ("Always allow this server", format!("all tools of {server}")),
         _ => ("Always allow this tool", format!("{tool} of {server}")),
     };
-    (name, format!("Does this, and lets {what} be used without asking in this conversation.").into())
+    let effect = format!("Does this, and lets {what} be used without asking in this conversation.");
+    (name, visible_line(&effect).into_owned().into())
 }

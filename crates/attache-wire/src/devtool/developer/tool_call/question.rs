@@ -1,5 +1,8 @@
 //! What a tool wants to know from a person.
 
+use std::borrow::Cow;
+
+use attache_domain::terminal_safe;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -7,8 +10,8 @@ use super::words::member;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Question<'a> {
-    question: &'a str,
-    header: &'a str,
+    question: Cow<'a, str>,
+    header: Cow<'a, str>,
     /// `choice`, `text` or `yesno`.
     #[serde(rename = "type")]
     kind: &'a str,
@@ -22,21 +25,21 @@ pub(super) struct Question<'a> {
 
 #[derive(Debug, Serialize)]
 struct QuestionOption<'a> {
-    label: &'a str,
+    label: Cow<'a, str>,
     #[serde(skip_serializing_if = "str::is_empty")]
-    description: &'a str,
+    description: Cow<'a, str>,
 }
 
 /// The questions in the input of a tool; what else a model has put there is left out.
 pub(super) fn read(questions: &Value) -> Vec<Question<'_>> {
     let read = |question| {
         let option = |option| QuestionOption {
-            label: member(option, "label"),
-            description: member(option, "description"),
+            label: terminal_safe(member(option, "label")),
+            description: terminal_safe(member(option, "description")),
         };
         Question {
-            question: member(question, "question"),
-            header: member(question, "header"),
+            question: terminal_safe(member(question, "question")),
+            header: terminal_safe(member(question, "header")),
             kind: member(question, "type"),
             options: list(&question["options"]).map(option).collect(),
             multi_select: question["multiSelect"] == true,
