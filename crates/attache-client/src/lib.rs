@@ -23,6 +23,7 @@
 //!
 //! Not here: showing anything to anyone, and any thought about what an answer means.
 
+mod approval;
 mod binding;
 mod card;
 mod client;
@@ -37,6 +38,7 @@ mod sse;
 mod stream;
 mod task;
 
+pub use approval::OpenCall;
 pub use card::{AgentCapabilities, AgentCard, AgentExtension, AgentInterface};
 pub use client::{Client, ClientOptions};
 pub use error::ClientError;

@@ -4,11 +4,10 @@ use std::io::{self, Write};
 
 use super::act::Act;
 use super::output::{Ending, Output};
-use crate::plain::{Plain, plain};
+use crate::plain::plain;
 
 #[derive(Debug, Default)]
 pub(crate) struct TextOutput {
-    plain: Plain,
     /// Something was printed that no line break follows.
     open_line: bool,
 }
@@ -45,7 +44,7 @@ impl Output for TextOutput {
 
 impl TextOutput {
     fn print(&mut self, text: &str) -> io::Result<()> {
-        let text = self.plain.push(text);
+        let text = plain(text);
         if let Some(last) = text.chars().next_back() {
             self.open_line = last != '\n';
         }

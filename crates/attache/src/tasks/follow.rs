@@ -8,7 +8,7 @@ use attache_client::{Artifact, Event, Task, TaskState, TaskStatus};
 
 use super::arguments::FollowArguments;
 use super::server::Server;
-use super::show::{heading, how_to_answer, parts};
+use super::show::{heading, how_to_answer, last_words, parts};
 use crate::plain::plain;
 
 /// Before the first event of a task.
@@ -188,11 +188,11 @@ impl Teller {
         if self.form == Form::Text {
             self.end_line()?;
             if let Some(message) = &task.status.message {
-                writeln!(io::stderr(), "{}", plain(&message.text()).trim_end())?;
+                writeln!(io::stderr(), "{}", last_words(task, message).trim_end())?;
             }
             writeln!(io::stderr(), "[{state}]")?;
             if state.is_interrupted() {
-                writeln!(io::stderr(), "{}", how_to_answer(&task.id))?;
+                writeln!(io::stderr(), "{}", how_to_answer(&task.id, &task.status))?;
             }
         }
         let failed = matches!(state, TaskState::Failed | TaskState::Canceled | TaskState::Rejected);

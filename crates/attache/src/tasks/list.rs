@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use attache_client::{ListTasks, Role, Task};
+use attache_domain::{visible_again, visible_line};
 
 use super::arguments::ListArguments;
 use super::server::Server;
@@ -66,7 +67,7 @@ fn shortened(ids: Vec<&str>) -> Vec<String> {
     let mut distinct = ids.clone();
     distinct.sort_unstable();
     distinct.dedup();
-    let cut = |id: &str, length: usize| plain(id).chars().take(length).collect::<String>();
+    let cut = |id: &str, length: usize| visible_line(id).chars().take(length).collect::<String>();
     let longest = distinct.iter().map(|id| id.chars().count()).max().unwrap_or(0);
     let tells_apart = |length: &usize| {
         let mut short: Vec<_> = distinct.iter().map(|id| cut(id, *length)).collect();
@@ -79,7 +80,7 @@ fn shortened(ids: Vec<&str>) -> Vec<String> {
 
 /// To the second, without the letters in between.
 fn updated(task: &Task) -> String {
-    let text = plain(task.status.timestamp.as_deref().unwrap_or_default());
+    let text = visible_line(task.status.timestamp.as_deref().unwrap_or_default());
     text.chars().take(19).map(|character| if character == 'T' { ' ' } else { character }).collect()
 }
 
@@ -93,9 +94,16 @@ fn question(task: &Task) -> Vec<String> {
     let Some(message) = task.status.message.as_ref().filter(|_| task.status.state.is_interrupted()) else {
         return Vec::new();
     };
-    let text = plain(&message.text());
-    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
-    lines.take(MOST_QUESTION_LINES).map(|line| cut(line, MOST_QUESTION_WIDTH)).collect()
+    let text = message.text();
+    let text = visible_again(&text);
+    let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+    let first = lines.by_ref().take(MOST_QUESTION_LINES).map(|line| cut(line, MOST_QUESTION_WIDTH));
+    let mut shown: Vec<_> = first.collect();
+    // What is not shown must not seem not to be there.
+    if lines.next().is_some() {
+        shown.push("… (attache tasks show tells all of it)".to_owned());
+    }
+    shown
 }
 
 fn cut(text: &str, most: usize) -> String {
@@ -140,7 +148,7 @@ mod tests {
 ID        STATE           CONTEXT   UPDATED              TASK
 aaaaaaaa  input-required  cccccccc  2026-11-15 13:40:50  Greet the moon
           asks: May I?
-                run: ls
+                run: \\u{1b}[2Jls
 bbbbbbbb  completed       cccccccc  2026-11-15 13:40:50  x
 ";
         assert_eq!(table(&tasks), expected);

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use attache_client::{Artifact, Message, Part, PartContent, Role, Task};
+use attache_client::{Artifact, Message, Part, PartContent, Role, Task, TaskStatus};
+use attache_domain::{visible_again, visible_line};
 
 use super::arguments::ShowArguments;
 use super::server::Server;
@@ -21,8 +22,10 @@ pub(crate) async fn run(server: &Server, arguments: ShowArguments) -> anyhow::Re
 }
 
 fn page(task: &Task) -> String {
-    let mut text = format!("task     {}\ncontext  {}\n", plain(&task.id), plain(&task.context_id));
-    let updated = task.status.timestamp.as_deref().map(|at| format!(", {}", plain(at))).unwrap_or_default();
+    let mut text =
+        format!("task     {}\ncontext  {}\n", visible_line(&task.id), visible_line(&task.context_id));
+    let updated =
+        task.status.timestamp.as_deref().map(|at| format!(", {}", visible_line(at))).unwrap_or_default();
     text.push_str(&format!("state    {}{updated}\n", task.status.state));
     for message in &task.history {
         let speaker = match message.role {
@@ -37,23 +40,41 @@ fn page(task: &Task) -> String {
     }
     if let Some(message) = &task.status.message {
         let label = if task.status.state.is_interrupted() { "it asks" } else { "it says" };
-        text.push_str(&format!("\n{label}:\n{}", block(&parts(&message.parts))));
+        text.push_str(&format!("\n{label}:\n{}", block(&last_words(task, message))));
     }
     if task.status.state.is_interrupted() {
-        text.push_str(&format!("\n{}\n", how_to_answer(&task.id)));
+        text.push_str(&format!("\n{}\n", how_to_answer(&task.id, &task.status)));
     }
     text
 }
 
-pub(crate) fn how_to_answer(id: &str) -> String {
-    format!("answer with: attache tasks answer {} yes (or no, a choice, or any text)", plain(id))
+/// What a task says last. If it asks, nothing of that is hidden.
+pub(crate) fn last_words(task: &Task, message: &Message) -> String {
+    let words = parts(&message.parts);
+    if task.status.state.is_interrupted() { visible_again(&words).into_owned() } else { words }
+}
+
+/// The command that answers exactly what is shown: it names the calls.
+pub(crate) fn how_to_answer(id: &str, status: &TaskStatus) -> String {
+    let id = visible_line(id);
+    let open = status.open_calls();
+    let calls: Vec<_> = open.iter().map(|open| visible_line(&open.call)).collect();
+    let (answer, or) = match &calls[..] {
+        [only] if !open[0].takes_text() => (format!("{only}=yes"), format!("{only}=no, or {only}=CHOICE")),
+        [_, _, ..] => {
+            let each: Vec<_> = calls.iter().map(|call| format!("{call}=yes")).collect();
+            (each.join(" "), "=no, or =CHOICE, for each".to_owned())
+        }
+        _ => ("yes".to_owned(), "no, a choice, or any text".to_owned()),
+    };
+    format!("answer with: attache tasks answer {id} {answer} (or {or})")
 }
 
 pub(crate) fn heading(artifact: &Artifact) -> String {
     let name = artifact.name.as_deref().unwrap_or_default();
     let filename = artifact.parts.iter().find_map(|part| part.filename.as_deref());
     let name = [name, filename.unwrap_or_default(), artifact.id()].into_iter().find(|name| !name.is_empty());
-    format!("artifact {}:", plain(name.unwrap_or("without a name")))
+    format!("artifact {}:", visible_line(name.unwrap_or("without a name")))
 }
 
 /// The answer stands in the history as well, once it is whole.
@@ -66,7 +87,7 @@ fn is_said(artifact: &Artifact, history: &[Message]) -> bool {
 pub(crate) fn parts(parts: &[Part]) -> String {
     let shown = parts.iter().map(|part| match &part.content {
         PartContent::Text(text) => plain(text),
-        PartContent::Data(data) => serde_json::to_string_pretty(data).unwrap_or_default(),
+        PartContent::Data(data) => plain(&serde_json::to_string_pretty(data).unwrap_or_default()),
         PartContent::Url(url) => plain(url),
         PartContent::Raw(raw) => format!("({} bytes of {})", raw.len() / 4 * 3, media_type(part)),
     });

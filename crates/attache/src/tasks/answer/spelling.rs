@@ -1,0 +1,175 @@
+//! The words of an answer become data that names the calls they are about.
+
+use anyhow::{anyhow, bail};
+use attache_client::{OpenCall, Part};
+use attache_domain::visible_line;
+use serde_json::{Value, json};
+
+use crate::report::hinted;
+
+/// What agrees to one edit.
+const AGREED: &str = "proceed_once";
+/// Words that run nothing, so they may be about every open call.
+const REFUSALS: [&str; 7] = ["no", "n", "stop", "deny", "refuse", "cancel", "skip"];
+/// Stands for every open call.
+const ALL: &str = "all";
+
+#[derive(Debug)]
+pub(super) struct Spelled {
+    pub(super) parts: Vec<Part>,
+    /// About how many calls it is.
+    pub(super) calls: u32,
+    /// The person has named no call and may agree to something.
+    pub(super) is_bare: bool,
+}
+
+/// `open` are the calls that the task asks about now; none where it asks something else, or does not say.
+pub(super) fn spell(words: &[String], content: Option<String>, open: &[OpenCall]) -> anyhow::Result<Spelled> {
+    let named: Option<Vec<(&str, &str)>> = words.iter().map(|word| call_and_choice(word)).collect();
+    if let Some(named) = named.filter(|named| !named.is_empty()) {
+        return spell_named(&named, content, open);
+    }
+    let text = words.join(" ");
+    // As the question says it.
+    let colon = text.rsplit_once(':').map(|(call, choice)| (call.trim(), choice.trim()));
+    let known = |call: &str| call == ALL || open.iter().any(|it| it.call == real(call, open));
+    if let Some(named) = colon.filter(|(call, _)| !open.is_empty() && known(call)) {
+        return spell_named(&[named], content, open);
+    }
+    let Some(content) = content else { return spell_bare(&text, open) };
+    let choice = match words {
+        [] => AGREED,
+        [choice] => choice,
+        _ => bail!("with --file the answer is one choice, or CALL=CHOICE"),
+    };
+    let mut answer = json!({ "choice": choice, "newContent": content });
+    match open {
+        [] => {}
+        [only] => answer["call"] = only.call.clone().into(),
+        _ => return Err(several(open, choice)),
+    }
+    Ok(Spelled { parts: vec![Part::data(answer)], calls: 1, is_bare: true })
+}
+
+fn spell_named(
+    named: &[(&str, &str)],
+    content: Option<String>,
+    open: &[OpenCall],
+) -> anyhow::Result<Spelled> {
+    let answer = |(call, choice): &(&str, &str)| json!({ "call": real(call, open), "choice": choice });
+    if let Some(content) = content {
+        let [one] = named else { bail!("--file is about one edit; answer the others by themselves") };
+        let mut answer = answer(one);
+        answer["newContent"] = content.into();
+        return Ok(Spelled { parts: vec![Part::data(answer)], calls: 1, is_bare: false });
+    }
+    let answers: Vec<Value> = match named {
+        [(ALL, choice)] if !open.is_empty() => {
+            open.iter().map(|open| json!({ "call": open.call, "choice": choice })).collect()
+        }
+        named => named.iter().map(answer).collect(),
+    };
+    let calls = u32::try_from(answers.len()).unwrap_or(u32::MAX);
+    let is_bare = named.iter().any(|(call, _)| *call == ALL);
+    Ok(Spelled { parts: vec![Part::data(answers)], calls, is_bare })
+}
+
+/// Words that name no call are sent as an answer about the one call that is open, so that they can hit no other.
+fn spell_bare(text: &str, open: &[OpenCall]) -> anyhow::Result<Spelled> {
+    let refuses = REFUSALS.contains(&text.trim().to_lowercase().as_str());
+    let parts = match open {
+        [] => return Ok(Spelled { parts: vec![Part::text(text)], calls: 0, is_bare: false }),
+        [only] if only.takes_text() && text.trim() != "cancel" => {
+            return Ok(Spelled { parts: vec![only.answer_text(text)], calls: 1, is_bare: false });
+        }
+        [only] => vec![only.answer(text)],
+        _ if refuses => open.iter().map(|open| open.answer(text.trim())).collect(),
+        _ => return Err(several(open, text)),
+    };
+    let calls = u32::try_from(open.len()).unwrap_or(u32::MAX);
+    Ok(Spelled { parts, calls, is_bare: !refuses })
+}
+
+fn several(open: &[OpenCall], word: &str) -> anyhow::Error {
+    let calls: Vec<_> = open.iter().map(|open| visible_line(&open.call)).collect();
+    let each: Vec<_> = calls.iter().map(|call| format!("{call}={word}")).collect();
+    hinted(
+        anyhow!(
+            "{} calls wait for an answer, so it must say which it is about: {}",
+            calls.len(),
+            calls.join(", ")
+        ),
+        format!("attache tasks show tells what they would do; answer with {}", each.join(" ")),
+    )
+}
+
+/// The id of the call that a person names as it was shown.
+fn real<'a>(name: &'a str, open: &'a [OpenCall]) -> &'a str {
+    let shown = open.iter().find(|open| visible_line(&open.call) == name);
+    shown.map_or(name, |open| open.call.as_str())
+}
+
+fn call_and_choice(word: &str) -> Option<(&str, &str)> {
+    let is_name = |text: &str| !text.is_empty() && !text.contains(char::is_whitespace);
+    word.rsplit_once('=').filter(|(call, choice)| is_name(call) && is_name(choice))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(call: &str, choices: &[&str]) -> OpenCall {
+        OpenCall { call: call.into(), choices: choices.iter().map(|choice| (*choice).to_owned()).collect() }
+    }
+
+    #[track_caller]
+    fn check(words: &[&str], content: Option<&str>, open: &[OpenCall], expected: Option<Value>) {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let found = spell(&words, content.map(str::to_owned), open).ok();
+        assert_eq!(found.map(|found| serde_json::to_value(found.parts).unwrap()), expected);
+    }
+
+    #[test]
+    fn words_stay_words_where_no_call_is_known() {
+        check(&["yes"], None, &[], Some(json!([{"text": "yes"}])));
+        check(&["try", "the", "other", "one"], None, &[], Some(json!([{"text": "try the other one"}])));
+        check(&["set a=b and go"], None, &[], Some(json!([{"text": "set a=b and go"}])));
+    }
+
+    #[test]
+    fn bare_words_are_about_the_one_call_that_is_open() {
+        let one = [open("c-1", &["proceed_once", "cancel"])];
+        check(&["yes"], None, &one, Some(json!([{"data": {"call": "c-1", "choice": "yes"}}])));
+        let two = [open("c-1", &["proceed_once"]), open("c-2", &["proceed_once"])];
+        check(&["yes"], None, &two, None);
+        let no =
+            json!([{"data": {"call": "c-1", "choice": "no"}}, {"data": {"call": "c-2", "choice": "no"}}]);
+        check(&["no"], None, &two, Some(no));
+        let all = json!([{"data": [{"call": "c-1", "choice": "yes"}, {"call": "c-2", "choice": "yes"}]}]);
+        check(&["all=yes"], None, &two, Some(all.clone()));
+        check(&["all:", "yes"], None, &two, Some(all));
+        check(&["c-2:", "yes"], None, &two, Some(json!([{"data": [{"call": "c-2", "choice": "yes"}]}])));
+        let question = [open("q", &["answer", "cancel"])];
+        let answer = json!({"call": "q", "choice": "answer", "answers": "deep blue"});
+        check(&["deep", "blue"], None, &question, Some(json!([{ "data": answer }])));
+    }
+
+    #[test]
+    fn answers_about_calls_are_data() {
+        let two = json!([{"data": [{"call": "c-1", "choice": "yes"}, {"call": "c-2", "choice": "no"}]}]);
+        check(&["c-1=yes", "c-2=no"], None, &[], Some(two));
+        let odd = json!([{"data": [{"call": "c\u{202e}", "choice": "yes"}]}]);
+        check(&[r"c\u{202e}=yes"], None, &[open("c\u{202e}", &[])], Some(odd));
+    }
+
+    #[test]
+    fn changed_content_goes_with_one_choice() {
+        check(&[], Some("x"), &[], Some(json!([{"data": {"choice": "proceed_once", "newContent": "x"}}])));
+        check(&["yes"], Some("x"), &[], Some(json!([{"data": {"choice": "yes", "newContent": "x"}}])));
+        let named = json!([{"data": {"call": "c", "choice": "yes", "newContent": "x"}}]);
+        check(&["c=yes"], Some("x"), &[], Some(named.clone()));
+        check(&["yes"], Some("x"), &[open("c", &[])], Some(named));
+        check(&["c=yes", "d=yes"], Some("x"), &[], None);
+        check(&["do", "it"], Some("x"), &[], None);
+    }
+}
