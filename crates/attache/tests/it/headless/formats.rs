@@ -18,7 +18,8 @@ fn prompt(model: &ModelServer) -> Value {
 async fn text_is_the_answer_and_nothing_else() {
     let model = ModelServer::playing([says("All is \u{1b}[31mwell\u{1b}[0m.")]);
     let ended = Run::with(&model, &["-p", "How are you?"]).end().await;
-    assert_eq!((ended.out.as_str(), ended.err.as_str(), ended.code), ("All is well.\n", "", Some(0)));
+    let shown = "All is \\u{1b}[31mwell\\u{1b}[0m.\n";
+    assert_eq!((ended.out.as_str(), ended.err.as_str(), ended.code), (shown, "", Some(0)));
     assert_eq!(prompt(&model), "How are you?");
 }
 

@@ -186,6 +186,10 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
         History,
         "the history holds what people and the agent said, is told unless another length is asked for, and has no events",
     ),
+    everywhere(
+        Field("attache/open-calls"),
+        "a question names the calls it is about, so that no answer can hit another",
+    ),
     everywhere(Field("usageMetadata"), "the end of a turn says what the task has cost"),
     everywhere(Missing("status-update state-change"), "`working` is said once, when a turn begins"),
     everywhere(Missing("validating"), "`validating` says nothing to anybody"),
