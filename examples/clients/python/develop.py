@@ -80,7 +80,7 @@ def show(event):
         # Every update has the whole call: the latest is all there is to know about it.
         seen["asked"].pop(data["tool_call_id"], None)
         if request := data.get("confirmation_request"):
-            print(request.get("file_edit_details", {}).get("formatted_diff", ""), end="")
+            print(request.get("file_edit_details", {}).get("formatted_diff", data.get("description", "")).rstrip())
             seen["asked"][data["tool_call_id"]] = data
     else:
         state = update["status"]["state"].removeprefix("TASK_STATE_").lower().replace("_", "-")

@@ -17,7 +17,6 @@ const CUT_AFTER: usize = 2; // So many events are read before the stream is cut 
 async fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [address, folder, prompt] = &arguments[..] else { bail!("usage: develop URL FOLDER PROMPT") };
-
     // The card says what the agent can do. Naming the extension in a header of every call activates it.
     let options = ClientOptions { extensions: vec![EXTENSION.to_owned()], ..ClientOptions::default() };
     let client = Client::connect(address, options).await?;
@@ -79,7 +78,8 @@ impl Screen {
                 // Every update has the whole call: the latest is all there is to know about it.
                 self.asked.remove(word("tool_call_id"));
                 if let Some(request) = data.get("confirmation_request") {
-                    print!("{}", request["file_edit_details"]["formatted_diff"].as_str().unwrap_or_default());
+                    let diff = request["file_edit_details"]["formatted_diff"].as_str();
+                    println!("{}", diff.unwrap_or(word("description")).trim_end());
                     self.asked.insert(word("tool_call_id").to_owned(), data.clone());
                 }
             }

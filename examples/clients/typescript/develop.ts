@@ -66,7 +66,7 @@ function show({ statusUpdate: update }: any): void {
     // Every update has the whole call: the latest is all there is to know about it.
     asked.delete(call.tool_call_id);
     if (!call.confirmation_request) return;
-    process.stdout.write(call.confirmation_request.file_edit_details?.formatted_diff ?? '');
+    console.log((call.confirmation_request.file_edit_details?.formatted_diff ?? call.description ?? '').trimEnd());
     asked.set(call.tool_call_id, call);
   } else {
     const state = update.status.state.replace('TASK_STATE_', '').replaceAll('_', '-').toLowerCase();
