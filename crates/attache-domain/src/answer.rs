@@ -24,6 +24,9 @@ pub(crate) const MODIFYING: &str = "modify_with_editor";
 /// The choice that goes on without a call.
 const SKIPPING: &str = "skip";
 
+/// Said in the refusal of bare words that could be about several calls.
+pub(crate) const SEVERAL_WAIT: &str = "because several wait";
+
 /// Stands for every call that waits.
 const ALL: &str = "all";
 
@@ -108,7 +111,7 @@ fn read_text(text: &str, open: &[&CallProgress], answers: &mut Vec<(CallId, Answ
         if named.is_none() && everyone.is_none() && open.len() > 1 && !runs_nothing(word, &calls) {
             let calls: Vec<_> = open.iter().map(|asked| visible_line(&asked.id.0)).collect();
             let what = format!(
-                "must say which call it is about, because several wait ({}): `CALL: {word}` for one, `{ALL}: {word}` for \
+                "must say which call it is about, {SEVERAL_WAIT} ({}): `CALL: {word}` for one, `{ALL}: {word}` for \
                  all of them",
                 calls.join(", ")
             );

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::answer::{ANSWERING, MODIFYING};
+use crate::answer::{ANSWERING, MODIFYING, SEVERAL_WAIT};
 use crate::{
     Answer, Answered, CallId, Fault, Message, MessageId, PartContent, Scope, TaskState, TaskView, Verdict,
     visible_line,
@@ -35,13 +35,34 @@ impl TaskView {
         by: &str,
         now: Timestamp,
     ) -> Result<Vec<(CallId, Answer)>, Fault> {
-        let answers = self.progress.answers_in(message)?;
+        let answers = self.progress.answers_in(message).map_err(|fault| self.with_open_calls(fault))?;
         let agrees = |answer: &Answer| answer.verdict == Verdict::Proceed && answer.choice != ANSWERING;
         let mut bare = answers.iter().filter(|(call, answer)| agrees(answer) && !names(message, call));
         if let Some((call, answer)) = bare.next() {
             self.refuse_if_changed(call, answer, by, now)?;
         }
         Ok(answers)
+    }
+
+    /// A refusal because several calls are open says what each of them would do.
+    fn with_open_calls(&self, fault: Fault) -> Fault {
+        let Fault::InvalidParams { mut violations } = fault else { return fault };
+        let several = violations.iter_mut().find(|violation| violation.description.contains(SEVERAL_WAIT));
+        if let Some(several) = several {
+            for record in self.cast.asked() {
+                let (tool, words) = self.in_words(&record.call.id);
+                let id = visible_line(&record.call.id.0);
+                several.description.push_str(&format!("\n{tool} ({id}): {words}"));
+            }
+        }
+        Fault::InvalidParams { violations }
+    }
+
+    /// The tool of a call, and what the call would do.
+    fn in_words(&self, call: &CallId) -> (String, String) {
+        let Some(record) = self.cast.find(call) else { return Default::default() };
+        let words = record.proposal.as_ref().map(|proposal| proposal.in_words());
+        (visible_line(&record.call.name).into_owned(), words.unwrap_or_default())
     }
 
     fn refuse_if_changed(
@@ -60,9 +81,7 @@ impl TaskView {
         let is_new = progress.state == TaskState::InputRequired
             && Duration::try_from(age).unwrap_or_default() < MAX_READING_DELAY;
         let Some(before) = before.filter(|_| is_new) else { return Ok(()) };
-        let record = self.cast.find(call);
-        let tool = record.map(|record| visible_line(&record.call.name)).unwrap_or_default();
-        let words = record.and_then(|record| Some(record.proposal.as_ref()?.in_words())).unwrap_or_default();
+        let (tool, words) = self.in_words(call);
         let id = visible_line(&call.0);
         let what = format!(
             "may be about another question: {} has answered the one before ({}, {}), and now it is about {tool} ({id}): \

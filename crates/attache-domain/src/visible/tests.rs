@@ -148,7 +148,7 @@ fn read_back(shown: &str) -> String {
             continue;
         };
         text.extend(std::iter::repeat_n('\\', backslashes / 2));
-        if backslashes % 2 == 0 {
+        if backslashes.is_multiple_of(2) {
             text.push_str("u{");
             rest = escape;
             continue;

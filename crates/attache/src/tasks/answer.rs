@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow, bail};
 use attache_client::{Event, Message, SendConfiguration, SendMessage, Task};
+use attache_domain::visible_line;
 use uuid::Uuid;
 
 use self::spelling::spell;
@@ -33,7 +34,10 @@ pub(crate) async fn run(server: &Server, arguments: AnswerArguments) -> anyhow::
     let task = server.find(&arguments.id).await?;
     if !task.status.state.is_interrupted() {
         let hint = "attache tasks list --state input-required shows the tasks that wait for an answer";
-        return Err(hinted(anyhow!("task {} is {} and asks nothing", task.id, task.status.state), hint));
+        return Err(hinted(
+            anyhow!("task {} is {} and asks nothing", visible_line(&task.id), task.status.state),
+            hint,
+        ));
     }
     let answer = spell(&arguments.answer, content, &task.status.open_calls())?;
     // Who names no call may have read another question than the one that is open now.
@@ -52,7 +56,11 @@ pub(crate) async fn run(server: &Server, arguments: AnswerArguments) -> anyhow::
     if arguments.follow {
         return follow(server, task, Form::Text, Start::Answered).await;
     }
-    writeln!(io::stdout(), "answered; attache tasks follow {} shows what comes of it", answered.id)?;
+    writeln!(
+        io::stdout(),
+        "answered; attache tasks follow {} shows what comes of it",
+        visible_line(&answered.id)
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

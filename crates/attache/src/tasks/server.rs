@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use attache_client::{Client, ClientError, ClientOptions, ListTasks, Task};
+use attache_domain::visible_line;
 use attache_net::{NetError, Secret};
 
 use super::arguments::TasksArguments;
@@ -60,7 +61,12 @@ impl Server {
             )),
             [only] => self.client.get(only, None).await.map_err(|error| self.tell(error)),
             [first, second, ..] => Err(hinted(
-                anyhow!("{} tasks begin with {id}, among them {first} and {second}", ids.len()),
+                anyhow!(
+                    "{} tasks begin with {id}, among them {} and {}",
+                    ids.len(),
+                    visible_line(first),
+                    visible_line(second)
+                ),
                 "give more of the id",
             )),
         }

@@ -69,6 +69,7 @@ async fn a_bare_yes_to_several_questions_is_refused_with_their_calls() {
     let refused = reply(&server.client(), "m2", &task, "yes").await;
     let told = refused["error"].to_string();
     assert!(told.contains("call-one, call-two") && told.contains("`CALL: yes`"), "{refused:#}");
+    assert!(told.contains("(call-one): run in ") && told.contains("touch one"), "{refused:#}");
     let (code, told) = attache(server.url(), &["answer", task["id"].as_str().unwrap(), "yes"]).await;
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("call-one, call-two") && told.contains("call-one=yes call-two=yes"), "{told}");

@@ -99,3 +99,18 @@ async fn a_refused_tool_is_not_used() {
     refused.check(&["TOOL_CALL_UPDATE working mcp_editor_list CANCELLED", "STATE_CHANGE input-required …"]);
     assert!(called(&buffers).is_empty());
 }
+
+#[tokio::test]
+async fn a_client_that_knows_text_only_reads_what_a_tool_would_be_given() {
+    let hiding = calls("mcp_editor_read", json!({"name": "a\u{202e}b", "deep": {"lines": ["\u{1b}[8m"]}}));
+    let (world, _buffers, _editor, asked) = asked(vec![hiding, says("Done.")]).await;
+    let call = asked.only_asked();
+    assert_eq!(call["input_parameters"]["name"], r"a\u{202e}b");
+    assert_eq!(options(&call), ["proceed_once", "cancel"], "{call:#}");
+    let plain = world.server.client().with("A2A-Extensions", "https://example.com/x");
+    let task = plain.rpc("GetTask", json!({"id": asked.task()})).await["result"].clone();
+    let text = task["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+    assert!(text.contains("use read of the server editor with\n{"), "{text}");
+    assert!(text.contains(r#""name": "a\u{202e}b""#) && text.contains(r"\u001b[8m"), "{text}");
+    assert!(!text.contains(['\u{202e}', '\u{1b}']), "{text}");
+}
