@@ -21,10 +21,9 @@ impl Performance<'_> {
             let Some(record) = view.cast.find(&asked.id).filter(|_| !asked.choices.is_empty()) else {
                 continue;
             };
-            let shown = record
-                .proposal
-                .as_ref()
-                .map(|proposal| describe(&proposal.shown) + &proposal.input_in_words());
+            let shown = record.proposal.as_ref().map(|proposal| {
+                describe(&proposal.shown) + &proposal.access_in_words() + &proposal.input_in_words()
+            });
             let shown = shown.unwrap_or_default();
             let choices = asked.choices.join(", ");
             let how = match record.proposal.as_ref().map(|proposal| &proposal.shown) {

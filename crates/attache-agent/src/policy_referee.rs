@@ -188,10 +188,16 @@ mod tests {
         // As it is stored: other members may be left out.
         let shown = json!({"type": "exec", "command": command, "directory": "/w", "programs": ["touch"]});
         let proposal = json!({"input": {"command": command}, "shown": shown,
-            "effects": [{"run": {"command": command, "directory": "/w"}}]});
+            "effects": [{"run": {"command": command, "directory": "/w", "access": {"level": "work"}}}]});
         let proposal: Proposal = serde_json::from_value(proposal).unwrap();
         let case = Case { tool: &tool, proposal: &proposal };
-        let options = PolicyOptions { roots: vec!["/w".into()], trusted: true, ..PolicyOptions::default() };
+        let confinement = Confinement::full();
+        let options = PolicyOptions {
+            roots: vec!["/w".into()],
+            trusted: true,
+            confinement,
+            ..PolicyOptions::default()
+        };
         let referee = PolicyReferee::new(options);
         let Ruling::Ask { choices, .. } = referee.rule(case) else { panic!("it is asked about") };
         referee.recall(case, &answer("proceed_always"));

@@ -32,7 +32,9 @@ impl Proposal {
         let words = match &self.shown {
             Shown::Edit { path, .. } => format!("change {}", visible_line(&path.to_string_lossy())),
             Shown::Exec { command, directory, .. } => {
-                format!("run in {}:\n{}", visible_line(&directory.to_string_lossy()), visible(command))
+                let run =
+                    format!("run in {}:\n{}", visible_line(&directory.to_string_lossy()), visible(command));
+                run + &self.access_in_words()
             }
             Shown::Mcp { server, tool, .. } => {
                 format!("use {} of the server {}", visible_line(tool), visible_line(server))
@@ -42,6 +44,11 @@ impl Proposal {
             Shown::Plain { summary } => visible(summary).into_owned(),
         };
         words + &self.input_in_words()
+    }
+
+    /// How far the command could reach, on a line of its own; empty where nothing runs.
+    pub fn access_in_words(&self) -> String {
+        self.access().map(|access| format!("\n{}", visible_line(&access.describe()))).unwrap_or_default()
     }
 
     /// What a tool of an MCP server is given, because nothing else says what it would do; empty for other tools.

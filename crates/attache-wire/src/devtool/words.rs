@@ -112,6 +112,12 @@ pub(super) fn questions(questions: &Value) -> String {
     terminal_safe(&text).into_owned()
 }
 
+/// How far the command of the call could reach, for people.
+pub(crate) fn access(record: &CallRecord) -> Option<String> {
+    let access = record.proposal.as_ref()?.access()?;
+    Some(visible_line(&access.describe()).into_owned())
+}
+
 pub(super) fn shown(record: &CallRecord) -> Option<&Shown> {
     record.proposal.as_ref().map(|proposal| &proposal.shown)
 }

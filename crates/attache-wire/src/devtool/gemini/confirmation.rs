@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::file_diff::{self, Labels};
 use super::tool;
-use crate::devtool::words::{shown, warning};
+use crate::devtool::words::{access, shown, warning};
 
 pub(super) fn spell(record: &CallRecord) -> Value {
     let mut details = match shown(record) {
@@ -41,6 +41,9 @@ pub(super) fn spell(record: &CallRecord) -> Value {
         Some(Shown::Plain { summary }) => info(record, summary, &[]),
         None => info(record, &record.why, &[]),
     };
+    if let Some(access) = access(record) {
+        details["access"] = access.into();
+    }
     let title = details["title"].as_str().unwrap_or_default();
     let lost = if record.lost { "It was cut off while it ran. Run again? " } else { "" };
     details["title"] = format!("{lost}{title}{}", warning(record)).into();

@@ -43,7 +43,10 @@ fn a_confirmed_command_is_told_whole_from_the_question_to_its_end() {
             { "id": "proceed_once", "name": "Allow once", "description": "Does this, and asks again the next time." },
             { "id": "cancel", "name": "Reject", "description": "Does not do this, nor what waits behind it." },
         ],
-        "execute_details": { "command": "git status && ls", "working_directory": "/w" },
+        "execute_details": {
+            "command": "git status && ls", "working_directory": "/w",
+            "access": "Confined (work): it can read and write the workspace, except protected files; no network.",
+        },
     } });
     let expected = [
         with("PENDING", question),

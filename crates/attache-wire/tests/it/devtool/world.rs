@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, CallId, CallOutcome, Cast, Content, ContextId, Digest, Event, Fact, FinishedCall, ModelAnswer,
-    Proposal, ProposedCall, ReplyShape, Said, Seq, Shown, Stage, TaskId, TextPhase, ToolCall, Turn,
-    TurnPhase, Usage, Utterance, Verdict, happening_of,
+    Access, Answer, CallId, CallOutcome, Cast, Content, ContextId, Digest, Effect, Event, Fact, FinishedCall,
+    Level, ModelAnswer, Proposal, ProposedCall, ReplyShape, Said, Seq, Shown, Stage, TaskId, TextPhase,
+    ToolCall, Turn, TurnPhase, Usage, Utterance, Verdict, happening_of,
 };
 use attache_wire::Dialect;
 use attache_wire::devtool::{Occasion, Profile};
@@ -91,7 +91,14 @@ pub(crate) fn proposed(shown: Shown, choices: &[&str]) -> Fact {
 }
 
 pub(crate) fn proposed_with(input: Map<String, Value>, shown: Shown, choices: &[&str]) -> Fact {
-    let proposal = Arc::new(Proposal { input, effects: Vec::new(), shown });
+    let effects = match &shown {
+        Shown::Exec { command, directory, .. } => {
+            let (command, directory) = (command.clone(), directory.clone());
+            vec![Effect::Run { command, directory, access: Access::new(Level::Work) }]
+        }
+        _ => Vec::new(),
+    };
+    let proposal = Arc::new(Proposal { input, effects, shown });
     let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
     Fact::CallProposed(Box::new(ProposedCall {
         call: id(),

@@ -21,7 +21,13 @@ pub(super) struct ConfirmationRequest<'a> {
 #[serde(rename_all = "snake_case")]
 enum Details<'a> {
     #[serde(rename = "execute_details")]
-    Execute { command: Cow<'a, str>, working_directory: String },
+    Execute {
+        command: Cow<'a, str>,
+        working_directory: String,
+        /// Ours: how far the command could reach.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        access: Option<String>,
+    },
     #[serde(rename = "file_edit_details")]
     FileEdit(FileDiff<'a>),
     #[serde(rename = "mcp_details")]
@@ -50,7 +56,8 @@ impl<'a> Details<'a> {
         let (description, questions): (Cow<'a, str>, _) = match words::shown(record) {
             Some(Shown::Exec { command, directory, .. }) => {
                 let working_directory = visible_line(&directory.to_string_lossy()).into_owned();
-                return Self::Execute { command: visible(command), working_directory };
+                let access = words::access(record);
+                return Self::Execute { command: visible(command), working_directory, access };
             }
             Some(Shown::Mcp { server, tool, .. }) => {
                 return Self::Mcp { server_name: visible_line(server), tool_name: visible_line(tool) };
