@@ -77,7 +77,7 @@ fn parse(input: &ToolInput) -> Result<Input, ToolError> {
     Ok(parsed)
 }
 
-fn unknown(pid: i32, known: &[String]) -> ToolError {
+pub(crate) fn unknown(pid: i32, known: &[String]) -> ToolError {
     let known = if known.is_empty() { "there are none".into() } else { known.join("; ") };
     ToolError::bad_input(format!("no background process of this conversation has the pid {pid}: {known}"))
 }

@@ -12,7 +12,7 @@ use attache_tool_mcp::McpServers;
 use attache_tool_std::{
     AskUser, BackgroundProcesses, Found, Glob, GoogleWebSearch, GrepSearch, ListBackgroundProcesses,
     ListDirectory, ReadBackgroundOutput, ReadFile, Reads, Replace, RunShellCommand, SaveMemory, ShareFile,
-    ShellOptions, Source, Support, WebFetch, WebSearch, WriteFile, WriteTodos,
+    ShellOptions, Source, StopBackgroundProcess, Support, WebFetch, WebSearch, WriteFile, WriteTodos,
 };
 
 use crate::wiring::Attended;
@@ -99,7 +99,8 @@ pub(crate) fn standard_tools(
         Arc::new(Replace::new(reads)),
         Arc::new(RunShellCommand::new(shell, background.clone(), confiner.clone())),
         Arc::new(ListBackgroundProcesses::new(background.clone())),
-        Arc::new(ReadBackgroundOutput::new(background)),
+        Arc::new(ReadBackgroundOutput::new(background.clone())),
+        Arc::new(StopBackgroundProcess::new(background)),
     ];
     tools.extend(shared.tools.iter().cloned());
     // A question that nobody can answer only stops the work.

@@ -50,6 +50,16 @@ impl BackgroundProcesses {
         Some((entry.state(), entry.text()))
     }
 
+    /// Ends the process with all that it started, and says how it does then. None when it is not one of these.
+    pub(crate) async fn stop(&self, pid: i32) -> Option<String> {
+        let entry = self.entries().into_iter().rfind(|entry| entry.pid() == pid)?;
+        if entry.lives() {
+            entry.tree.end().await;
+            return Some("stopped".to_owned());
+        }
+        Some(entry.state())
+    }
+
     /// Attends to a running command from now on.
     pub(super) fn keep(&self, mut started: Started, entry: Arc<Entry>) {
         let stop = self.stop.clone();

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use attache_tool::{ErrorKind, Tool, ToolError};
-use attache_tool_std::{ListBackgroundProcesses, ReadBackgroundOutput};
+use attache_tool_std::{ListBackgroundProcesses, ReadBackgroundOutput, StopBackgroundProcess};
 use serde_json::{Value, json};
 
 use super::world::{World, text};
@@ -121,4 +121,19 @@ async fn a_pid_that_is_not_ours_is_refused() {
     for input in [json!({}), json!({ "pid": "x" }), json!({ "pid": 1, "lines": 0 })] {
         assert_eq!(read(&world, input).await.unwrap_err().kind, ErrorKind::InvalidToolParams);
     }
+}
+
+#[tokio::test]
+async fn a_background_process_can_be_stopped_and_others_cannot() {
+    let world = World::new();
+    let pid = pid(&start(&world, "echo ready; exec sleep 1000", 500).await);
+    let stop = || StopBackgroundProcess::new(world.background.clone());
+    assert_eq!(
+        use_tool(&world, stop(), json!({ "pid": pid })).await.unwrap(),
+        format!("Process {pid}: stopped")
+    );
+    eventually(&world, json!({ "pid": pid }), "ended by").await;
+    let own = i32::try_from(std::process::id()).unwrap();
+    let error = use_tool(&world, stop(), json!({ "pid": own })).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::InvalidToolParams);
 }

@@ -78,6 +78,12 @@ const KNOWN: &[Known] = &[
     known("list_background_processes", "List Background Processes", "read", "Lists commands that go on."),
     known("list_directory", "ReadFolder", "search", "Lists a folder."),
     known("list_mcp_resources", "List MCP resources", "read", "Lists what MCP servers let read."),
+    known(
+        "stop_background_process",
+        "Stop Background Process",
+        "execute",
+        "Ends a command in the background.",
+    ),
     known("read_background_output", "Read Background Output", "read", "Reads what a command has written."),
     known("read_file", "ReadFile", "read", "Reads a file."),
     known("read_many_files", "ReadManyFiles", "read", "Reads several files."),
