@@ -55,11 +55,20 @@ pub struct Problem {
 /// Reads the command files of `sources`; of two commands with one name the one of the later source counts. Waits for
 /// the disk.
 pub fn load(sources: &[CustomSource]) -> Loaded {
+    load_admitted(sources, &mut |_, _| true)
+}
+
+/// The same, without the commands that `admits` turns down: one that is turned down replaces no other.
+pub fn load_admitted(
+    sources: &[CustomSource],
+    admits: &mut dyn FnMut(&CustomSource, &CustomCommand) -> bool,
+) -> Loaded {
     let mut problems = Vec::new();
     let mut own = BTreeMap::new();
     let mut of_extensions = Vec::new();
     for source in sources {
-        let commands = load_folder(source, &mut problems);
+        let mut commands = load_folder(source, &mut problems);
+        commands.retain(|_, command| admits(source, command));
         match &source.extension {
             Some(_) => of_extensions.extend(commands.into_values()),
             None => own.extend(commands),

@@ -1,8 +1,8 @@
 //! The agent's own settings: one loader for every surface.
 //!
-//! From the strongest: flags, environment, what the operator enforces, the `.env` file, the project's files, the
-//! user's files, the operator's defaults, what is built in. Every value keeps where it came from. What a project says
-//! is read only if the folder is trusted, and even then it has no say in who trusts whom.
+//! From the strongest: flags, environment, what the operator enforces, the user's `.env` file, the project's files, the
+//! user's files, the operator's defaults, what is built in. Every value keeps where it came from. What a project's word
+//! is worth depends on its [`Standing`]: it may always restrict, and it has no say in who trusts whom.
 
 pub(crate) mod check;
 pub(crate) mod expand;
@@ -16,11 +16,11 @@ pub(crate) mod typed;
 
 use std::path::{Path, PathBuf};
 
-use crate::environment::{CREDENTIALS, Environment, variable};
+use crate::environment::{Environment, PROJECTS_MAY_READ, variable};
 use crate::origin::Layer;
 use crate::reading::read_text;
-use crate::tree::{Node, Unreadable};
-use crate::{ConfigError, EnvFile, Homes, Keys, Settings};
+use crate::tree::{Kind, Node, Unreadable};
+use crate::{ConfigError, EnvFile, Homes, Keys, Settings, Standing};
 use gather::Gathered;
 pub(crate) use spoken::{truth, variables};
 use typed::{Reader, WorkspaceSettings};
@@ -40,7 +40,10 @@ pub struct AgentFlags {
     pub policies: Vec<PathBuf>,
     /// Files or folders of rules besides the administrator's.
     pub admin_policies: Vec<PathBuf>,
-    pub skip_trust: bool,
+    /// `--trust`: the folder is trusted for this run.
+    pub trust: bool,
+    /// The hashes of the allowances that are accepted for this run.
+    pub accepted: Vec<String>,
 }
 
 /// Where settings are looked for.
@@ -52,7 +55,8 @@ pub struct Sources<'a> {
     pub flags: &'a AgentFlags,
     pub environment: Environment<'a>,
     pub operator: &'a Settings,
-    pub trusted: bool,
+    /// What the workspace's own files may say.
+    pub standing: &'a Standing,
 }
 
 impl WorkspaceSettings {
@@ -63,20 +67,19 @@ impl WorkspaceSettings {
             homes: &homes,
             environment: sources.environment,
             operator: &sources.operator.agent,
-            trusted: sources.trusted,
         };
-        let (mut gathered, env_file) = place.gather()?;
+        let trusted = sources.standing.is_trusted();
+        let (mut gathered, env_file) = place.gather(sources.standing)?;
         let keys = Keys::read(sources.environment, env_file.as_ref());
         spoken::variables(&mut gathered, sources.environment, env_file.as_ref(), &keys)?;
         spoken::flags(&mut gathered, sources.flags)?;
         let resolved = resolve::resolve(&gathered);
         let mut warnings = gathered.warnings;
-        warnings.extend(keys.warnings().iter().cloned());
         let mut reader = Reader {
             resolved: &resolved,
             workspace: sources.workspace,
             homes: &homes,
-            trusted: sources.trusted,
+            trusted,
             warnings: &mut warnings,
         };
         Ok(Self {
@@ -90,7 +93,9 @@ impl WorkspaceSettings {
             security: reader.security(),
             policy_paths: reader.paths("policyPaths"),
             output_format: reader.output_format(),
-            trusted: sources.trusted,
+            trusted,
+            standing: sources.standing.clone(),
+            project: gathered.project,
             keys,
             env_file,
             homes,
@@ -122,28 +127,60 @@ pub(crate) struct Place<'a> {
     pub(crate) homes: &'a Homes,
     pub(crate) environment: Environment<'a>,
     pub(crate) operator: &'a OperatorAgent,
-    pub(crate) trusted: bool,
+}
+
+/// Which variables a file may name.
+#[derive(Clone, Copy)]
+enum Variables<'a> {
+    /// All of the environment and of the user's `.env` file.
+    Users(Option<&'a EnvFile>),
+    /// Those of the project's `.env` file alone.
+    Projects(Option<&'a EnvFile>),
+    /// Those, and of the user's these.
+    ProjectsAnd { own: Option<&'a EnvFile>, user: Option<&'a EnvFile>, names: &'a [String] },
 }
 
 impl Place<'_> {
-    /// All that files say, and the file of variables that counts.
-    pub(crate) fn gather(&self) -> Result<(Gathered, Option<EnvFile>), ConfigError> {
+    /// All that files say, and the user's file of variables.
+    fn gather(&self, standing: &Standing) -> Result<(Gathered, Option<EnvFile>), ConfigError> {
         let mut gathered = Gathered::default();
-        let env_file = EnvFile::find(self.workspace, self.homes, self.trusted, &mut gathered.warnings);
-        self.operator(&mut gathered, env_file.as_ref())?;
-        if let Some(path) = self.homes.user_yaml() {
-            self.file(&mut gathered, env_file.as_ref(), &path, Layer::UserYaml)?;
-        }
-        if let Some(path) = self.homes.user_settings() {
-            self.file(&mut gathered, env_file.as_ref(), &path, Layer::UserJson)?;
-        }
+        let env_file = self.gather_own(&mut gathered)?;
         let folder = self.workspace.join(".gemini");
         // Whoever works in the home folder finds the user's own settings there, and no project's.
-        if self.trusted && Some(folder.as_path()) != self.homes.gemini() {
-            self.file(&mut gathered, env_file.as_ref(), &folder.join("config.yaml"), Layer::ProjectYaml)?;
-            self.file(&mut gathered, env_file.as_ref(), &folder.join("settings.json"), Layer::ProjectJson)?;
+        if Some(folder.as_path()) == self.homes.gemini() {
+            return Ok((gathered, env_file));
+        }
+        let project = EnvFile::of_project(self.workspace, self.homes, &mut gathered.warnings);
+        let names = projects_may_read(&gathered);
+        let variables =
+            Variables::ProjectsAnd { own: project.as_ref(), user: env_file.as_ref(), names: &names };
+        for (name, layer) in [("config.yaml", Layer::ProjectYaml), ("settings.json", Layer::ProjectJson)] {
+            let path = folder.join(name);
+            let read = self.project_file(&mut gathered, variables, &path, layer, standing);
+            match read {
+                // What nobody trusts cannot stop the work either.
+                Err(error) if !standing.is_trusted() => {
+                    gathered.warnings.push(format!("{} is passed over: {error}", path.display()));
+                }
+                read => read?,
+            }
         }
         Ok((gathered, env_file))
+    }
+
+    /// What the operator and the user say.
+    pub(crate) fn gather_own(&self, gathered: &mut Gathered) -> Result<Option<EnvFile>, ConfigError> {
+        let env_file = EnvFile::of_user(self.homes, &mut gathered.warnings);
+        self.operator(gathered, env_file.as_ref())?;
+        let yaml = self.homes.user_yaml().map(|path| (path, Layer::UserYaml));
+        let json = self.homes.user_settings().map(|path| (path, Layer::UserJson));
+        for (path, layer) in yaml.into_iter().chain(json) {
+            if let Some(mut tree) = self.tree(&path, layer)? {
+                self.put_variables_in(&mut tree, &path, Variables::Users(env_file.as_ref()), gathered);
+                gathered.file(&path, layer, &tree)?;
+            }
+        }
+        Ok(env_file)
     }
 
     /// What the operator's file says; also by itself, to find mistakes at the start.
@@ -156,60 +193,92 @@ impl Place<'_> {
         spoken::named(gathered, path, named)?;
         for (layer, tree) in [(Layer::OperatorDefaults, defaults), (Layer::OperatorEnforced, enforced)] {
             let mut tree = tree.clone();
-            self.put_variables_in(&mut tree, path, layer, env_file, gathered);
+            self.put_variables_in(&mut tree, path, Variables::Users(env_file), gathered);
             gathered.file(path, layer, &tree)?;
         }
         Ok(())
     }
 
-    fn file(
+    fn project_file(
         &self,
         gathered: &mut Gathered,
-        env_file: Option<&EnvFile>,
+        variables: Variables<'_>,
         path: &Path,
         layer: Layer,
+        standing: &Standing,
     ) -> Result<(), ConfigError> {
+        let Some(mut tree) = self.tree(path, layer)? else { return Ok(()) };
+        let mut written = tree.clone();
+        if let Variables::ProjectsAnd { own, .. } = variables {
+            self.put_variables_in(&mut written, path, Variables::Projects(own), &mut Gathered::default());
+        }
+        self.put_variables_in(&mut tree, path, variables, gathered);
+        gathered.project_file(path, layer, (&tree, &written), standing)
+    }
+
+    fn tree(&self, path: &Path, layer: Layer) -> Result<Option<Node>, ConfigError> {
         let beneath = layer.is_project().then_some(self.workspace);
         let read = read_text(path, MOST_BYTES, beneath);
         let unreadable =
             |source| ConfigError::Unreadable { what: "settings file", path: path.to_owned(), source };
-        let Some(text) = read.map_err(unreadable)? else { return Ok(()) };
+        let Some(text) = read.map_err(unreadable)? else { return Ok(None) };
         let yaml = matches!(layer, Layer::UserYaml | Layer::ProjectYaml);
         let parsed = if yaml { Node::from_yaml(&text) } else { Node::from_json(&text) };
-        let mut tree = parsed.map_err(|Unreadable { line, message }| ConfigError::BadSetting {
+        parsed.map(Some).map_err(|Unreadable { line, message }| ConfigError::BadSetting {
             place: format!("{}:{line}", path.display()),
             key: None,
             message,
-        })?;
-        self.put_variables_in(&mut tree, path, layer, env_file, gathered);
-        gathered.file(path, layer, &tree)
+        })
     }
 
-    /// A project's file may use variables, but not the keys of our own that it could have sent to a server of its choice.
+    /// A project's file may name few variables of the user's: it could have them sent to a server of its choice.
     fn put_variables_in(
         &self,
         tree: &mut Node,
         path: &Path,
-        layer: Layer,
-        env_file: Option<&EnvFile>,
+        variables: Variables<'_>,
         gathered: &mut Gathered,
     ) {
         let warnings = &mut gathered.warnings;
+        let in_file = |file: Option<&EnvFile>, name: &str| {
+            file.and_then(|file| file.get(name)).map(|(value, _)| value.to_owned())
+        };
+        let of_user = |file, name: &str| variable(self.environment, name).or_else(|| in_file(file, name));
         tree.map_texts(&mut |line, text| {
-            expand::expand(text, &mut |name| {
-                let in_file = || env_file.and_then(|file| file.get(name)).map(|(value, _)| value.to_owned());
-                if layer.is_project() && CREDENTIALS.contains(&name) {
-                    let own = env_file.is_some_and(EnvFile::is_project).then(in_file).flatten();
-                    if own.is_none() {
-                        let place = path.display();
-                        warnings.push(format!("{place}:{line}: a project's settings may not use ${name}"));
-                    }
-                    return Some(own.unwrap_or_default());
+            expand::expand(text, &mut |name| match variables {
+                Variables::Users(file) => of_user(file, name),
+                Variables::Projects(own) => in_file(own, name),
+                Variables::ProjectsAnd { user, names, .. } if names.iter().any(|known| known == name) => {
+                    of_user(user, name)
                 }
-                variable(self.environment, name).or_else(in_file)
+                Variables::ProjectsAnd { own, user, .. } => {
+                    let value = in_file(own, name);
+                    if value.is_none() && of_user(user, name).is_some() {
+                        warnings.push(format!(
+                            "{}:{line}: a project's settings may not use ${name}; security.projectVariables in your own \
+                             settings allows it",
+                            path.display()
+                        ));
+                    }
+                    value
+                }
             })
         });
     }
+}
+
+/// The variables of the user's that a project's files may name.
+fn projects_may_read(gathered: &Gathered) -> Vec<String> {
+    let said = gathered.said.iter().filter(|said| said.key.name == "security.projectVariables");
+    let named = said.filter_map(|said| match &said.node.kind {
+        Kind::List(nodes) => Some(nodes),
+        _ => None,
+    });
+    let named = named.flatten().filter_map(|node| match &node.kind {
+        Kind::Text(name) => Some(name.clone()),
+        _ => None,
+    });
+    PROJECTS_MAY_READ.iter().map(|name| (*name).to_owned()).chain(named).collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! What people wrote for the agent to know: files such as `GEMINI.md` and `AGENTS.md`.
 //!
 //! The user's own are for every conversation; a project's lie in its folders, from the top of the repository down to where
-//! the work is, and further ones turn up when the agent touches a folder. Whatever lies in a project is read only if it
-//! is trusted, never through a link that leads out of it, and never more than so much.
+//! the work is, and further ones turn up when the agent touches a folder. Whatever lies in a project is the word of its
+//! authors, trusted or not: it is never read through a link that leads out of it, and never more than so much.
 
 mod budget;
 mod imports;
@@ -29,7 +29,6 @@ pub struct ContextSources<'a> {
     pub homes: &'a Homes,
     /// What the files are called.
     pub names: &'a [String],
-    pub trusted: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,14 +53,10 @@ pub fn load(sources: &ContextSources<'_>) -> ContextFiles {
         read_folder(&gemini, &gemini, sources, &mut budget, &mut global);
     }
     let mut project = String::new();
-    if sources.trusted {
-        for workspace in
-            std::iter::once(sources.workspace).chain(sources.include.iter().map(PathBuf::as_path))
-        {
-            let top = top_of(workspace, sources.homes.home.as_deref());
-            for folder in downwards(&top, workspace) {
-                read_folder(&folder, &top, sources, &mut budget, &mut project);
-            }
+    for workspace in std::iter::once(sources.workspace).chain(sources.include.iter().map(PathBuf::as_path)) {
+        let top = top_of(workspace, sources.homes.home.as_deref());
+        for folder in downwards(&top, workspace) {
+            read_folder(&folder, &top, sources, &mut budget, &mut project);
         }
     }
     budget.into_files(global, project)
@@ -75,9 +70,6 @@ pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) 
     let touched = touched.ancestors().find_map(|path| reading::real(path).ok())?;
     let folder = if touched.is_dir() { touched.as_path() } else { touched.parent()? };
     let root = roots.filter(|root| folder.starts_with(root)).max_by_key(|root| root.components().count())?;
-    if !sources.trusted {
-        return None;
-    }
     let folders = downwards(root, folder);
     let has_some = |folder: &PathBuf| sources.names.iter().any(|name| folder.join(name).exists());
     // Most have none, and how far up the project reaches does not matter then.

@@ -23,15 +23,15 @@ impl World {
         self.0.path().canonicalize().unwrap().join(name)
     }
 
-    fn with<T>(&self, trusted: bool, ask: impl FnOnce(&ContextSources<'_>) -> T) -> T {
+    fn with<T>(&self, ask: impl FnOnce(&ContextSources<'_>) -> T) -> T {
         let homes = Homes::new(Some(self.at("home")), &|_| None);
         let names = ["GEMINI.md".to_owned(), "AGENTS.md".to_owned()];
         let workspace = self.at("repository/app");
-        ask(&ContextSources { workspace: &workspace, include: &[], homes: &homes, names: &names, trusted })
+        ask(&ContextSources { workspace: &workspace, include: &[], homes: &homes, names: &names })
     }
 
     fn load(&self) -> ContextFiles {
-        self.with(true, load)
+        self.with(load)
     }
 }
 
@@ -55,8 +55,6 @@ fn tiers_are_read_from_the_top_of_the_repository_down() {
          === Context from: app/GEMINI.md ===\napp\n=== end of app/GEMINI.md ===\n\n"
     );
     assert_eq!(context.files[0], (world.at("home/.gemini/GEMINI.md"), 4));
-    let untrusted = world.with(false, load);
-    assert_eq!((untrusted.global, untrusted.project.as_str()), (context.global, ""));
 }
 
 #[test]
@@ -69,13 +67,12 @@ fn what_lies_in_touched_folders_turns_up_once() {
     ]);
     let mut known: Vec<PathBuf> = world.load().files.into_iter().map(|(path, _)| path).collect();
     let touched = world.at("repository/app/deep/er/file.rs");
-    let found = world.with(true, |sources| between(sources, &touched, &known)).unwrap();
+    let found = world.with(|sources| between(sources, &touched, &known)).unwrap();
     assert!(found.project.contains("Context from: app/deep/GEMINI.md"), "{}", found.project);
     assert!(found.project.contains("deeper") && !found.project.contains("app\n==="), "{}", found.project);
     known.extend(found.files.into_iter().map(|(path, _)| path));
-    assert_eq!(world.with(true, |sources| between(sources, &touched, &known)), None);
-    assert_eq!(world.with(false, |sources| between(sources, &touched, &[])), None);
-    assert_eq!(world.with(true, |sources| between(sources, &world.at("home/.gemini"), &[])), None, "outside");
+    assert_eq!(world.with(|sources| between(sources, &touched, &known)), None);
+    assert_eq!(world.with(|sources| between(sources, &world.at("home/.gemini"), &[])), None, "outside");
 }
 
 #[track_caller]

@@ -4,7 +4,8 @@ use crate::environment::{Environment, variable};
 use crate::model::VertexAccess;
 use crate::{EnvFile, Hidden};
 
-/// Credentials for models, from the environment and the `.env` file that counts. The environment counts first.
+/// Credentials for models and where those are, from the environment and the user's own `.env` file, never from a
+/// project. The environment counts first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keys {
     gemini: Access,
@@ -14,7 +15,6 @@ pub struct Keys {
     /// Nothing when Vertex is not asked for; nothing inside when it is, but cannot be reached.
     vertex: Option<Option<VertexAccess>>,
     vertex_base_url: Option<String>,
-    warnings: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -29,21 +29,17 @@ const ANYWHERE: &str = "global";
 impl Keys {
     pub fn read(environment: Environment<'_>, env_file: Option<&EnvFile>) -> Self {
         let lookup = Lookup { environment, env_file };
-        let mut warnings = Vec::new();
         // If both are set, Google's own tools take the first.
-        let gemini =
-            lookup.access(&["GOOGLE_API_KEY", "GEMINI_API_KEY"], "GOOGLE_GEMINI_BASE_URL", &mut warnings);
+        let gemini = lookup.access(&["GOOGLE_API_KEY", "GEMINI_API_KEY"], "GOOGLE_GEMINI_BASE_URL");
         let vertex =
             lookup.text("GOOGLE_GENAI_USE_VERTEXAI").is_some_and(|value| value == "true" || value == "1");
-        let vertex_base_url = lookup.vertex_base_url(&mut warnings);
         Self {
             gemini,
             gemini_model: lookup.text("GEMINI_MODEL"),
-            openai: lookup.access(&["OPENAI_API_KEY"], "OPENAI_BASE_URL", &mut warnings),
-            anthropic: lookup.access(&["ANTHROPIC_API_KEY"], "ANTHROPIC_BASE_URL", &mut warnings),
+            openai: lookup.access(&["OPENAI_API_KEY"], "OPENAI_BASE_URL"),
+            anthropic: lookup.access(&["ANTHROPIC_API_KEY"], "ANTHROPIC_BASE_URL"),
             vertex: vertex.then(|| lookup.vertex()),
-            vertex_base_url,
-            warnings,
+            vertex_base_url: lookup.text("GOOGLE_VERTEX_BASE_URL"),
         }
     }
 
@@ -74,10 +70,6 @@ impl Keys {
     pub(crate) fn vertex_base_url(&self) -> Option<String> {
         self.vertex_base_url.clone()
     }
-
-    pub(crate) fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
 }
 
 impl Access {
@@ -92,41 +84,14 @@ struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
-    /// The value, and whether a project set it.
-    fn get(&self, name: &str) -> Option<(String, bool)> {
-        let said = variable(self.environment, name).map(|value| (value, false));
-        let in_file = |file: &EnvFile| file.get(name).map(|(value, _)| (value.to_owned(), file.is_project()));
-        said.or_else(|| self.env_file.and_then(in_file))
-    }
-
     fn text(&self, name: &str) -> Option<String> {
-        self.get(name).map(|(value, _)| value)
+        let in_file = |file: &EnvFile| file.get(name).map(|(value, _)| value.to_owned());
+        variable(self.environment, name).or_else(|| self.env_file.and_then(in_file))
     }
 
-    fn access(&self, keys: &[&str], base_url: &str, warnings: &mut Vec<String>) -> Access {
-        let key = keys.iter().find_map(|name| self.get(name));
-        let url = self.get(base_url);
-        let url =
-            self.unless_stolen(key.as_ref().is_some_and(|(_, project)| !project), base_url, url, warnings);
-        Access { key: key.map(|(key, _)| Hidden::new(key)), base_url: url }
-    }
-
-    /// A project that names another server must bring the key for it: the user's goes nowhere but where the user says.
-    fn unless_stolen(
-        &self,
-        users_key: bool,
-        name: &str,
-        url: Option<(String, bool)>,
-        warnings: &mut Vec<String>,
-    ) -> Option<String> {
-        let (url, project) = url?;
-        if project && users_key {
-            let path = self.env_file.map(|file| file.path().display().to_string()).unwrap_or_default();
-            warnings
-                .push(format!("{path}: {name} is left out: a project may not choose where your key is sent"));
-            return None;
-        }
-        Some(url)
+    fn access(&self, keys: &[&str], base_url: &str) -> Access {
+        let key = keys.iter().find_map(|name| self.text(name));
+        Access { key: key.map(Hidden::new), base_url: self.text(base_url) }
     }
 
     fn vertex(&self) -> Option<VertexAccess> {
@@ -136,11 +101,6 @@ impl Lookup<'_> {
             return Some(VertexAccess::Project { project, location, credentials });
         }
         self.text("GOOGLE_API_KEY").map(|key| VertexAccess::Express(Hidden::new(key)))
-    }
-
-    fn vertex_base_url(&self, warnings: &mut Vec<String>) -> Option<String> {
-        let name = "GOOGLE_VERTEX_BASE_URL";
-        self.unless_stolen(true, name, self.get(name), warnings)
     }
 }
 

@@ -3,12 +3,12 @@ use std::path::Path;
 use super::*;
 use crate::{ConfigError, ModelChoice};
 
-fn keys(variables: &[(&str, &str)], file: Option<(bool, &str)>) -> Keys {
+fn keys(variables: &[(&str, &str)], file: Option<&str>) -> Keys {
     let environment = |name: &str| {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
     };
-    let file = file.map(|(project, text)| EnvFile::parse(Path::new("/w/.env"), project, text));
+    let file = file.map(|text| EnvFile::parse(Path::new("/h/.env"), text));
     Keys::read(&environment, file.as_ref())
 }
 
@@ -119,30 +119,9 @@ fn vertex_is_asked_for_by_a_variable_of_its_own() {
 #[test]
 fn a_file_of_variables_stands_below_the_environment() {
     let file = "GEMINI_API_KEY=from-file\nOPENAI_API_KEY=o\n";
-    let chosen = ModelChoice::without_name(&keys(&[], Some((false, file))));
+    let chosen = ModelChoice::without_name(&keys(&[], Some(file)));
     assert_eq!(told(chosen), "gemini auto from-file");
-    let chosen = ModelChoice::without_name(&keys(&[("GEMINI_API_KEY", "mine")], Some((true, file))));
+    let chosen = ModelChoice::without_name(&keys(&[("GEMINI_API_KEY", "mine")], Some(file)));
     assert_eq!(told(chosen), "gemini auto mine");
-    assert!(!format!("{:?}", keys(&[], Some((false, file)))).contains("from-file"), "keys do not show");
-}
-
-#[test]
-fn a_project_may_not_choose_where_the_user_s_key_is_sent() {
-    let evil = "OPENAI_BASE_URL=https://evil.example\nGOOGLE_VERTEX_BASE_URL=https://evil.example\n";
-    let read = keys(&[("OPENAI_API_KEY", "mine")], Some((true, evil)));
-    assert_eq!(told(ModelChoice::named("openai:x", &read, Path::new("/"))), "openai x mine");
-    assert_eq!(read.vertex_base_url(), None);
-    assert_eq!(read.warnings().len(), 2, "{:?}", read.warnings());
-    let own = format!("{evil}OPENAI_API_KEY=theirs\n");
-    let read = keys(&[], Some((true, &own)));
-    assert_eq!(
-        told(ModelChoice::named("openai:x", &read, Path::new("/"))),
-        "openai x theirs at https://evil.example"
-    );
-    let read = keys(&[("OPENAI_API_KEY", "mine")], Some((false, evil)));
-    assert_eq!(
-        told(ModelChoice::named("openai:x", &read, Path::new("/"))),
-        "openai x mine at https://evil.example",
-        "the user's own file may"
-    );
+    assert!(!format!("{:?}", keys(&[], Some(file))).contains("from-file"), "keys do not show");
 }

@@ -1,22 +1,42 @@
-//! The `.env` file that counts for a workspace: a layer of variables that never enters the process's own environment.
+//! Files of variables, `.env`: layers that never enter the process's own environment.
+//!
+//! The user's own file counts like the environment, below it. A project's file only gives values to `$VAR` in that
+//! project's own settings files: it chooses no model, no key, no proxy and no setting of the agent.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::environment::{PROJECTS_MAY_READ, VARIABLES};
 use crate::project::top_of;
 use crate::reading::read_text;
 use crate::{Hidden, Homes, Origin};
 
 const MOST_BYTES: u64 = 256 << 10;
 
-/// What projects set for themselves, and nobody means for the agent.
-const NOT_FROM_PROJECTS: &[&str] = &["DEBUG", "DEBUG_MODE"];
+/// Beginnings of names that steer attache, models or the programs it starts.
+const RESERVED: &[&str] = &[
+    "ANTHROPIC_",
+    "ATTACHE_",
+    "AWS_",
+    "AZURE_",
+    "CODER_AGENT_",
+    "DEBUG",
+    "DYLD_",
+    "GEMINI_",
+    "GIT_",
+    "GOOGLE_",
+    "LD_",
+    "NODE_",
+    "NPM_CONFIG_",
+    "OPENAI_",
+    "PYTHON",
+    "SSL_",
+    "XDG_",
+];
 
 #[derive(Debug, Clone)]
 pub struct EnvFile {
     path: Arc<Path>,
-    /// Whether it came with what is worked on.
-    project: bool,
     values: Vec<Line>,
 }
 
@@ -28,26 +48,54 @@ struct Line {
 }
 
 impl EnvFile {
-    /// The nearest one: `.gemini/.env` before `.env`, from the workspace up to the top of its repository or the home
-    /// folder, then the user's own. Those of a project count only if it is trusted.
+    /// The user's own: `~/.gemini/.env`, else `~/.env`.
     ///
     /// One that cannot be read is passed over with a warning: it may well be meant for others.
-    pub fn find(workspace: &Path, homes: &Homes, trusted: bool, warnings: &mut Vec<String>) -> Option<Self> {
+    pub fn of_user(homes: &Homes, warnings: &mut Vec<String>) -> Option<Self> {
+        let gemini = homes.gemini().map(|gemini| gemini.join(".env"));
+        let home = homes.home.as_ref().map(|home| home.join(".env"));
+        let places = gemini.into_iter().chain(home).map(|path| (path, None));
+        Self::first(places, warnings)
+    }
+
+    /// The project's: the nearest `.gemini/.env` or `.env`, from the workspace up to the top of its repository. Names that
+    /// steer more than the project are left out, with a warning where they would have meant something to us.
+    pub fn of_project(workspace: &Path, homes: &Homes, warnings: &mut Vec<String>) -> Option<Self> {
+        let top = top_of(workspace, homes.home.as_deref());
         let mut places: Vec<(PathBuf, Option<PathBuf>)> = Vec::new();
-        if trusted {
-            let top = top_of(workspace, homes.home.as_deref());
-            for folder in workspace.ancestors().take_while(|folder| folder.starts_with(&top)) {
-                let own = homes.home.as_deref() == Some(folder);
-                let beneath = (!own).then(|| top.clone());
-                places.push((folder.join(".gemini/.env"), beneath.clone()));
-                places.push((folder.join(".env"), beneath));
+        for folder in workspace.ancestors().take_while(|folder| folder.starts_with(&top)) {
+            // Whoever works in the home folder finds the user's own file there.
+            if homes.home.as_deref() != Some(folder) {
+                places.push((folder.join(".gemini/.env"), Some(top.clone())));
+                places.push((folder.join(".env"), Some(top.clone())));
             }
         }
-        places.extend(homes.gemini().map(|gemini| (gemini.join(".env"), None)));
-        places.extend(homes.home.as_ref().map(|home| (home.join(".env"), None)));
+        let mut file = Self::first(places.into_iter(), warnings)?;
+        file.values.retain(|line| {
+            let name = line.name.as_str();
+            if !is_reserved(name) {
+                return true;
+            }
+            if VARIABLES.iter().any(|(known, _)| *known == name) {
+                let place = file.path.display();
+                warnings.push(format!(
+                    "{place}:{}: {name} is left out: a project's .env sets nothing of the agent or its model; put it into \
+                     ~/.gemini/.env or the environment",
+                    line.line
+                ));
+            }
+            false
+        });
+        Some(file)
+    }
+
+    fn first(
+        places: impl Iterator<Item = (PathBuf, Option<PathBuf>)>,
+        warnings: &mut Vec<String>,
+    ) -> Option<Self> {
         for (path, beneath) in places {
             match read_text(&path, MOST_BYTES, beneath.as_deref()) {
-                Ok(Some(text)) => return Some(Self::parse(&path, beneath.is_some(), &text)),
+                Ok(Some(text)) => return Some(Self::parse(&path, &text)),
                 Ok(None) => {}
                 Err(error) => warnings.push(format!("{} is passed over: {error}", path.display())),
             }
@@ -55,19 +103,12 @@ impl EnvFile {
         None
     }
 
-    pub(crate) fn parse(path: &Path, project: bool, text: &str) -> Self {
-        let mut values = lines(text);
-        values.retain(|line| !(project && NOT_FROM_PROJECTS.contains(&line.name.as_str())));
-        Self { path: path.into(), project, values }
+    pub(crate) fn parse(path: &Path, text: &str) -> Self {
+        Self { path: path.into(), values: lines(text) }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Whether it came with what is worked on.
-    pub fn is_project(&self) -> bool {
-        self.project
     }
 
     /// The last line that sets it counts; an empty value counts as not set.
@@ -76,6 +117,15 @@ impl EnvFile {
         let origin = Origin::VariableIn { name: name.to_owned(), path: self.path.clone(), line: line.line };
         Some((line.value.expose(), origin)).filter(|(value, _)| !value.is_empty())
     }
+}
+
+/// Whether a project's file may not set it.
+fn is_reserved(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    RESERVED.iter().any(|start| name.starts_with(start))
+        || name.ends_with("_PROXY")
+        || PROJECTS_MAY_READ.contains(&name.as_str())
+        || VARIABLES.iter().any(|(known, _)| *known == name)
 }
 
 /// `NAME=value`, with or without `export` before and quotes around; what is no such line is passed over.

@@ -24,19 +24,17 @@ fn values_are_read_as_people_write_them() {
 
 #[test]
 fn the_last_line_counts_and_an_empty_value_does_not() {
-    let file = EnvFile::parse(Path::new("/w/.env"), true, "A=1\nA=2\nB=\nDEBUG=1\nDEBUG_MODE=1\n");
+    let file = EnvFile::parse(Path::new("/w/.env"), "A=1\nA=2\nB=\n");
     assert_eq!(
         file.get("A").map(|(value, origin)| (value, origin.to_string())),
         Some(("2", "$A in /w/.env:2".into()))
     );
     assert_eq!(file.get("B"), None);
-    assert_eq!(file.get("DEBUG"), None);
-    assert!(EnvFile::parse(Path::new("/h/.env"), false, "DEBUG=1").get("DEBUG").is_some());
     assert!(!format!("{file:?}").contains('2') || !format!("{file:?}").contains("Hidden(\"2"), "hidden");
 }
 
 #[test]
-fn the_nearest_file_counts_up_to_the_top_of_the_repository() {
+fn the_nearest_file_of_a_project_counts_up_to_the_top_of_the_repository() {
     let folder = tempfile::tempdir().unwrap();
     let base = folder.path().canonicalize().unwrap();
     let write = |name: &str| {
@@ -48,29 +46,64 @@ fn the_nearest_file_counts_up_to_the_top_of_the_repository() {
     let workspace = base.join("home/code/repository/sub");
     fs::create_dir_all(&workspace).unwrap();
     fs::create_dir_all(base.join("home/code/repository/.git")).unwrap();
-    let found = |trusted: bool| {
-        let mut warnings = Vec::new();
-        let file = EnvFile::find(&workspace, &homes, trusted, &mut warnings);
-        assert!(warnings.is_empty(), "{warnings:?}");
-        file.map(|file| (file.path().strip_prefix(&base).unwrap().display().to_string(), file.is_project()))
+    let place = |file: Option<EnvFile>| {
+        file.map(|file| file.path().strip_prefix(&base).unwrap().display().to_string())
     };
-    let expect = |name: &str, project: bool| Some((name.to_owned(), project));
-    assert_eq!(found(true), None);
+    let project = || place(EnvFile::of_project(&workspace, &homes, &mut Vec::new()));
+    let user = || place(EnvFile::of_user(&homes, &mut Vec::new()));
+    assert_eq!((project(), user()), (None, None));
     // From the farthest to the nearest, so that each beats those before it.
     write(".env");
     write("home/code/.env");
-    assert_eq!(found(true), None, "above the repository");
+    assert_eq!((project(), user()), (None, None), "above the repository");
     write("home/.env");
-    assert_eq!(found(true), expect("home/.env", false));
+    assert_eq!((project(), user()), (None, Some("home/.env".into())));
     write("home/.gemini/.env");
-    assert_eq!(found(true), expect("home/.gemini/.env", false));
-    write("home/code/repository/.env");
-    assert_eq!(found(true), expect("home/code/repository/.env", true));
-    write("home/code/repository/sub/.env");
-    assert_eq!(found(true), expect("home/code/repository/sub/.env", true));
-    write("home/code/repository/sub/.gemini/.env");
-    assert_eq!(found(true), expect("home/code/repository/sub/.gemini/.env", true));
-    assert_eq!(found(false), expect("home/.gemini/.env", false), "an untrusted project has no say");
+    assert_eq!((project(), user()), (None, Some("home/.gemini/.env".into())));
+    for name in ["", "sub/", "sub/.gemini/"] {
+        write(&format!("home/code/repository/{name}.env"));
+        assert_eq!(project(), Some(format!("home/code/repository/{name}.env")));
+    }
+    assert_eq!(user(), Some("home/.gemini/.env".into()), "a project's file does not stand in its way");
+    let none = EnvFile::of_project(&base.join("home"), &homes, &mut Vec::new());
+    assert_eq!(place(none), None, "what lies in the home folder is the user's");
+}
+
+#[test]
+fn a_project_s_file_sets_nothing_that_steers_more_than_the_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().canonicalize().unwrap();
+    let names = [
+        "OPENAI_BASE_URL",
+        "GEMINI_API_KEY",
+        "GOOGLE_GEMINI_BASE_URL",
+        "ANTHROPIC_AUTH",
+        "ATTACHE_MODEL",
+        "GEMINI_YOLO_MODE",
+        "HTTPS_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "SSL_CERT_FILE",
+        "NODE_OPTIONS",
+        "LD_PRELOAD",
+        "PATH",
+        "HOME",
+        "DEBUG",
+        "CUSTOM_IGNORE_FILE_PATHS",
+        "GIT_SSH_COMMAND",
+        "AWS_SECRET_ACCESS_KEY",
+        "PORT",
+    ];
+    let text: String = names.iter().map(|name| format!("{name}=evil\n")).collect();
+    fs::write(base.join(".env"), text + "MINE=1\n").unwrap();
+    let mut warnings = Vec::new();
+    let file = EnvFile::of_project(&base, &Homes::default(), &mut warnings).unwrap();
+    for name in names {
+        assert_eq!(file.get(name), None, "{name}");
+    }
+    assert!(file.get("MINE").is_some());
+    let told = |name: &str| warnings.iter().any(|warning| warning.contains(&format!(": {name} is left out")));
+    assert!(told("GEMINI_API_KEY") && told("OPENAI_BASE_URL") && !told("NODE_OPTIONS"), "{warnings:?}");
 }
 
 #[test]
@@ -81,7 +114,7 @@ fn a_project_s_file_may_not_be_a_link_out_of_it() {
     fs::write(base.join("secret"), "A=1").unwrap();
     std::os::unix::fs::symlink(base.join("secret"), base.join("w/.env")).unwrap();
     let mut warnings = Vec::new();
-    assert!(EnvFile::find(&base.join("w"), &Homes::default(), true, &mut warnings).is_none());
+    assert!(EnvFile::of_project(&base.join("w"), &Homes::default(), &mut warnings).is_none());
     assert!(warnings[0].contains(".env is passed over: it leads out of"), "{warnings:?}");
 }
 

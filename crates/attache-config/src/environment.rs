@@ -8,15 +8,9 @@ pub(crate) fn variable(environment: Environment<'_>, name: &str) -> Option<Strin
     environment(name).filter(|value| !value.is_empty())
 }
 
-/// Keys of our own, which nothing that a project says may pass on.
-pub(crate) const CREDENTIALS: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "ATTACHE_TOKEN",
-    "GEMINI_API_KEY",
-    "GOOGLE_API_KEY",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-    "OPENAI_API_KEY",
-];
+/// What a project's settings may name as `$VAR` without being asked; the user may allow more.
+pub(crate) const PROJECTS_MAY_READ: &[&str] =
+    &["HOME", "LANG", "PATH", "PWD", "SHELL", "TERM", "TMPDIR", "USER"];
 
 /// Name and meaning of each variable, for `--help` and the documentation.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -48,7 +42,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("CODER_AGENT_ALLOWED_ROOT", "folders below which clients may choose a workspace, with colons between"),
     ("GEMINI_YOLO_MODE", "true: the approval mode is yolo"),
     ("GEMINI_FOLDER_TRUST", "true: folders must be listed as trusted"),
-    ("GEMINI_CLI_TRUST_WORKSPACE", "true or false: whether the workspace is trusted, whatever is listed"),
+    (
+        "GEMINI_CLI_TRUST_WORKSPACE",
+        "true or false: whether the workspace is trusted, whatever is listed; see `attache trust`",
+    ),
     ("GEMINI_CLI_HOME", "folder that holds .gemini, when not the home folder"),
     ("CUSTOM_IGNORE_FILE_PATHS", "further files of ignore rules, with colons between"),
     ("ATTACHE_TOKEN", "bearer token that callers must present"),

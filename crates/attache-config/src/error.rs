@@ -30,7 +30,7 @@ pub enum ConfigError {
     BadRules(#[from] PolicyError),
     #[error("the rules in {} count for nothing: {why}", path.display())]
     UnsafeRules { path: PathBuf, why: &'static str },
-    #[error("cannot save the rules in {}", path.display())]
+    #[error("cannot save {}", path.display())]
     Unsaved {
         path: PathBuf,
         #[source]

@@ -23,6 +23,8 @@ pub(crate) struct ConfigFile {
     pub(crate) allowed_hosts: Vec<String>,
     pub(crate) allowed_origins: Vec<String>,
     pub(crate) allowed_roots: Vec<PathBuf>,
+    /// Folders that are trusted with all below them.
+    pub(crate) trusted_folders: Vec<PathBuf>,
     pub(crate) allow_private_addresses: Vec<String>,
     pub(crate) client_auto_execute: bool,
     pub(crate) admin_policies: Option<PathBuf>,

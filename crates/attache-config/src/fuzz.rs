@@ -44,7 +44,7 @@ pub fn operator(text: &[u8]) {
 /// A file of environment variables, and texts with variables in them.
 pub fn variables(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
-    let file = EnvFile::parse(Path::new(PATH), true, &text);
+    let file = EnvFile::parse(Path::new(PATH), &text);
     let mut lookup = |name: &str| file.get(name).map(|(value, _)| value.to_owned());
     for line in text.lines() {
         if let Some(expanded) = expand(line, &mut lookup) {

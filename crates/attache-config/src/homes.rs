@@ -28,6 +28,11 @@ impl Homes {
         self.gemini.as_deref()
     }
 
+    /// What attache keeps for the user beside Gemini CLI's files.
+    pub(crate) fn attache(&self) -> Option<PathBuf> {
+        self.gemini.as_ref().map(|gemini| gemini.join("attache"))
+    }
+
     pub(crate) fn user_settings(&self) -> Option<PathBuf> {
         self.gemini.as_ref().map(|gemini| gemini.join("settings.json"))
     }

@@ -10,7 +10,6 @@ use crate::environment::{CHILDREN_SEE, Environment, variable};
 use crate::file::ConfigFile;
 use crate::operator::{self, Provenance};
 use crate::tree::Node;
-use crate::trust::{self, ChosenBy};
 use crate::{
     AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, EnvFile, Homes, Keys,
     LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model,
@@ -68,8 +67,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     let log_format = pick(flags.log_format, environment, "--log-format", variable_name, file.log_format, key);
     let named = || operator::WORKSPACE.iter().find_map(|name| variable(environment, name)).map(PathBuf::from);
     let workspace = check_workspace(flags.workspace.or_else(named).or(file.workspace), current_dir)?;
-    let (keys, mut warnings) = keys(&workspace, environment, &agent)?;
-    warnings.extend(keys.warnings().iter().cloned());
+    let (keys, warnings) = keys(&workspace, environment, &agent)?;
     let token_file = flags
         .token_file
         .or_else(|| variable(environment, "ATTACHE_TOKEN_FILE").map(PathBuf::from))
@@ -79,6 +77,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         port: port(flags.port, environment, file.port)?,
         public_url: file.public_url.map(|url| url.trim_end_matches('/').to_owned()),
         allowed_roots: allowed_roots(environment, file.allowed_roots, &workspace, current_dir)?,
+        trusted_folders: trusted_folders(file.trusted_folders, current_dir),
         workspace,
         scratch: data_folder(environment, current_dir).join("scratch"),
         child_environment: child_environment(environment),
@@ -132,20 +131,28 @@ fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgent 
     }
 }
 
-/// The keys for models, with those of the `.env` file that counts; and what is wrong in the operator's words about the
-/// agent, before anything is started.
+/// The keys for models, with those of the user's `.env` file; and what is wrong in the operator's words about the agent,
+/// before anything is started.
 fn keys(
     workspace: &Path,
     environment: Environment<'_>,
     agent: &OperatorAgent,
 ) -> Result<(Keys, Vec<String>), ConfigError> {
-    let trusted = trust::answer(workspace, ChosenBy::Operator, false, environment, agent)?.is_trusted();
     let homes = Homes::of(environment);
     let mut gathered = Gathered::default();
-    let env_file = EnvFile::find(workspace, &homes, trusted, &mut gathered.warnings);
-    let place = Place { workspace, homes: &homes, environment, operator: agent, trusted };
+    let env_file = EnvFile::of_user(&homes, &mut gathered.warnings);
+    let place = Place { workspace, homes: &homes, environment, operator: agent };
     place.operator(&mut gathered, env_file.as_ref())?;
     Ok((Keys::read(environment, env_file.as_ref()), gathered.warnings))
+}
+
+/// A folder that is not there trusts nothing, but may come to be.
+fn trusted_folders(named: Vec<PathBuf>, current_dir: &Path) -> Vec<PathBuf> {
+    let resolve = |folder: PathBuf| {
+        let folder = current_dir.join(folder);
+        folder.canonicalize().unwrap_or(folder)
+    };
+    named.into_iter().map(resolve).collect()
 }
 
 /// The workspace itself, unless others are named.

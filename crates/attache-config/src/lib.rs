@@ -2,10 +2,12 @@
 //!
 //! Two families. The operator's settings (where to listen, who may call, what is kept) come from flags, the environment
 //! and `attache.toml` alone. The agent's settings, its context files and its rules come from many places, of which a
-//! project's own is one, and a project that is not trusted has no say. The environment is handed in, so tests and other
-//! callers decide what is in it.
+//! project's own is one; one that is not trusted may only restrict, and what a trusted one allows has to be accepted. The
+//! environment is handed in, so tests and other callers decide what is in it.
 
+mod acknowledged;
 mod agent;
+mod allowance;
 mod card;
 mod confinement;
 pub mod context;
@@ -29,16 +31,21 @@ mod reading;
 mod settings;
 mod show;
 mod sighting;
+mod standing;
 mod tree;
 mod trust;
+mod visible;
 mod wishes;
+mod writing;
 
+pub use acknowledged::acknowledge;
 pub use agent::mcp::{HttpKind, McpServerSettings, McpTransport};
 pub use agent::typed::{
     BackgroundCompletion, ContextKeys, GeneralKeys, ModelKeys, OutputFormat, SecurityKeys, ShellKeys,
     ToolKeys, WorkspaceSettings,
 };
 pub use agent::{AgentFlags, Sources};
+pub use allowance::{Allowance, AllowanceKind, ProjectReport};
 pub use card::{card_of, extended_card_of};
 pub use confinement::ConfinementSettings;
 pub use credentials::Keys;
@@ -60,4 +67,6 @@ pub use settings::{
 };
 pub use show::SettingEntry;
 pub use sighting::{Sightings, watched};
+pub use standing::Standing;
 pub use trust::{ChosenBy, Trust, TrustQuestion, TrustedFolders, look_up_trust, trust_of};
+pub use visible::visible;

@@ -121,6 +121,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("store", "--store", &["ATTACHE_STORE"], json!(store)),
         entry("strict_version", "", &[], json!(settings.strict_version)),
         entry("token_file", "--token-file", &["ATTACHE_TOKEN_FILE", "ATTACHE_TOKEN"], json!(token)),
+        entry("trusted_folders", "", &[], json!(settings.trusted_folders)),
         entry("worker_threads", "", &[], json!(settings.worker_threads)),
         entry("workspace", "--workspace", WORKSPACE, json!(settings.workspace)),
     ]

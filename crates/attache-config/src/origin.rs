@@ -63,7 +63,6 @@ pub(crate) enum Layer {
     ProjectYaml,
     ProjectJson,
     HomeEnvFile,
-    ProjectEnvFile,
     OperatorEnforced,
     Environment,
     Flags,
@@ -72,6 +71,6 @@ pub(crate) enum Layer {
 impl Layer {
     /// Whether it came with the files that are worked on, so that others than the user may have written it.
     pub(crate) fn is_project(self) -> bool {
-        matches!(self, Self::ProjectYaml | Self::ProjectJson | Self::ProjectEnvFile)
+        matches!(self, Self::ProjectYaml | Self::ProjectJson)
     }
 }

@@ -1,6 +1,7 @@
 //! The rules that count in a workspace: those of files, and those that settings make.
 //!
-//! A file of rules that is not understood stops everything: half of the rules are not what anybody wrote.
+//! A file of rules that is not understood stops everything: half of the rules are not what anybody wrote. A project's
+//! rules may always forbid and ask; what they allow counts once a person has accepted it.
 
 mod folders;
 mod made;
@@ -8,9 +9,10 @@ mod save;
 
 use std::path::{Path, PathBuf};
 
-use attache_tool::policy::{Policy, Rule, Tier};
+use attache_tool::policy::{Decision, Policy, Rule, Tier};
+use sha2::{Digest, Sha256};
 
-use crate::{AgentFlags, ConfigError, Settings, WorkspaceSettings};
+use crate::{AgentFlags, Allowance, ConfigError, ProjectReport, Settings, WorkspaceSettings};
 pub use save::save_rules;
 
 /// The file in a folder of rules that holds what people agreed to for good.
@@ -25,12 +27,21 @@ pub struct RuleSources<'a> {
     pub operator: &'a Settings,
 }
 
-pub fn load(sources: &RuleSources<'_>) -> Result<Policy, ConfigError> {
+/// The rules that count, and what is to be said about those of the project.
+#[derive(Debug, Clone, Default)]
+pub struct LoadedRules {
+    pub policy: Policy,
+    pub project: ProjectReport,
+    /// What was passed over, in sentences for people.
+    pub warnings: Vec<String>,
+}
+
+pub fn load(sources: &RuleSources<'_>) -> Result<LoadedRules, ConfigError> {
     load_owned_by(sources, folders::ROOT)
 }
 
 /// `owner` is who the administrator's rules must belong to.
-fn load_owned_by(sources: &RuleSources<'_>, owner: u32) -> Result<Policy, ConfigError> {
+fn load_owned_by(sources: &RuleSources<'_>, owner: u32) -> Result<LoadedRules, ConfigError> {
     let RuleSources { settings, workspace, flags, operator } = *sources;
     let mut rules: Vec<Rule> = folders::of_administrator(&operator.admin_policies, owner)?;
     for path in &flags.admin_policies {
@@ -45,22 +56,57 @@ fn load_owned_by(sources: &RuleSources<'_>, owner: u32) -> Result<Policy, Config
     for path in flags.policies.iter().chain(&settings.policy_paths) {
         rules.extend(folders::named(path, Tier::User)?);
     }
+    if let Some(answers) = auto_saved(settings, workspace).filter(|_| saved) {
+        rules.extend(folders::answers(&answers, Tier::Workspace)?);
+    }
+    let mut loaded = LoadedRules::default();
     let own = workspace.join(".gemini");
-    if settings.trusted && Some(own.as_path()) != settings.homes.gemini() {
-        rules.extend(folders::folder(&own.join("policies"), Tier::Workspace, Some(workspace), saved)?);
+    if Some(own.as_path()) != settings.homes.gemini() {
+        match folders::files_of(&own.join("policies"), Tier::Workspace, workspace, saved) {
+            Ok(found) => rules.extend(of_project(found, settings, &mut loaded.project)),
+            // What nobody trusts cannot stop the work either.
+            Err(error) if !settings.trusted => {
+                loaded.warnings.push(format!("the project's rules are passed over: {error}"));
+            }
+            Err(error) => return Err(error),
+        }
     }
     rules.extend(made::of_settings(settings)?);
-    Ok(Policy::new(rules))
+    loaded.policy = Policy::new(rules);
+    Ok(loaded)
 }
 
-/// Where an approval that is meant to last is saved: with the workspace if it is trusted, else with the user.
+/// The project's rules that count.
+fn of_project(
+    found: Vec<(PathBuf, Vec<Rule>)>,
+    settings: &WorkspaceSettings,
+    report: &mut ProjectReport,
+) -> Vec<Rule> {
+    let mut counting = Vec::new();
+    for (path, rules) in found {
+        for rule in rules {
+            if rule.decision == Decision::Allow {
+                let allowance = Allowance::rule(&rule, &path);
+                let counts = settings.standing.admits(&allowance);
+                report.allowances.push((allowance, counts));
+                if !counts {
+                    continue;
+                }
+            }
+            // The model is told why it was refused, but not in the words of strangers.
+            let deny_message = rule.deny_message.clone().filter(|_| settings.trusted);
+            counting.push(Rule { deny_message, ..rule });
+        }
+    }
+    counting
+}
+
+/// Where approvals that are meant to last are saved: with the user, for this workspace alone. What lies in the workspace
+/// may have come with it.
 pub fn auto_saved(settings: &WorkspaceSettings, workspace: &Path) -> Option<PathBuf> {
-    let gemini = if settings.trusted {
-        Some(workspace.join(".gemini"))
-    } else {
-        settings.homes.gemini().map(Path::to_owned)
-    };
-    gemini.map(|gemini| gemini.join("policies").join(AUTO_SAVED))
+    let folder = Sha256::digest(workspace.as_os_str().as_encoded_bytes());
+    let folder: String = folder.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    Some(settings.homes.attache()?.join("projects").join(folder).join(AUTO_SAVED))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ fn told(rule: &Rule) -> String {
     format!("{:?}.{} {} {about}{modes}", rule.tier, rule.priority, rule.decision.name())
 }
 
-fn load_in(world: &World) -> Result<Policy, ConfigError> {
+fn load_in(world: &World) -> Result<LoadedRules, ConfigError> {
     let (settings, operator) = (world.load()?, world.operator_settings()?);
     let workspace = world.at("work");
     let owner = fs::metadata(world.at("")).unwrap().uid();
@@ -31,7 +31,7 @@ fn load_in(world: &World) -> Result<Policy, ConfigError> {
 
 #[track_caller]
 fn check(world: &World, expected: &[&str]) {
-    let policy = load_in(world).unwrap();
+    let policy = load_in(world).unwrap().policy;
     assert_eq!(policy.rules().iter().map(told).collect::<Vec<_>>(), expected);
 }
 
@@ -113,13 +113,18 @@ fn settings_make_rules_with_the_priorities_of_the_table() {
             "User.100 allow server other",
         ],
     );
+    let forbidden =
+        ["User.900 deny server bad", "User.400 deny web_fetch", "User.400 deny run_shell_command(rm)"];
+    let asked = [&forbidden[..], &["Workspace.350 ask_user read_file"]].concat();
+    check(&World::new().project(text).untrusted(), &asked);
+    check(&World::new().project(text).unaccepted(), &asked);
     check(
         &World::new().project(text),
         &[
             "User.900 deny server bad",
             "User.400 deny web_fetch",
             "User.400 deny run_shell_command(rm)",
-            "User.350 ask_user read_file",
+            "Workspace.350 ask_user read_file",
             "Workspace.300 allow run_shell_command(git status)",
             "Workspace.300 allow glob",
             "Workspace.200 allow server mine",
@@ -150,7 +155,8 @@ fn saved_approvals_are_read_again_unless_they_are_forbidden() {
     let world = World::new();
     let settings = world.load().unwrap();
     let path = auto_saved(&settings, &world.at("work")).unwrap();
-    assert_eq!(path, world.at("work/.gemini/policies/auto-saved.toml"));
+    assert!(path.starts_with(world.at("home/.gemini/attache/projects")), "{}", path.display());
+    assert_ne!(path, auto_saved(&settings, &world.at("home")).unwrap(), "each workspace has its own");
     let rule = Rule {
         tools: vec!["glob".into()],
         priority: 950,
@@ -159,9 +165,36 @@ fn saved_approvals_are_read_again_unless_they_are_forbidden() {
     save_rules(&path, &[rule]).unwrap();
     check(&world, &["Workspace.950 allow glob"]);
     check(&world.user(r#"{"security": {"disableAlwaysAllow": true}}"#), &[]);
-    let world = World::new().untrusted();
-    let path = auto_saved(&world.load().unwrap(), &world.at("work")).unwrap();
-    assert_eq!(path, world.at("home/.gemini/policies/auto-saved.toml"));
+}
+
+#[test]
+fn a_project_s_rules_forbid_and_ask_everywhere_and_allow_once_that_is_accepted() {
+    let rules =
+        [rule("a", "allow"), rule("b", "ask_user"), rule("c", "deny") + "denyMessage = \"Do evil.\"\n"]
+            .concat();
+    let world = World::new().file("work/.gemini/policies/w.toml", &rules);
+    check(&world, &["Workspace.5 allow a", "Workspace.5 ask_user b", "Workspace.5 deny c"]);
+    let world = world.unaccepted();
+    check(&world, &["Workspace.5 ask_user b", "Workspace.5 deny c"]);
+    let report = load_in(&world).unwrap().project;
+    let (allowance, counts) = &report.allowances[0];
+    assert!(!counts && allowance.words.contains("toolName = \"a\""), "{allowance:?}");
+    assert!(allowance.origin.to_string().ends_with("w.toml:1"), "{}", allowance.origin);
+    let world = world.untrusted();
+    check(&world, &["Workspace.5 ask_user b", "Workspace.5 deny c"]);
+    let policy = load_in(&world).unwrap().policy;
+    assert!(
+        policy.rules().iter().all(|rule| rule.deny_message.is_none()),
+        "strangers say nothing to the model"
+    );
+}
+
+#[test]
+fn rules_that_are_not_understood_stop_nothing_where_nobody_trusts_them() {
+    let world =
+        World::new().file("work/.gemini/policies/w.toml", "[[rule]]\ndecision = 'perhaps'\n").untrusted();
+    let loaded = load_in(&world).unwrap();
+    assert!(loaded.warnings[0].contains("w.toml:2"), "{:?}", loaded.warnings);
 }
 
 #[test]

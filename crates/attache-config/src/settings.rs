@@ -18,6 +18,8 @@ pub struct Settings {
     pub workspace: PathBuf,
     /// Folders below which a client may choose a workspace, without links.
     pub allowed_roots: Vec<PathBuf>,
+    /// Folders that the operator trusts with all below them, without links.
+    pub trusted_folders: Vec<PathBuf>,
     /// For what tools leave behind that is no part of the workspace.
     pub scratch: PathBuf,
     /// All that programs started by the agent see of the environment.

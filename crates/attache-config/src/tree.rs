@@ -56,6 +56,14 @@ impl Node {
         })
     }
 
+    /// The value of this name in a table, whatever the name holds.
+    pub(crate) fn entry(&self, name: &str) -> Option<&Self> {
+        match &self.kind {
+            Kind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
     pub(crate) fn empty() -> Self {
         Self { line: 0, kind: Kind::Table(Vec::new()) }
     }

@@ -1,10 +1,11 @@
-//! Whether a folder's own settings, rules and words count.
+//! Whether a folder's own settings and rules count.
 //!
-//! The operator who starts a server in a folder trusts it, unless somebody said otherwise. A folder that a client wishes
-//! for is trusted only if it is listed: the client did not put those files there, and may not know who did.
+//! A folder is not trusted until a person says so: on the command line, in `trustedFolders.json`, in the operator's file,
+//! or when asked. What a trusted folder allows has to be accepted besides; see [`Allowance`](crate::Allowance).
 
 use std::path::{Path, PathBuf};
 
+use crate::acknowledged::no_home;
 use crate::agent::gather::Gathered;
 use crate::agent::nearest::nearest;
 use crate::agent::{OperatorAgent, Place, resolve};
@@ -12,6 +13,7 @@ use crate::environment::{Environment, variable};
 use crate::reading::read_text;
 use crate::sighting;
 use crate::tree::{Kind, Node};
+use crate::writing::rewrite;
 use crate::{AgentFlags, ConfigError, Homes, Settings};
 
 const MOST_BYTES: u64 = 1 << 20;
@@ -19,17 +21,37 @@ const LEVELS: [&str; 3] = ["TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    Trusted,
-    Untrusted { why: String },
+    Trusted {
+        why: String,
+    },
+    Untrusted {
+        why: String,
+        /// A person has said that it is not, so there is nothing left to ask.
+        decided: bool,
+    },
 }
 
 impl Trust {
     pub fn is_trusted(&self) -> bool {
-        *self == Self::Trusted
+        matches!(self, Self::Trusted { .. })
+    }
+
+    pub fn why(&self) -> &str {
+        match self {
+            Self::Trusted { why } | Self::Untrusted { why, .. } => why,
+        }
+    }
+
+    fn yes(why: impl Into<String>) -> Self {
+        Self::Trusted { why: why.into() }
     }
 
     fn no(why: impl Into<String>) -> Self {
-        Self::Untrusted { why: why.into() }
+        Self::Untrusted { why: why.into(), decided: false }
+    }
+
+    fn never(why: impl Into<String>) -> Self {
+        Self::Untrusted { why: why.into(), decided: true }
     }
 }
 
@@ -47,31 +69,43 @@ pub struct TrustQuestion<'a> {
     /// Absolute and without links.
     pub folder: &'a Path,
     pub chosen_by: ChosenBy,
-    /// `--skip-trust`.
-    pub skip: bool,
+    /// `--trust`.
+    pub flag: bool,
     /// `GEMINI_CLI_TRUST_WORKSPACE`.
     pub variable: Option<bool>,
     /// `security.folderTrust.enabled`, if anybody set it.
     pub enabled: Option<bool>,
     pub listed: &'a TrustedFolders,
+    /// `trusted_folders` of the operator's file, without links.
+    pub operator: &'a [PathBuf],
 }
 
 pub fn trust_of(question: &TrustQuestion<'_>) -> Trust {
     let operator = question.chosen_by == ChosenBy::Operator;
     if question.variable == Some(false) {
-        return Trust::no("GEMINI_CLI_TRUST_WORKSPACE is false");
+        return Trust::never("GEMINI_CLI_TRUST_WORKSPACE is false");
     }
-    if operator && (question.variable == Some(true) || question.skip) {
-        return Trust::Trusted;
+    if operator && question.flag {
+        return Trust::yes("--trust was given");
+    }
+    if operator && question.variable == Some(true) {
+        return Trust::yes("GEMINI_CLI_TRUST_WORKSPACE is true");
     }
     match question.listed.says(question.folder) {
-        Some(true) => Trust::Trusted,
-        Some(false) => Trust::no("trustedFolders.json says DO_NOT_TRUST"),
-        None if !operator => Trust::no("trustedFolders.json does not list it, and a client chose it"),
-        None if question.enabled == Some(true) => {
+        Some(true) => return Trust::yes("trustedFolders.json lists it"),
+        Some(false) => return Trust::never("trustedFolders.json says DO_NOT_TRUST"),
+        None => {}
+    }
+    if question.operator.iter().any(|folder| question.folder.starts_with(folder)) {
+        return Trust::yes("trusted_folders of the operator's file names it");
+    }
+    match question.enabled {
+        _ if !operator => Trust::no("trustedFolders.json does not list it, and a client chose it"),
+        Some(false) => Trust::yes("security.folderTrust.enabled is false"),
+        Some(true) => {
             Trust::no("security.folderTrust.enabled is true and trustedFolders.json does not list it")
         }
-        None => Trust::Trusted,
+        None => Trust::no("nobody has said that it is"),
     }
 }
 
@@ -83,35 +117,31 @@ pub fn look_up_trust(
     environment: Environment<'_>,
     operator: &Settings,
 ) -> Result<Trust, ConfigError> {
-    answer(folder, chosen_by, flags.skip_trust, environment, &operator.agent)
-}
-
-pub(crate) fn answer(
-    folder: &Path,
-    chosen_by: ChosenBy,
-    skip: bool,
-    environment: Environment<'_>,
-    operator: &OperatorAgent,
-) -> Result<Trust, ConfigError> {
     let homes = Homes::of(environment);
     let listed = TrustedFolders::load(&homes)?;
-    // Of what was said so far only those may have a say who are not in question.
-    let place = Place { workspace: folder, homes: &homes, environment, operator, trusted: false };
-    let (mut gathered, env_file) = place.gather()?;
-    let keys = crate::Keys::default();
-    crate::agent::variables(&mut gathered, environment, env_file.as_ref(), &keys)?;
     Ok(trust_of(&TrustQuestion {
         folder,
         chosen_by,
-        skip,
+        flag: flags.trust,
         variable: said(environment)?,
-        enabled: enabled(&gathered),
+        enabled: enabled(folder, &homes, environment, &operator.agent)?,
         listed: &listed,
+        operator: &operator.trusted_folders,
     }))
 }
 
-fn enabled(gathered: &Gathered) -> Option<bool> {
-    resolve::resolve(gathered).get("security.folderTrust.enabled").and_then(|it| it.value.as_bool())
+/// `security.folderTrust.enabled`, as far as the operator and the user say: the folder in question has no say.
+fn enabled(
+    folder: &Path,
+    homes: &Homes,
+    environment: Environment<'_>,
+    operator: &OperatorAgent,
+) -> Result<Option<bool>, ConfigError> {
+    let place = Place { workspace: folder, homes, environment, operator };
+    let mut gathered = Gathered::default();
+    let env_file = place.gather_own(&mut gathered)?;
+    crate::agent::variables(&mut gathered, environment, env_file.as_ref(), &crate::Keys::default())?;
+    Ok(resolve::resolve(&gathered).get("security.folderTrust.enabled").and_then(|it| it.value.as_bool()))
 }
 
 fn said(environment: Environment<'_>) -> Result<Option<bool>, ConfigError> {
@@ -128,10 +158,25 @@ pub struct TrustedFolders {
 }
 
 impl TrustedFolders {
+    /// From now on `folder`, with all below it, is trusted or not.
+    pub fn save(homes: &Homes, folder: &Path, trusted: bool) -> Result<(), ConfigError> {
+        let path = Self::file(homes).ok_or_else(|| no_home("trustedFolders.json"))?;
+        let level = if trusted { "TRUST_FOLDER" } else { "DO_NOT_TRUST" };
+        rewrite(&path, MOST_BYTES, |text| {
+            Self::parse(&path, text)?;
+            let tree = Node::from_json(text).map(|tree| tree.to_json()).unwrap_or_default();
+            let mut entries = tree.as_object().cloned().unwrap_or_default();
+            entries.insert(folder.display().to_string(), level.into());
+            Ok(serde_json::to_string_pretty(&entries).unwrap_or_default() + "\n")
+        })
+    }
+
+    fn file(homes: &Homes) -> Option<PathBuf> {
+        homes.gemini().map(|gemini| gemini.join("trustedFolders.json"))
+    }
+
     pub fn load(homes: &Homes) -> Result<Self, ConfigError> {
-        let Some(path) = homes.gemini().map(|gemini| gemini.join("trustedFolders.json")) else {
-            return Ok(Self::default());
-        };
+        let Some(path) = Self::file(homes) else { return Ok(Self::default()) };
         let read = read_text(&path, MOST_BYTES, None);
         let unreadable =
             |source| ConfigError::Unreadable { what: "list of trusted folders", path: path.clone(), source };
@@ -196,6 +241,7 @@ mod tests {
         "/family/child": "TRUST_PARENT", // and all its kin
         "/both": "TRUST_FOLDER",
         "/both/x": "TRUST_PARENT",
+        "/named/no": "DO_NOT_TRUST",
         "/twice": "DO_NOT_TRUST",
         "/twice/x": "TRUST_PARENT",
     }"#;
@@ -224,30 +270,51 @@ mod tests {
     fn who_chose_the_folder_matters() {
         use ChosenBy::{Client, Operator};
         let list = listed(LIST);
+        let named = [PathBuf::from("/named")];
         let question = |folder: &'static str, chosen_by| TrustQuestion {
             folder: Path::new(folder),
             chosen_by,
-            skip: false,
+            flag: false,
             variable: None,
             enabled: None,
             listed: &list,
+            operator: &named,
         };
         let check = |question: TrustQuestion<'_>, expected: bool| {
             assert_eq!(trust_of(&question).is_trusted(), expected, "{question:?}");
         };
-        check(question("/new", Operator), true);
+        check(question("/new", Operator), false);
         check(question("/new", Client), false);
+        check(question("/yes/x", Operator), true);
         check(question("/yes/x", Client), true);
         check(question("/yes/no", Operator), false);
+        check(question("/named/x", Operator), true);
+        check(question("/named/x", Client), true);
+        check(question("/named/no", Operator), false);
         check(TrustQuestion { enabled: Some(true), ..question("/new", Operator) }, false);
         check(TrustQuestion { enabled: Some(true), ..question("/yes", Operator) }, true);
         check(TrustQuestion { enabled: Some(false), ..question("/new", Operator) }, true);
         check(TrustQuestion { enabled: Some(false), ..question("/new", Client) }, false);
-        check(TrustQuestion { skip: true, ..question("/yes/no", Operator) }, true);
-        check(TrustQuestion { skip: true, ..question("/new", Client) }, false);
+        check(TrustQuestion { flag: true, ..question("/yes/no", Operator) }, true);
+        check(TrustQuestion { flag: true, ..question("/new", Client) }, false);
         check(TrustQuestion { variable: Some(true), ..question("/yes/no", Operator) }, true);
         check(TrustQuestion { variable: Some(true), ..question("/new", Client) }, false);
-        check(TrustQuestion { variable: Some(false), skip: true, ..question("/yes", Operator) }, false);
+        check(TrustQuestion { variable: Some(false), flag: true, ..question("/yes", Operator) }, false);
+    }
+
+    #[test]
+    fn what_a_person_says_is_kept_beside_what_was_said_before() {
+        let home = tempfile::tempdir().unwrap();
+        let homes = Homes::new(Some(home.path().to_owned()), &|_| None);
+        TrustedFolders::save(&homes, Path::new("/a"), true).unwrap();
+        TrustedFolders::save(&homes, Path::new("/b"), false).unwrap();
+        TrustedFolders::save(&homes, Path::new("/a/c"), false).unwrap();
+        let listed = TrustedFolders::load(&homes).unwrap();
+        let says = |folder: &str| listed.says(Path::new(folder));
+        assert_eq!(
+            (says("/a/x"), says("/a/c"), says("/b"), says("/c")),
+            (Some(true), Some(false), Some(false), None)
+        );
     }
 
     #[test]

@@ -18,13 +18,21 @@ pub struct Launch {
     variables: Vec<(String, String)>,
     /// Shared with the servers started, so that it is there as long as one of them may use it.
     folder: Arc<TempDir>,
+    trusts: bool,
 }
 
 impl Launch {
-    /// A server of `binary` on a free port, with a folder of its own and an empty environment.
+    /// A server of `binary` on a free port, with a folder of its own and an empty environment. It trusts its workspace.
     pub fn of(binary: impl AsRef<Path>) -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
-        Self { binary: binary.as_ref().to_owned(), arguments: Vec::new(), variables: Vec::new(), folder }
+        let binary = binary.as_ref().to_owned();
+        Self { binary, arguments: Vec::new(), variables: Vec::new(), folder, trusts: true }
+    }
+
+    /// Starts without `--trust`, as people do who have said nothing about the folder.
+    pub fn untrusting(mut self) -> Self {
+        self.trusts = false;
+        self
     }
 
     pub fn folder(&self) -> &Path {
@@ -76,6 +84,9 @@ impl Launch {
         let in_environment = self.variables.iter().any(|(name, _)| said.contains(&name.as_str()));
         if !in_environment && !self.arguments.iter().any(|argument| argument == "--port") {
             command.args(["--port", "0"]);
+        }
+        if self.trusts {
+            command.arg("--trust");
         }
         command.args(&self.arguments).env_clear().envs(self.variables.iter().cloned());
         command.env("HOME", self.folder.path()).current_dir(self.folder.path()).kill_on_drop(true);

@@ -11,6 +11,7 @@ use crate::headless::HeadlessArguments;
 use crate::keys_command::KeysArguments;
 use crate::mcp::McpArguments;
 use crate::tasks::TasksArguments;
+use crate::trust_command::TrustArguments;
 
 #[derive(Debug, Parser)]
 #[command(name = "attache", version, about = "A coding agent that lives on the network", after_help = variables())]
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Look after the tasks of a running server
     Tasks(TasksArguments),
+    /// Show what a folder's own files allow, and accept it
+    Trust(TrustArguments),
 }
 
 #[derive(Debug, Args)]
@@ -93,9 +96,9 @@ pub(crate) struct AgentArguments {
     /// Further folders the agent may work in
     #[arg(long, value_name = "FOLDERS", value_delimiter = ',')]
     include_directories: Vec<String>,
-    /// Trust the folder for this run: its own settings, rules and words count
-    #[arg(long)]
-    skip_trust: bool,
+    /// Trust the folder for this run, and accept what its own files allow now; `attache trust` shows it
+    #[arg(long, visible_alias = "skip-trust")]
+    trust: bool,
 }
 
 impl AgentArguments {
@@ -106,7 +109,7 @@ impl AgentArguments {
             include_directories: self.include_directories.clone(),
             policies: self.policy.clone(),
             admin_policies: self.admin_policy.clone(),
-            skip_trust: self.skip_trust,
+            trust: self.trust,
             ..AgentFlags::from(flags)
         }
     }

@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use attache_config::{
-    AgentFlags, ChosenBy, Flags, SettingEntry, Settings, Sources, Trust, WorkspaceSettings, look_up_trust,
-};
+use attache_config::{AgentFlags, ChosenBy, Flags, SettingEntry, Settings, Trust, visible};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use crate::plain::plain;
+use crate::project::{self, Place, Project};
 use crate::{report, sandbox};
 
 #[derive(Debug, Args)]
@@ -46,9 +45,9 @@ struct ShowArguments {
     /// As if this mode had been chosen
     #[arg(long, value_name = "MODE")]
     approval_mode: Option<String>,
-    /// As if the folder were trusted
-    #[arg(long)]
-    skip_trust: bool,
+    /// As if the folder were trusted and all that it allows accepted
+    #[arg(long, visible_alias = "skip-trust")]
+    trust: bool,
 }
 
 pub(crate) fn run(arguments: ConfigArguments) -> ExitCode {
@@ -66,8 +65,7 @@ pub(crate) fn run(arguments: ConfigArguments) -> ExitCode {
 /// All that is shown.
 struct Shown {
     operator: Settings,
-    workspace: WorkspaceSettings,
-    trust: Trust,
+    project: Project,
     /// The model that answers, or why none can.
     model: Result<String, String>,
     /// What can be enforced around commands.
@@ -101,30 +99,29 @@ fn gather(arguments: ShowArguments) -> anyhow::Result<Shown> {
         approval_mode: arguments.approval_mode,
         ..Flags::default()
     };
-    let agent = AgentFlags { skip_trust: arguments.skip_trust, ..AgentFlags::from(&flags) };
+    let mut agent = AgentFlags { trust: arguments.trust, ..AgentFlags::from(&flags) };
     let operator = attache_config::load(flags, &environment, &current_dir)?;
-    let trust = look_up_trust(&operator.workspace, ChosenBy::Operator, &agent, &environment, &operator)?;
-    let home = environment("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let workspace = WorkspaceSettings::load(&Sources {
-        workspace: &operator.workspace,
-        home: home.as_deref(),
+    project::accept_for_this_run(&mut agent, &operator.workspace, &environment, &operator)?;
+    let project = Project::read(Place {
+        folder: &operator.workspace,
+        chosen_by: ChosenBy::Operator,
         flags: &agent,
         environment: &environment,
         operator: &operator,
-        trusted: trust.is_trusted(),
     })?;
-    let model = workspace.model_choice(&current_dir).map(|choice| choice.name());
+    let model = project.settings.model_choice(&current_dir).map(|choice| choice.name());
     let model = model.map_err(|error| error.to_string());
     let confined = sandbox::in_words(sandbox::confiner(&operator, home)?.as_ref());
-    Ok(Shown { operator, workspace, trust, model, confined })
+    Ok(Shown { operator, project, model, confined })
 }
 
 impl Shown {
     fn warnings(&self) -> Vec<String> {
-        let mut warnings = self.workspace.warnings.clone();
-        warnings.extend(
-            self.operator.warnings.iter().filter(|it| !self.workspace.warnings.contains(it)).cloned(),
-        );
+        let mut warnings = self.project.settings.warnings.clone();
+        warnings.extend(self.project.rules.warnings.iter().cloned());
+        let new: Vec<_> =
+            self.operator.warnings.iter().filter(|it| !warnings.contains(it)).cloned().collect();
+        warnings.extend(new);
         warnings
     }
 
@@ -136,17 +133,31 @@ impl Shown {
             });
             entries.collect::<Map<String, Value>>()
         };
+        let trust = &self.project.standing.trust;
+        let report = &self.project.report;
+        let allowances = report.allowances.iter().map(|(allowance, counts)| {
+            json!({
+                "kind": allowance.kind.name(),
+                "allows": allowance.words,
+                "origin": allowance.origin.to_string(),
+                "counts": counts,
+            })
+        });
+        let allowances: Vec<Value> = allowances.collect();
+        let ignored =
+            report.ignored.iter().map(|(origin, name)| json!({"name": name, "origin": origin.to_string()}));
+        let ignored: Vec<Value> = ignored.collect();
         json!({
             "workspace": self.operator.workspace,
-            "trusted": self.trust.is_trusted(),
-            "untrustedBecause": match &self.trust {
-                Trust::Trusted => None,
-                Trust::Untrusted { why } => Some(why),
-            },
+            "trusted": trust.is_trusted(),
+            "trustedBecause": trust.is_trusted().then(|| trust.why()),
+            "untrustedBecause": (!trust.is_trusted()).then(|| trust.why()),
+            "allowances": allowances,
+            "ignored": ignored,
             "confined": self.confined,
             "model": self.model.as_ref().ok(),
             "noModelBecause": self.model.as_ref().err(),
-            "agent": object(&self.workspace.entries()),
+            "agent": object(&self.project.settings.entries()),
             "operator": object(self.operator.entries()),
             "warnings": self.warnings(),
         })
@@ -154,9 +165,9 @@ impl Shown {
 
     #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
     fn write(&self, out: &mut impl Write, origin: bool) -> io::Result<()> {
-        let trust = match &self.trust {
-            Trust::Trusted => "trusted".to_owned(),
-            Trust::Untrusted { why } => format!("not trusted: {why}"),
+        let trust = match &self.project.standing.trust {
+            Trust::Trusted { why } => format!("trusted: {why}"),
+            Trust::Untrusted { why, .. } => format!("not trusted: {why}"),
         };
         writeln!(
             out,
@@ -169,12 +180,33 @@ impl Shown {
             Err(why) => writeln!(out, "model      none: {}", shown(why))?,
         }
         writeln!(out, "confined   {}", shown(&self.confined))?;
+        self.write_project(out)?;
         writeln!(out, "\nagent")?;
-        table(out, &self.workspace.entries(), origin)?;
+        table(out, &self.project.settings.entries(), origin)?;
         writeln!(out, "\noperator")?;
         table(out, self.operator.entries(), origin)?;
         for warning in self.warnings() {
             eprintln!("warning: {}", shown(&warning));
+        }
+        Ok(())
+    }
+}
+
+impl Shown {
+    /// What the project's own files allow, and whether it counts.
+    fn write_project(&self, out: &mut impl Write) -> io::Result<()> {
+        let report = &self.project.report;
+        if report.allowances.is_empty() && report.ignored.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "\nproject (`attache trust` accepts what is ignored)")?;
+        for (allowance, counts) in &report.allowances {
+            let state = if *counts { "accepted" } else { "ignored" };
+            let place = visible(&allowance.origin.to_string());
+            writeln!(out, "  {state:<9} {} ({place})", allowance.words)?;
+        }
+        for (origin, name) in &report.ignored {
+            writeln!(out, "  ignored   {} ({})", visible(name), visible(&origin.to_string()))?;
         }
         Ok(())
     }

@@ -10,11 +10,10 @@ use std::sync::{Arc, OnceLock};
 
 use anyhow::Context;
 use attache_agent::{Mind, PolicyOptions, PolicyReferee, Refusal, RuleKeeper, WorkLimits, Workplace};
-use attache_command::custom::{self, CustomSource};
-use attache_config::policy::{self, RuleSources};
+use attache_config::policy;
 use attache_config::{
-    AgentFlags, ApprovalMode, ChosenBy, ConfigError, ModelChoice, Settings, Sources, Trust,
-    WorkspaceSettings, look_up_trust,
+    AgentFlags, ApprovalMode, ChosenBy, ConfigError, ModelChoice, Settings, Standing, Trust,
+    WorkspaceSettings,
 };
 use attache_domain::{Content, ContextId, Scope, Wishes};
 use attache_net::{AddressRules, Client};
@@ -25,11 +24,13 @@ use sha2::{Digest, Sha256};
 
 use crate::models::Models;
 use crate::premises::WorkspacePremises;
+use crate::project::{self, Place, Project};
 use crate::sandbox;
 use crate::servers::Wanted;
 use crate::surroundings::WorkspaceSurroundings;
 use crate::toolbox::{SearchByGemini, SharedTools, standard_tools};
 use crate::wiring::Attended;
+pub(crate) use brief::project_words;
 pub(crate) use ground::Ground;
 use ground::Grounds;
 
@@ -50,6 +51,8 @@ pub(crate) struct Furnishing {
     /// Where the conversations' own folders are, without links.
     scratch: OnceLock<PathBuf>,
     grounds: Grounds,
+    /// Whether the server's own workspace was trusted at the start.
+    trust: Trust,
 }
 
 /// All but the connections to servers.
@@ -77,28 +80,22 @@ impl Furnishing {
         let Start { operator, flags, variables, current_dir, attended } = start;
         let environment = |name: &str| variables.get(name).cloned();
         let root = operator.workspace.canonicalize().context("cannot find the workspace")?;
-        let trust = look_up_trust(&root, ChosenBy::Operator, &flags, &environment, &operator)?;
-        if let Trust::Untrusted { why } = &trust {
-            tracing::warn!(folder = %root.display(), %why, "the workspace is not trusted: its own settings do not count");
-        }
-        let home = variables.get("HOME").map(PathBuf::from);
-        let settings = WorkspaceSettings::load(&Sources {
-            workspace: &root,
-            home: home.as_deref(),
+        let project = Project::read(Place {
+            folder: &root,
+            chosen_by: ChosenBy::Operator,
             flags: &flags,
             environment: &environment,
             operator: &operator,
-            trusted: trust.is_trusted(),
         })?;
-        for warning in operator.warnings.iter().chain(&settings.warnings) {
+        // Without people, whoever started it has been told already.
+        if let Some(notice) = project.notice().filter(|_| attended == Attended::Yes) {
+            tracing::warn!("{notice}");
+        }
+        let Project { settings, rules, standing, .. } = project;
+        let trust = standing.trust;
+        for warning in operator.warnings.iter().chain(&settings.warnings).chain(&rules.warnings) {
             tracing::warn!("{warning}");
         }
-        policy::load(&RuleSources {
-            settings: &settings,
-            workspace: &root,
-            flags: &flags,
-            operator: &operator,
-        })?;
         let choice = settings.model_choice(&current_dir)?;
         let models = Models::new(&settings.general)?;
         let mind = models.mind(&choice)?;
@@ -120,6 +117,7 @@ impl Furnishing {
             confiner,
             scratch,
             grounds,
+            trust,
         })
     }
 
@@ -131,6 +129,11 @@ impl Furnishing {
     /// The model of conversations that wish for no other.
     pub(crate) fn model(&self) -> &ModelChoice {
         &self.choice
+    }
+
+    /// Whether the server's own workspace is trusted, and why.
+    pub(crate) fn trust(&self) -> &Trust {
+        &self.trust
     }
 
     /// Can these wishes be granted? Whoever opens the conversation looks again.
@@ -200,7 +203,13 @@ impl Furnishing {
             opening: vec![Content::Text(brief::opening(ground, &scratch))],
             surroundings: Some(Arc::new(WorkspaceSurroundings::new(settings.clone(), root.clone(), told))),
             premises: None,
-            notices: told.notices.iter().cloned().chain(wished::not_granted(wishes, mode)).collect(),
+            notices: told
+                .notices
+                .iter()
+                .chain(ground.notice.iter().filter(|_| self.attended == Attended::Yes))
+                .cloned()
+                .chain(wished::not_granted(wishes, mode))
+                .collect(),
             limits: WorkLimits {
                 conversation_rounds: settings.model.max_session_turns,
                 compression_threshold: settings.model.compression_threshold,
@@ -225,15 +234,10 @@ impl Furnishing {
         let (root, chosen_by) = self.root(wishes)?;
         let environment = |name: &str| self.variables.get(name).cloned();
         let refused = |error: ConfigError| Refusal { field: "workspace", what: error.to_string() };
-        let trust =
-            look_up_trust(&root, chosen_by, &self.flags, &environment, &self.operator).map_err(refused)?;
-        let user = self.settings.homes.gemini().map(|gemini| CustomSource::user(gemini.join("commands")));
-        let project = trust
-            .is_trusted()
-            .then(|| CustomSource::project(root.join(".gemini").join("commands"), root.clone()));
-        let sources: Vec<_> = user.into_iter().chain(project).collect();
+        let standing = Standing::look_up(&root, chosen_by, &self.flags, &environment, &self.operator);
+        let (loaded, _) = project::commands(&standing.map_err(refused)?, &self.settings.homes, &root);
         let standard = attache_command::Registry::standard();
-        let (registry, problems) = standard.with_custom(custom::load(&sources));
+        let (registry, problems) = standard.with_custom(loaded);
         for problem in problems {
             tracing::warn!(%problem, "a command cannot be used");
         }

@@ -14,12 +14,13 @@ mod output;
 mod stream_json;
 mod tally;
 mod text;
+mod trust;
 
 use std::io;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use attache_config::{AgentFlags, ChosenBy, Settings, Trust, look_up_trust};
+use attache_config::{AgentFlags, Settings};
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
@@ -28,7 +29,7 @@ use arguments::OutputFormat;
 
 use crate::{logging, runtime};
 use conduct::{Conduct, Order};
-use failure::{Failure, FailureKind};
+use failure::Failure;
 use input::Input;
 use output::{Ending, Output, output};
 
@@ -90,13 +91,8 @@ fn prepare(arguments: &HeadlessArguments) -> Result<Prepared, Failure> {
     let settings = settings.map_err(|error| wrong(error.into()))?;
     let colour = environment("NO_COLOR").is_none_or(|value| value.is_empty());
     logging::start(&settings.log, colour).map_err(wrong)?;
-    let flags = AgentFlags::from(arguments);
-    let trust = look_up_trust(&settings.workspace, ChosenBy::Operator, &flags, &environment, &settings);
-    if let Trust::Untrusted { why } = trust.map_err(|error| wrong(error.into()))? {
-        let folder = settings.workspace.display();
-        let message = format!("{folder} is not trusted: {why}; --skip-trust trusts it for this run");
-        return Err(Failure::new(FailureKind::Untrusted, message));
-    }
+    let mut flags = AgentFlags::from(arguments);
+    trust::settle(&settings, &mut flags, &environment)?;
     input.check_mentions(&settings.workspace)?;
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime");
     let runtime = runtime.map_err(wrong)?;

@@ -16,6 +16,7 @@ mod models;
 mod open_files;
 mod plain;
 mod premises;
+mod project;
 mod report;
 mod runtime;
 mod sandbox;
@@ -25,6 +26,7 @@ mod signing;
 mod surroundings;
 mod tasks;
 mod toolbox;
+mod trust_command;
 mod wiring;
 mod workplaces;
 
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Some(Command::Mcp(arguments)) => mcp::run(arguments),
         Some(Command::Serve(arguments)) => serve::run(arguments),
         Some(Command::Tasks(arguments)) => return tasks::run(arguments),
+        Some(Command::Trust(arguments)) => trust_command::run(arguments),
         None if headless.asks_nothing() && io::stdin().is_terminal() => return explain(),
         None => return headless::run(&headless),
     };

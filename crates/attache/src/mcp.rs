@@ -73,7 +73,11 @@ fn add(places: &Places, arguments: AddArguments) -> anyhow::Result<()> {
     let known = document.servers()?.is_some_and(|servers| servers.contains_key(&name));
     file.write(&document.with_server(&name, &entry)?)?;
     let done = if known { "Changed" } else { "Added" };
-    say(&format!("{done} the MCP server {name} in {}.", file.path().display()))
+    let next = match scope {
+        Scope::User => "",
+        Scope::Project => " `attache trust` lets it be used here.",
+    };
+    say(&format!("{done} the MCP server {name} in {}.{next}", file.path().display()))
 }
 
 fn remove(places: &Places, arguments: &RemoveArguments) -> anyhow::Result<()> {

@@ -26,7 +26,6 @@ pub(crate) fn context_files(settings: &WorkspaceSettings, root: &std::path::Path
         include: included(settings),
         homes: &settings.homes,
         names: &settings.context.file_names,
-        trusted: settings.trusted,
     })
 }
 

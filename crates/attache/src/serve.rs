@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use anyhow::Context;
-use attache_config::{AgentFlags, Flags, ModelChoice, Settings, StoreChoice};
+use attache_config::{AgentFlags, Flags, ModelChoice, Settings, StoreChoice, Trust, visible};
 use attache_server::{Server, ServerHandle};
 use attache_session::{SessionOptions, SessionService};
 use attache_tool::{Confiner, Level};
@@ -15,7 +15,7 @@ use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
 use crate::report::hinted;
 use crate::wiring::Attended;
-use crate::{logging, open_files, runtime, sandbox, wiring};
+use crate::{logging, open_files, project, runtime, sandbox, wiring};
 
 #[expect(
     clippy::disallowed_methods,
@@ -26,9 +26,13 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let environment = |name: &str| crate::environment::variable(name);
     let agent = arguments.agent.clone();
     let flags = Flags::from(arguments);
-    let agent_flags = agent.flags(&flags);
+    let mut agent_flags = agent.flags(&flags);
     let settings = attache_config::load(flags, &environment, &current_dir)?;
     logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
+    let folder = settings.workspace.clone();
+    for allowance in project::accept_for_this_run(&mut agent_flags, &folder, &environment, &settings)? {
+        tracing::warn!("accepted for this run: {} ({})", allowance.words, allowance.origin);
+    }
     let open_files = open_files::raise_limit();
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime")?;
     // On a worker like everything else: a thread of its own would have to wake one up for every connection.
@@ -38,7 +42,7 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
-    let wiring::Wired { agent, model, confiner } = wiring::agent(&settings, flags, Attended::Yes)?;
+    let wiring::Wired { agent, model, trust, confiner } = wiring::agent(&settings, flags, Attended::Yes)?;
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
     let address = listener.local_addr().context("cannot tell the address")?;
@@ -55,7 +59,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let server = Server::new(listener, session.clone(), options);
     let handle = server.handle();
     stop_on_signals(handle)?;
-    greet(&settings, &model, confiner.as_ref(), &listening_at).context("cannot write to standard output")?;
+    greet(&settings, &model, &trust, confiner.as_ref(), &listening_at).context("cannot write to standard output")?;
     server.run().await;
     session.shutdown().await;
     tracing::info!("stopped");
@@ -78,7 +82,7 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// What a newcomer needs: where it is, what it knows, and one command that works.
-fn greet(settings: &Settings, model: &ModelChoice, confiner: &dyn Confiner, url: &str) -> io::Result<()> {
+fn greet(settings: &Settings, model: &ModelChoice, trust: &Trust, confiner: &dyn Confiner, url: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "attache is listening on {url}")?;
     writeln!(out, "  card       {url}/.well-known/agent-card.json")?;
@@ -96,8 +100,14 @@ fn greet(settings: &Settings, model: &ModelChoice, confiner: &dyn Confiner, url:
         StoreChoice::Sqlite(path) => writeln!(out, "  store      sqlite {}", path.display())?,
     }
     writeln!(out, "  workspace  {}", settings.workspace.display())?;
-    let confinement = confiner.confinement();
-    if !confinement.holds(Level::Work) {
+    match trust {
+        Trust::Trusted { why } => writeln!(out, "  trust      yes: {}", visible(why))?,
+        Trust::Untrusted { why, .. } => {
+            let effect = "its own files may only restrict; see `attache trust`";
+            writeln!(out, "  trust      no: {} ({effect})", visible(why))?;
+        }
+    }
+    if !confiner.confinement().holds(Level::Work) {
         writeln!(out, "  confined   {}", sandbox::in_words(confiner))?;
     }
     writeln!(out, "\nTry it:\n{}", example(url, settings))?;

@@ -11,7 +11,7 @@ use attache_domain::Content;
 use attache_tool::ToolContext;
 use attache_tool_std::mentions;
 
-use crate::furnishing::included;
+use crate::furnishing::{included, project_words};
 
 pub(crate) struct WorkspaceSurroundings {
     settings: Arc<WorkspaceSettings>,
@@ -45,7 +45,6 @@ impl Surroundings for WorkspaceSurroundings {
             include: included(&self.settings),
             homes: &self.settings.homes,
             names: &self.settings.context.file_names,
-            trusted: self.settings.trusted,
         };
         let mut told = String::new();
         for path in touched {
@@ -55,7 +54,6 @@ impl Surroundings for WorkspaceSurroundings {
             known.extend(found.files.into_iter().map(|(path, _)| path));
             told.push_str(&found.project);
         }
-        (!told.is_empty())
-            .then(|| format!("What was written down for you in this part of the project:\n\n{told}"))
+        (!told.is_empty()).then(|| project_words(&told, self.settings.trusted))
     }
 }

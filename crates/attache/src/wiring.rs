@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
 use attache_config::{
-    AgentFlags, ModelChoice, Settings, StoreChoice, Synchronous, card_of, extended_card_of,
+    AgentFlags, ModelChoice, Settings, StoreChoice, Synchronous, Trust, card_of, extended_card_of,
 };
 use attache_domain::{AgentCard, AgentExtension};
 use attache_net::{Secret, SystemResolver};
@@ -56,10 +56,10 @@ pub(crate) fn agent(settings: &Settings, flags: AgentFlags, attended: Attended) 
     let variables = crate::environment::variables().clone();
     let operator = settings.clone();
     let furnishing = Furnishing::new(Start { operator, flags, variables, current_dir, attended })?;
-    let model = furnishing.model().clone();
+    let (model, trust) = (furnishing.model().clone(), furnishing.trust().clone());
     let confiner = furnishing.confiner().clone();
     let agent = CodingAgent::new(Arc::new(Furnisher::new(furnishing)));
-    Ok(Wired { agent: Arc::new(agent), model, confiner })
+    Ok(Wired { agent: Arc::new(agent), model, trust, confiner })
 }
 
 /// The agent, and what people are told about it.
@@ -67,6 +67,8 @@ pub(crate) struct Wired {
     pub(crate) agent: Arc<dyn Agent>,
     /// The model that answers unless a client asks for another.
     pub(crate) model: ModelChoice,
+    /// Whether the workspace is trusted.
+    pub(crate) trust: Trust,
     pub(crate) confiner: Arc<dyn Confiner>,
 }
 

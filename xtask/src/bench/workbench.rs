@@ -99,7 +99,16 @@ impl Workbench {
         // Nothing of what this machine's owner has told their own agent.
         command.env_clear().env("HOME", self.file("home"));
         command.env("GEMINI_API_KEY", "bench").env("GOOGLE_GEMINI_BASE_URL", &model.server.url);
-        command.args(["serve", "--port", "0", "--store", &self.store(store), "--model", model::NAME]);
+        command.args([
+            "serve",
+            "--trust",
+            "--port",
+            "0",
+            "--store",
+            &self.store(store),
+            "--model",
+            model::NAME,
+        ]);
         command.args(["--workspace", workspace]);
         command
     }
@@ -156,7 +165,7 @@ impl Workbench {
             Playing::Streams => &self.streams,
         };
         let model = format!("script:{}", script.display());
-        command.args(["serve", "--port", "0", "--store", &store, "--model", &model]);
+        command.args(["serve", "--trust", "--port", "0", "--store", &store, "--model", &model]);
         command.arg("--workspace").arg(&self.folder);
         command
     }

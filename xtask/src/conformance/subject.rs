@@ -109,7 +109,7 @@ fn attache(workspace: &Workspace, folder: &Path, settings: &str, access: Access)
     fs::write(&token_file, TOKEN).map_err(|error| format!("writing {}: {error}", token_file.display()))?;
     let ours = workspace.root.join(CRATE);
     let mut command = Command::new(workspace.target.join("debug").join("attache"));
-    command.args(["serve", "--port", "0", "--config"]).arg(ours.join(settings));
+    command.args(["serve", "--trust", "--port", "0", "--config"]).arg(ours.join(settings));
     command.arg("--store").arg(format!("sqlite:{}", folder.join("attache.db").display()));
     command.arg("--model").arg(format!("script:{}", ours.join("script.yaml").display()));
     // Nobody's settings, keys or data folder: only what is said above.

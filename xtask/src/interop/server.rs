@@ -38,7 +38,7 @@ impl Server {
         }
         renew(folder)?;
         let mut command = Command::new(binary);
-        command.args(["serve", "--port", "0", "--config"]).arg(settings);
+        command.args(["serve", "--trust", "--port", "0", "--config"]).arg(settings);
         command.arg("--store").arg(format!("sqlite:{}", folder.join("attache.db").display()));
         command.arg("--model").arg(format!("script:{}", model.display()));
         // Nobody's settings, keys or data folder: only what is said above.

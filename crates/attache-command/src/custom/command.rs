@@ -22,6 +22,8 @@ pub struct CustomCommand {
     description: String,
     template: Template,
     path: PathBuf,
+    /// The line of the first place `!{…}`, counted from one.
+    first_program: u32,
     extension: Option<String>,
 }
 
@@ -30,10 +32,21 @@ impl CustomCommand {
         found: &FoundFile,
         description: String,
         template: Template,
+        first_program: u32,
         extension: Option<&str>,
     ) -> Self {
         let (name, path) = (found.name.clone(), found.path.clone());
-        Self { name, description, template, path, extension: extension.map(str::to_owned) }
+        Self { name, description, template, path, first_program, extension: extension.map(str::to_owned) }
+    }
+
+    /// The lines that it gives to the shell, with `{{args}}` where its arguments go. Empty for a mere prompt.
+    pub fn programs(&self) -> Vec<String> {
+        self.template.programs()
+    }
+
+    /// The line of its file in which the first of them stands, counted from one.
+    pub fn first_program_line(&self) -> u32 {
+        self.first_program
     }
 
     /// The file it is kept in.

@@ -26,7 +26,9 @@ pub(crate) fn load(found: &FoundFile, extension: Option<&str>) -> Result<CustomC
     let text = read(&found.place, &found.within).map_err(|error| format!("it cannot be read: {error}"))?;
     let (template, description) = understand(&text)?;
     let description = description.unwrap_or_else(|| default_description(found));
-    Ok(CustomCommand::new(found, description, template, extension))
+    let before = text.find("!{").map_or("", |at| &text[..at]);
+    let line = u32::try_from(before.matches('\n').count() + 1).unwrap_or(u32::MAX);
+    Ok(CustomCommand::new(found, description, template, line, extension))
 }
 
 /// The prompt of a file and its description, if it has one.

@@ -70,6 +70,15 @@ impl Template {
         self.pieces.iter().filter_map(fill).collect()
     }
 
+    /// The commands as they are written.
+    pub(crate) fn programs(&self) -> Vec<String> {
+        let written = |piece: &Piece| match piece {
+            Piece::Command(line) => Some(line.written()),
+            _ => None,
+        };
+        self.pieces.iter().filter_map(written).collect()
+    }
+
     fn check(&self) -> Result<(), String> {
         let commands = self.pieces.iter().filter(|piece| matches!(piece, Piece::Command(_))).count();
         let files = self.pieces.iter().filter(|piece| matches!(piece, Piece::File(_))).count();
@@ -96,6 +105,11 @@ impl ShellLine {
             quotes.read(piece);
         }
         Ok(Self { first: first.to_owned(), others })
+    }
+
+    fn written(&self) -> String {
+        let others = self.others.iter().flat_map(|(_, text)| [ARGUMENTS, text.as_str()]);
+        std::iter::once(self.first.as_str()).chain(others).collect()
     }
 
     pub(crate) fn fill(&self, arguments: &str) -> String {

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::check::check;
-use super::keys::{FLAT, Key, Takes, Whose, find, is_section, is_unused, names};
+use super::keys::{FLAT, Key, ProjectSay, Takes, find, is_section, is_unused, names, project_say};
 use super::mcp::{self, McpServerSettings};
 use super::nearest::{nearest, shown};
-use crate::ConfigError;
 use crate::origin::{Layer, Origin};
 use crate::tree::{Kind, Node};
+use crate::{Allowance, ConfigError, ProjectReport, Standing};
 
 /// All that was said, by all layers.
 #[derive(Debug, Default)]
@@ -17,6 +17,8 @@ pub(crate) struct Gathered {
     pub(crate) said: Vec<Said>,
     pub(crate) servers: Vec<(Layer, String, McpServerSettings)>,
     pub(crate) warnings: Vec<String>,
+    /// What the project's files allow, and what of them is ignored.
+    pub(crate) project: ProjectReport,
 }
 
 /// One value of one layer.
@@ -26,6 +28,8 @@ pub(crate) struct Said {
     pub(crate) node: Node,
     pub(crate) layer: Layer,
     pub(crate) origin: Origin,
+    /// Whether it may let something happen. Only a project's word may not.
+    pub(crate) allows: bool,
 }
 
 impl Gathered {
@@ -51,6 +55,65 @@ impl Gathered {
         Ok(())
     }
 
+    /// Takes in the file of a project, as far as its standing goes. `written` is the same tree with nothing but the
+    /// project's own variables put in: what people are shown and accept.
+    pub(crate) fn project_file(
+        &mut self,
+        path: &Path,
+        layer: Layer,
+        (tree, written): (&Node, &Node),
+        standing: &Standing,
+    ) -> Result<(), ConfigError> {
+        let mut said = Self::default();
+        said.file(path, layer, tree)?;
+        let mut shown = Self::default();
+        // What is right only with the user's variables put in cannot be shown, so it is shown as it came out.
+        let _ = shown.file(path, layer, written);
+        self.warnings.extend(said.warnings);
+        for value in said.said {
+            let node = shown.said.iter().find(|it| it.key == value.key).map_or(&value.node, |it| &it.node);
+            let allowance = Allowance::setting(value.key.name, &node.to_json(), value.origin.clone());
+            self.project_value(value, allowance, standing);
+        }
+        for (layer, name, server) in said.servers {
+            let found = shown.servers.iter().find(|(_, known, _)| *known == name);
+            let settings = found.map_or(&server, |(_, _, settings)| settings);
+            let node = written.at("mcpServers").and_then(|servers| servers.entry(&name));
+            let canonical = node.map(Node::to_json).unwrap_or_default();
+            let allowance = Allowance::server(&name, settings, &canonical);
+            let counts = standing.admits(&allowance);
+            self.project.allowances.push((allowance, counts));
+            if counts {
+                self.servers.push((layer, name, server));
+            }
+        }
+        Ok(())
+    }
+
+    fn project_value(&mut self, value: Said, allowance: Allowance, standing: &Standing) {
+        match project_say(value.key, &value.node) {
+            ProjectSay::Nothing => {}
+            // A list of servers to be used leaves others out; that their tools run unasked is another matter.
+            ProjectSay::Restricts if value.key.name == "mcp.allowed" => {
+                let allows = standing.admits(&allowance);
+                self.project.allowances.push((allowance, allows));
+                self.push(Said { allows, ..value });
+            }
+            ProjectSay::Restricts => self.push(Said { allows: false, ..value }),
+            ProjectSay::Configures if standing.is_trusted() => self.push(value),
+            ProjectSay::Configures => {
+                self.project.ignored.push((value.origin, value.key.name.to_owned()));
+            }
+            ProjectSay::Allows => {
+                let counts = standing.admits(&allowance);
+                self.project.allowances.push((allowance, counts));
+                if counts {
+                    self.push(value);
+                }
+            }
+        }
+    }
+
     /// Takes in one value that was checked where it came from.
     pub(crate) fn value(
         &mut self,
@@ -66,7 +129,7 @@ impl Gathered {
             key: Some(name.to_owned()),
             message,
         })?;
-        self.push(Said { key, node, layer, origin });
+        self.push(Said { key, node, layer, origin, allows: true });
         Ok(())
     }
 
@@ -107,16 +170,20 @@ impl Gathered {
             }
             return Ok(());
         }
-        self.push(Said { key, node: node.clone(), layer: file.layer, origin: file.origin(node.line) });
+        let origin = file.origin(node.line);
+        self.push(Said { key, node: node.clone(), layer: file.layer, origin, allows: true });
         Ok(())
     }
 
     fn push(&mut self, said: Said) {
-        let why = match (said.key.whose, &said.node.kind) {
+        let why = match (project_say(said.key, &said.node), &said.node.kind) {
             _ if !said.layer.is_project() => None,
-            (Whose::NotProjects, _) => Some("is not for a project to say"),
-            (_, Kind::Text(mode)) if said.key.name == "general.defaultApprovalMode" && mode == "yolo" => {
+            (ProjectSay::Nothing, _) if said.key.name == "general.defaultApprovalMode" => {
                 Some("cannot be yolo by a project's word")
+            }
+            (ProjectSay::Nothing, _) => Some("is not for a project to say"),
+            (_, Kind::Text(model)) if said.key.name == "model.name" && model.starts_with("script:") => {
+                Some("cannot be a script by a project's word")
             }
             _ => None,
         };

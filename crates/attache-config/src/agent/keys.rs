@@ -1,4 +1,6 @@
-//! Every key that is known: what it takes, how several that say it go together, and who may say it.
+//! Every key that is known: what it takes, how several that say it go together, and what a project may say about it.
+
+use crate::tree::{Kind, Node};
 
 /// What a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,14 +27,21 @@ pub(crate) enum Merge {
     Strongest,
     /// All count together.
     Together,
+    /// The strongest counts, but a project's word can only leave less than the others' do.
+    Narrower,
 }
 
-/// Who may say it.
+/// What a project's word about a key is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Whose {
-    Anyone,
-    /// Those who answer for the machine, not those who wrote the project.
-    NotProjects,
+pub(crate) enum ProjectSay {
+    /// It is not for a project to say.
+    Nothing,
+    /// It can only forbid or hide, so it counts in every folder.
+    Restricts,
+    /// It changes how the agent works, but lets nothing happen: it counts in a trusted folder.
+    Configures,
+    /// It lets something happen, be read or be sent: it counts once a person has accepted it.
+    Allows,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -40,21 +49,46 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) takes: Takes,
     pub(crate) merge: Merge,
-    pub(crate) whose: Whose,
+    /// As a rule; [`project_say`] looks at the value, too.
+    pub(crate) project: ProjectSay,
     /// As JSON.
     pub(crate) default: &'static str,
 }
 
 const fn key(name: &'static str, takes: Takes, default: &'static str) -> Key {
-    Key { name, takes, merge: Merge::Strongest, whose: Whose::Anyone, default }
+    Key { name, takes, merge: Merge::Strongest, project: ProjectSay::Configures, default }
+}
+
+const fn allows(name: &'static str, takes: Takes, default: &'static str) -> Key {
+    Key { project: ProjectSay::Allows, ..key(name, takes, default) }
 }
 
 const fn together(name: &'static str) -> Key {
-    Key { name, takes: Takes::Texts, merge: Merge::Together, whose: Whose::Anyone, default: "[]" }
+    Key { merge: Merge::Together, project: ProjectSay::Restricts, ..key(name, Takes::Texts, "[]") }
+}
+
+const fn narrowing(name: &'static str, takes: Takes, default: &'static str) -> Key {
+    Key { merge: Merge::Narrower, project: ProjectSay::Restricts, ..key(name, takes, default) }
 }
 
 const fn guarded(name: &'static str, takes: Takes, default: &'static str) -> Key {
-    Key { whose: Whose::NotProjects, ..key(name, takes, default) }
+    Key { project: ProjectSay::Nothing, ..key(name, takes, default) }
+}
+
+/// What a project's word about a key is worth, by its value.
+pub(crate) fn project_say(key: &Key, node: &Node) -> ProjectSay {
+    match (key.name, &node.kind) {
+        ("general.defaultApprovalMode", Kind::Text(mode)) => match mode.as_str() {
+            "plan" | "default" => ProjectSay::Restricts,
+            "yolo" => ProjectSay::Nothing,
+            _ => ProjectSay::Allows,
+        },
+        (
+            "context.fileFiltering.respectGitIgnore" | "context.fileFiltering.respectGeminiIgnore",
+            Kind::Bool(true),
+        ) => ProjectSay::Restricts,
+        _ => key.project,
+    }
 }
 
 const MANY: i64 = 1_000_000_000;
@@ -68,31 +102,32 @@ pub(crate) const MODES: &[&str] = &["default", "auto_edit", "autoEdit", "confine
 pub(crate) const KEYS: &[Key] = &[
     key("context.discoveryMaxDirs", whole(0), "200"),
     together("context.fileFiltering.customIgnoreFilePaths"),
-    key("context.fileFiltering.respectGeminiIgnore", Takes::Bool, "true"),
-    key("context.fileFiltering.respectGitIgnore", Takes::Bool, "true"),
-    key("context.fileName", Takes::TextOrTexts, r#"["GEMINI.md", "AGENTS.md"]"#),
-    together("context.includeDirectories"),
+    allows("context.fileFiltering.respectGeminiIgnore", Takes::Bool, "true"),
+    allows("context.fileFiltering.respectGitIgnore", Takes::Bool, "true"),
+    allows("context.fileName", Takes::TextOrTexts, r#"["GEMINI.md", "AGENTS.md"]"#),
+    Key { project: ProjectSay::Allows, ..together("context.includeDirectories") },
     key("context.includeDirectoryTree", Takes::Bool, "true"),
-    key("context.loadMemoryFromIncludeDirectories", Takes::Bool, "false"),
-    key("general.defaultApprovalMode", Takes::OneOf(MODES), r#""default""#),
+    allows("context.loadMemoryFromIncludeDirectories", Takes::Bool, "false"),
+    narrowing("general.defaultApprovalMode", Takes::OneOf(MODES), r#""default""#),
     key("general.maxAttempts", Takes::Whole { least: 1, most: 100 }, "10"),
     key("general.retryFetchErrors", Takes::Bool, "true"),
-    key("mcp.allowed", Takes::Texts, "null"),
+    narrowing("mcp.allowed", Takes::Texts, "null"),
     together("mcp.excluded"),
-    key("mcpServers", Takes::Servers, "{}"),
+    allows("mcpServers", Takes::Servers, "{}"),
     key("model.compressionThreshold", Takes::Share, "0.5"),
     key("model.disableLoopDetection", Takes::Bool, "false"),
     key("model.maxSessionTurns", whole(-1), "-1"),
-    key("model.name", Takes::Text, "null"),
+    allows("model.name", Takes::Text, "null"),
     key("output.format", Takes::OneOf(&["text", "json", "stream-json"]), r#""text""#),
-    Key { whose: Whose::NotProjects, ..together("policyPaths") },
+    Key { project: ProjectSay::Nothing, ..together("policyPaths") },
     guarded("security.disableAlwaysAllow", Takes::Bool, "false"),
     guarded("security.disableYoloMode", Takes::Bool, "false"),
     guarded("security.enablePermanentToolApproval", Takes::Bool, "false"),
     guarded("security.folderTrust.enabled", Takes::Bool, "null"),
-    key("tools.allowed", Takes::Texts, "[]"),
+    Key { project: ProjectSay::Nothing, ..together("security.projectVariables") },
+    allows("tools.allowed", Takes::Texts, "[]"),
     together("tools.confirmationRequired"),
-    key("tools.core", Takes::Texts, "null"),
+    narrowing("tools.core", Takes::Texts, "null"),
     together("tools.exclude"),
     key(
         "tools.shell.backgroundCompletionBehavior",
@@ -258,12 +293,49 @@ mod tests {
             assert!(!is_unused(key.name) && !is_section(key.name), "{}", key.name);
             assert!(serde_json::from_str::<serde_json::Value>(key.default).is_ok(), "{}", key.name);
             let lists = matches!(key.takes, Takes::Texts);
-            assert!(key.merge == Merge::Strongest || lists, "{}: only lists go together", key.name);
+            assert!(key.merge != Merge::Together || lists, "{}: only lists go together", key.name);
             assert_eq!(
                 key.name.starts_with("security."),
-                key.whose == Whose::NotProjects && key.name != "policyPaths"
+                key.project == ProjectSay::Nothing && key.name != "policyPaths"
             );
         }
         assert!(KEYS.is_sorted_by_key(|key| key.name));
+    }
+
+    /// A new key has to be put into one of these lists: what could a hostile project do with it?
+    #[test]
+    fn every_key_that_lets_something_happen_has_to_be_accepted() {
+        let of = |say: ProjectSay| -> Vec<&str> {
+            KEYS.iter().filter(|key| key.project == say).map(|key| key.name).collect()
+        };
+        assert_eq!(
+            of(ProjectSay::Allows),
+            [
+                "context.fileFiltering.respectGeminiIgnore",
+                "context.fileFiltering.respectGitIgnore",
+                "context.fileName",
+                "context.includeDirectories",
+                "context.loadMemoryFromIncludeDirectories",
+                "mcpServers",
+                "model.name",
+                "tools.allowed",
+            ]
+        );
+        assert_eq!(
+            of(ProjectSay::Restricts),
+            [
+                "context.fileFiltering.customIgnoreFilePaths",
+                "general.defaultApprovalMode",
+                "mcp.allowed",
+                "mcp.excluded",
+                "tools.confirmationRequired",
+                "tools.core",
+                "tools.exclude",
+            ]
+        );
+        let configures = of(ProjectSay::Configures);
+        let harmless = ["context.", "general.", "model.", "output.", "tools.", "useWriteTodos"];
+        assert!(configures.iter().all(|name| harmless.iter().any(|start| name.starts_with(start))));
+        assert_eq!(configures.len(), 13, "{configures:?}");
     }
 }

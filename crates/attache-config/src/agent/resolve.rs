@@ -7,6 +7,8 @@ use serde_json::Value;
 use super::gather::{Gathered, Said};
 use super::keys::{KEYS, Key, Merge, Takes};
 use super::mcp::McpServerSettings;
+use super::typed::spelled;
+use crate::ApprovalMode;
 use crate::origin::{Layer, Origin};
 use crate::tree::Kind;
 
@@ -27,6 +29,8 @@ pub(crate) struct Effective {
     pub(crate) origins: Vec<Origin>,
     /// The parts of such lists, each with the layer that said it.
     pub(crate) items: Vec<(String, Layer, Origin)>,
+    /// Whether the strongest word may let something happen.
+    pub(crate) allows: bool,
 }
 
 pub(crate) fn resolve(gathered: &Gathered) -> Resolved {
@@ -49,16 +53,20 @@ fn value(key: &'static Key, said: &[Said]) -> Effective {
     said.sort_by_key(|said| std::cmp::Reverse(said.layer));
     let Some(strongest) = said.first() else {
         let value = serde_json::from_str(key.default).unwrap_or(Value::Null);
-        return Effective { value, layer: Layer::BuiltIn, origins: vec![Origin::BuiltIn], items: Vec::new() };
+        let origins = vec![Origin::BuiltIn];
+        return Effective { value, layer: Layer::BuiltIn, origins, items: Vec::new(), allows: true };
     };
-    if key.merge == Merge::Strongest {
-        let value = match (&strongest.node.kind, key.takes) {
-            (Kind::Text(text), Takes::TextOrTexts) => Value::Array(vec![Value::String(text.clone())]),
-            _ => strongest.node.to_json(),
-        };
-        let origins = vec![strongest.origin.clone()];
-        return Effective { value, layer: strongest.layer, origins, items: Vec::new() };
-    }
+    let strongest = match key.merge {
+        Merge::Together => strongest,
+        Merge::Strongest => return alone(key, strongest),
+        Merge::Narrower => {
+            let other = said.iter().find(|said| !said.layer.is_project());
+            return match other.filter(|_| strongest.layer.is_project()) {
+                Some(other) => narrower(alone(key, strongest), alone(key, other)),
+                None => alone(key, strongest),
+            };
+        }
+    };
     let mut items: Vec<(String, Layer, Origin)> = Vec::new();
     for said in &said {
         let Kind::List(nodes) = &said.node.kind else { continue };
@@ -74,6 +82,43 @@ fn value(key: &'static Key, said: &[Said]) -> Effective {
         layer: strongest.layer,
         origins: said.iter().map(|said| said.origin.clone()).collect(),
         items,
+        allows: strongest.allows,
+    }
+}
+
+fn alone(key: &Key, said: &Said) -> Effective {
+    let value = match (&said.node.kind, key.takes) {
+        (Kind::Text(text), Takes::TextOrTexts) => Value::Array(vec![Value::String(text.clone())]),
+        _ => said.node.to_json(),
+    };
+    let items = value.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let items = items.map(|item| (item.to_owned(), said.layer, said.origin.clone())).collect();
+    let origins = vec![said.origin.clone()];
+    Effective { value, layer: said.layer, origins, items, allows: said.allows }
+}
+
+/// What a project's word leaves of the others'.
+fn narrower(project: Effective, other: Effective) -> Effective {
+    if let (Some(one), Some(two)) = (project.value.as_str(), other.value.as_str()) {
+        let freedom = |name: &str| ApprovalMode::from_name(name).unwrap_or_default().freedom();
+        // A freer mode got here only because it was accepted.
+        return if project.allows || freedom(one) < freedom(two) { project } else { other };
+    }
+    // A tool by its bare name stands for all that narrower spellings of it do.
+    let covers = |list: &Effective, text: &str| {
+        let tool = |item: &str| spelled(item) == (spelled(text).0, false);
+        list.items.iter().any(|(item, _, _)| item == text || tool(item))
+    };
+    let mut items: Vec<_> =
+        other.items.iter().filter(|(text, _, _)| covers(&project, text)).cloned().collect();
+    let new = |text: &String| !other.items.iter().any(|(known, _, _)| known == text);
+    items.extend(project.items.iter().filter(|(text, _, _)| new(text) && covers(&other, text)).cloned());
+    Effective {
+        value: items.iter().map(|(text, _, _)| Value::String(text.clone())).collect(),
+        layer: project.layer,
+        origins: project.origins.into_iter().chain(other.origins).collect(),
+        items,
+        allows: project.allows,
     }
 }
 

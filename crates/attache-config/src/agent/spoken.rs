@@ -47,7 +47,7 @@ pub(super) fn named(
     Ok(())
 }
 
-/// The environment, and the file of variables below it.
+/// The environment, and the user's file of variables below it.
 pub(crate) fn variables(
     gathered: &mut Gathered,
     environment: Environment<'_>,
@@ -55,9 +55,8 @@ pub(crate) fn variables(
     keys: &Keys,
 ) -> Result<(), ConfigError> {
     if let Some(file) = env_file {
-        let layer = if file.is_project() { Layer::ProjectEnvFile } else { Layer::HomeEnvFile };
         let lookup = |name: &str| file.get(name).map(|(value, origin)| (value.to_owned(), origin));
-        layer_of_variables(gathered, layer, &lookup, keys)?;
+        layer_of_variables(gathered, Layer::HomeEnvFile, &lookup, keys)?;
     }
     let lookup =
         |name: &str| variable(environment, name).map(|value| (value, Origin::Variable(name.to_owned())));

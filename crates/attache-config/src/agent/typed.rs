@@ -8,7 +8,7 @@ use super::mcp::McpServerSettings;
 use super::resolve::Resolved;
 use crate::origin::Layer;
 use crate::sighting;
-use crate::{ApprovalMode, EnvFile, Homes, Keys};
+use crate::{ApprovalMode, EnvFile, Homes, Keys, ProjectReport, Standing};
 
 /// What the agent goes by in one workspace.
 #[derive(Debug, Clone)]
@@ -24,10 +24,15 @@ pub struct WorkspaceSettings {
     pub security: SecurityKeys,
     pub policy_paths: Vec<PathBuf>,
     pub output_format: OutputFormat,
-    /// Whether the folder's own settings were read.
+    /// Whether the folder is trusted.
     pub trusted: bool,
-    /// Credentials from the environment and the `.env` file, for models chosen by name.
+    /// What the folder's own files may say.
+    pub standing: Standing,
+    /// What its settings files allow, and what of them is ignored.
+    pub project: ProjectReport,
+    /// Credentials from the environment and the user's `.env` file, for models chosen by name.
     pub keys: Keys,
+    /// The user's.
     pub env_file: Option<EnvFile>,
     pub homes: Homes,
     /// What was passed over, in sentences for people.
@@ -171,7 +176,7 @@ impl Reader<'_> {
                 "security.disableYoloMode forbids yolo"
             }
             ApprovalMode::Yolo | ApprovalMode::Confined | ApprovalMode::AutoEdit if !self.trusted => {
-                "the folder is not trusted"
+                "the folder is not trusted; --trust trusts it for this run, `attache trust` for good"
             }
             _ => return mode,
         };
@@ -219,7 +224,7 @@ impl Reader<'_> {
             discovery_max_dirs: usize::try_from(self.resolved.whole("context.discoveryMaxDirs")).unwrap_or(0),
             respect_git_ignore: self.resolved.bool("context.fileFiltering.respectGitIgnore"),
             respect_gemini_ignore: self.resolved.bool("context.fileFiltering.respectGeminiIgnore"),
-            custom_ignore_file_paths: self.paths("context.fileFiltering.customIgnoreFilePaths"),
+            custom_ignore_file_paths: self.ignore_files(),
         }
     }
 
@@ -260,6 +265,20 @@ impl Reader<'_> {
             folders.push(path);
         }
         folders
+    }
+
+    /// A project may name plain files of its own only: others might never end, or be none of its business.
+    fn ignore_files(&self) -> Vec<PathBuf> {
+        let items =
+            self.resolved.get("context.fileFiltering.customIgnoreFilePaths").map(|it| it.items.as_slice());
+        let fine = |(text, layer, _): &(String, Layer, crate::Origin)| {
+            let path = self.absolute(text);
+            sighting::place(&path);
+            let inside =
+                || path.canonicalize().is_ok_and(|it| it.starts_with(self.workspace) && it.is_file());
+            (!layer.is_project() || inside()).then_some(path)
+        };
+        items.unwrap_or_default().iter().filter_map(fine).collect()
     }
 
     pub(crate) fn paths(&self, name: &str) -> Vec<PathBuf> {
@@ -312,6 +331,12 @@ impl WorkspaceSettings {
     /// Whether the strongest word about the key was a project's.
     pub(crate) fn is_said_by_project(&self, name: &str) -> bool {
         self.resolved.get(name).is_some_and(|effective| effective.layer.is_project())
+    }
+
+    /// Whether a project said this part of a list.
+    pub(crate) fn item_is_project(&self, name: &str, text: &str) -> bool {
+        let items = self.resolved.get(name).map(|effective| effective.items.as_slice()).unwrap_or_default();
+        items.iter().any(|(item, layer, _)| item == text && layer.is_project())
     }
 
     pub(crate) fn origin(&self, name: &str) -> String {

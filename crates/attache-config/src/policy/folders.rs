@@ -32,6 +32,29 @@ pub(super) fn folder(
     Ok(rules)
 }
 
+/// The `.toml` files of a project's folder, each with its rules.
+pub(super) fn files_of(
+    path: &Path,
+    tier: Tier,
+    beneath: &Path,
+    saved: bool,
+) -> Result<Vec<(PathBuf, Vec<Rule>)>, ConfigError> {
+    let mut found = Vec::new();
+    for file in files(path)? {
+        if saved || file.file_name().is_none_or(|name| name != AUTO_SAVED) {
+            let rules = from_file(&file, tier, Some(beneath))?;
+            found.push((file, rules));
+        }
+    }
+    Ok(found)
+}
+
+/// The file of answers that were meant to last, if there is one.
+pub(super) fn answers(path: &Path, tier: Tier) -> Result<Vec<Rule>, ConfigError> {
+    let text = read_text(path, MOST_BYTES, None).map_err(|source| unreadable(path, source))?;
+    text.map_or_else(|| Ok(Vec::new()), |text| Ok(read(&path.display().to_string(), &text, tier)?))
+}
+
 /// A file or a folder that somebody named, so it has to be there.
 pub(super) fn named(path: &Path, tier: Tier) -> Result<Vec<Rule>, ConfigError> {
     sighting::content(path);

@@ -1,7 +1,7 @@
 //! Rules that settings make.
 //!
-//! What forbids or asks counts among the user's rules whoever said it. What allows counts there only if the user or the
-//! operator said it: what a project allows never beats what a user's rules forbid.
+//! What forbids counts among the user's rules whoever said it. What asks or allows counts there only if the user or the
+//! operator said it: nothing that a project says beats what a user's rules forbid.
 
 use attache_tool::policy::{Decision, Mode, Rule, Tier, legacy_rule};
 
@@ -37,8 +37,8 @@ pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<Rule>, Con
         ("tools.confirmationRequired", &tools.confirmation_required, Decision::Ask, CONFIRMATION_REQUIRED),
         ("tools.allowed", &tools.allowed, Decision::Allow, TOOL_ALLOWED),
     ] {
-        let project = decision == Decision::Allow && settings.is_said_by_project(key);
         for spelling in spellings {
+            let project = decision != Decision::Deny && settings.item_is_project(key, spelling);
             rules.push(short(settings, key, spelling, decision, allowing(project), priority)?);
         }
     }
@@ -48,9 +48,14 @@ pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<Rule>, Con
         let source = format!("mcpServers.{name}.trust in {}", known.origin);
         rules.push(server(name, Decision::Allow, tier, SERVER_TRUSTED, source));
     }
-    let tier = allowing(settings.is_said_by_project("mcp.allowed"));
-    for name in settings.mcp_allowed.iter().flatten() {
-        rules.push(server(name, Decision::Allow, tier, SERVER_ALLOWED, settings.origin("mcp.allowed")));
+    let allowed = settings.resolved.get("mcp.allowed");
+    for (name, layer, origin) in allowed.map(|it| it.items.as_slice()).unwrap_or_default() {
+        // A project's list leaves others out in any case; it makes tools run unasked only once that was accepted.
+        if layer.is_project() && !allowed.is_some_and(|it| it.allows) {
+            continue;
+        }
+        let tier = allowing(layer.is_project());
+        rules.push(server(name, Decision::Allow, tier, SERVER_ALLOWED, format!("mcp.allowed in {origin}")));
     }
     Ok(rules)
 }
@@ -64,9 +69,10 @@ fn core(settings: &WorkspaceSettings) -> Result<Vec<Rule>, ConfigError> {
     if shells.is_empty() || shells.iter().any(|spelling| !spelled(spelling).1) {
         return Ok(Vec::new());
     }
+    let tier = if settings.is_said_by_project(key) { Tier::Workspace } else { Tier::User };
     let mut rules = Vec::new();
     for spelling in shells {
-        let rule = |decision| short(settings, key, spelling, decision, Tier::User, CORE);
+        let rule = |decision| short(settings, key, spelling, decision, tier, CORE);
         rules.push(Rule { modes: vec![Mode::Default, Mode::AutoEdit], ..rule(Decision::Ask)? });
         rules.push(Rule { modes: vec![Mode::Yolo], ..rule(Decision::Allow)? });
     }
@@ -74,7 +80,7 @@ fn core(settings: &WorkspaceSettings) -> Result<Vec<Rule>, ConfigError> {
         tools: vec![SHELL.to_owned()],
         priority: BESIDE_CORE,
         deny_message: Some("tools.core allows only some commands, and this is none of them.".to_owned()),
-        ..Rule::new(Decision::Deny, Tier::User, settings.origin(key))
+        ..Rule::new(Decision::Deny, tier, settings.origin(key))
     });
     Ok(rules)
 }

@@ -1,30 +1,18 @@
 //! Approvals that are meant to last.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use attache_tool::policy::{Rule, Tier, read, to_toml};
 
 use crate::ConfigError;
-use crate::reading::read_text;
+use crate::writing::rewrite;
 
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Adds `rules` to the file, which is made if there is none. All or nothing: whoever reads it meanwhile sees the old
 /// file or the new one. What is in it already stays, with its comments; rules it has already are not added again.
 pub fn save_rules(path: &Path, rules: &[Rule]) -> Result<(), ConfigError> {
-    let unwritable = |source| ConfigError::Unsaved { path: path.to_owned(), source };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
-    // Two servers that save at once take turns. The lock ends with the handle.
-    let lock = File::open(folder).map_err(unwritable)?;
-    lock.lock().map_err(unwritable)?;
-    let text =
-        read_text(path, MOST_BYTES, Some(&folder.canonicalize().map_err(unwritable)?)).map_err(unwritable)?;
-    let text = with(path, &text.unwrap_or_default(), rules)?;
-    replace(path, &text).map_err(unwritable)
+    rewrite(path, MOST_BYTES, |text| with(path, text, rules))
 }
 
 fn with(path: &Path, text: &str, rules: &[Rule]) -> Result<String, ConfigError> {
@@ -59,27 +47,9 @@ fn with(path: &Path, text: &str, rules: &[Rule]) -> Result<String, ConfigError> 
     }
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let mut name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let new = path.with_file_name(name);
-    // What an earlier process left behind when it died in the middle; under the lock it is nobody's.
-    if let Err(error) = fs::remove_file(&new)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        return Err(error);
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    let renamed = written.and_then(|()| fs::rename(&new, path));
-    if renamed.is_err() {
-        let _ = fs::remove_file(&new);
-    }
-    renamed
-}
-
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use attache_tool::policy::Decision;

@@ -5,16 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attache_agent::{Refusal, declared};
 use attache_config::context::ContextFiles;
-use attache_config::policy::{self, RuleSources};
-use attache_config::{
-    AgentFlags, ChosenBy, ConfigError, Sightings, Sources, WorkspaceSettings, look_up_trust, watched,
-};
+use attache_config::{AgentFlags, ChosenBy, ConfigError, Sightings, WorkspaceSettings, watched};
 use attache_domain::Wishes;
 use attache_model::ToolDeclaration;
 use attache_tool::policy::Policy;
 
 use super::{Furnishing, brief, wished};
 use crate::premises::context_files;
+use crate::project::{Place, Project};
 use crate::toolbox::standard_tools;
 
 /// Nothing in it is one conversation's own.
@@ -24,6 +22,8 @@ pub(crate) struct Ground {
     pub(super) settings: Arc<WorkspaceSettings>,
     pub(super) policy: Policy,
     pub(super) told: ContextFiles,
+    /// What of the project's is ignored, in one line.
+    pub(super) notice: Option<String>,
     pub(super) instructions: Arc<str>,
     /// What is in the workspace, where the model is told.
     pub(super) tree: Option<String>,
@@ -105,22 +105,16 @@ impl Furnishing {
 
     fn read(&self, root: &Path, chosen_by: ChosenBy, flags: &AgentFlags) -> Result<Ground, ConfigError> {
         let environment = |name: &str| self.variables.get(name).cloned();
-        let trust = look_up_trust(root, chosen_by, flags, &environment, &self.operator)?;
-        let home = self.variables.get("HOME").map(PathBuf::from);
-        let settings = WorkspaceSettings::load(&Sources {
-            workspace: root,
-            home: home.as_deref(),
-            flags,
-            environment: &environment,
-            operator: &self.operator,
-            trusted: trust.is_trusted(),
-        })?;
-        let rules = RuleSources { settings: &settings, workspace: root, flags, operator: &self.operator };
-        let policy = policy::load(&rules)?;
+        let place =
+            Place { folder: root, chosen_by, flags, environment: &environment, operator: &self.operator };
+        let project = Project::read(place)?;
+        let notice = project.notice();
+        let Project { settings, rules, .. } = project;
         let told = context_files(&settings, root);
         Ok(Ground {
             root: root.to_owned(),
-            policy,
+            policy: rules.policy,
+            notice,
             instructions: brief::instructions(root, &told).into(),
             tree: brief::tree(root, &settings),
             declared: declared(&standard_tools(&settings, &self.tools, self.attended, &self.confiner)),

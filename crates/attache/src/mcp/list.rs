@@ -1,16 +1,18 @@
 //! `attache mcp list`: connects to every server and shows what came of it.
 
 use anyhow::Context;
-use attache_config::{AgentFlags, ChosenBy, Flags, Sources, Trust, WorkspaceSettings, look_up_trust};
+use attache_config::{AgentFlags, ChosenBy, Flags, visible};
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, ServerState, ServerStatus, Transport};
 use serde_json::{Value, json};
 
 use super::arguments::{ListArguments, Scope};
 use super::{Places, say};
+use crate::project::{Place, Project};
 use crate::servers::options;
 
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
+#[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
 pub(super) fn run(
     places: &Places,
     arguments: &ListArguments,
@@ -19,15 +21,17 @@ pub(super) fn run(
     let operator = attache_config::load(Flags::default(), environment, &places.current_dir)?;
     let folder = places.current_dir.canonicalize().context("cannot find the current folder")?;
     let flags = AgentFlags::default();
-    let trust = look_up_trust(&folder, ChosenBy::Operator, &flags, environment, &operator)?;
-    let settings = WorkspaceSettings::load(&Sources {
-        workspace: &folder,
-        home: places.home.as_deref(),
+    let found = Project::read(Place {
+        folder: &folder,
+        chosen_by: ChosenBy::Operator,
         flags: &flags,
         environment,
         operator: &operator,
-        trusted: trust.is_trusted(),
     })?;
+    let settings = &found.settings;
+    for warning in &settings.warnings {
+        eprintln!("warning: {}", visible(warning));
+    }
     let project = folder.join(".gemini");
     let configured: Vec<Configured> = settings
         .mcp_servers
@@ -52,10 +56,10 @@ pub(super) fn run(
     }
     let mut text = lines.iter().map(Line::text).collect::<Vec<_>>().join("\n");
     if lines.is_empty() {
-        text = "No MCP servers are configured. `attache mcp add` adds one.".into();
+        text = "No MCP servers are used here. `attache mcp add` adds one.".into();
     }
-    if let Trust::Untrusted { why } = trust {
-        text.push_str(&format!("\nThis folder is not trusted, so its own servers do not count: {why}."));
+    if let Some(notice) = found.notice() {
+        text.push_str(&format!("\n{notice}"));
     }
     say(&text)
 }

@@ -92,6 +92,16 @@ pub(crate) async fn settled(client: &Client, id: &str) -> Value {
     }
 }
 
+/// Trusts the workspace for good and accepts what its files allow now, as `attache trust` does.
+pub(crate) fn trust(launch: &Launch) -> String {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_attache"));
+    command.args(["trust", "--yes", "--workspace"]).arg(work(launch));
+    command.env_clear().env("HOME", launch.folder()).current_dir(launch.folder());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// All that the model was told in its first request.
 pub(crate) fn first_told(model: &ModelServer) -> String {
     model.received()[0].json().to_string()

@@ -104,7 +104,7 @@ fn programs_get_the_same_as_json() {
     assert_eq!(found["operator"]["port"], json!({"value": 41242, "origin": ["built in"]}));
     assert_eq!(
         (&found["model"], &found["trusted"], &found["warnings"]),
-        (&json!("flash"), &json!(true), &json!([]))
+        (&json!("flash"), &json!(false), &json!([]))
     );
     assert_eq!(Path::new(found["workspace"].as_str().unwrap()), world.at("work"));
 }
@@ -119,7 +119,8 @@ fn secrets_are_never_shown() {
                 "b": {"url": "https://me:hush@example.org/?key=hush", "headers": {"Authorization": "Bearer hush"}}
             }}"#,
         )
-        .file("work/.env", "GEMINI_API_KEY=hush\n")
+        .file(".env", "GEMINI_API_KEY=hush\n")
+        .file("work/.env", "GOOGLE_API_KEY=hush\n")
         .variable("ATTACHE_TOKEN", "hush-hush-hush-hush")
         .variable("OPENAI_API_KEY", "hush");
     for arguments in [&["--origin"][..], &["--json"]] {
@@ -128,24 +129,41 @@ fn secrets_are_never_shown() {
         assert!(out.contains("Authorization") && out.contains("TOKEN"), "{out}");
     }
     assert_eq!(world.json(&[])["model"], "auto", "the key in the file counts all the same");
+    let warnings = world.json(&[])["warnings"].to_string();
+    assert!(warnings.contains("work/.env:1: GOOGLE_API_KEY is left out"), "{warnings}");
 }
 
 #[test]
-fn a_folder_that_is_not_trusted_shows_so_and_is_not_read() {
-    let world = World::new().file("work/.gemini/settings.json", "{\"model\": \"pro\"}");
+fn it_shows_whether_the_folder_is_trusted_and_which_allowances_count() {
+    let settings = "{\"model\": \"pro\",\n\"tools\": {\"allowed\": [\"glob\"]}, \"useWriteTodos\": false}";
+    let world = World::new().file("work/.gemini/settings.json", settings);
+    let found = world.json(&[]);
+    assert_eq!((&found["trusted"], &found["agent"]["model.name"]["value"]), (&json!(false), &json!(null)));
+    assert_eq!(found["untrustedBecause"], "nobody has said that it is");
+    let place = world.at("work/.gemini/settings.json").display().to_string();
+    assert_eq!(
+        found["allowances"][1],
+        json!({"kind": "setting", "allows": "these tools run unasked: glob", "origin": format!("{place}:2"), "counts": false})
+    );
+    assert_eq!(found["ignored"], json!([{"name": "useWriteTodos", "origin": format!("{place}:2")}]));
+    let (text, _) = world.text(&[]);
+    assert!(
+        text.contains("ignored   these tools run unasked: glob (work/.gemini/settings.json:2)"),
+        "{text}"
+    );
     let list = json!({world.at("work").display().to_string(): "DO_NOT_TRUST"}).to_string();
     let world = world.file(".gemini/trustedFolders.json", &list);
     let found = world.json(&[]);
-    assert_eq!((&found["trusted"], &found["agent"]["model.name"]["value"]), (&json!(false), &json!(null)));
     assert!(found["untrustedBecause"].as_str().unwrap().contains("DO_NOT_TRUST"), "{found}");
     let found = world.json(&["--skip-trust"]);
     assert_eq!((&found["trusted"], &found["agent"]["model.name"]["value"]), (&json!(true), &json!("pro")));
+    assert_eq!((&found["allowances"][1]["counts"], &found["ignored"]), (&json!(true), &json!([])));
     assert!(found["noModelBecause"].as_str().unwrap().contains("needs a key"), "{found}");
 }
 
 #[test]
 fn a_wrong_setting_is_told_with_its_place() {
-    let world = World::new().file("work/.gemini/settings.json", "{\n\"useWriteTodos\": 5}");
+    let world = World::new().file(".gemini/settings.json", "{\n\"useWriteTodos\": 5}");
     let output = world.show(&[]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));

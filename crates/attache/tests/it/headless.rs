@@ -43,8 +43,15 @@ impl Run {
         run
     }
 
-    /// With no key and no model.
+    /// With no key and no model, in a folder that is trusted.
     fn offline(arguments: &[&str]) -> Self {
+        let mut run = Self::untrusting(arguments);
+        run.command.arg("--trust");
+        run
+    }
+
+    /// The same in a folder about which nobody has said anything.
+    fn untrusting(arguments: &[&str]) -> Self {
         let launch = launch();
         let workspace = launch.folder().join("work");
         fs::create_dir_all(&workspace).unwrap();

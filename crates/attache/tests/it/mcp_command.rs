@@ -43,10 +43,19 @@ impl World {
     }
 
     fn run_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
+        self.attache_in(folder, &[&["mcp"], arguments].concat())
+    }
+
+    /// Trusts the project and accepts the servers in its file.
+    fn trust(&self) {
+        let ran = self.attache_in(&self.project(), &["trust", "--yes"]);
+        assert!(ran.success, "{}", ran.stderr);
+    }
+
+    fn attache_in(&self, folder: &Path, arguments: &[&str]) -> Ran {
         #[expect(clippy::disallowed_methods, reason = "programs are found where the tests find them")]
         let path = std::env::var("PATH").unwrap();
         let output = Command::new(env!("CARGO_BIN_EXE_attache"))
-            .arg("mcp")
             .args(arguments)
             .current_dir(folder)
             .env_clear()
@@ -220,8 +229,15 @@ cat > /dev/null
 #[test]
 fn a_list_connects_and_shows_what_came_of_it() {
     let world = World::new();
-    assert!(world.succeeds(&["list"]).contains("No MCP servers are configured"));
-    world.succeeds(&["add", "-e", "KEY=$SOME_KEY", "good", "sh", "-c", SERVER]);
+    assert!(world.succeeds(&["list"]).contains("No MCP servers are used here"));
+    let added = world.succeeds(&["add", "-e", "KEY=$SOME_KEY", "good", "sh", "-c", SERVER]);
+    assert!(added.contains("`attache trust`"), "{added}");
+    let text = world.succeeds(&["list"]);
+    assert!(text.contains("1 MCP server in .gemini/settings.json") && !text.contains("good:"), "{text}");
+    world.trust();
+    let text = world.succeeds(&["list"]);
+    assert!(text.contains("mcp_good_has_no_key"), "the project may not name the variable: {text}");
+    fs::write(world.user_file(), r#"{"security": {"projectVariables": ["SOME_KEY"]}}"#).unwrap();
     world.succeeds(&["add", "--scope", "user", "bad", "no-such-program-at-all"]);
     world.succeeds(&["add", "--scope", "user", "good", "replaced-by-the-project-s"]);
     let text = world.succeeds(&["list"]);
@@ -240,6 +256,8 @@ fn a_list_connects_and_shows_what_came_of_it() {
 fn a_wrong_entry_is_told_with_its_place() {
     let world = World::new();
     fs::create_dir(world.project().join(".gemini")).unwrap();
+    fs::write(world.project_file(), "{}").unwrap();
+    world.trust();
     fs::write(world.project_file(), "{ \"mcpServers\": {\n \"odd\": { \"args\": [] } } }").unwrap();
     world.fails(&["list"], "settings.json:2");
     world.fails(&["list"], "needs a command, a url or an httpUrl");

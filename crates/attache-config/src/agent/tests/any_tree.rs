@@ -57,7 +57,6 @@ proptest! {
             (Layer::ProjectJson, &project),
             (Layer::OperatorEnforced, &enforced),
             (Layer::ProjectYaml, &yaml),
-            (Layer::ProjectEnvFile, &project),
             (Layer::UserJson, &user),
         ]);
         for (name, effective) in &alone.values {
@@ -66,7 +65,7 @@ proptest! {
             }
             let key = keys::find(name).unwrap();
             let found = &all.values[name];
-            if key.merge == keys::Merge::Strongest {
+            if key.merge != keys::Merge::Together {
                 prop_assert_eq!(&found.value, &effective.value, "{}", name);
             } else {
                 let kept = found.value.as_array().unwrap();
@@ -78,7 +77,7 @@ proptest! {
             prop_assert_eq!(&all.servers[name].1, server);
         }
         for (name, effective) in &all.values {
-            let guarded = keys::find(name).unwrap().whose == keys::Whose::NotProjects;
+            let guarded = keys::find(name).unwrap().project == keys::ProjectSay::Nothing;
             prop_assert!(!(guarded && effective.layer.is_project()), "{} is not for a project to say", name);
         }
     }

@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::agent::Sources;
-use crate::{AgentFlags, ConfigError, Flags, Settings, WorkspaceSettings};
+use crate::{AgentFlags, ConfigError, Flags, Settings, Standing, WorkspaceSettings};
 
 /// A home, a workspace, an operator's file and an environment.
 pub(crate) struct World {
     folder: tempfile::TempDir,
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) flags: AgentFlags,
-    pub(crate) trusted: bool,
+    pub(crate) standing: Standing,
 }
 
 impl World {
@@ -22,7 +22,12 @@ impl World {
         for name in ["home/.gemini", "home/.config/gemini-cli", "work/.gemini"] {
             fs::create_dir_all(folder.path().join(name)).unwrap();
         }
-        Self { folder, variables: Vec::new(), flags: AgentFlags::default(), trusted: true }
+        Self {
+            folder,
+            variables: Vec::new(),
+            flags: AgentFlags::default(),
+            standing: Standing::for_tests(true, true),
+        }
     }
 
     pub(crate) fn at(&self, name: &str) -> PathBuf {
@@ -53,7 +58,13 @@ impl World {
     }
 
     pub(crate) fn untrusted(mut self) -> Self {
-        self.trusted = false;
+        self.standing = Standing::for_tests(false, false);
+        self
+    }
+
+    /// Trusted, but nobody has accepted what it allows.
+    pub(crate) fn unaccepted(mut self) -> Self {
+        self.standing = Standing::for_tests(true, false);
         self
     }
 
@@ -79,7 +90,7 @@ impl World {
             flags: &self.flags,
             environment: &|name: &str| self.lookup(name),
             operator: &operator,
-            trusted: self.trusted,
+            standing: &self.standing,
         })
     }
 

@@ -48,7 +48,7 @@ async fn what_the_model_was_asked_is_part_of_the_conversation() {
 #[tokio::test]
 async fn a_folder_that_is_not_trusted_brings_no_commands() {
     let untrusted = |launch: Launch| {
-        let launch = with_review(launch);
+        let launch = with_review(launch).untrusting();
         write(&launch, ".gemini/commands/mine.toml", "prompt = \"Mine.\"\n");
         let folder = work(&launch).canonicalize().unwrap();
         let listed = json!({folder.to_str().unwrap(): "DO_NOT_TRUST"});

@@ -181,12 +181,12 @@ async fn rules_from_a_file_count() {
 
 #[tokio::test]
 async fn a_folder_that_is_not_trusted_is_refused_unless_it_is_trusted_for_this_run() {
-    let mut run = Run::offline(&["-p", "reverse abc"]);
+    let mut run = Run::untrusting(&["-p", "reverse abc"]);
     let folder = run.launch.folder().join(".gemini");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("settings.json"), r#"{"security": {"folderTrust": {"enabled": true}}}"#)
         .unwrap();
-    check(&run.end().await, 55, "--skip-trust");
+    check(&run.end().await, 55, "--trust");
     run.command.arg("--skip-trust");
     let ended = run.end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("cba\n", Some(0)), "{}", ended.err);

@@ -1,0 +1,63 @@
+//! How much a project's own files may say in one folder.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use crate::environment::Environment;
+use crate::trust::{ChosenBy, Trust, look_up_trust};
+use crate::{AgentFlags, Allowance, ConfigError, Homes, Settings, acknowledged};
+
+/// In a folder that is not trusted, a project may only restrict. In a trusted one it may also configure; what it allows
+/// counts only if a person has accepted it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    pub trust: Trust,
+    accepted: Accepted,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Accepted {
+    These(BTreeSet<String>),
+    #[cfg(test)]
+    All,
+}
+
+impl Standing {
+    /// Looks up whether the folder is trusted and what was accepted there.
+    pub fn look_up(
+        folder: &Path,
+        chosen_by: ChosenBy,
+        flags: &AgentFlags,
+        environment: Environment<'_>,
+        operator: &Settings,
+    ) -> Result<Self, ConfigError> {
+        let trust = look_up_trust(folder, chosen_by, flags, environment, operator)?;
+        let mut accepted = acknowledged::load(&Homes::of(environment), folder)?;
+        // What was accepted for this run holds for the folder that the operator chose.
+        if chosen_by == ChosenBy::Operator {
+            accepted.extend(flags.accepted.iter().cloned());
+        }
+        Ok(Self { trust, accepted: Accepted::These(accepted) })
+    }
+
+    pub fn is_trusted(&self) -> bool {
+        self.trust.is_trusted()
+    }
+
+    /// Whether the allowance counts.
+    pub fn admits(&self, allowance: &Allowance) -> bool {
+        let accepted = match &self.accepted {
+            Accepted::These(digests) => digests.contains(&allowance.digest),
+            #[cfg(test)]
+            Accepted::All => true,
+        };
+        self.is_trusted() && accepted
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_tests(trusted: bool, all: bool) -> Self {
+        let why = "a test says so".to_owned();
+        let trust = if trusted { Trust::Trusted { why } } else { Trust::Untrusted { why, decided: false } };
+        Self { trust, accepted: if all { Accepted::All } else { Accepted::These(BTreeSet::new()) } }
+    }
+}

@@ -1,0 +1,65 @@
+//! Whether the folder's own files count in this run; asks once, if a person is at the terminal.
+
+use std::io::{self, IsTerminal};
+
+use anyhow::Error;
+use attache_config::{AgentFlags, ChosenBy, Environment, Homes, Settings, Trust, TrustedFolders};
+
+use super::failure::{Failure, FailureKind};
+use crate::project::{self, Place, Project};
+use crate::trust_command::{Reply, accept, ask, described};
+
+/// Settles it, and says on stderr what is ignored.
+#[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
+pub(super) fn settle(
+    settings: &Settings,
+    flags: &mut AgentFlags,
+    environment: Environment<'_>,
+) -> Result<(), Failure> {
+    let wrong = |error: Error| Failure::of_settings(&error);
+    let folder = settings.workspace.as_path();
+    let accepted = project::accept_for_this_run(flags, folder, environment, settings);
+    for allowance in accepted.map_err(|error| wrong(error.into()))? {
+        eprintln!("[TRUST] accepted for this run: {} ({})", allowance.words, allowance.origin);
+    }
+    let read = |flags: &AgentFlags| {
+        let place = Place { folder, chosen_by: ChosenBy::Operator, flags, environment, operator: settings };
+        Project::read(place).map_err(|error| wrong(error.into()))
+    };
+    let mut project = read(flags)?;
+    if may_ask(&project) {
+        question(&project, &Homes::of(environment)).map_err(wrong)?;
+        project = read(flags)?;
+    }
+    let trust = &project.standing.trust;
+    // Who wants folders to be listed wants nothing done in others.
+    if !trust.is_trusted() && project.settings.security.folder_trust == Some(true) {
+        let message =
+            format!("{} is not trusted: {}; --trust trusts it for this run", folder.display(), trust.why());
+        return Err(Failure::new(FailureKind::Untrusted, message));
+    }
+    if let Some(notice) = project.notice() {
+        eprintln!("[WARNING] {notice}");
+    }
+    Ok(())
+}
+
+/// Something is ignored that a person at the terminal could accept.
+fn may_ask(project: &Project) -> bool {
+    let decided = matches!(project.standing.trust, Trust::Untrusted { decided: true, .. });
+    !project.report.is_quiet() && !decided && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+#[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
+fn question(project: &Project, homes: &Homes) -> anyhow::Result<()> {
+    eprintln!("{}", described(project));
+    match ask("Do you trust the files in this folder?")? {
+        Reply::Yes => accept(homes, project)?,
+        Reply::No if !project.standing.is_trusted() => {
+            TrustedFolders::save(homes, &project.folder, false)?;
+            eprintln!("It is not trusted, and you will not be asked again; `attache trust` changes that.");
+        }
+        Reply::No | Reply::Later => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! What a workspace's own files say, and what of it counts: one look for every way of starting.
+
+use std::path::{Path, PathBuf};
+
+use attache_command::custom::{self, CustomSource, Loaded};
+use attache_config::policy::{self, LoadedRules, RuleSources};
+use attache_config::{
+    AgentFlags, Allowance, ChosenBy, ConfigError, Environment, Homes, Origin, ProjectReport, Settings,
+    Sources, Standing, WorkspaceSettings,
+};
+
+/// The settings, rules and commands that count in a folder, and what of the project's is ignored.
+pub(crate) struct Project {
+    /// Absolute and without links.
+    pub(crate) folder: PathBuf,
+    pub(crate) standing: Standing,
+    pub(crate) settings: WorkspaceSettings,
+    pub(crate) rules: LoadedRules,
+    pub(crate) report: ProjectReport,
+}
+
+/// Where and for whom to look.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    /// Absolute and without links.
+    pub(crate) folder: &'a Path,
+    pub(crate) chosen_by: ChosenBy,
+    pub(crate) flags: &'a AgentFlags,
+    pub(crate) environment: Environment<'a>,
+    pub(crate) operator: &'a Settings,
+}
+
+impl Project {
+    pub(crate) fn read(place: Place<'_>) -> Result<Self, ConfigError> {
+        let Place { folder, chosen_by, flags, environment, operator } = place;
+        let standing = Standing::look_up(folder, chosen_by, flags, environment, operator)?;
+        let home = environment("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let sources = Sources {
+            workspace: folder,
+            home: home.as_deref(),
+            flags,
+            environment,
+            operator,
+            standing: &standing,
+        };
+        let settings = WorkspaceSettings::load(&sources)?;
+        let rules = policy::load(&RuleSources { settings: &settings, workspace: folder, flags, operator })?;
+        let mut report = settings.project.clone();
+        report.extend(rules.project.clone());
+        report.extend(commands(&standing, &settings.homes, folder).1);
+        Ok(Self { folder: folder.to_owned(), standing, settings, rules, report })
+    }
+
+    /// All that the project allows, accepted or not.
+    pub(crate) fn allowances(&self) -> impl Iterator<Item = &Allowance> {
+        self.report.allowances.iter().map(|(allowance, _)| allowance)
+    }
+
+    /// What is ignored and how to change that, in one line.
+    pub(crate) fn notice(&self) -> Option<String> {
+        self.report.notice(&self.folder, &self.standing.trust)
+    }
+}
+
+/// With `--trust`, what the folder allows now is accepted for this run, and told. What is written there later is not.
+pub(crate) fn accept_for_this_run(
+    flags: &mut AgentFlags,
+    folder: &Path,
+    environment: Environment<'_>,
+    operator: &Settings,
+) -> Result<Vec<Allowance>, ConfigError> {
+    if !flags.trust {
+        return Ok(Vec::new());
+    }
+    let place = Place { folder, chosen_by: ChosenBy::Operator, flags, environment, operator };
+    let project = Project::read(place)?;
+    let new = project.report.allowances.iter().filter(|(_, counts)| !counts);
+    let new: Vec<Allowance> = new.map(|(allowance, _)| allowance.clone()).collect();
+    flags.accepted = new.iter().map(|allowance| allowance.digest.clone()).collect();
+    Ok(new)
+}
+
+/// The custom commands that count in `root`, and what is to be said about those of the project.
+pub(crate) fn commands(standing: &Standing, homes: &Homes, root: &Path) -> (Loaded, ProjectReport) {
+    let own = root.join(".gemini");
+    let user = homes.gemini().map(|gemini| CustomSource::user(gemini.join("commands")));
+    let project = (homes.gemini() != Some(own.as_path()))
+        .then(|| CustomSource::project(own.join("commands"), root.to_owned()));
+    let sources: Vec<_> = user.into_iter().chain(project.clone()).collect();
+    let mut report = ProjectReport::default();
+    let mut loaded = custom::load_admitted(&sources, &mut |source, command| {
+        if Some(source) != project.as_ref() {
+            return true;
+        }
+        let name = attache_command::Command::name(command);
+        let programs = command.programs();
+        let line = command.first_program_line();
+        if programs.is_empty() {
+            if !standing.is_trusted() {
+                let origin = Origin::File { path: command.path().into(), line: 0 };
+                report.ignored.push((origin, format!("/{name}")));
+            }
+            return standing.is_trusted();
+        }
+        let allowance = Allowance::command(name, command.path(), line, &programs);
+        let counts = standing.admits(&allowance);
+        report.allowances.push((allowance, counts));
+        counts
+    });
+    if !standing.is_trusted() {
+        loaded.problems.retain(|problem| !problem.path.starts_with(&own));
+    }
+    (loaded, report)
+}
