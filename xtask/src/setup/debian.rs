@@ -17,6 +17,8 @@ const PROGRAMS: &[Program] = &[
     Program { package: "python3-venv", name: "python3", probe: &["-c", "import venv, ensurepip"] },
     Program { package: "nodejs", name: "node", probe: &["--version"] },
     Program { package: "npm", name: "npm", probe: &["--version"] },
+    // What is started in a booby-trapped repository is watched with it.
+    Program { package: "strace", name: "strace", probe: &["-V"] },
     // What searches are measured against.
     Program { package: "ripgrep", name: "rg", probe: &["--version"] },
 ];

@@ -3,6 +3,7 @@
 
 mod agent_world;
 mod approving;
+mod booby_trap;
 mod cancelling;
 mod card;
 mod card_command;
@@ -36,5 +37,6 @@ mod support;
 mod tasks_command;
 mod tenants;
 mod transcripts;
+mod trusting;
 mod versions;
 mod watching;
