@@ -4,14 +4,14 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use attache_testkit::PATIENCE;
 use attache_testkit::model_server::ModelServer;
+use attache_testkit::{Client, PATIENCE};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::agent_world::{calls, launch_with, reply, says, send, state, trust, work, write};
+use crate::agent_world::{calls, launch_with, says, send, state, trust, work, write};
 use crate::support::message;
 
 /// A home with a project in it whose settings let `touch` run unasked.
@@ -184,6 +184,14 @@ fn touch(name: &str) -> attache_testkit::model_server::Planned {
     calls("run_shell_command", json!({"command": format!("touch {name}")}))
 }
 
+/// All that a stream shows of a task until it waits for somebody or is over.
+async fn told(client: &Client, params: Value) -> String {
+    let frames = client.rpc_stream("SendStreamingMessage", params).await.rest().await;
+    frames.iter().map(|frame| frame.payload().to_string()).collect()
+}
+
+const ASKED: &str = "TASK_STATE_INPUT_REQUIRED";
+
 #[tokio::test]
 async fn a_server_says_what_it_ignores_until_it_is_accepted() {
     let model = ModelServer::playing([touch("one"), touch("two"), says("Done."), touch("three")]);
@@ -192,19 +200,22 @@ async fn a_server_says_what_it_ignores_until_it_is_accepted() {
     let server = launch.start().await;
     let line = "1 setting in .gemini/settings.json (the folder is not trusted: nobody has said that it is)";
     assert!(server.log().lines().any(|it| it.contains("WARN") && it.contains(line)), "{}", server.log());
-    let task = send(&server.client(), "m1", "Go!").await;
-    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");
-    assert!(task.to_string().contains("ignored in "), "clients are told, too: {task:#}");
-    reply(&server.client(), "m2", &task, "cancel").await;
+    let shown = told(&server.client(), message("m1", "Go!")).await;
+    assert!(shown.contains(ASKED) && shown.contains("ignored in "), "clients are told, too: {shown}");
     let shown = trust(&launch);
     assert!(shown.contains("run_shell_command(touch)"), "{shown}");
-    let task = send(&server.client(), "m3", "Go!").await;
-    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "it counts at once: {task:#}");
-    assert!(work(&launch).join("two").exists() && !task.to_string().contains("ignored in "), "{task:#}");
+    let shown = told(&server.client(), message("m3", "Go!")).await;
+    assert!(
+        shown.contains("TASK_STATE_COMPLETED") && !shown.contains("ignored in "),
+        "it counts at once: {shown}"
+    );
+    assert!(work(&launch).join("two").exists());
     write(&launch, "work/.gemini/settings.json", &ALLOWED.replace("]}", ", \"write_file\"]}"));
-    let task = send(&server.client(), "m4", "Go!").await;
-    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "what has changed does not count: {task:#}");
-    assert!(task.to_string().contains("nobody has accepted it yet"), "{task:#}");
+    let shown = told(&server.client(), message("m4", "Go!")).await;
+    assert!(
+        shown.contains(ASKED) && shown.contains("nobody has accepted it yet"),
+        "what has changed: {shown}"
+    );
 }
 
 #[tokio::test]
@@ -217,9 +228,8 @@ async fn a_folder_that_a_client_chose_is_not_trusted_by_the_flag() {
     let server = launch.start().await;
     let mut params = message("m1", "Go!");
     params["message"]["metadata"] = json!({"attache": {"workspace": folder.join("projects/a")}});
-    let task = server.client().rpc("SendMessage", params).await["result"]["task"].clone();
-    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");
-    assert!(task.to_string().contains("a client chose it"), "{task:#}");
+    let shown = told(&server.client(), params).await;
+    assert!(shown.contains(ASKED) && shown.contains("a client chose it"), "{shown}");
 }
 
 #[tokio::test]
@@ -230,9 +240,8 @@ async fn the_operator_may_name_trusted_folders_and_still_nothing_is_accepted() {
     let launch = launch.settings(&format!("trusted_folders = [{folder:?}]\n"));
     write(&launch, "work/.gemini/settings.json", ALLOWED);
     let server = launch.start().await;
-    let task = send(&server.client(), "m1", "Go!").await;
-    assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");
-    assert!(task.to_string().contains("nobody has accepted it yet"), "{task:#}");
+    let shown = told(&server.client(), message("m1", "Go!")).await;
+    assert!(shown.contains(ASKED) && shown.contains("nobody has accepted it yet"), "{shown}");
 }
 
 #[tokio::test]
