@@ -31,7 +31,8 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
     let folder = settings.workspace.clone();
     for allowance in project::accept_for_this_run(&mut agent_flags, &folder, &environment, &settings)? {
-        tracing::warn!("accepted for this run: {} ({})", allowance.words, allowance.origin);
+        let place = visible(&allowance.origin.to_string());
+        tracing::warn!("accepted for this run: {} ({place})", allowance.words);
     }
     let open_files = open_files::raise_limit();
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime")?;

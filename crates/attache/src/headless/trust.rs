@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use anyhow::Error;
-use attache_config::{AgentFlags, ChosenBy, Environment, Homes, Settings, Trust, TrustedFolders};
+use attache_config::{AgentFlags, ChosenBy, Environment, Homes, Settings, Trust, TrustedFolders, visible};
 
 use super::failure::{Failure, FailureKind};
 use crate::project::{self, Place, Project};
@@ -20,7 +20,8 @@ pub(super) fn settle(
     let folder = settings.workspace.as_path();
     let accepted = project::accept_for_this_run(flags, folder, environment, settings);
     for allowance in accepted.map_err(|error| wrong(error.into()))? {
-        eprintln!("[TRUST] accepted for this run: {} ({})", allowance.words, allowance.origin);
+        let place = visible(&allowance.origin.to_string());
+        eprintln!("[TRUST] accepted for this run: {} ({place})", allowance.words);
     }
     let read = |flags: &AgentFlags| {
         let place = Place { folder, chosen_by: ChosenBy::Operator, flags, environment, operator: settings };
