@@ -1,9 +1,10 @@
 //! MCP servers, shared by the conversations of one caller that want the same ones.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use attache_config::{Hidden, HttpKind, McpServerSettings, McpTransport};
+use attache_config::{Hidden, HttpKind, McpServerSettings, McpTransport, Settings, WorkspaceSettings};
 use attache_domain::Scope;
 use attache_net::Secret;
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, Transport};
@@ -51,6 +52,30 @@ impl SharedServers {
         connected.push(Connected { scope: scope.clone(), options: servers, context, servers: servers_now });
         started
     }
+}
+
+/// The servers of the settings, as they are connected to.
+///
+/// In a folder that is not trusted, programs start in an empty one of ours: what `npx`, `uvx` and others find where they
+/// start (`.npmrc`, `node_modules`, `uv.toml`) decides what they run. Servers are still told that they work in the folder.
+pub(crate) fn configured(
+    operator: &Settings,
+    settings: &WorkspaceSettings,
+) -> io::Result<Vec<ServerOptions>> {
+    let servers = settings.mcp_servers.iter();
+    if settings.trusted || settings.mcp_servers.is_empty() {
+        return Ok(servers.map(|(name, server)| options(name, server)).collect());
+    }
+    let elsewhere = operator.scratch.join("servers");
+    std::fs::create_dir_all(&elsewhere)?;
+    let moved = |(name, server): (&String, &McpServerSettings)| {
+        let mut options = options(name, server);
+        if let Transport::Stdio { directory, .. } = &mut options.transport {
+            *directory = directory.take().filter(|it| it.is_absolute()).or_else(|| Some(elsewhere.clone()));
+        }
+        options
+    };
+    Ok(servers.map(moved).collect())
 }
 
 /// A server of the settings, as it is connected to.

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use attache_command::custom::{CustomSource, Loaded, load};
+use attache_command::custom::{CustomSource, Loaded, load, load_admitted};
 use attache_command::{Command, Registry};
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -84,6 +84,23 @@ fn the_later_source_wins() {
         loaded.commands.iter().map(|command| (command.name(), command.description())).collect();
     assert_eq!(told, [("a", "user"), ("b", "project")]);
     assert_eq!(loaded.problems, []);
+}
+
+#[test]
+fn a_command_that_is_turned_down_replaces_no_other() {
+    let world = World::new();
+    world.write("user/a.toml", "prompt = 'x'\ndescription = 'user'");
+    world.write("project/a.toml", "description = 'project'\n\nprompt = 'x !{rm {{args}}} !{ls}'");
+    let project = CustomSource::project(world.at("project"), world.at(""));
+    let mut seen = Vec::new();
+    let loaded =
+        load_admitted(&[CustomSource::user(world.at("user")), project.clone()], &mut |source, command| {
+            seen.push((command.name().to_owned(), command.programs(), command.first_program_line()));
+            *source != project
+        });
+    assert_eq!(loaded.commands[0].description(), "user");
+    assert_eq!(seen[0], ("a".to_owned(), Vec::new(), 1));
+    assert_eq!(seen[1], ("a".to_owned(), vec!["rm {{args}}".to_owned(), "ls".to_owned()], 3));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use attache_tool_mcp::{ConnectContext, ServerOptions};
 use serde_json::Value;
 
 use super::{addresses, mode_of};
-use crate::servers::{Wanted, options};
+use crate::servers::{Wanted, configured, options};
 
 const MOST_SERVERS: usize = 16;
 
@@ -98,7 +98,10 @@ pub(super) fn servers(
     let context = || ConnectContext::new(root, operator.child_environment.clone());
     let mut wanted = Vec::new();
     if !settings.mcp_servers.is_empty() {
-        let servers = settings.mcp_servers.iter().map(|(name, server)| options(name, server)).collect();
+        let servers = configured(operator, settings).map_err(|error| Refusal {
+            field: "mcpServers",
+            what: format!("there is no place for servers to start in: {error}"),
+        })?;
         wanted.push(Wanted { servers, context: context() });
     }
     let brought = brought(settings, wishes)?;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::arguments::{ListArguments, Scope};
 use super::{Places, say};
 use crate::project::{Place, Project};
-use crate::servers::options;
+use crate::servers::configured;
 
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -33,13 +33,15 @@ pub(super) fn run(
         eprintln!("warning: {}", visible(warning));
     }
     let project = folder.join(".gemini");
+    let options = configured(&operator, settings).context("there is no place for servers to start in")?;
     let configured: Vec<Configured> = settings
         .mcp_servers
-        .iter()
-        .map(|(name, server)| {
+        .values()
+        .zip(options)
+        .map(|(server, options)| {
             let of_project = server.origin.file().is_some_and(|file| file.starts_with(&project));
             let scope = if of_project && !places.is_home() { Scope::Project } else { Scope::User };
-            Configured { scope, options: options(name, server) }
+            Configured { scope, options }
         })
         .collect();
     let context = ConnectContext::new(&folder, operator.child_environment.clone());

@@ -257,3 +257,29 @@ async fn an_untrusted_project_may_still_forbid() {
     let told = model.received()[1].json().to_string();
     assert!(told.contains("denied by policy") && !told.contains("Obey me."), "{told}");
 }
+
+#[tokio::test]
+async fn one_s_own_servers_do_not_start_among_the_files_of_strangers() {
+    let world = World::new();
+    let place = |name: &str| world.launch.folder().join(name);
+    let line = |name: &str| format!("{{ pwd; ls -A; }} > {}; exit 1", place(name).display());
+    let servers = json!({"mcpServers": {
+        "mine": {"command": "sh", "args": ["-c", line("one")]},
+        "below": {"command": "sh", "args": ["-c", line("two")], "cwd": "tools"},
+    }});
+    write(&world.launch, ".gemini/settings.json", &servers.to_string());
+    write(&world.launch, "work/.npmrc", "registry=http://127.0.0.1:9/\n");
+    write(&world.launch, "work/tools/.npmrc", "registry=http://127.0.0.1:9/\n");
+    let (code, out, err) = world.run(&["mcp", "list"]).await;
+    assert_eq!(code, Some(0), "{out}{err}");
+    for name in ["one", "two"] {
+        let found = fs::read_to_string(place(name)).unwrap();
+        assert!(found.trim_end().ends_with("/attache/scratch/servers"), "an empty folder: {found}");
+    }
+    world.run(&["trust", "--yes"]).await;
+    world.run(&["mcp", "list"]).await;
+    for name in ["one", "two"] {
+        let found = fs::read_to_string(place(name)).unwrap();
+        assert!(found.contains(".npmrc"), "{found}");
+    }
+}
