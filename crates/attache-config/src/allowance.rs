@@ -167,20 +167,21 @@ impl ProjectReport {
         self.ignored.is_empty() && self.allowances.iter().all(|(_, counts)| *counts)
     }
 
+    /// How much is ignored, and in which files.
+    pub fn summary(&self) -> Option<String> {
+        (!self.is_quiet()).then(|| format!("{} in {}", self.counted(), self.files()))
+    }
+
     /// One line that says what is ignored and how it can be made to count.
     pub fn notice(&self, folder: &Path, trust: &Trust) -> Option<String> {
-        if self.is_quiet() {
-            return None;
-        }
+        let summary = self.summary()?;
         let folder = visible(&folder.display().to_string());
         let why = match trust {
             Trust::Trusted { .. } => "nobody has accepted it yet".to_owned(),
             Trust::Untrusted { why, .. } => format!("the folder is not trusted: {why}"),
         };
         Some(format!(
-            "ignored in {folder}: {} in {} ({why}); `attache trust` shows and accepts it, --trust accepts it for one run",
-            self.counted(),
-            self.files()
+            "ignored in {folder}: {summary} ({why}); `attache trust` shows and accepts it, --trust accepts it for one run"
         ))
     }
 

@@ -9,7 +9,7 @@ mod save;
 
 use std::path::{Path, PathBuf};
 
-use attache_tool::policy::{Decision, Policy, Rule, Tier};
+use attache_tool::policy::{Decision, Mode, Policy, Rule, Tier};
 use sha2::{Digest, Sha256};
 
 use crate::{AgentFlags, Allowance, ConfigError, ProjectReport, Settings, WorkspaceSettings};
@@ -93,9 +93,15 @@ fn of_project(
                     continue;
                 }
             }
+            // Nothing is changed while planning: a project cannot have that asked about instead.
+            let mut modes = rule.modes.clone();
+            modes.retain(|mode| rule.decision != Decision::Ask || *mode != Mode::Plan);
+            if modes.is_empty() && !rule.modes.is_empty() {
+                continue;
+            }
             // The model is told why it was refused, but not in the words of strangers.
             let deny_message = rule.deny_message.clone().filter(|_| settings.trusted);
-            counting.push(Rule { deny_message, ..rule });
+            counting.push(Rule { deny_message, modes, ..rule });
         }
     }
     counting

@@ -182,6 +182,12 @@ fn a_project_s_rules_forbid_and_ask_everywhere_and_allow_once_that_is_accepted()
     assert!(allowance.origin.to_string().ends_with("w.toml:1"), "{}", allowance.origin);
     let world = world.untrusted();
     check(&world, &["Workspace.5 ask_user b", "Workspace.5 deny c"]);
+    let planning = rule("d", "ask_user")
+        + "modes = [\"plan\"]\n"
+        + &rule("e", "ask_user")
+        + "modes = [\"plan\", \"yolo\"]\n";
+    let soft = World::new().file("work/.gemini/policies/w.toml", &planning);
+    check(&soft, &["Workspace.5 ask_user e in yolo"]);
     let policy = load_in(&world).unwrap().policy;
     assert!(
         policy.rules().iter().all(|rule| rule.deny_message.is_none()),

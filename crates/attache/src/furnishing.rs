@@ -12,8 +12,7 @@ use anyhow::Context;
 use attache_agent::{Mind, PolicyOptions, PolicyReferee, Refusal, RuleKeeper, WorkLimits, Workplace};
 use attache_config::policy;
 use attache_config::{
-    AgentFlags, ApprovalMode, ChosenBy, ConfigError, ModelChoice, Settings, Standing, Trust,
-    WorkspaceSettings,
+    AgentFlags, ApprovalMode, ChosenBy, ConfigError, ModelChoice, Settings, Standing, WorkspaceSettings,
 };
 use attache_domain::{Content, ContextId, Scope, Wishes};
 use attache_net::{AddressRules, Client};
@@ -24,7 +23,7 @@ use sha2::{Digest, Sha256};
 
 use crate::models::Models;
 use crate::premises::WorkspacePremises;
-use crate::project::{self, Place, Project};
+use crate::project::{self, Place, Project, TrustSummary};
 use crate::sandbox;
 use crate::servers::Wanted;
 use crate::surroundings::WorkspaceSurroundings;
@@ -51,8 +50,8 @@ pub(crate) struct Furnishing {
     /// Where the conversations' own folders are, without links.
     scratch: OnceLock<PathBuf>,
     grounds: Grounds,
-    /// Whether the server's own workspace was trusted at the start.
-    trust: Trust,
+    /// Whether the server's own workspace was trusted at the start, and what of its files was ignored.
+    trust: TrustSummary,
 }
 
 /// All but the connections to servers.
@@ -91,8 +90,8 @@ impl Furnishing {
         if let Some(notice) = project.notice().filter(|_| attended == Attended::Yes) {
             tracing::warn!("{notice}");
         }
-        let Project { settings, rules, standing, .. } = project;
-        let trust = standing.trust;
+        let trust = project.summary();
+        let Project { settings, rules, .. } = project;
         for warning in operator.warnings.iter().chain(&settings.warnings).chain(&rules.warnings) {
             tracing::warn!("{warning}");
         }
@@ -131,8 +130,8 @@ impl Furnishing {
         &self.choice
     }
 
-    /// Whether the server's own workspace is trusted, and why.
-    pub(crate) fn trust(&self) -> &Trust {
+    /// Whether the server's own workspace is trusted, and what of its files is ignored.
+    pub(crate) fn trust(&self) -> &TrustSummary {
         &self.trust
     }
 

@@ -6,7 +6,7 @@ use attache_command::custom::{self, CustomSource, Loaded};
 use attache_config::policy::{self, LoadedRules, RuleSources};
 use attache_config::{
     AgentFlags, Allowance, ChosenBy, ConfigError, Environment, Homes, Origin, ProjectReport, Settings,
-    Sources, Standing, WorkspaceSettings,
+    Sources, Standing, Trust, WorkspaceSettings,
 };
 
 /// The settings, rules and commands that count in a folder, and what of the project's is ignored.
@@ -17,6 +17,14 @@ pub(crate) struct Project {
     pub(crate) settings: WorkspaceSettings,
     pub(crate) rules: LoadedRules,
     pub(crate) report: ProjectReport,
+}
+
+/// What people are told at the start about a folder's own files.
+#[derive(Debug, Clone)]
+pub(crate) struct TrustSummary {
+    pub(crate) trust: Trust,
+    /// How much is ignored, and in which files.
+    pub(crate) ignored: Option<String>,
 }
 
 /// Where and for whom to look.
@@ -54,6 +62,10 @@ impl Project {
     /// All that the project allows, accepted or not.
     pub(crate) fn allowances(&self) -> impl Iterator<Item = &Allowance> {
         self.report.allowances.iter().map(|(allowance, _)| allowance)
+    }
+
+    pub(crate) fn summary(&self) -> TrustSummary {
+        TrustSummary { trust: self.standing.trust.clone(), ignored: self.report.summary() }
     }
 
     /// What is ignored and how to change that, in one line.

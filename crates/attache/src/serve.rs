@@ -13,6 +13,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
+use crate::project::TrustSummary;
 use crate::report::hinted;
 use crate::wiring::Attended;
 use crate::{logging, open_files, project, runtime, sandbox, wiring};
@@ -83,7 +84,13 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
 }
 
 /// What a newcomer needs: where it is, what it knows, and one command that works.
-fn greet(settings: &Settings, model: &ModelChoice, trust: &Trust, confiner: &dyn Confiner, url: &str) -> io::Result<()> {
+fn greet(
+    settings: &Settings,
+    model: &ModelChoice,
+    summary: &TrustSummary,
+    confiner: &dyn Confiner,
+    url: &str,
+) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "attache is listening on {url}")?;
     writeln!(out, "  card       {url}/.well-known/agent-card.json")?;
@@ -101,12 +108,14 @@ fn greet(settings: &Settings, model: &ModelChoice, trust: &Trust, confiner: &dyn
         StoreChoice::Sqlite(path) => writeln!(out, "  store      sqlite {}", path.display())?,
     }
     writeln!(out, "  workspace  {}", settings.workspace.display())?;
-    match trust {
+    match &summary.trust {
         Trust::Trusted { why } => writeln!(out, "  trust      yes: {}", visible(why))?,
         Trust::Untrusted { why, .. } => {
-            let effect = "its own files may only restrict; see `attache trust`";
-            writeln!(out, "  trust      no: {} ({effect})", visible(why))?;
+            writeln!(out, "  trust      no: {} (see `attache trust`)", visible(why))?
         }
+    }
+    if let Some(ignored) = &summary.ignored {
+        writeln!(out, "  ignored    {ignored}; `attache trust` shows and accepts it")?;
     }
     if !confiner.confinement().holds(Level::Work) {
         writeln!(out, "  confined   {}", sandbox::in_words(confiner))?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
 use attache_config::{
-    AgentFlags, ModelChoice, Settings, StoreChoice, Synchronous, Trust, card_of, extended_card_of,
+    AgentFlags, ModelChoice, Settings, StoreChoice, Synchronous, card_of, extended_card_of,
 };
 use attache_domain::{AgentCard, AgentExtension};
 use attache_net::{Secret, SystemResolver};
@@ -19,6 +19,7 @@ use attache_tool::Confiner;
 use attache_wire::{devtool, extensions, replay};
 
 use crate::furnishing::{Furnishing, Start};
+use crate::project::TrustSummary;
 use crate::report::hinted;
 use crate::signing;
 use crate::workplaces::Furnisher;
@@ -67,8 +68,8 @@ pub(crate) struct Wired {
     pub(crate) agent: Arc<dyn Agent>,
     /// The model that answers unless a client asks for another.
     pub(crate) model: ModelChoice,
-    /// Whether the workspace is trusted.
-    pub(crate) trust: Trust,
+    /// Whether the workspace is trusted, and what of its own files is ignored.
+    pub(crate) trust: TrustSummary,
     pub(crate) confiner: Arc<dyn Confiner>,
 }
 

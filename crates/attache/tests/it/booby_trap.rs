@@ -109,6 +109,7 @@ async fn a_server_started_in_it_does_nothing_unasked() {
         banner.push('\n');
     }
     assert!(banner.contains("  trust      no: nobody has said that it is"), "{banner}");
+    assert!(banner.contains("  ignored    4 MCP servers, 2 rules, 1 command, "), "{banner}");
     let task = send(&server.client(), "m1", "Hello!").await;
     assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
     let task = send(&server.client(), "m2", "Make something!").await;
