@@ -255,7 +255,10 @@ fn parse_store(
     current_dir: &Path,
 ) -> Result<StoreChoice, ConfigError> {
     let Some(said) = said else {
-        return Ok(StoreChoice::Sqlite(data_folder(environment, current_dir).join("tasks.db")));
+        // Without a home there is no file that is known to be the user's own: one in the folder may have come with it, and
+        // with it tasks that go on where they say they were.
+        let own = user_data(environment).map(|data| StoreChoice::Sqlite(data.join("attache/tasks.db")));
+        return Ok(own.unwrap_or(StoreChoice::Memory));
     };
     match said.value.split_once(':') {
         Some(("memory", "")) => Ok(StoreChoice::Memory),
@@ -266,12 +269,13 @@ fn parse_store(
 
 /// Ours in the user's data folder; without a home, beside whatever is being worked on.
 fn data_folder(environment: Environment<'_>, current_dir: &Path) -> PathBuf {
+    user_data(environment).unwrap_or_else(|| current_dir.join(".attache")).join("attache")
+}
+
+fn user_data(environment: Environment<'_>) -> Option<PathBuf> {
     let data = variable(environment, "XDG_DATA_HOME").map(PathBuf::from);
     let home = variable(environment, "HOME").map(|home| PathBuf::from(home).join(".local/share"));
-    data.filter(|path| path.is_absolute())
-        .or(home)
-        .unwrap_or_else(|| current_dir.join(".attache"))
-        .join("attache")
+    data.filter(|path| path.is_absolute()).or(home)
 }
 
 /// Names that are known to be harmless: whatever else is in our environment may be a secret.

@@ -32,6 +32,15 @@ fn defaults_listen_on_loopback_and_keep_tasks_in_the_data_folder() {
 }
 
 #[test]
+fn without_a_home_no_store_is_taken_that_may_have_come_with_the_folder() {
+    assert_eq!(loaded(Flags::default(), &[]).unwrap().store, StoreChoice::Memory);
+    let said = Flags { store: Some("sqlite:mine.db".into()), ..Flags::default() };
+    assert!(
+        matches!(loaded(said, &[]).unwrap().store, StoreChoice::Sqlite(path) if path.ends_with("mine.db"))
+    );
+}
+
+#[test]
 fn flags_count_before_the_environment_and_that_before_the_file() {
     let file = "port = 1\nhost = \"127.0.0.2\"";
     assert_eq!(with_file(file, &[]).unwrap().port, 1);
