@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::agent::gather::Gathered;
 use crate::agent::{OperatorAgent, Place};
+use crate::data_folder::{data_folder, user_data};
 use crate::environment::{CHILDREN_SEE, Environment, variable};
 use crate::file::ConfigFile;
 use crate::operator::{self, Provenance};
@@ -265,17 +266,6 @@ fn parse_store(
         Some(("sqlite", path)) if !path.is_empty() => Ok(StoreChoice::Sqlite(current_dir.join(path))),
         _ => Err(said.instead_of("memory: or sqlite:PATH")),
     }
-}
-
-/// Ours in the user's data folder; without a home, beside whatever is being worked on.
-fn data_folder(environment: Environment<'_>, current_dir: &Path) -> PathBuf {
-    user_data(environment).unwrap_or_else(|| current_dir.join(".attache")).join("attache")
-}
-
-fn user_data(environment: Environment<'_>) -> Option<PathBuf> {
-    let data = variable(environment, "XDG_DATA_HOME").map(PathBuf::from);
-    let home = variable(environment, "HOME").map(|home| PathBuf::from(home).join(".local/share"));
-    data.filter(|path| path.is_absolute()).or(home)
 }
 
 /// Names that are known to be harmless: whatever else is in our environment may be a secret.

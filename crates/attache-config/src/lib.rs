@@ -12,6 +12,7 @@ mod card;
 mod confinement;
 pub mod context;
 mod credentials;
+mod data_folder;
 mod env_file;
 mod environment;
 mod error;
