@@ -111,7 +111,8 @@ fn gather(arguments: ShowArguments) -> anyhow::Result<Shown> {
     })?;
     let model = project.settings.model_choice(&current_dir).map(|choice| choice.name());
     let model = model.map_err(|error| error.to_string());
-    let confined = sandbox::in_words(sandbox::confiner(&operator, home)?.as_ref());
+    let confined =
+        sandbox::in_words(sandbox::confiner(&operator, environment("HOME").map(PathBuf::from))?.as_ref());
     Ok(Shown { operator, project, model, confined })
 }
 

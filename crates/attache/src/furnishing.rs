@@ -99,7 +99,7 @@ impl Furnishing {
         let models = Models::new(&settings.general)?;
         let mind = models.mind(&choice)?;
         let tools = shared_tools(&operator, &models, &choice)?;
-        let confiner = sandbox::confiner(&operator, home)?;
+        let confiner = sandbox::confiner(&operator, variables.get("HOME").map(PathBuf::from))?;
         wished::can_be_confined(mode_of(settings.general.approval_mode), confiner.confinement())
             .map_err(anyhow::Error::msg)?;
         let (scratch, grounds) = (OnceLock::new(), Grounds::default());

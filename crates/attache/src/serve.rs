@@ -61,7 +61,8 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let server = Server::new(listener, session.clone(), options);
     let handle = server.handle();
     stop_on_signals(handle)?;
-    greet(&settings, &model, &trust, confiner.as_ref(), &listening_at).context("cannot write to standard output")?;
+    greet(&settings, &model, &trust, confiner.as_ref(), &listening_at)
+        .context("cannot write to standard output")?;
     server.run().await;
     session.shutdown().await;
     tracing::info!("stopped");
