@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::plan::{Network, Plan, Walls};
+use crate::probe;
 
 /// The first argument that makes the program call [`enter`].
 pub const ENTER: &str = "__confined";
@@ -95,7 +96,12 @@ fn restrict(plan: &Plan) -> Result<(), Step> {
     }
     rustix::thread::set_no_new_privs(true).during("giving up privileges")?;
     files::restrict(plan)?;
-    calls::restrict(plan)
+    calls::restrict(plan)?;
+    if let Some(file) = &plan.probe {
+        let readable = std::fs::File::open(file).is_ok();
+        std::process::exit(if readable { probe::NOT_HELD } else { probe::HELD });
+    }
+    Ok(())
 }
 
 fn without_input(mut command: Command) -> Result<Command, Step> {

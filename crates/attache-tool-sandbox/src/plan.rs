@@ -30,6 +30,9 @@ pub(crate) struct Plan {
     /// Paths inside of what may be seen that are shown empty.
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
+    /// Instead of running the command: says by its exit code whether this file can be read.
+    #[serde(default)]
+    pub(crate) probe: Option<PathBuf>,
 }
 
 /// What encloses the command.

@@ -1,18 +1,18 @@
-//! Finds out what the kernel offers by confining a small command and looking whether that holds.
+//! Finds out what the kernel offers by confining a copy of this program and looking whether that holds.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use attache_tool::{Access, Confiner, IgnoreSources, Level, Program, Workspace};
+use attache_tool::{Access, IgnoreSources, Level, Program, Workspace};
 
 use crate::Sandbox;
 
-/// The command's answers.
-const HELD: i32 = 0;
-const NOT_HELD: i32 = 7;
+/// The exit codes of a try.
+pub(crate) const HELD: i32 = 0;
+pub(crate) const NOT_HELD: i32 = 7;
 
-/// Runs a command at level look that tries to read a file outside of what it may see.
+/// Starts a copy of this program at level look that tries to read a file outside of what it may see.
 pub(crate) fn try_out(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
     let problem = |error: std::io::Error| format!("no folder to try it in: {error}");
     let folder = scratch.join("probe");
@@ -28,16 +28,13 @@ pub(crate) fn try_out(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
         environment: Vec::new(),
         ignore: IgnoreSources::default(),
     };
-    let script = format!("read -r line <\"$0\" && exit {NOT_HELD}; exit {HELD}");
-    let arguments = vec!["-c".to_owned(), script, canary.display().to_string()];
     let access = Access::new(Level::Look);
-    let program = Program { name: "sh", arguments, workspace: &workspace, access: &access };
-    let launch = sandbox.confine(program).map_err(problem)?;
+    let program = Program { name: "true", arguments: Vec::new(), workspace: &workspace, access: &access };
+    let launch = sandbox.launch(program, Some(canary)).map_err(problem)?;
     let output = Command::new(&launch.program)
         .args(&launch.arguments)
         .current_dir(&workspace.roots[0])
         .env_clear()
-        .envs([("PATH", "/usr/local/bin:/usr/bin:/bin")])
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{} cannot be started: {error}", launch.program.display()))?;

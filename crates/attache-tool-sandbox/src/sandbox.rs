@@ -98,6 +98,7 @@ impl Sandbox {
                 self.options.limits
             },
             network,
+            probe: None,
         })
     }
 
@@ -114,12 +115,19 @@ impl Confiner for Sandbox {
     }
 
     fn confine(&self, program: Program<'_>) -> io::Result<Launch> {
+        self.launch(program, None)
+    }
+}
+
+impl Sandbox {
+    /// With `probe` nothing is run: see [`Plan::probe`].
+    pub(crate) fn launch(&self, program: Program<'_>, probe: Option<PathBuf>) -> io::Result<Launch> {
         let protection = match program.access.level {
             Level::Look => Protection::default(),
             _ => protection(&program.workspace.roots, &program.access.writes),
         };
         let scratch = &program.workspace.scratch;
-        let plan = self.plan(&program, scratch, &protection)?;
+        let plan = Plan { probe, ..self.plan(&program, scratch, &protection)? };
         let (egress, input) = match plan.network {
             Network::Proxy => {
                 let (egress, input) = Egress::start(&program.access.network, &self.options.egress)?;
