@@ -78,7 +78,7 @@ fn operation(reading: &mut Reading, kind: OperationKind, mut members: Members<'_
 }
 
 fn task_id(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskId> {
-    members.required_text(reading, "id").map(TaskId::from)
+    members.required_id(reading, "id").map(TaskId::from)
 }
 
 /// `None` is all of the history. The protobuf form of 0.3 cannot tell zero from absent, so there zero

@@ -7,8 +7,10 @@ use attache_domain::Fault;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
+mod unique;
 mod weight;
 
+use unique::UniqueKeys;
 pub use weight::check_weight;
 pub(crate) use weight::too_heavy;
 
@@ -18,7 +20,7 @@ pub const DEEPEST: usize = 127;
 /// Reads the whole of `body` as one JSON value nested at most `max_depth` levels deep.
 ///
 /// [`Fault::Unparsable`] says where the text stops being JSON; [`Fault::InvalidRequest`] names the
-/// nesting limit when it is passed.
+/// nesting limit when it is passed, or a key that stands twice in one object: readers differ about which of the two counts.
 pub fn parse(body: &[u8], max_depth: usize) -> Result<Value, Fault> {
     let limit = max_depth.min(DEEPEST);
     if let Some(end) = place_deeper_than(body, limit) {
@@ -30,7 +32,10 @@ pub fn parse(body: &[u8], max_depth: usize) -> Result<Value, Fault> {
             },
         });
     }
-    serde_json::from_slice(body).map_err(|error| unparsable(&error))
+    serde_json::from_slice(body).map(|UniqueKeys(value)| value).map_err(|error| match error.is_data() {
+        true => Fault::InvalidRequest { what: error.to_string() },
+        false => unparsable(&error),
+    })
 }
 
 fn unparsable(error: &serde_json::Error) -> Fault {

@@ -3,6 +3,7 @@
 use attache_domain::{Fault, OperationKind};
 use serde_json::{Map, Value, json};
 
+use crate::decode::reading::id_problem;
 use crate::encode::text::{write_integer, write_text, write_value};
 use crate::{Dialect, Version, fault, json};
 
@@ -46,7 +47,12 @@ pub fn parse(body: &[u8], max_depth: usize) -> Result<Envelope, (RequestId, Faul
 fn take_id(members: &mut Map<String, Value>) -> Result<RequestId, Fault> {
     let found = match members.remove("id") {
         None | Some(Value::Null) => return Ok(RequestId::Null),
-        Some(Value::String(text)) => return Ok(RequestId::Text(text)),
+        Some(Value::String(text)) => {
+            return match id_problem(&text) {
+                None => Ok(RequestId::Text(text)),
+                Some(problem) => Err(invalid(format!("id {problem}"))),
+            };
+        }
         Some(Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
             (Some(number), _) => return Ok(RequestId::Number(number)),
             (None, Some(number)) => return Ok(RequestId::Large(number)),

@@ -10,7 +10,7 @@ use crate::spelling;
 pub(super) fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<ListTasks> {
     let most = i64::try_from(MAX_PAGE_SIZE).unwrap_or(i64::MAX);
     Some(ListTasks {
-        context: members.nonempty_text(reading, "contextId").map(ContextId::from),
+        context: members.id(reading, "contextId").map(ContextId::from),
         state: read_state(reading, &mut members),
         page_size: members.integer(reading, "pageSize", 1, most).unwrap_or(DEFAULT_PAGE_SIZE),
         page_token: members.text(reading, "pageToken").unwrap_or_default(),

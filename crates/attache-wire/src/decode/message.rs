@@ -26,14 +26,14 @@ pub(super) fn read_member(reading: &mut Reading, parent: &mut Members<'_>) -> Op
 fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Message> {
     check_kind(reading, &mut members);
     let here = members.place();
-    let id = members.required_text(reading, "messageId");
-    let context = members.nonempty_text(reading, "contextId");
-    let task = members.nonempty_text(reading, "taskId");
+    let id = members.required_id(reading, "messageId");
+    let context = members.id(reading, "contextId");
+    let task = members.id(reading, "taskId");
     let role = read_role(reading, &mut members);
     let parts = read_parts(reading, &mut members);
     let metadata = members.object(reading, "metadata");
     let extensions = members.texts(reading, "extensions");
-    let reference_tasks = members.texts(reading, "referenceTaskIds");
+    let reference_tasks = members.ids(reading, "referenceTaskIds");
     let message = Message {
         id: MessageId::from(id?),
         role: role?,

@@ -17,12 +17,12 @@ const COLLECTION: &str = "/pushNotificationConfigs/";
 pub(super) fn read_create(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
     match reading.dialect() {
         Dialect::V1_0 => {
-            let task = members.required_text(reading, "taskId");
+            let task = members.required_id(reading, "taskId");
             let config = read_flat(reading, members);
             create(reading, task?, config?)
         }
         Dialect::V0_3Rpc => {
-            let task = members.required_text(reading, "taskId");
+            let task = members.required_id(reading, "taskId");
             let config = read_nested(reading, &mut members);
             create(reading, task?, config?)
         }
@@ -35,8 +35,8 @@ pub(super) fn read_get(reading: &mut Reading, mut members: Members<'_>) -> Optio
     let task = task(reading, &mut members);
     // 1.0 has no way to mean "the only one".
     let config = match reading.dialect() {
-        Dialect::V1_0 => Some(members.required_text(reading, "id")?),
-        Dialect::V0_3Rpc | Dialect::V0_3Rest => members.nonempty_text(reading, "pushNotificationConfigId"),
+        Dialect::V1_0 => Some(members.required_id(reading, "id")?),
+        Dialect::V0_3Rpc | Dialect::V0_3Rest => members.id(reading, "pushNotificationConfigId"),
     };
     Some(PushConfigCall::Get { task: task?, config: config.map(PushConfigId::from) })
 }
@@ -59,7 +59,7 @@ pub(super) fn read_delete(reading: &mut Reading, mut members: Members<'_>) -> Op
         Dialect::V1_0 => "id",
         Dialect::V0_3Rpc | Dialect::V0_3Rest => "pushNotificationConfigId",
     };
-    let config = members.required_text(reading, name);
+    let config = members.required_id(reading, name);
     Some(PushConfigCall::Delete { task: task?, config: config?.into() })
 }
 
@@ -83,7 +83,7 @@ fn task(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskId> {
         Dialect::V1_0 => "taskId",
         Dialect::V0_3Rpc | Dialect::V0_3Rest => "id",
     };
-    members.required_text(reading, name).map(TaskId::from)
+    members.required_id(reading, name).map(TaskId::from)
 }
 
 fn create(reading: &Reading, task: String, config: PushConfig) -> Option<PushConfigCall> {
@@ -101,15 +101,17 @@ fn wish(reading: &Reading, config: PushConfig) -> PushWish {
 
 /// 0.3 over REST: the wrapper of the call, the resource itself, or what JSON-RPC sends. The path named the task.
 fn read_resource(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
-    let task = members.required_text(reading, "id")?;
+    let task = members.required_id(reading, "id")?;
     let above = members.place();
-    let given = members.nonempty_text(reading, "configId");
+    let given = members.id(reading, "configId");
     let mut resource = match members.take("config") {
         Some(value) => reading.members(value, above.member("config"))?,
         None => members,
     };
     let named = resource.nonempty_text(reading, "name");
     let named = named.and_then(|name| name.split_once(COLLECTION).map(|(_, id)| id.to_owned()));
+    let place = above.member("name");
+    let named = named.and_then(|id| reading.id(id, place));
     let mut config = read_nested(reading, &mut resource)?;
     if let Some(id) = given.or(named).filter(|id| !id.is_empty()) {
         config.id = id.into();
@@ -128,7 +130,7 @@ fn read_nested(reading: &mut Reading, parent: &mut Members<'_>) -> Option<PushCo
 }
 
 fn read_flat(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfig> {
-    let id = members.nonempty_text(reading, "id").unwrap_or_default();
+    let id = members.id(reading, "id").unwrap_or_default();
     let url = members.required_text(reading, "url");
     let token = members.nonempty_text(reading, "token");
     let authentication = read_authentication(reading, &mut members);

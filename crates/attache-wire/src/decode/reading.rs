@@ -92,6 +92,14 @@ impl Reading {
         }
     }
 
+    /// An id that a client made up: kept, compared and shown, so it is short and has no character that is not shown.
+    pub(crate) fn id(&mut self, text: String, place: Place<'_>) -> Option<String> {
+        match id_problem(&text) {
+            None => Some(text),
+            Some(problem) => self.refuse(place, problem),
+        }
+    }
+
     pub(crate) fn array(&mut self, value: Value, place: Place<'_>) -> Option<Vec<Value>> {
         match value {
             Value::Array(items) => Some(items),
@@ -185,6 +193,24 @@ impl<'p> Members<'p> {
         Some(text)
     }
 
+    /// An id; an empty one is as good as absent.
+    pub(crate) fn id(&mut self, reading: &mut Reading, name: &str) -> Option<String> {
+        let text = self.nonempty_text(reading, name)?;
+        reading.id(text, self.place.member(name))
+    }
+
+    pub(crate) fn required_id(&mut self, reading: &mut Reading, name: &str) -> Option<String> {
+        let text = self.required_text(reading, name)?;
+        reading.id(text, self.place.member(name))
+    }
+
+    pub(crate) fn ids(&mut self, reading: &mut Reading, name: &str) -> Vec<String> {
+        let texts = self.texts(reading, name);
+        let place = self.place.member(name);
+        let ids = texts.into_iter().enumerate();
+        ids.filter_map(|(index, id)| reading.id(id, place.item(index))).collect()
+    }
+
     pub(crate) fn texts(&mut self, reading: &mut Reading, name: &str) -> Vec<String> {
         let Some(value) = self.take(name) else { return Vec::new() };
         let place = self.place.member(name);
@@ -228,6 +254,18 @@ impl<'p> Members<'p> {
             },
         )
     }
+}
+
+/// More than any client's ids have: those of the SDKs are UUIDs.
+pub(crate) const MAX_ID_BYTES: usize = 1024;
+
+/// What is wrong with an id that a client made up.
+pub(crate) fn id_problem(id: &str) -> Option<String> {
+    if id.len() > MAX_ID_BYTES {
+        return Some(format!("must have at most {MAX_ID_BYTES} bytes, but has {}", id.len()));
+    }
+    let control = id.chars().find(|character| character.is_control())?;
+    Some(format!("must have no control characters, but has {control:?}"))
 }
 
 /// Renames `message_id` to `messageId` and so on. A member that is there in both spellings keeps the

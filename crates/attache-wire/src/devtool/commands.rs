@@ -75,8 +75,8 @@ pub fn dialect(version: Version) -> Dialect {
 /// Reads the parameters of `commands/get`: none are needed.
 pub(crate) fn read_list(reading: &mut Reading, mut members: Members<'_>) -> ListCommands {
     let here = members.place();
-    let context = members.nonempty_text(reading, "contextId").map(ContextId::from);
-    let task = members.nonempty_text(reading, "taskId").map(TaskId::from);
+    let context = members.id(reading, "contextId").map(ContextId::from);
+    let task = members.id(reading, "taskId").map(TaskId::from);
     let metadata = members.object(reading, "metadata");
     let wishes = incoming::wishes(reading, metadata.as_ref(), here);
     reading.recognise(Some(Profile::Developer));
@@ -89,9 +89,9 @@ pub(crate) fn read_execute(reading: &mut Reading, mut members: Members<'_>) -> O
     let here = members.place();
     let path = read_path(reading, &mut members);
     let arguments = read_arguments(reading, &mut members).unwrap_or_default();
-    let id = members.nonempty_text(reading, "messageId").unwrap_or_default();
-    let context = members.nonempty_text(reading, "contextId").map(ContextId::from);
-    let task = members.nonempty_text(reading, "taskId").map(TaskId::from);
+    let id = members.id(reading, "messageId").unwrap_or_default();
+    let context = members.id(reading, "contextId").map(ContextId::from);
+    let task = members.id(reading, "taskId").map(TaskId::from);
     let metadata = members.object(reading, "metadata");
     let command = CommandCall { path: path?, arguments };
     let mut message = Message {

@@ -69,7 +69,7 @@ fn read_members(reading: &mut Reading, body: Value) -> Option<(Option<ContextId>
         Value::Null => return Some((None, None)),
         body => reading.members(body, Place::Root)?,
     };
-    let context = members.nonempty_text(reading, "contextId").map(ContextId::from);
+    let context = members.id(reading, "contextId").map(ContextId::from);
     let here = members.place();
     let settings = members.take("agentSettings");
     let wishes = settings

@@ -44,6 +44,16 @@ fn required(reading: &mut Reading, text: String, place: Place<'_>) -> Option<Str
     if text.is_empty() { reading.refuse(place, "is required") } else { Some(text) }
 }
 
+fn required_id(reading: &mut Reading, text: String, place: Place<'_>) -> Option<String> {
+    let text = required(reading, text, place)?;
+    reading.id(text, place)
+}
+
+/// An id; an empty one counts as missing.
+fn optional_id(reading: &mut Reading, text: String, place: Place<'_>) -> Option<String> {
+    reading.id(nonempty(text)?, place)
+}
+
 fn nonempty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
@@ -67,7 +77,13 @@ fn read_message<P>(
     read_part: impl Fn(&mut Reading, P, Place<'_>) -> Option<Part>,
     place: Place<'_>,
 ) -> Option<Message> {
-    let id = required(reading, members.id, place.member("message_id"));
+    let id = required_id(reading, members.id, place.member("message_id"));
+    let context = optional_id(reading, members.context, place.member("context_id"));
+    let task = optional_id(reading, members.task, place.member("task_id"));
+    let above = place.member("reference_task_ids");
+    let references = members.reference_tasks.into_iter().enumerate();
+    let references = references.filter_map(|(index, id)| reading.id(id, above.item(index)));
+    let reference_tasks = references.map(TaskId::from).collect();
     let role = read_role(reading, members.role, place.member("role"));
     let parts = read_parts(reading, parts, read_part, place.member(parts_name));
     let metadata = read_object(reading, members.metadata, place.member("metadata"));
@@ -75,11 +91,11 @@ fn read_message<P>(
         id: MessageId::from(id?),
         role: role?,
         parts: parts?,
-        context: nonempty(members.context).map(ContextId::from),
-        task: nonempty(members.task).map(TaskId::from),
+        context: context.map(ContextId::from),
+        task: task.map(TaskId::from),
         wishes: None,
         command: None,
-        reference_tasks: members.reference_tasks.into_iter().map(TaskId::from).collect(),
+        reference_tasks,
         extensions: members.extensions,
         metadata,
     };

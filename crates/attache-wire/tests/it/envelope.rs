@@ -27,7 +27,7 @@ fn the_id_is_echoed_with_its_type() {
     for id in [
         json!("text"),
         json!(""),
-        json!("with \"quotes\"\n"),
+        json!("with \"quotes\" \\"),
         json!(7),
         json!(-7),
         json!(0),

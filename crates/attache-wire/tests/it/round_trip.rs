@@ -56,12 +56,12 @@ fn any_part() -> impl Strategy<Value = Part> {
 
 prop_compose! {
     fn any_message()(
-        id in ".+",
+        id in "\\PC+",
         role in prop::sample::select(vec![Role::User, Role::Agent]),
         parts in prop::collection::vec(any_part(), 1..5),
-        context in prop::option::of(".+"),
-        task in prop::option::of(".+"),
-        references in prop::collection::vec(".*", 0..3),
+        context in prop::option::of("\\PC+"),
+        task in prop::option::of("\\PC+"),
+        references in prop::collection::vec("\\PC*", 0..3),
         extensions in prop::collection::vec(".*", 0..3),
         metadata in any_metadata(),
     ) -> Message {

@@ -1,7 +1,9 @@
 //! Refusals: each has its code, status, reason and shape on every pair, names what was wrong, and costs nothing.
 
 mod body;
+mod duplicate_keys;
 mod envelope;
+mod ids;
 mod params;
 
 use attache_testkit::{Client, ServerProcess};

@@ -8,7 +8,7 @@ use attache_domain::{
 use attache_proto::v0_3 as proto;
 use bytes::Bytes;
 
-use super::{MessageMembers, encoded, nonempty, not_there, parse, required, whole};
+use super::{MessageMembers, encoded, nonempty, not_there, optional_id, parse, required, whole};
 use crate::decode::part::unwrap_data;
 use crate::decode::reading::{Place, Reading, excerpt};
 use crate::proto::value::{read_object, read_struct};
@@ -181,7 +181,9 @@ fn read_create(
     let Some(config) = resource.push_notification_config else { return reading.refuse(place, "is required") };
     let mut config = read_config(reading, config, place)?;
     let named = resource.name.split_once(COLLECTION).map(|(_, id)| id.to_owned());
-    if let Some(id) = nonempty(request.config_id).or(named.and_then(nonempty)) {
+    let given = optional_id(reading, request.config_id, root.member("config_id"));
+    let named = optional_id(reading, named.unwrap_or_default(), above.member("name"));
+    if let Some(id) = given.or(named) {
         config.id = id.into();
     }
     Some(PushConfigCall::Create { task: task?, wish: PushWish { config, shape: PushShape::WholeTask } })
@@ -196,7 +198,8 @@ fn read_config(
     let authentication = config.authentication.map(|proto::AuthenticationInfo { schemes, credentials }| {
         PushAuthentication { schemes, credentials: nonempty(credentials) }
     });
-    Some(PushConfig { id: config.id.into(), url, token: nonempty(config.token), authentication })
+    let id = optional_id(reading, config.id, place.member("id")).unwrap_or_default();
+    Some(PushConfig { id: id.into(), url, token: nonempty(config.token), authentication })
 }
 
 const TASKS: &str = "tasks/";
@@ -206,7 +209,7 @@ const COLLECTION: &str = "/pushNotificationConfigs/";
 fn read_task(reading: &mut Reading, name: &str, place: Place<'_>) -> Option<TaskId> {
     let id = name.strip_prefix(TASKS).filter(|id| !id.is_empty() && !id.contains('/'));
     match id {
-        Some(id) => Some(TaskId::from(id)),
+        Some(id) => reading.id(id.to_owned(), place).map(TaskId::from),
         None if name.is_empty() => reading.refuse(place, "is required: tasks/{id}"),
         None => reading.refuse(place, format!("must be tasks/{{id}}, not {:?}", excerpt(name))),
     }
@@ -225,6 +228,10 @@ fn read_config_name(reading: &mut Reading, name: &str, place: Place<'_>) -> Opti
     let (task, config) = match name.split_once(COLLECTION) {
         Some((task, config)) => (task, nonempty(config.to_owned())),
         None => (name, None),
+    };
+    let config = match config {
+        Some(config) => Some(reading.id(config, place)?),
+        None => None,
     };
     Some((read_task(reading, task, place)?, config))
 }

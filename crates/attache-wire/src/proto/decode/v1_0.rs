@@ -9,7 +9,7 @@ use attache_domain::{
 use attache_proto::v1_0 as proto;
 use bytes::Bytes;
 
-use super::{MessageMembers, encoded, nonempty, not_there, parse, required, whole};
+use super::{MessageMembers, encoded, nonempty, not_there, optional_id, parse, required, required_id, whole};
 use crate::decode::reading::{Place, Reading};
 use crate::proto::value::{self, read_object};
 use crate::spelling;
@@ -31,7 +31,7 @@ pub(super) fn read(
         }
         OperationKind::Get => {
             let proto::GetTaskRequest { tenant, id, history_length } = parse(message)?;
-            let task = required(reading, id, root.member("id"));
+            let task = required_id(reading, id, root.member("id"));
             let history_length = read_history_length(reading, history_length, root);
             (task.map(|id| Operation::Get(GetTask { task: id.into(), history_length, at: None })), tenant)
         }
@@ -42,13 +42,13 @@ pub(super) fn read(
         }
         OperationKind::Cancel => {
             let proto::CancelTaskRequest { tenant, id, metadata } = parse(message)?;
-            let task = required(reading, id, root.member("id"));
+            let task = required_id(reading, id, root.member("id"));
             let metadata = read_object(reading, metadata, root.member("metadata"));
             (task.map(|id| Operation::Cancel(CancelTask { task: id.into(), metadata })), tenant)
         }
         OperationKind::Subscribe => {
             let proto::SubscribeToTaskRequest { tenant, id } = parse(message)?;
-            let task = required(reading, id, root.member("id"));
+            let task = required_id(reading, id, root.member("id"));
             (task.map(|id| Operation::Subscribe(SubscribeTask::to(TaskId::from(id)))), tenant)
         }
         OperationKind::ExtendedCard => {
@@ -140,7 +140,7 @@ fn read_list(reading: &mut Reading, request: proto::ListTasksRequest) -> ListTas
     let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
     let size = request.page_size.and_then(|size| whole(reading, size, 1, most, root.member("page_size")));
     ListTasks {
-        context: nonempty(request.context_id).map(ContextId::from),
+        context: optional_id(reading, request.context_id, root.member("context_id")).map(ContextId::from),
         state: read_state(reading, request.status, root.member("status")),
         page_size: size.unwrap_or(DEFAULT_PAGE_SIZE),
         page_token: request.page_token,
@@ -189,14 +189,14 @@ fn read_push(
         OperationKind::PushCreate => {
             let config: proto::TaskPushNotificationConfig = parse(message)?;
             let tenant = config.tenant.clone();
-            let task = required(reading, config.task_id.clone(), root.member("task_id"));
+            let task = required_id(reading, config.task_id.clone(), root.member("task_id"));
             let wish = read_config(reading, config, root);
             let create = |task: String, wish| PushConfigCall::Create { task: task.into(), wish };
             (task.zip(wish).map(|(task, wish)| create(task, wish)), tenant)
         }
         OperationKind::PushList => {
             let request: proto::ListTaskPushNotificationConfigsRequest = parse(message)?;
-            let task = required(reading, request.task_id, root.member("task_id"));
+            let task = required_id(reading, request.task_id, root.member("task_id"));
             let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
             let size = whole(reading, request.page_size, 0, most, root.member("page_size"));
             let list = |task: String| ListPushConfigs {
@@ -229,8 +229,8 @@ fn read_push(
 
 fn read_pair(reading: &mut Reading, task: String, id: String) -> Option<(String, String)> {
     let root = Place::Root;
-    let task = required(reading, task, root.member("task_id"));
-    let id = required(reading, id, root.member("id"));
+    let task = required_id(reading, task, root.member("task_id"));
+    let id = required_id(reading, id, root.member("id"));
     task.zip(id)
 }
 
@@ -249,7 +249,7 @@ fn read_config(
         }
         None => None,
     };
-    let config =
-        PushConfig { id: config.id.into(), url: url?, token: nonempty(config.token), authentication };
+    let id = optional_id(reading, config.id, place.member("id")).unwrap_or_default();
+    let config = PushConfig { id: id.into(), url: url?, token: nonempty(config.token), authentication };
     Some(PushWish { config, shape: PushShape::EachUpdate })
 }

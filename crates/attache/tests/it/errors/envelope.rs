@@ -108,7 +108,7 @@ async fn an_id_comes_back_with_its_type() {
     for id in [
         json!("x"),
         json!(""),
-        json!("ü\"\n"),
+        json!("ü\"\\"),
         json!(0),
         json!(-7),
         json!(i64::MAX),
