@@ -42,6 +42,10 @@ pub enum ConfigError {
     NoKey { model: String, variable: &'static str },
     #[error("a server on {host} can be reached by others and needs a token")]
     OpenToTheWorld { host: String },
+    #[error("{origin} is empty, and an empty token would let everybody in")]
+    EmptyToken { origin: String },
+    #[error("the token file {} can be read by other users", path.display())]
+    ReadableToken { path: PathBuf },
     #[error("the settings have an extended card, which is for callers with a token, and there is no token")]
     ExtendedCardWithoutToken,
 }
@@ -73,6 +77,11 @@ impl ConfigError {
             Self::ExtendedCardWithoutToken => Some(
                 "give the server one with --token-file FILE or ATTACHE_TOKEN, or take `card.extended` away",
             ),
+            Self::EmptyToken { .. } => Some(
+                "put a token of at least 16 printable characters there, or unset it; without one, a server on this \
+                 machine serves only the user who runs it",
+            ),
+            Self::ReadableToken { .. } => Some("make it its owner's alone with chmod 600"),
             Self::OpenToTheWorld { .. } => {
                 Some("give it one with --token-file FILE or ATTACHE_TOKEN, or listen on 127.0.0.1")
             }

@@ -13,7 +13,7 @@ use crate::operator::{self, Provenance};
 use crate::tree::Node;
 use crate::{
     AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, EnvFile, Homes, Keys,
-    LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model,
+    LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model, token,
 };
 
 const DEFAULT_PORT: u16 = 41242;
@@ -69,10 +69,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     let named = || operator::WORKSPACE.iter().find_map(|name| variable(environment, name)).map(PathBuf::from);
     let workspace = check_workspace(flags.workspace.or_else(named).or(file.workspace), current_dir)?;
     let (keys, warnings) = keys(&workspace, environment, &agent)?;
-    let token_file = flags
-        .token_file
-        .or_else(|| variable(environment, "ATTACHE_TOKEN_FILE").map(PathBuf::from))
-        .or(file.token_file);
+    let token_file = flags.token_file.or(token::file_in(environment)?).or(file.token_file);
     let mut settings = Settings {
         host: parse_host(host)?,
         port: port(flags.port, environment, file.port)?,
@@ -88,7 +85,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         keys,
         approval,
         client_auto_execute: file.client_auto_execute,
-        token: token(token_file.clone(), environment)?,
+        token: token::read(token_file.as_deref(), environment)?,
         token_file,
         allowed_hosts: file.allowed_hosts,
         allowed_origins: file.allowed_origins,
@@ -279,22 +276,6 @@ fn parse_approval(said: Option<Said>) -> Result<ApprovalMode, ConfigError> {
     let Some(said) = said else { return Ok(ApprovalMode::default()) };
     ApprovalMode::from_name(&said.value)
         .ok_or_else(|| said.instead_of("default, auto_edit, confined, yolo or plan"))
-}
-
-fn token(file: Option<PathBuf>, environment: Environment<'_>) -> Result<Option<String>, ConfigError> {
-    let (value, origin) = match (file, variable(environment, "ATTACHE_TOKEN")) {
-        (Some(path), _) => (read(&path, "token file")?, format!("the token in {}", path.display())),
-        (None, Some(value)) => (value, "ATTACHE_TOKEN".to_owned()),
-        (None, None) => return Ok(None),
-    };
-    let value = value.trim().to_owned();
-    let printable = value.bytes().all(|byte| byte.is_ascii_graphic());
-    if value.len() < 16 || !printable {
-        // Never the value itself: it is a secret, even a bad one.
-        let expected = "at least 16 printable characters without blanks".to_owned();
-        return Err(ConfigError::BadValue { origin, value: "(hidden)".into(), expected });
-    }
-    Ok(Some(value))
 }
 
 fn parse_log_format(said: Option<Said>) -> Result<LogFormat, ConfigError> {

@@ -33,6 +33,7 @@ mod settings;
 mod show;
 mod sighting;
 mod standing;
+mod token;
 mod tree;
 mod trust;
 mod visible;

@@ -1,5 +1,6 @@
 //! The real binary as a process of its own, to be stopped, killed and started again.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
@@ -74,6 +75,14 @@ impl Launch {
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::write(&path, text).expect("a file in the temporary folder");
+        path
+    }
+
+    /// Writes a file that only its owner can read.
+    pub fn write_secret(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.write(name, text);
+        let owner_only = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(&path, owner_only).expect("a file in the temporary folder");
         path
     }
 

@@ -61,6 +61,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let server = Server::new(listener, session.clone(), options);
     let handle = server.handle();
     stop_on_signals(handle)?;
+    warn_of_plain_http(&settings);
     greet(&settings, &model, &trust, confiner.as_ref(), &listening_at)
         .context("cannot write to standard output")?;
     server.run().await;
@@ -82,6 +83,17 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
         };
         hinted(anyhow::Error::new(error).context(format!("cannot listen on {address}")), hint)
     })
+}
+
+/// The server itself speaks no TLS: whoever can read the network between it and its callers can read the token.
+fn warn_of_plain_http(settings: &Settings) {
+    if !settings.host.is_loopback() && settings.token.is_some() {
+        tracing::warn!(
+            "the token crosses the network readable by others: {} is reached over plain HTTP; listen on 127.0.0.1 and put a \
+             proxy that speaks HTTPS in front",
+            settings.host
+        );
+    }
 }
 
 /// What a newcomer needs: where it is, what it knows, and one command that works.
