@@ -63,12 +63,21 @@ pub enum Fault {
     RouteNotFound { path: String },
     #[error("{path} does not take {method}; it takes {allowed}")]
     VerbNotAllowed { path: String, method: String, allowed: &'static str },
+    /// The head of the request means two things, or lacks what every head has.
+    #[error("{what}")]
+    BadHead { what: String },
     #[error("the body is larger than {limit} bytes")]
     BodyTooLarge { limit: usize },
     #[error("a JSON content type is needed, not {found}")]
     MediaTypeNotAccepted { found: String },
     #[error("credentials are missing or wrong")]
     Unauthenticated,
+    /// Another user of the operating system calls a server that has no token.
+    #[error(
+        "this server has no token and serves only the user who runs it; to let others call, start it with --token-file FILE \
+         or ATTACHE_TOKEN, and send that token as \"Authorization: Bearer TOKEN\""
+    )]
+    TokenNeeded,
     #[error("{what}")]
     Forbidden { what: String },
     #[error("the server is shutting down")]

@@ -2,13 +2,16 @@
 
 pub(crate) mod fuzz;
 
-use http::{HeaderMap, header};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderMap, HeaderValue, Version, header};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use attache_domain::Fault;
 
 use crate::ServerOptions;
+use crate::peer::Peer;
 
 /// Name of the only caller there is while there is one token or none. One name for both, so that tasks
 /// stay with their owner when a token is added.
@@ -28,6 +31,8 @@ impl Caller {
 pub(crate) struct Gate {
     /// Only a digest: comparing digests takes the same time whatever was sent.
     token: Option<[u8; 32]>,
+    /// The user whose processes need no token; none while there is a token.
+    local_user: Option<u32>,
     hosts: Vec<String>,
     origins: Vec<String>,
     any_host: bool,
@@ -41,41 +46,53 @@ impl Gate {
         let hosts: Vec<String> = lower(&options.allowed_hosts);
         Self {
             token: options.bearer_token.as_deref().map(digest),
+            local_user: options.local_user.filter(|_| options.bearer_token.is_none()),
             any_host: hosts.iter().any(|host| host == "*"),
             hosts,
             origins: lower(&options.allowed_origins),
         }
     }
 
+    /// The user whose processes are served without a token; then each connection is asked whose it is.
+    pub(crate) fn local_user(&self) -> Option<u32> {
+        self.local_user
+    }
+
     /// Stops pages of other sites, and names that only pretend to be this machine (DNS rebinding).
-    pub(crate) fn check_source(&self, authority: Option<&str>, headers: &HeaderMap) -> Result<(), Fault> {
-        let host = headers.get(header::HOST).map(|value| value.to_str().unwrap_or_default());
-        let Some(host) = host.or(authority) else {
-            return Err(Fault::InvalidRequest { what: "the request has no Host header".into() });
-        };
+    pub(crate) fn check_source(&self, head: &Parts) -> Result<(), Fault> {
+        let host = host_of(head)?;
         if !self.host_is_known(host) {
             let what =
                 format!("the host {host:?} is not one this server answers to; add it to allowed_hosts");
             return Err(Fault::Forbidden { what });
         }
+        self.check_page(host, &head.headers)
+    }
+
+    /// A page may call when it was served under the name that it calls, or is configured.
+    fn check_page(&self, host: &str, headers: &HeaderMap) -> Result<(), Fault> {
         let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or_default());
         let configured = origin.is_some_and(|origin| self.origins.contains(&origin.to_ascii_lowercase()));
         if let Some(origin) = origin
             && !configured
-            && !origin_is_loopback(origin)
+            && !is_same_origin(origin, host)
         {
             let what = format!("pages from {origin:?} may not call this server; add it to allowed_origins");
             return Err(Fault::Forbidden { what });
         }
-        let cross_site = headers.get("sec-fetch-site").is_some_and(|value| value.as_bytes() == b"cross-site");
-        if cross_site && !configured {
+        // What a page loads without asking first has no origin. Other ports of this machine are of the same site.
+        let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
+        if matches!(site, Some(b"cross-site" | b"same-site")) && !configured {
             return Err(Fault::Forbidden { what: "pages of other sites may not call this server".into() });
         }
         Ok(())
     }
 
-    pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, Fault> {
-        let Some(expected) = &self.token else { return Ok(Caller { owner: OPERATOR }) };
+    /// With a token, it counts and nothing else; without one, whose process calls.
+    pub(crate) fn authenticate(&self, peer: Peer, headers: &HeaderMap) -> Result<Caller, Fault> {
+        let Some(expected) = &self.token else {
+            return if peer.is_local_user { Ok(Caller { owner: OPERATOR }) } else { Err(Fault::TokenNeeded) };
+        };
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = value.and_then(|value| {
             let (scheme, token) = value.split_once(' ')?;
@@ -103,9 +120,36 @@ fn digest(token: &str) -> [u8; 32] {
     Sha256::digest(token.as_bytes()).into()
 }
 
-fn origin_is_loopback(origin: &str) -> bool {
-    let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-    rest.is_some_and(|host| is_loopback(without_port(&host.to_ascii_lowercase())))
+/// The one name that the request was sent to. A request that names two is refused: whatever stands before this server may
+/// have looked at the other.
+fn host_of(head: &Parts) -> Result<&str, Fault> {
+    let refused = |what: &str| Fault::BadHead { what: what.into() };
+    let mut named = head.headers.get_all(header::HOST).iter();
+    let host = named.next().map(|value| value.to_str().unwrap_or_default());
+    if named.next().is_some() {
+        return Err(refused("the request has more than one Host header"));
+    }
+    let authority = head.uri.authority().map(Authority::as_str);
+    match (host, authority) {
+        (Some(host), Some(authority)) if !host.eq_ignore_ascii_case(authority) => {
+            Err(refused("the Host header and the target of the request name different hosts"))
+        }
+        (Some(host), _) => Ok(host),
+        // HTTP/1.1 wants the header even where the target says it all.
+        (None, Some(authority)) if head.version != Version::HTTP_11 => Ok(authority),
+        (None, _) => Err(refused("the request has no Host header")),
+    }
+}
+
+/// Whether a page of `origin` was served by `host`, as far as name and port tell. Behind a proxy the scheme does not.
+fn is_same_origin(origin: &str, host: &str) -> bool {
+    let served = |scheme: &str, default_port: &str| {
+        let name = origin.get(..scheme.len()).filter(|start| start.eq_ignore_ascii_case(scheme));
+        let name = name.and(origin.get(scheme.len()..))?;
+        let bare = |name: &'_ str| name.strip_suffix(default_port).map_or(name.len(), str::len);
+        Some(name[..bare(name)].eq_ignore_ascii_case(&host[..bare(host)]))
+    };
+    served("http://", ":80").or_else(|| served("https://", ":443")).unwrap_or(false)
 }
 
 fn is_loopback(name: &str) -> bool {
@@ -137,6 +181,10 @@ fn is_port(text: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn gate() -> Gate {
+        Gate { token: None, local_user: None, hosts: Vec::new(), origins: Vec::new(), any_host: false }
+    }
+
     #[test]
     fn loopback_names_are_known_and_look_alikes_are_not() {
         for (host, expected) in [
@@ -164,8 +212,7 @@ mod tests {
 
     #[test]
     fn what_follows_the_usual_names_is_a_port_or_another_name() {
-        let gate =
-            Gate { token: None, hosts: vec!["agent.example".into()], origins: Vec::new(), any_host: false };
+        let gate = Gate { hosts: vec!["agent.example".into()], ..gate() };
         for host in ["127.0.0.1", "localhost:41242", "localhost:", "agent.example:443", "[::1]"] {
             assert!(gate.host_is_known(host), "{host}");
         }
@@ -175,11 +222,79 @@ mod tests {
     }
 
     #[test]
-    fn loopback_origins_need_a_web_scheme() {
-        assert!(origin_is_loopback("http://localhost:3000"));
-        assert!(!origin_is_loopback("null"));
-        assert!(!origin_is_loopback("file://localhost"));
-        assert!(!origin_is_loopback("https://evil.example"));
-        assert!(!origin_is_loopback("https://localhost:@evil.example"));
+    fn a_page_is_of_the_same_origin_when_name_and_port_are_the_same() {
+        for (origin, host, same) in [
+            ("http://localhost:41242", "localhost:41242", true),
+            ("HTTP://LOCALHOST:41242", "localhost:41242", true),
+            ("https://agent.example", "agent.example", true),
+            ("https://agent.example", "agent.example:443", true),
+            ("http://agent.example:80", "agent.example", true),
+            ("http://[::1]:41242", "[::1]:41242", true),
+            ("http://agent.example", "agent.example:443", false),
+            ("https://agent.example:80", "agent.example", false),
+            ("http://localhost:3000", "localhost:41242", false),
+            ("http://localhost", "localhost:41242", false),
+            ("http://localhost:41242", "127.0.0.1:41242", false),
+            ("http://localhost:41242@evil.example", "localhost:41242", false),
+            ("http://localhost:41242/", "localhost:41242", false),
+            ("localhost:41242", "localhost:41242", false),
+            ("file://localhost", "localhost", false),
+            ("null", "null", false),
+            ("", "", false),
+        ] {
+            assert_eq!(is_same_origin(origin, host), same, "{origin} for {host}");
+        }
+    }
+
+    #[test]
+    fn without_a_token_only_the_local_user_is_let_in_and_with_one_only_the_token_counts() {
+        let local = Peer { is_loopback: true, is_local_user: true };
+        let other = Peer { is_local_user: false, ..local };
+        let headers = |token: Option<&str>| -> HeaderMap {
+            let value =
+                token.map(|token| (header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap()));
+            value.into_iter().collect()
+        };
+        for (token, peer, shown, expected) in [
+            (None, local, None, Ok(())),
+            (None, local, Some("anything"), Ok(())),
+            (None, other, None, Err(Fault::TokenNeeded)),
+            (None, other, Some("anything"), Err(Fault::TokenNeeded)),
+            (Some("right"), local, None, Err(Fault::Unauthenticated)),
+            (Some("right"), local, Some("wrong"), Err(Fault::Unauthenticated)),
+            (Some("right"), other, Some("right"), Ok(())),
+        ] {
+            let gate = Gate { token: token.map(digest), ..gate() };
+            let found = gate.authenticate(peer, &headers(shown)).map(drop);
+            assert_eq!(found, expected, "{token:?} {peer:?} {shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_request_names_one_host() {
+        let head = |target: &str, version: Version, hosts: &[&str]| {
+            let mut request = http::Request::builder().uri(target).version(version);
+            for host in hosts {
+                request = request.header(header::HOST, *host);
+            }
+            request.body(()).unwrap().into_parts().0
+        };
+        for (target, version, hosts, expected) in [
+            ("/", Version::HTTP_11, &["a"][..], Some("a")),
+            ("/", Version::HTTP_11, &[], None),
+            ("/", Version::HTTP_11, &["a", "a"], None),
+            ("/", Version::HTTP_11, &["a", "b"], None),
+            ("http://a/", Version::HTTP_11, &["A"], Some("A")),
+            ("http://a/", Version::HTTP_11, &["b"], None),
+            ("http://a:1/", Version::HTTP_11, &["a:2"], None),
+            ("http://u@a/", Version::HTTP_11, &["a"], None),
+            ("http://a/", Version::HTTP_11, &[], None),
+            ("http://a/", Version::HTTP_10, &[], Some("a")),
+            ("http://a/", Version::HTTP_2, &[], Some("a")),
+            ("http://a/", Version::HTTP_2, &["b"], None),
+        ] {
+            let head = head(target, version, hosts);
+            assert_eq!(host_of(&head).ok(), expected, "{target} {version:?} {hosts:?}");
+        }
     }
 }

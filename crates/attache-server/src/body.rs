@@ -197,9 +197,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
         || (essence.len() > 17
             && essence.as_bytes()[..12].eq_ignore_ascii_case(b"application/")
             && essence.as_bytes()[essence.len() - 5..].eq_ignore_ascii_case(b"+json"));
-    // A program that names no type means JSON. A page can leave it out too, but it cannot hide where it comes from.
-    let is_program = !headers.contains_key(header::CONTENT_TYPE) && !headers.contains_key(header::ORIGIN);
-    if is_json || is_program {
+    if is_json {
         return Ok(());
     }
     let found = if essence.is_empty() { "no content type".to_owned() } else { essence.to_owned() };
@@ -302,7 +300,7 @@ mod tests {
             (Some("application/x-www-form-urlencoded"), false),
             (Some("application/+json"), false),
             (Some("+json"), false),
-            (None, true),
+            (None, false),
         ] {
             let mut headers = HeaderMap::new();
             if let Some(value) = value {

@@ -4,7 +4,7 @@ use http::{HeaderValue, StatusCode, header};
 
 use crate::http::Response;
 
-/// `origin` was admitted before: it is a loopback page or a configured one.
+/// `origin` was admitted before: it is the server's own or a configured one.
 pub(crate) fn allow(response: &mut Response, origin: HeaderValue) {
     let admitted = response.status() != StatusCode::FORBIDDEN;
     if !admitted {

@@ -26,6 +26,11 @@ pub fn http2_frames(bytes: &[u8]) {
     listen::frames::fuzz::counted(bytes);
 }
 
+/// What a client of HTTP/1 sends.
+pub fn http1_heads(bytes: &[u8]) {
+    listen::heads::fuzz::watched(bytes);
+}
+
 /// Lines with headers, an empty line, and a body.
 pub fn head(request: &[u8]) {
     let (headers, body) = parts(request);
@@ -115,6 +120,7 @@ mod tests {
         grpc_frames(bytes);
         grpc_reflection(bytes);
         http2_frames(bytes);
+        http1_heads(bytes);
         head(bytes);
         webhook(bytes);
     }

@@ -13,16 +13,17 @@ use crate::app::{Admitted, App, dispatch};
 use crate::arriving::{Arriving, Rest};
 use crate::auth::Caller;
 use crate::http::{Body, Request, Response};
+use crate::peer::Peer;
 use crate::{cors, framing, grpc};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Answers one request, whoever it is from; always. Tells too whether more of the request is to come.
-pub(crate) async fn answer(app: Arc<App>, request: Request) -> (Response, Rest) {
+pub(crate) async fn answer(app: Arc<App>, peer: Peer, request: Request) -> (Response, Rest) {
     let number = app.next_request_number();
     let (head, body) = request.into_parts();
     let mut body = Arriving::new(body);
-    let mut response = match check(&app, &head) {
+    let mut response = match check(&app, peer, &head) {
         Err(fault) => refuse(&head, &fault),
         Ok(_) if head.method == Method::OPTIONS => no_content(),
         Ok(caller) => dispatch(&app, &head, &mut body, Admitted { caller, number }).await,
@@ -44,15 +45,14 @@ pub(crate) async fn answer(app: Arc<App>, request: Request) -> (Response, Rest) 
 }
 
 /// The card and the health check are public; everything else is for callers.
-fn check(app: &App, head: &Parts) -> Result<Caller, Fault> {
-    let authority = head.uri.authority().map(|authority| authority.as_str());
-    app.gate.check_source(authority, &head.headers)?;
+fn check(app: &App, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
+    app.gate.check_source(head)?;
     let path = head.uri.path();
     let is_public = path == "/health" || path.starts_with("/.well-known/");
     if head.method == Method::OPTIONS || is_public || (grpc::is_for(head) && grpc::is_public(path)) {
         return Ok(Caller::NOBODY);
     }
-    app.gate.authenticate(&head.headers)
+    app.gate.authenticate(peer, &head.headers)
 }
 
 /// Spelled for the binding that the path belongs to.
@@ -66,7 +66,7 @@ fn refuse(head: &Parts, fault: &Fault) -> Response {
     } else {
         framing::rest_fault(rest::version_of_path(path), fault)
     };
-    if *fault == Fault::Unauthenticated {
+    if matches!(fault, Fault::Unauthenticated | Fault::TokenNeeded) {
         let scheme = HeaderValue::from_static("Bearer realm=\"attache\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
     }

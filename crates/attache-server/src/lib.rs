@@ -25,6 +25,7 @@ mod listen;
 mod metrics;
 mod operate;
 mod options;
+mod peer;
 mod perform;
 mod push_state;
 mod reading;

@@ -4,6 +4,7 @@
 
 mod answer;
 pub(crate) mod frames;
+pub(crate) mod heads;
 mod linger;
 mod socket;
 mod vigil;
@@ -26,6 +27,7 @@ use tokio_util::task::TaskTracker;
 use crate::app::App;
 use crate::arriving::Rest;
 use crate::http::Request;
+use crate::peer::Peer;
 use crate::{Limits, ServerOptions, guard};
 use answer::{Answer, Sharing};
 use socket::Socket;
@@ -97,11 +99,12 @@ impl Server {
             };
             let Some((stream, place)) = accepted else { continue };
             let vigil = Vigil::new(patience);
+            let peer = Peer::of(&stream, app.gate.local_user());
             let socket = TokioIo::new(Socket::new(stream, vigil.clone()));
             let service = {
                 let (app, vigil) = (app.clone(), vigil.clone());
                 // Boxed, so that a connection that only streams does not keep room for the work before.
-                service_fn(move |request| Box::pin(watched(app.clone(), vigil.clone(), request)))
+                service_fn(move |request| Box::pin(watched(app.clone(), vigil.clone(), peer, request)))
             };
             let connection = builder.serve_connection(socket, service).into_owned();
             let stop = self.stop.clone();
@@ -146,6 +149,7 @@ impl Server {
 async fn watched(
     app: Arc<App>,
     vigil: Arc<Vigil>,
+    peer: Peer,
     request: Request,
 ) -> Result<http::Response<Answer<crate::http::Body>>, Infallible> {
     let call = vigil.call();
@@ -153,7 +157,7 @@ async fn watched(
         http::Version::HTTP_2 => Sharing::Shared,
         _ => Sharing::Alone,
     };
-    let (response, rest) = guard::answer(app, request).await;
+    let (response, rest) = guard::answer(app, peer, request).await;
     if rest == Rest::StillComing {
         vigil.leaves_request_unread();
     }

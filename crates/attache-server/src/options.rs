@@ -20,9 +20,11 @@ pub struct ServerOptions {
     pub card_max_age: Duration,
     /// When set, every call but the public card and the health check must carry it.
     pub bearer_token: Option<String>,
+    /// Without a token, the one user of the operating system whose processes may call.
+    pub local_user: Option<u32>,
     /// Host names, besides the loopback ones, under which clients reach the server; `*` for any.
     pub allowed_hosts: Vec<String>,
-    /// Web origins, besides loopback ones, whose pages may call.
+    /// Web origins, besides the server's own, whose pages may call.
     pub allowed_origins: Vec<String>,
     /// Refuse 1.0 calls that do not name their version.
     pub strict_version: bool,

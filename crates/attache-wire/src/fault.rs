@@ -67,7 +67,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
             (-32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED", "VersionNotSupportedError")
         }
         Fault::Unparsable { .. } => (-32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "JSONParseError"),
-        Fault::InvalidRequest { .. } => {
+        Fault::InvalidRequest { .. } | Fault::BadHead { .. } => {
             (-32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "InvalidRequestError")
         }
         Fault::BodyTooLarge { .. } => {
@@ -95,7 +95,9 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         Fault::Internal => (-32603, 500, "INTERNAL", "INTERNAL_ERROR", "InternalError"),
         Fault::Unavailable => (-32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
         Fault::Overloaded => (-32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
-        Fault::Unauthenticated => (-32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError"),
+        Fault::Unauthenticated | Fault::TokenNeeded => {
+            (-32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError")
+        }
         Fault::Forbidden { .. } => {
             (-32600, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "InvalidRequestError")
         }
@@ -150,6 +152,8 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         | Fault::BadCursor { .. }
         | Fault::Internal
         | Fault::Unauthenticated
+        | Fault::TokenNeeded
+        | Fault::BadHead { .. }
         | Fault::Forbidden { .. }
         | Fault::Unavailable
         | Fault::Overloaded => Vec::new(),

@@ -150,6 +150,8 @@ pub fn write_error(version: Version, id: &RequestId, fault: &Fault, out: &mut Ve
 pub fn http_status(fault: &Fault) -> u16 {
     match fault {
         Fault::Unauthenticated
+        | Fault::TokenNeeded
+        | Fault::BadHead { .. }
         | Fault::Forbidden { .. }
         | Fault::BodyTooLarge { .. }
         | Fault::MediaTypeNotAccepted { .. }

@@ -128,6 +128,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         extended_card,
         card_max_age: settings.card.max_age,
         bearer_token: settings.token.clone(),
+        local_user: Some(nix::unistd::geteuid().as_raw()),
         allowed_hosts: allowed_hosts(settings),
         allowed_origins: settings.allowed_origins.clone(),
         strict_version: settings.strict_version,

@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::frames::FrameCounter;
+use super::heads::HeadWatch;
 use super::linger::{Linger, poll_discard};
 use super::vigil::Vigil;
 
@@ -16,6 +17,7 @@ use super::vigil::Vigil;
 pub(super) struct Socket {
     stream: TcpStream,
     frames: FrameCounter,
+    heads: HeadWatch,
     vigil: Arc<Vigil>,
     closing: Closing,
 }
@@ -29,7 +31,7 @@ enum Closing {
 
 impl Socket {
     pub(super) fn new(stream: TcpStream, vigil: Arc<Vigil>) -> Self {
-        Self { stream, frames: FrameCounter::new(), vigil, closing: Closing::NotYet }
+        Self { stream, frames: FrameCounter::new(), heads: HeadWatch::new(), vigil, closing: Closing::NotYet }
     }
 
     /// Whether the client is known, or can be seen, to go on sending.
@@ -60,12 +62,18 @@ impl AsyncRead for Socket {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        let ending = this.heads.take_ending(buffer.remaining());
+        if !ending.is_empty() {
+            buffer.put_slice(ending);
+            return Poll::Ready(Ok(()));
+        }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut this.stream).poll_read(context, buffer))?;
-        let read = &buffer.filled()[before..];
+        let read = &mut buffer.filled_mut()[before..];
         if !read.is_empty() {
             this.vigil.socket_gave_bytes();
         }
+        this.heads.read(read);
         Poll::Ready(this.frames.read(read).map_err(io::Error::other))
     }
 }

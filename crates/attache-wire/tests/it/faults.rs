@@ -160,6 +160,8 @@ fn table() -> Vec<Row> {
             "ContentTypeNotSupportedError",
         ),
         row(Fault::Unauthenticated, -32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError"),
+        row(Fault::TokenNeeded, -32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError"),
+        row(Fault::BadHead { what: what() }, -32600, 400, argument, "INVALID_REQUEST", "InvalidRequestError"),
         row(
             Fault::Forbidden { what: what() },
             -32600,
@@ -212,7 +214,8 @@ fn every_fault_has_its_code_on_json_rpc() {
                 Version::V0_3 => assert!(data.is_object() || data.is_null(), "{data}"),
             }
         }
-        let at_http_level = matches!(row.http, 401 | 403 | 413 | 415 | 503);
+        let at_http_level =
+            matches!(row.http, 401 | 403 | 413 | 415 | 503) || matches!(row.fault, Fault::BadHead { .. });
         assert_eq!(jsonrpc::http_status(&row.fault), if at_http_level { row.http } else { 200 });
     }
 }

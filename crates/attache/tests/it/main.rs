@@ -24,6 +24,7 @@ mod headless;
 mod hostile;
 mod idempotent;
 mod list;
+mod local_users;
 mod mcp;
 mod mcp_command;
 mod operations;

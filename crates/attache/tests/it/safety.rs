@@ -108,6 +108,10 @@ async fn pages_of_other_sites_are_refused_everywhere() {
         "https://app.example:8443",
         "http://localhost.evil.example",
         "file://localhost",
+        // Pages of other programs on this machine.
+        "http://localhost:3000",
+        "http://127.0.0.1:5173",
+        "https://[::1]:8443",
     ] {
         for (verb, path, pair) in SURFACES {
             let client = client.with("origin", origin).with("content-type", "application/json");
@@ -119,20 +123,29 @@ async fn pages_of_other_sites_are_refused_everywhere() {
     let cross = client.with("sec-fetch-site", "cross-site");
     check_forbidden(Pair::Rpc10, &send(&cross).await, "other sites");
     check_forbidden(Pair::Rest10, &cross.get("/tasks").await, "other sites");
+    // What a page of another port loads without asking first carries no origin.
+    let same_site = client.with("sec-fetch-site", "same-site");
+    check_forbidden(Pair::Rest10, &same_site.get("/tasks").await, "other sites");
     assert_eq!(client.get("/health").await.json()["totalTasks"], 0, "nothing of that had an effect");
 }
 
 #[tokio::test]
 async fn pages_that_are_allowed_may_call_and_read() {
-    let server = start("allowed_origins = [\"https://app.example/\"]\n").await;
-    for (origin, site) in [
-        ("https://app.example", "cross-site"),
-        ("HTTPS://APP.example", "same-site"),
-        ("http://localhost:3000", "same-site"),
-        ("http://127.0.0.1:5173", "same-origin"),
-        ("https://[::1]:8443", "none"),
+    let settings = "allowed_origins = [\"https://app.example/\", \"http://localhost:3000\"]\n\
+                    allowed_hosts = [\"agent.example\"]\n";
+    let server = start(settings).await;
+    let own = server.address().to_owned();
+    for (origin, site, host) in [
+        ("https://app.example", "cross-site", own.as_str()),
+        ("HTTPS://APP.example", "same-site", &own),
+        ("http://localhost:3000", "same-site", &own),
+        // The server's own origin, by whichever of its names.
+        (&format!("http://{own}"), "same-origin", &own),
+        ("http://LocalHost:41242", "same-origin", "localhost:41242"),
+        ("https://agent.example", "same-origin", "agent.example:443"),
+        ("http://agent.example:80", "same-origin", "agent.example"),
     ] {
-        let client = server.client().with("origin", origin).with("sec-fetch-site", site);
+        let client = server.client().with("origin", origin).with("sec-fetch-site", site).with("host", host);
         let answer = send(&client).await;
         assert_eq!(answer.status, 200, "{origin}: {}", answer.text());
         assert_eq!(answer.header("access-control-allow-origin"), Some(origin));
@@ -151,6 +164,23 @@ async fn pages_that_are_allowed_may_call_and_read() {
         card.headers.iter().filter(|(name, _)| name == "vary").map(|(_, value)| value.as_str()).collect();
     let vary = vary.join(",");
     assert!(vary.contains("A2A-Version") && vary.contains("Origin"), "{vary}");
+}
+
+#[tokio::test]
+async fn a_page_of_another_port_of_the_same_host_is_not_of_the_same_origin() {
+    let server = start("").await;
+    for (origin, host) in [
+        ("http://localhost:41243", "localhost:41242"),
+        ("http://localhost", "localhost:41242"),
+        ("http://localhost:41242", "127.0.0.1:41242"),
+        ("https://localhost", "localhost:80"),
+        ("http://localhost:41242@evil.example", "localhost:41242"),
+        ("http://localhost:41242/", "localhost:41242"),
+        ("localhost:41242", "localhost:41242"),
+    ] {
+        let client = server.client().with("origin", origin).with("host", host);
+        check_forbidden(Pair::Rpc10, &send(&client).await, origin);
+    }
 }
 
 #[tokio::test]
@@ -254,7 +284,7 @@ async fn a4_with_the_token_everything_is_served() {
 async fn a_token_comes_from_a_file_before_the_environment() {
     let in_file = "the-token-that-stands-in-the-file";
     let launch = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
-    let path = launch.write("token", &format!("  {in_file}\n")).display().to_string();
+    let path = launch.write_secret("token", &format!("  {in_file}\n")).display().to_string();
     let server = launch.argument("--token-file").argument(path).start().await;
     let with = |token: &str| server.client().with("authorization", &format!("Bearer {token}"));
     assert_eq!(send(&with(in_file)).await.status, 200);
@@ -282,6 +312,54 @@ async fn a_token_too_weak_is_refused_at_the_start_and_not_repeated() {
         assert!(said.contains("ATTACHE_TOKEN"), "{said}");
         assert!(!said.contains(weak), "{said}");
     }
+}
+
+#[tokio::test]
+async fn an_empty_token_is_refused_at_the_start_and_never_means_none() {
+    for empty in ["", "  "] {
+        let (code, said) = launch().forgetful().variable("ATTACHE_TOKEN", empty).fails().await;
+        assert_eq!(code, Some(1), "{said}");
+        assert!(said.contains("ATTACHE_TOKEN") && said.contains("empty"), "{said}");
+    }
+    let (code, said) = launch().forgetful().variable("ATTACHE_TOKEN_FILE", "").fails().await;
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("ATTACHE_TOKEN_FILE") && said.contains("empty"), "{said}");
+    let launch = launch().forgetful();
+    let path = launch.write_secret("token", "\n").display().to_string();
+    let (code, said) = launch.argument("--token-file").argument(path).fails().await;
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("token") && said.contains("empty"), "{said}");
+}
+
+#[tokio::test]
+async fn a_token_file_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    for (mode, starts) in [(0o640, false), (0o604, false), (0o644, false), (0o600, true), (0o400, true)] {
+        let launch = launch().forgetful();
+        let path = launch.write_secret("token", TOKEN);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("a file of ours");
+        let launch = launch.argument("--token-file").argument(path.display().to_string());
+        if starts {
+            launch.start().await;
+            continue;
+        }
+        let (code, said) = launch.fails().await;
+        assert_eq!(code, Some(1), "{mode:o}: {said}");
+        assert!(said.contains("chmod 600") && !said.contains(TOKEN), "{mode:o}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_crosses_the_network_readable_is_warned_about() {
+    let launch = || launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
+    let server = launch().argument("--host").argument("0.0.0.0").start().await;
+    let log = until_logged(&server, |log| log.contains("readable")).await;
+    let warned: Vec<_> = log.lines().filter(|line| line.contains("readable")).collect();
+    assert_eq!(warned.len(), 1, "{log}");
+    assert!(warned[0].contains("WARN") && warned[0].contains("HTTPS"), "{log}");
+    let server = launch().start().await;
+    send(&server.client()).await;
+    assert!(!server.log().contains("readable"), "{}", server.log());
 }
 
 #[tokio::test]

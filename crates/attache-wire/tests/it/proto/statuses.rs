@@ -88,6 +88,8 @@ fn every_error_of_the_table_has_its_code_and_reason() {
         (Fault::Unavailable, Code::Unavailable, "UNAVAILABLE", "InternalError"),
         (Fault::Overloaded, Code::Unavailable, "OVERLOADED", "InternalError"),
         (Fault::Unauthenticated, Code::Unauthenticated, "UNAUTHENTICATED", "InvalidRequestError"),
+        (Fault::TokenNeeded, Code::Unauthenticated, "UNAUTHENTICATED", "InvalidRequestError"),
+        (Fault::BadHead { what: what() }, Code::InvalidArgument, "INVALID_REQUEST", "InvalidRequestError"),
         (
             Fault::Forbidden { what: what() },
             Code::PermissionDenied,

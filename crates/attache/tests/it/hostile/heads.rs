@@ -92,7 +92,11 @@ async fn a_target_that_names_a_host_is_held_to_the_rules_for_hosts() {
     for (target, host, expected) in [
         ("http://localhost/health", "localhost", "200"),
         ("http://evil.example/health", "evil.example", "403"),
-        ("http://localhost/health", "evil.example", "403"),
+        ("http://localhost/health", "evil.example", "400"),
+        ("http://evil.example/health", "localhost", "400"),
+        ("http://localhost:80/health", "localhost:81", "400"),
+        ("http://user@localhost/health", "localhost", "400"),
+        ("http://LOCALHOST:80/health", "localhost:80", "200"),
         ("*", "localhost", "4"),
         ("health", "localhost", "4"),
         ("/health\0", "localhost", "4"),
@@ -111,4 +115,82 @@ async fn a_target_that_names_a_host_is_held_to_the_rules_for_hosts() {
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{wrong:?}: {answer}");
     }
     world.is_unharmed().await;
+}
+
+#[tokio::test]
+async fn two_hosts_are_refused_even_when_they_agree() {
+    let world = World::start().await;
+    let before = world.tasks().await;
+    for (first, second) in
+        [("localhost", "localhost"), ("localhost", "evil.example"), ("evil.example", "localhost")]
+    {
+        let request = request("", &send_body("two-hosts"));
+        let hosts = format!("host: {first}\r\nhost: {second}\r\nconnection: close\r\n");
+        let request = request.replacen("host: localhost\r\n", &hosts, 1);
+        let answer = answer(&world, request.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{first} and {second}: {answer}");
+        assert!(answer.contains("Host"), "{answer}");
+    }
+    let no_host = "POST http://localhost/ HTTP/1.1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
+    let answer = answer(&world, no_host.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
+    assert_eq!(world.tasks().await, before, "nothing of that had an effect");
+}
+
+#[tokio::test]
+async fn lines_that_end_in_a_bare_line_feed_are_refused() {
+    let world = World::start().await;
+    let before = world.tasks().await;
+    let whole = request("", &send_body("bare"));
+    let (head, body) = whole.split_once("\r\n\r\n").expect("a head");
+    let first = request("", &send_body("first"));
+    let mut heads = vec![
+        ("everywhere", format!("{}\n\n{body}", head.replace("\r\n", "\n"))),
+        ("at the end", format!("{head}\r\n\n{body}")),
+        ("after the last header", format!("{head}\n\r\n{body}")),
+        ("before the request", format!("\n{whole}")),
+    ];
+    for (place, _) in head.match_indices("\r\n") {
+        let (before, after) = head.split_at(place);
+        heads.push(("in one line", format!("{before}{}\r\n\r\n{body}", &after[1..])));
+    }
+    for (what, bytes) in &heads {
+        let answer = answer(&world, bytes.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{what}: {answer}");
+        check_refused(what, &answer);
+    }
+    assert_eq!(world.tasks().await, before, "nothing of that had an effect");
+    // Also in the second request of a connection, however the first was framed and wherever the bytes are cut.
+    let (first_head, first_body) = first.split_once("\r\n\r\n").expect("a head");
+    let length = format!("content-length: {}", first_body.len());
+    let chunked = first_head.replace(&length, "Transfer-Encoding:  Chunked");
+    let chunked = format!("{chunked}\r\n\r\n{:x}\r\n{first_body}\r\n0\r\nx: y\r\n\r\n", first_body.len());
+    for first in [&first, &chunked, "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"] {
+        for (what, second) in &heads {
+            let both = format!("{first}{second}");
+            for size in [both.len(), 7] {
+                let mut connection = world.connect().await;
+                for piece in both.as_bytes().chunks(size) {
+                    connection.say(piece).await;
+                }
+                let answer = connection.text_until_closed().await;
+                assert!(answer.starts_with("HTTP/1.1 200 "), "{what}: {answer}");
+                assert!(answer.contains("HTTP/1.1 400 "), "{what} in the second request: {answer}");
+            }
+        }
+    }
+    world.is_unharmed().await;
+}
+
+#[tokio::test]
+async fn line_feeds_in_bodies_are_nobodys_business() {
+    let world = World::start().await;
+    let body = send_body("lines").replace(',', ",\n").replace('{', "{\n\n");
+    let request = request("connection: close\r\n", &body);
+    let mut connection = world.connect().await;
+    for piece in request.as_bytes().chunks(11) {
+        connection.say(piece).await;
+    }
+    let answer = connection.text_until_closed().await;
+    assert!(answer.contains("\"result\""), "{answer}");
 }
