@@ -57,8 +57,12 @@ fn describe(shown: &Shown) -> String {
         Shown::Exec { command, directory, .. } => {
             format!("run in {}:\n{}", visible_line(&directory.to_string_lossy()), visible(command))
         }
-        Shown::Mcp { server, tool, .. } => {
-            format!("use {} of the server {}", visible_line(tool), visible_line(server))
+        Shown::Mcp { server, tool, address, .. } => {
+            let used = format!("use {} of the server {}", visible_line(tool), visible_line(server));
+            match address {
+                Some(address) => format!("{used} at {}, named by the client", visible_line(address)),
+                None => used,
+            }
         }
         Shown::Info { prompt, urls } => format!("{} {}", visible(prompt), visible_line(&urls.join(" "))),
         // A question is answered and not approved; its words only must not steer a terminal.

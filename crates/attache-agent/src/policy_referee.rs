@@ -1,9 +1,10 @@
 //! The referee that goes by rules, modes and what people answered before.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use attache_domain::{Answer, Shown};
+use attache_domain::{Answer, Effect, Shown};
 use attache_tool::Confinement;
 use attache_tool::policy::{Choice, Decision, Mode, Outcome, Policy, Rule, choices, rules_for};
 use attache_tool::ruling::{Judged, rule};
@@ -36,6 +37,9 @@ pub struct PolicyOptions {
     pub only_once: bool,
     /// Where answers for good are kept; none: they are not offered.
     pub keeper: Option<Arc<dyn RuleKeeper>>,
+    /// MCP servers that the client named. Rules were not made for them: their first use is asked about in every mode but
+    /// yolo.
+    pub client_servers: BTreeSet<String>,
 }
 
 /// Keeps rules for later sessions.
@@ -49,11 +53,18 @@ struct Terms {
     /// The rules, and those that answers made.
     policy: Policy,
     learnt: Vec<Rule>,
+    /// Servers of the client that a person let the agent use.
+    agreed_servers: BTreeSet<String>,
 }
 
 impl PolicyReferee {
     pub fn new(options: PolicyOptions) -> Self {
-        let terms = Terms { mode: options.mode, policy: options.policy.clone(), learnt: Vec::new() };
+        let terms = Terms {
+            mode: options.mode,
+            policy: options.policy.clone(),
+            learnt: Vec::new(),
+            agreed_servers: BTreeSet::new(),
+        };
         Self { options, none: Map::new(), terms: Mutex::new(terms) }
     }
 
@@ -81,6 +92,11 @@ impl PolicyReferee {
     /// What comes of an answer, and the rules to keep for good.
     fn take(&self, case: Case<'_>, answer: &Answer) -> Vec<Rule> {
         let Some(choice) = Choice::from_id(&answer.choice) else { return Vec::new() };
+        if choice != Choice::Cancel
+            && let Some(server) = self.client_server(case)
+        {
+            self.terms().agreed_servers.insert(server.to_owned());
+        }
         if !may_last(case) {
             return Vec::new();
         }
@@ -100,6 +116,16 @@ impl PolicyReferee {
             }
         }
         kept
+    }
+
+    /// The server of the client that the call would use.
+    fn client_server<'a>(&self, case: Case<'a>) -> Option<&'a str> {
+        case.proposal.effects.iter().find_map(|effect| match effect {
+            Effect::UseServer { server, .. } => {
+                Some(server.as_str()).filter(|server| self.options.client_servers.contains(*server))
+            }
+            _ => None,
+        })
     }
 
     fn offered(&self, case: Case<'_>) -> Vec<String> {
@@ -124,7 +150,14 @@ impl Referee for PolicyReferee {
     fn rule(&self, case: Case<'_>) -> Ruling {
         let ruled = {
             let terms = self.terms();
-            rule(&terms.policy, &self.judged(case, terms.mode))
+            let judged = self.judged(case, terms.mode);
+            let server = self.client_server(case).filter(|server| !terms.agreed_servers.contains(*server));
+            match server.filter(|_| judged.effective_mode() != Mode::Yolo) {
+                Some(server) => {
+                    rule(&terms.policy, &judged).and_ask(&judged, format!("the first use of {server}"))
+                }
+                None => rule(&terms.policy, &judged),
+            }
         };
         match ruled.decision {
             Decision::Allow => Ruling::Allow { why: ruled.why, access: ruled.access },

@@ -29,6 +29,22 @@ pub enum Operation {
     Execute(SendMessage),
 }
 
+impl Operation {
+    /// What the client asks for besides, if it says anything about that.
+    pub fn wishes_mut(&mut self) -> Option<&mut Wishes> {
+        match self {
+            Self::Send(send) | Self::Stream(send) | Self::Execute(send) => send.message.wishes.as_deref_mut(),
+            Self::Commands(list) => list.wishes.as_deref_mut(),
+            Self::Get(_)
+            | Self::List(_)
+            | Self::Cancel(_)
+            | Self::Subscribe(_)
+            | Self::PushConfig(_)
+            | Self::ExtendedCard => None,
+        }
+    }
+}
+
 /// The name of an operation, before its parameters are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OperationKind {

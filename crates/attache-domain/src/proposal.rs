@@ -86,6 +86,9 @@ pub enum Shown {
         server: String,
         tool: String,
         title: String,
+        /// Where the server is, when the client named it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        address: Option<String>,
     },
     /// Something would be fetched, or another thing that words describe best.
     Info {

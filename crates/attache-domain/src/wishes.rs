@@ -22,6 +22,10 @@ pub struct Wishes {
     /// By name; each as in the settings of an MCP server.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub mcp_servers: Map<String, Value>,
+    /// Those of them that a client on this machine named: they may be on this machine too. Never said by a client; found
+    /// out by the server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub local_servers: Vec<String>,
     /// Tools that may be used without asking.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed_tools: Vec<String>,
@@ -49,6 +53,11 @@ impl Wishes {
         wishes
     }
 
+    /// Notes that the client which says this is on the server's machine.
+    pub fn note_local_client(&mut self) {
+        self.local_servers = self.mcp_servers.keys().cloned().collect();
+    }
+
     /// These, and what `before` says where these say nothing.
     pub fn over(self, mut before: Self) -> Self {
         before.said_in.clone_from(&self.said_in);
@@ -60,6 +69,8 @@ impl Wishes {
         self.model = latest.model.or_else(|| self.model.take());
         self.workspace = latest.workspace.or_else(|| self.workspace.take());
         self.approval_mode = latest.approval_mode.or_else(|| self.approval_mode.take());
+        self.local_servers.retain(|name| !latest.mcp_servers.contains_key(name));
+        self.local_servers.extend(latest.local_servers);
         self.mcp_servers.extend(latest.mcp_servers);
         for tool in latest.allowed_tools {
             if !self.allowed_tools.contains(&tool) {
@@ -81,5 +92,27 @@ mod tests {
         wishes.take(Wishes { model: Some("flash".into()), ..Wishes::default() });
         assert_eq!(wishes.model.as_deref(), Some("flash"));
         assert_eq!(wishes.workspace, Some("/w".into()));
+    }
+
+    #[test]
+    fn a_server_is_local_when_the_latest_client_that_named_it_is() {
+        let named = |local: bool| {
+            let mut wishes = Wishes::default();
+            wishes.mcp_servers.insert("editor".into(), Value::Null);
+            if local {
+                wishes.note_local_client();
+            }
+            wishes
+        };
+        for (first, second, expected) in [
+            (true, true, &["editor"][..]),
+            (false, true, &["editor"]),
+            (true, false, &[]),
+            (false, false, &[]),
+        ] {
+            let wishes = named(second).over(named(first));
+            assert_eq!(wishes.local_servers, expected, "{first} {second}");
+            assert_eq!(Wishes::default().over(wishes).local_servers, expected, "silence changes nothing");
+        }
     }
 }

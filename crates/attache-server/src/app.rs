@@ -60,6 +60,8 @@ impl App {
 pub(crate) struct Admitted {
     pub(crate) caller: Caller,
     pub(crate) number: u64,
+    /// The client is on this machine, as far as the connection and the request tell.
+    pub(crate) is_local: bool,
 }
 
 /// Few paths, and the busiest first: a comparison or two is all the routing there is.

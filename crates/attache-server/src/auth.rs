@@ -141,6 +141,17 @@ fn host_of(head: &Parts) -> Result<&str, Fault> {
     }
 }
 
+/// What proxies add to the requests that they pass on.
+const PROXY_HEADERS: [&str; 6] =
+    ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+
+/// Whether the client is on this machine: it connects by loopback, calls a loopback name, and no proxy speaks for it.
+pub(crate) fn is_local(peer: Peer, head: &Parts) -> bool {
+    peer.is_loopback
+        && host_of(head).is_ok_and(|host| is_loopback(without_port(&host.to_ascii_lowercase())))
+        && !PROXY_HEADERS.iter().any(|name| head.headers.contains_key(*name))
+}
+
 /// Whether a page of `origin` was served by `host`, as far as name and port tell. Behind a proxy the scheme does not.
 fn is_same_origin(origin: &str, host: &str) -> bool {
     let served = |scheme: &str, default_port: &str| {
@@ -295,6 +306,26 @@ mod tests {
         ] {
             let head = head(target, version, hosts);
             assert_eq!(host_of(&head).ok(), expected, "{target} {version:?} {hosts:?}");
+        }
+    }
+
+    #[test]
+    fn a_client_is_local_when_nothing_says_otherwise() {
+        let head = |host: &str, more: Option<&str>| {
+            let mut request = http::Request::builder().uri("/").header(header::HOST, host);
+            if let Some(name) = more {
+                request = request.header(name, "192.0.2.7");
+            }
+            request.body(()).unwrap().into_parts().0
+        };
+        let here = Peer { is_loopback: true, is_local_user: false };
+        let elsewhere = Peer::default();
+        assert!(is_local(here, &head("localhost:41242", None)));
+        assert!(is_local(here, &head("[::1]:41242", Some("user-agent"))));
+        assert!(!is_local(elsewhere, &head("localhost:41242", None)));
+        assert!(!is_local(here, &head("agent.example", None)));
+        for name in PROXY_HEADERS {
+            assert!(!is_local(here, &head("localhost", Some(name))), "{name}");
         }
     }
 }

@@ -67,7 +67,7 @@ pub(crate) async fn handle(
     let scope = Scope::new(String::new(), admitted.caller.owner);
     let served = match route {
         Route::Create => match body::read(&head.headers, body, &app.options.limits).await {
-            Ok(bytes) => create(app, &scope, &bytes).await,
+            Ok(bytes) => create(app, &scope, &bytes, admitted).await,
             Err(fault) => Err(fault),
         },
         Route::AllMetadata => all_metadata(app, &scope).await,
@@ -82,10 +82,13 @@ pub(crate) async fn handle(
 }
 
 /// An id for a task whose first message is yet to come.
-async fn create(app: &App, scope: &Scope, bytes: &[u8]) -> Result<Response, Fault> {
+async fn create(app: &App, scope: &Scope, bytes: &[u8], admitted: Admitted) -> Result<Response, Fault> {
     let body =
         if bytes.is_empty() { Value::Null } else { json::parse(bytes, app.options.limits.json_depth)? };
-    let (context, wishes) = routes::read_create(body)?;
+    let (context, mut wishes) = routes::read_create(body)?;
+    if let Some(wishes) = wishes.as_mut().filter(|_| admitted.is_local) {
+        wishes.note_local_client();
+    }
     let ending = Profile::Gemini.ending();
     let task = app.session.reserve(scope, Reservation { context, wishes, ending }).await?;
     Ok(answer(201, "application/json", routes::bytes(&task.as_str().into())))

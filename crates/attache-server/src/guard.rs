@@ -14,7 +14,7 @@ use crate::arriving::{Arriving, Rest};
 use crate::auth::Caller;
 use crate::http::{Body, Request, Response};
 use crate::peer::Peer;
-use crate::{cors, framing, grpc};
+use crate::{auth, cors, framing, grpc};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -26,7 +26,10 @@ pub(crate) async fn answer(app: Arc<App>, peer: Peer, request: Request) -> (Resp
     let mut response = match check(&app, peer, &head) {
         Err(fault) => refuse(&head, &fault),
         Ok(_) if head.method == Method::OPTIONS => no_content(),
-        Ok(caller) => dispatch(&app, &head, &mut body, Admitted { caller, number }).await,
+        Ok(caller) => {
+            let admitted = Admitted { caller, number, is_local: auth::is_local(peer, &head) };
+            dispatch(&app, &head, &mut body, admitted).await
+        }
     };
     let (method, path, status) = (&head.method, head.uri.path(), response.status().as_u16());
     tracing::debug!(request = number, %method, path, status, "answered");

@@ -103,7 +103,12 @@ async fn act(
     activation.sign(decoded.as_ref().ok().and_then(|decoded| decoded.profile));
     activation.check(app)?;
     check_capability(app, kind)?;
-    let Decoded { operation, tenant, .. } = decoded?;
+    let Decoded { mut operation, tenant, .. } = decoded?;
+    if admitted.is_local
+        && let Some(wishes) = operation.wishes_mut()
+    {
+        wishes.note_local_client();
+    }
     check_tenant(app, tenant.as_deref())?;
     let replays = activation.is_active(replay::URI);
     let scope = &Scope::new(tenant.unwrap_or_default(), admitted.caller.owner);

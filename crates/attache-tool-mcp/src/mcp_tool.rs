@@ -44,12 +44,13 @@ impl Tool for McpTool {
     }
 
     async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
-        let server = self.server()?.options.name.clone();
+        let server = self.server()?;
+        let (address, server) = (server.options.client_address(), server.options.name.clone());
         input::check(&self.spec.parameters, input)?;
         Ok(Proposal {
             input: input.clone(),
             effects: vec![Effect::UseServer { server: server.clone(), tool: self.tool.clone() }],
-            shown: Shown::Mcp { server, tool: self.tool.clone(), title: self.spec.title.clone() },
+            shown: Shown::Mcp { server, tool: self.tool.clone(), title: self.spec.title.clone(), address },
         })
     }
 

@@ -23,6 +23,8 @@ pub struct ServerOptions {
     /// None of these, even if they are included.
     pub exclude: Vec<String>,
     pub description: Option<String>,
+    /// The client of the conversation named it, and not the settings: people are shown where it is.
+    pub named_by_client: bool,
 }
 
 impl ServerOptions {
@@ -35,6 +37,17 @@ impl ServerOptions {
             include: None,
             exclude: Vec::new(),
             description: None,
+            named_by_client: false,
+        }
+    }
+
+    /// Where a server is that the client named, without what may be secret.
+    pub(crate) fn client_address(&self) -> Option<String> {
+        match &self.transport {
+            Transport::Http { url, .. } | Transport::Sse { url, .. } | Transport::Detect { url, .. } => {
+                self.named_by_client.then(|| without_secrets(url))
+            }
+            Transport::Stdio { .. } => None,
         }
     }
 }

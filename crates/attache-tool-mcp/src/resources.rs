@@ -117,11 +117,13 @@ impl Tool for ReadResource {
     async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
         crate::input::check(&self.spec.parameters, input)?;
         let (server, uri) = self.find(input)?;
+        let address = server.options.client_address().map(|address| format!(" at {address}"));
         let server = server.options.name.clone();
         // Named from here on, so that the one that was looked at is the one that is asked.
         let mut input = input.clone();
         input.insert("serverName".into(), json!(server));
-        let summary = format!("Read {} of the MCP server {server}", cut(&uri, 200));
+        let address = address.unwrap_or_default();
+        let summary = format!("Read {} of the MCP server {server}{address}", cut(&uri, 200));
         Ok(Proposal {
             input,
             effects: vec![Effect::UseServer { server, tool: READ.into() }],

@@ -80,6 +80,11 @@ impl Ruling {
         Self { access: Some(access), ..self }
     }
 
+    /// This, but never without asking a person first.
+    pub fn and_ask(self, call: &Judged<'_>, why: impl Into<String>) -> Self {
+        without_people(call, self.and(Self::new(Decision::Ask, why)))
+    }
+
     /// The more careful of the two, the first among equals. The access is what both need.
     fn and(self, other: Self) -> Self {
         let access = match (&self.access, &other.access) {

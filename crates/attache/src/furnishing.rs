@@ -192,6 +192,7 @@ impl Furnishing {
             unattended: self.attended == Attended::No,
             only_once: settings.security.disable_always_allow,
             keeper: keeper(settings, root),
+            client_servers: wishes.mcp_servers.keys().cloned().collect(),
         });
         let place = Workplace {
             mind,

@@ -21,7 +21,7 @@ async fn a_tool_is_proposed_and_called() {
     let input = json!({ "word": "hi" }).as_object().unwrap().clone();
     let proposal = say.propose(&input, &world.tool_context()).await.unwrap();
     assert_eq!(proposal.effects, [Effect::UseServer { server: "srv".into(), tool: "say".into() }]);
-    let shown = Shown::Mcp { server: "srv".into(), tool: "say".into(), title: "say".into() };
+    let shown = Shown::Mcp { server: "srv".into(), tool: "say".into(), title: "say".into(), address: None };
     assert_eq!(proposal.shown, shown);
     let output = say.run(proposal, &world.tool_context()).await.unwrap();
     assert_eq!(text(&output), "<untrusted_context>\nright\n</untrusted_context>");

@@ -160,7 +160,7 @@ fn exec(command: &str) -> Shown {
 }
 
 fn mcp() -> Shown {
-    Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into() }
+    Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None }
 }
 
 fn info() -> Shown {

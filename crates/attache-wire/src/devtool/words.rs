@@ -22,6 +22,9 @@ pub(super) fn description(record: &CallRecord) -> Option<Cow<'_, str>> {
     let described: Cow<'_, str> = match shown(record)? {
         Shown::Edit { path, .. } => visible_line(&path.to_string_lossy()).into_owned().into(),
         Shown::Exec { command, .. } => visible(command),
+        Shown::Mcp { server, tool, address: Some(address), .. } => {
+            visible_line(&format!("{server}/{tool} at {address}, named by the client")).into_owned().into()
+        }
         Shown::Mcp { server, tool, .. } => visible_line(&format!("{server}/{tool}")).into_owned().into(),
         Shown::Info { prompt, .. } => visible(prompt),
         Shown::Questions { questions } => terminal_safe(&headlines(questions)).into_owned().into(),

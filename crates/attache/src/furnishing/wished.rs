@@ -104,10 +104,14 @@ pub(super) fn servers(
         })?;
         wanted.push(Wanted { servers, context: context() });
     }
-    let brought = brought(settings, wishes)?;
-    if !brought.is_empty() {
-        let context = ConnectContext { addresses: client_addresses(operator)?, ..context() };
-        wanted.push(Wanted { servers: brought, context });
+    let brought = brought(settings, wishes)?.into_iter();
+    let (local, remote): (Vec<_>, Vec<_>) =
+        brought.partition(|server| wishes.local_servers.contains(&server.name));
+    for (servers, client) in [(local, ClientIs::Local), (remote, ClientIs::Elsewhere)] {
+        if !servers.is_empty() {
+            let context = ConnectContext { addresses: client_addresses(operator, client)?, ..context() };
+            wanted.push(Wanted { servers, context });
+        }
     }
     Ok(wanted)
 }
@@ -124,7 +128,7 @@ fn brought(settings: &WorkspaceSettings, wishes: &Wishes) -> Result<Vec<ServerOp
             .and_then(|()| McpServerSettings::wished(name, value))
             .map_err(refusal("mcpServers"))?;
         refuse_secrets(name, &server)?;
-        Ok(options(name, &server))
+        Ok(ServerOptions { named_by_client: true, ..options(name, &server) })
     };
     wishes.mcp_servers.iter().map(server).collect()
 }
@@ -143,12 +147,20 @@ fn refuse_secrets(name: &str, server: &McpServerSettings) -> Result<(), Refusal>
     }
 }
 
-/// A server that only this machine can reach may be asked to use what is on this machine; any other must not be sent
-/// into networks that its client cannot reach.
-fn client_addresses(operator: &Settings) -> Result<AddressRules, Refusal> {
+/// Where the client is that named a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ClientIs {
+    /// On this machine.
+    Local,
+    Elsewhere,
+}
+
+/// A client on this machine may name what is on this machine. Any other must not send the agent to places that it cannot
+/// reach itself.
+fn client_addresses(operator: &Settings, client: ClientIs) -> Result<AddressRules, Refusal> {
     let refused = |error: anyhow::Error| Refusal { field: "mcpServers", what: format!("{error:#}") };
     let mut rules = AddressRules::public_only();
-    if operator.host.is_loopback() {
+    if client == ClientIs::Local {
         for place in ["127.0.0.0/8", "::1/128"] {
             rules = rules.allow(place).map_err(|error| refused(error.into()))?;
         }

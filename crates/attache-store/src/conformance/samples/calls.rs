@@ -74,6 +74,7 @@ fn commanding() -> Message {
         workspace: Some("/work".into()),
         approval_mode: Some("plan".into()),
         mcp_servers: input(),
+        local_servers: Vec::new(),
         allowed_tools: vec!["read_file".into()],
         auto_execute: true,
         said_in: "attache".into(),

@@ -27,9 +27,14 @@ pub(super) fn spell(record: &CallRecord) -> Value {
             "rootCommand": visible_line(&programs.join(", ")),
             "rootCommands": programs.iter().map(|program| visible_line(program)).collect::<Vec<_>>(),
         }),
-        Some(Shown::Mcp { server, tool, .. }) => json!({
+        Some(Shown::Mcp { server, tool, address, .. }) => json!({
             "type": "mcp",
-            "title": "Confirm MCP Tool Execution",
+            "title": match address {
+                Some(address) => {
+                    format!("Confirm MCP Tool Execution at {}, named by the client", visible_line(address))
+                }
+                None => "Confirm MCP Tool Execution".to_owned(),
+            },
             "serverName": visible_line(server),
             "toolName": visible_line(tool),
             "toolDisplayName": tool::of_server(tool, server),

@@ -48,6 +48,7 @@ fn read_members(reading: &mut Reading, mut members: Members<'_>, key: &str) -> O
         workspace: workspace.or_else(|| members.nonempty_text(reading, "workspace")).map(Into::into),
         approval_mode: members.nonempty_text(reading, "approvalMode"),
         mcp_servers: members.object(reading, "mcpServers").unwrap_or_default(),
+        local_servers: Vec::new(),
         allowed_tools: members.texts(reading, "allowedTools"),
         auto_execute: members.boolean(reading, "autoExecute").unwrap_or(false),
         said_in: key.to_owned(),

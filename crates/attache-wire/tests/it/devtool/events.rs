@@ -44,7 +44,12 @@ fn odd_shown() -> impl Strategy<Value = Shown> {
                 Shown::Edit { path, diff, original, original_digest: None, new_content }
             }
         ),
-        (".+", ".+").prop_map(|(server, tool)| Shown::Mcp { server, tool, title: String::new() }),
+        (".+", ".+").prop_map(|(server, tool)| Shown::Mcp {
+            server,
+            tool,
+            title: String::new(),
+            address: None
+        }),
         (".*", any::<Vec<String>>()).prop_map(|(prompt, urls)| Shown::Info { prompt, urls }),
         ".*".prop_map(move |text| Shown::Questions { questions: questions(&text) }),
         ".*".prop_map(|summary| Shown::Plain { summary }),

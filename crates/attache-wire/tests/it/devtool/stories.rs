@@ -42,7 +42,7 @@ pub(crate) fn new_file() -> Shown {
 }
 
 pub(crate) fn mcp() -> Shown {
-    Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into() }
+    Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None }
 }
 
 pub(crate) fn info(urls: &[&str]) -> Shown {

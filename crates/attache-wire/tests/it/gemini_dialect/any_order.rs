@@ -21,7 +21,9 @@ fn fact() -> impl Strategy<Value = Fact> {
         ]),
         1 => asked(call, exec(&text, &[&text])),
         2 => asked(call, edit("/w/a", Some("a\n"), &text)),
-        3 => asked(call, Shown::Mcp { server: text.clone(), tool: text, title: String::new() }),
+        3 => {
+            asked(call, Shown::Mcp { server: text.clone(), tool: text, title: String::new(), address: None })
+        }
         4 => asked(call, Shown::Questions { questions: json!([{ "question": text }]) }),
         5 => allowed(call, plain(&text)),
         6 => answered(call, "proceed_once", Some(&text)),

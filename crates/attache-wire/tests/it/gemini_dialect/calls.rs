@@ -252,6 +252,6 @@ fn tools_have_the_names_and_kinds_that_clients_know() {
     ] {
         check_tool(name, None, display_name, kind);
     }
-    let mcp = Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into() };
+    let mcp = Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None };
     check_tool("mcp_files_list", Some(mcp), "list (files MCP Server)", "other");
 }

@@ -53,7 +53,8 @@ fn a_tool_of_a_server_is_shown_with_its_server() {
         "type": "mcp", "title": "Confirm MCP Tool Execution", "serverName": "files", "toolName": "list",
         "toolDisplayName": "list (files MCP Server)"
     });
-    let shown = Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into() };
+    let shown =
+        Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None };
     check("mcp_files_list", shown, &expected);
 }
 

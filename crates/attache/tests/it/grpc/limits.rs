@@ -46,10 +46,32 @@ async fn an_unknown_compression_is_told_what_is_known() {
 #[tokio::test]
 async fn whatever_ids_are_sent_the_refusal_fits_into_headers() {
     let server = launch().forgetful().script(SCRIPT).start().await;
-    let long = format!("{}ü%\n", "x".repeat(50_000));
+    let longest = format!("{}ü%", "x".repeat(1021));
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
-        let status = grpc.call("GetTask", speaks.task(&long)).await.unwrap_err();
+        let status = grpc.call("GetTask", speaks.task(&longest)).await.unwrap_err();
         assert_eq!(status.code(), Code::NotFound, "{status:?}");
+    }
+}
+
+#[tokio::test]
+async fn ids_are_bounded_and_have_no_control_characters() {
+    let server = launch().forgetful().script(SCRIPT).start().await;
+    for speaks in Speaks::BOTH {
+        let grpc = Grpc::to(&server, speaks).await;
+        let references = (speaks == Speaks::V10).then_some("referenceTaskIds");
+        for bad in ["x".repeat(50_000), "a\u{1b}b".to_owned(), "a\nb".to_owned()] {
+            for field in ["messageId", "taskId", "contextId"].into_iter().chain(references) {
+                let mut params = speaks.text("m1", "echo x");
+                params["message"][field] =
+                    if field == "referenceTaskIds" { json!([bad]) } else { json!(bad) };
+                let status = grpc.call("SendMessage", params).await.unwrap_err();
+                assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
+                let field = field.replace("Id", "_id").replace("Task", "_task");
+                assert!(status.message().contains(&field), "{field}: {status:?}");
+            }
+            let status = grpc.call("GetTask", speaks.task(&bad)).await.unwrap_err();
+            assert_eq!(status.code(), Code::InvalidArgument, "{status:?}");
+        }
     }
 }

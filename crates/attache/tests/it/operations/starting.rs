@@ -36,7 +36,7 @@ async fn the_command_of_the_greeting_works_with_a_token_from_the_environment() {
 #[tokio::test]
 async fn the_command_of_the_greeting_works_with_a_token_from_a_file() {
     let launch = launch().forgetful();
-    let path = launch.write("my token", "a-token-of-enough-length\n").display().to_string();
+    let path = launch.write_secret("my token", "a-token-of-enough-length\n").display().to_string();
     let mut server = launch.argument("--token-file").argument(path).start().await;
     let greeting = greeting(&mut server).await;
     assert!(!greeting.contains("a-token-of-enough-length"), "the secret itself is not printed: {greeting}");

@@ -1,13 +1,16 @@
 //! Tools of MCP servers: asked about by server and tool, and allowed for either.
 
+use attache_testkit::Launch;
 use attache_testkit::model_server::{ModelServer, Planned};
 use serde_json::{Value, json};
 
 use super::{options, output};
-use crate::agent_world::{calls, says};
+use crate::agent_world::{calls, says, write};
 use crate::devtool::editor::{Editor, chosen};
 use crate::devtool::exchange::Exchange;
 use crate::devtool::world::World;
+use crate::pairs::driver::Pair;
+use crate::support::message;
 
 /// The buffers of an editor, offered as an MCP server over HTTP.
 fn buffers() -> ModelServer {
@@ -113,4 +116,81 @@ async fn a_client_that_knows_text_only_reads_what_a_tool_would_be_given() {
     assert!(text.contains("use read of the server editor with\n{"), "{text}");
     assert!(text.contains(r#""name": "a\u{202e}b""#) && text.contains(r"\u001b[8m"), "{text}");
     assert!(!text.contains(['\u{202e}', '\u{1b}']), "{text}");
+/// What a proxy adds to what it passes on.
+const PROXY_HEADERS: [(&str, &str); 4] = [
+    ("forwarded", "for=192.0.2.7"),
+    ("x-forwarded-for", "192.0.2.7"),
+    ("x-real-ip", "192.0.2.7"),
+    ("via", "1.1 proxy.example"),
+];
+
+#[tokio::test]
+async fn a_client_behind_a_proxy_cannot_send_the_agent_to_this_machine() {
+    for (name, value) in PROXY_HEADERS {
+        let buffers = buffers();
+        let world = World::playing([says("There is none.")]).await;
+        let editor = Editor::of(Pair::Rpc03, &world.server.client().with(name, value));
+        let settings = json!({"mcp_servers": {"editor": {"httpUrl": buffers.url()}}});
+        let told = editor.exchange(editor.text_with("m1", "Look!", &settings)).await;
+        assert!(buffers.received().is_empty(), "{name}: nothing was sent to it");
+        let told = format!("{:#?}", told.lines());
+        assert!(told.contains("editor cannot be used") && told.contains("this machine"), "{name}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn a_client_on_this_machine_brings_its_server_wherever_the_agent_listens() {
+    let token = "correct-horse-battery-staple";
+    for (host, reached) in [("localhost", true), ("agent.example", false)] {
+        let buffers = buffers();
+        let open = |launch: Launch| {
+            let launch = launch.settings("allowed_hosts = [\"agent.example\"]\n");
+            launch.argument("--host").argument("0.0.0.0").variable("ATTACHE_TOKEN", token)
+        };
+        let world = World::with([uses("list"), says("Then not.")], open).await;
+        let client = world.server.client().with("host", host);
+        let editor = Editor::of(Pair::Rpc03, &client.with("authorization", &format!("Bearer {token}")));
+        let settings = json!({"mcp_servers": {"editor": {"httpUrl": buffers.url()}}});
+        editor.exchange(editor.text_with("m1", "Look!", &settings)).await;
+        assert_eq!(!buffers.received().is_empty(), reached, "called as {host}");
+    }
+}
+
+#[tokio::test]
+async fn the_first_use_of_a_server_that_the_client_named_is_asked_about_whatever_rules_allow() {
+    let rule = "[[rule]]\ntoolName = \"*\"\nmcpName = \"editor\"\ndecision = \"allow\"\npriority = 500\n";
+    let buffers = buffers();
+    let with_rule = |launch: Launch| {
+        write(&launch, ".gemini/policies/all.toml", rule);
+        launch
+    };
+    let world = World::with([uses("list"), uses("read"), says("I see.")], with_rule).await;
+    let editor = world.editor();
+    let settings = json!({"mcp_servers": {"editor": {"httpUrl": buffers.url()}}});
+    let asked = editor.exchange(editor.text_with("m1", "Look!", &settings)).await;
+    let call = asked.only_asked();
+    assert_eq!(call["tool_name"], "mcp_editor_list");
+    let shown = call.to_string();
+    assert!(shown.contains(&buffers.url()), "the address is shown: {shown}");
+    assert!(called(&buffers).is_empty());
+    let done = editor.answer(asked.task(), "m2", &[chosen(&call, "proceed_once")]).await;
+    assert_eq!(
+        (done.asked().len(), done.last().state()),
+        (0, "completed"),
+        "asked once: {:#?}",
+        done.lines()
+    );
+    assert_eq!(called(&buffers).len(), 2);
+}
+
+#[tokio::test]
+async fn people_who_read_text_see_where_the_server_is() {
+    let buffers = buffers();
+    let world = World::playing([uses("list")]).await;
+    let mut params = message("m1", "Look!");
+    params["message"]["metadata"] =
+        json!({"attache": {"mcpServers": {"editor": {"httpUrl": buffers.url()}}}});
+    let task = world.server.client().rpc("SendMessage", params).await["result"]["task"].clone();
+    let text = task["status"]["message"].to_string();
+    assert!(text.contains(&buffers.url()) && text.contains("named by the client"), "{text}");
 }
