@@ -75,7 +75,7 @@ impl Gate {
         let configured = origin.is_some_and(|origin| self.origins.contains(&origin.to_ascii_lowercase()));
         if let Some(origin) = origin
             && !configured
-            && !is_same_origin(origin, host)
+            && !(is_same_origin(origin, host) && self.is_named(host))
         {
             let what = format!("pages from {origin:?} may not call this server; add it to allowed_origins");
             return Err(Fault::Forbidden { what });
@@ -105,9 +105,15 @@ impl Gate {
     }
 
     fn host_is_known(&self, host: &str) -> bool {
+        self.any_host || self.is_named(host)
+    }
+
+    /// Whether the host is one of this machine or of the settings. Where any host will do, a page of any site can call the
+    /// server by a name of its own, which makes that no name of the server's.
+    fn is_named(&self, host: &str) -> bool {
         // The usual case, told without making a copy.
         let usual = host.strip_prefix("127.0.0.1").or_else(|| host.strip_prefix("localhost"));
-        if self.any_host || usual.is_some_and(is_port) {
+        if usual.is_some_and(is_port) {
             return true;
         }
         let host = host.to_ascii_lowercase();

@@ -36,3 +36,4 @@ mod sse;
 pub use courier::{CourierOptions, HttpCourier};
 pub use listen::{Server, ServerHandle};
 pub use options::{BodyRoom, Limits, ServerOptions, SignedCard, SignedDocuments};
+pub use peer::can_tell_local_users;

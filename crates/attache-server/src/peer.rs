@@ -4,7 +4,7 @@
 
 mod sock_diag;
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use tokio::net::TcpStream;
 
@@ -36,6 +36,17 @@ impl Peer {
     }
 }
 
+/// Whether this system tells which user a connection comes from; tried on a connection to itself. Where it does not, every
+/// caller needs a token.
+pub fn can_tell_local_users() -> bool {
+    let tried = || -> std::io::Result<u32> {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let client = std::net::TcpStream::connect(listener.local_addr()?)?;
+        sock_diag::user_of_socket(client.local_addr()?, client.peer_addr()?)
+    };
+    tried().is_ok_and(|user| user != UNMAPPED_USER)
+}
+
 fn is_same_user(user: u32, local: u32) -> bool {
     user == local && user != UNMAPPED_USER
 }
@@ -50,7 +61,7 @@ fn user_of(stream: &TcpStream, peer: SocketAddr) -> std::io::Result<u32> {
 
 #[cfg(test)]
 mod tests {
-    use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+    use std::net::{IpAddr, Ipv6Addr};
     use std::time::{Duration, Instant};
 
     use tokio::net::TcpListener;
@@ -100,6 +111,11 @@ mod tests {
             let found = user_of(&server, address);
             assert!(found.is_err(), "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_system_that_tells_users_is_known_as_one() {
+        assert_eq!(can_tell_local_users(), own_user() != UNMAPPED_USER);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use anyhow::Context;
 use attache_config::{AgentFlags, Flags, ModelChoice, Settings, StoreChoice, Trust, visible};
-use attache_server::{Server, ServerHandle};
+use attache_server::{Server, ServerHandle, can_tell_local_users};
 use attache_session::{SessionOptions, SessionService};
 use attache_tool::{Confiner, Level};
 use tokio::net::TcpListener;
@@ -62,6 +62,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     let handle = server.handle();
     stop_on_signals(handle)?;
     warn_of_plain_http(&settings);
+    warn_of_unknown_users(&settings);
     greet(&settings, &model, &trust, confiner.as_ref(), &listening_at)
         .context("cannot write to standard output")?;
     server.run().await;
@@ -92,6 +93,16 @@ fn warn_of_plain_http(settings: &Settings) {
             "the token crosses the network readable by others: {} is reached over plain HTTP; listen on 127.0.0.1 and put a \
              proxy that speaks HTTPS in front",
             settings.host
+        );
+    }
+}
+
+/// Without a token only the user who runs the server is served, which takes a system that tells users apart.
+fn warn_of_unknown_users(settings: &Settings) {
+    if settings.token.is_none() && !can_tell_local_users() {
+        tracing::warn!(
+            "this system does not tell which user a connection comes from, so every call is refused: start the server with \
+             --token-file FILE or ATTACHE_TOKEN"
         );
     }
 }

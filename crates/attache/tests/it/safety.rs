@@ -94,7 +94,14 @@ async fn configured_hosts_and_that_of_the_public_url_are_answered() {
         assert_eq!(send(&server.client().with("host", host)).await.status, expected, "{host}");
     }
     let server = start("allowed_hosts = [\"*\"]\n").await;
-    assert_eq!(send(&server.client().with("host", "anything.example")).await.status, 200);
+    let anything = server.client().with("host", "anything.example");
+    assert_eq!(send(&anything).await.status, 200);
+    let page = anything.with("origin", "http://anything.example").with("sec-fetch-site", "same-origin");
+    assert_eq!(
+        send(&page).await.status,
+        403,
+        "a name that only a page knows makes it no page of the server's"
+    );
 }
 
 #[tokio::test]

@@ -116,6 +116,8 @@ async fn a_client_that_knows_text_only_reads_what_a_tool_would_be_given() {
     assert!(text.contains("use read of the server editor with\n{"), "{text}");
     assert!(text.contains(r#""name": "a\u{202e}b""#) && text.contains(r"\u001b[8m"), "{text}");
     assert!(!text.contains(['\u{202e}', '\u{1b}']), "{text}");
+}
+
 /// What a proxy adds to what it passes on.
 const PROXY_HEADERS: [(&str, &str); 4] = [
     ("forwarded", "for=192.0.2.7"),
