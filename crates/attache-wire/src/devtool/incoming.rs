@@ -7,7 +7,7 @@ use attache_domain::{Message, Metadata, PartContent, Wishes};
 use serde_json::Value;
 
 use super::{Profile, speaks};
-use crate::decode::reading::{Place, Reading};
+use crate::decode::reading::{Place, Reading, id_problem};
 
 /// The member of a message's metadata by which clients of Gemini CLI's server are known.
 pub(crate) const GEMINI: &str = "coderAgent";
@@ -19,9 +19,23 @@ pub(crate) fn read(reading: &mut Reading, message: &mut Message, place: Place<'_
     for part in &mut message.parts {
         if let PartContent::Data(data) = &mut part.content {
             answered = answer::understand(data).or(answered);
+            check_ids(reading, data, place);
         }
     }
     signed(message).or(answered)
+}
+
+/// The ids in an answer about a call are told back when they are wrong, so they are bounded like all others.
+fn check_ids(reading: &mut Reading, data: &Value, place: Place<'_>) {
+    if let Value::Array(items) = data {
+        return items.iter().for_each(|item| check_ids(reading, item, place));
+    }
+    let (Some(call), Some(choice)) = (data["call"].as_str(), data["choice"].as_str()) else { return };
+    for (what, id) in [("the id of a call", call), ("the id of a choice", choice)] {
+        if let Some(problem) = id_problem(id) {
+            reading.refuse::<()>(place, format!("answers with {what} that {problem}"));
+        }
+    }
 }
 
 /// What `metadata` wishes for.

@@ -90,6 +90,26 @@ async fn ids_in_other_calls_are_too() {
 }
 
 #[tokio::test]
+async fn ids_in_an_answer_about_a_call_are_too() {
+    let server = start().await;
+    let client = server.client();
+    let task = task_of(Pair::Rpc10, &client, "m1", "ask").await;
+    for (bad, why) in bad_ids() {
+        for answer in [
+            json!({"call": bad, "choice": "proceed_once"}),
+            json!({"call": "c1", "choice": bad}),
+            json!({"tool_call_id": bad, "selected_option_id": "proceed_once"}),
+            json!([{"callId": bad, "outcome": "proceed_once"}]),
+        ] {
+            let mut params = Pair::Rpc10.text_to(&task, "m2", "");
+            params["message"]["parts"] = json!([{"data": answer}]);
+            let refusal = INVALID_PARAMS.refuses(Pair::Rpc10, &client, &Ask::Send(params), "message").await;
+            assert!(refusal.message.contains(why) && refusal.message.len() < 400, "{}", refusal.message);
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_id_of_a_request_is_bounded_too() {
     let server = start().await;
     let client = server.client().with("A2A-Version", "1.0");
