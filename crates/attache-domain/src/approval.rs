@@ -36,8 +36,12 @@ impl Proposal {
                     format!("run in {}:\n{}", visible_line(&directory.to_string_lossy()), visible(command));
                 run + &self.access_in_words()
             }
-            Shown::Mcp { server, tool, .. } => {
-                format!("use {} of the server {}", visible_line(tool), visible_line(server))
+            Shown::Mcp { server, tool, address, .. } => {
+                let used = format!("use {} of the server {}", visible_line(tool), visible_line(server));
+                match address {
+                    Some(address) => format!("{used} at {}, named by the client", visible_line(address)),
+                    None => used,
+                }
             }
             Shown::Info { prompt, urls } => format!("{} {}", visible(prompt), visible_line(&urls.join(" "))),
             Shown::Questions { .. } => String::new(),

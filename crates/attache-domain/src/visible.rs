@@ -91,8 +91,8 @@ impl Proposal {
                     || diff.split('\n').any(|it| lines(it.strip_suffix('\r').unwrap_or(it)))
             }
             Shown::Exec { command, directory, .. } => lines(command) || line(&directory.to_string_lossy()),
-            Shown::Mcp { server, tool, title } => {
-                [server, tool, title].into_iter().any(|text| line(text))
+            Shown::Mcp { server, tool, title, address } => {
+                [server, tool, title].into_iter().chain(address).any(|text| line(text))
                     || self.input.iter().any(|(name, value)| line(name) || value_hides(value))
             }
             Shown::Info { prompt, urls } => lines(prompt) || urls.iter().any(|url| line(url)),

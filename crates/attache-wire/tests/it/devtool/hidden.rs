@@ -62,7 +62,7 @@ fn an_edit_shows_its_names_and_lines_and_keeps_its_content() {
 
 #[test]
 fn servers_addresses_and_other_words_are_written_out() {
-    let shown = Shown::Mcp { server: ODD.into(), tool: ODD.into(), title: ODD.into() };
+    let shown = Shown::Mcp { server: ODD.into(), tool: ODD.into(), title: ODD.into(), address: None };
     let asked =
         proposed_with(object(json!({"deep": [ODD]})), shown, &["proceed_once", "proceed_always_tool"]);
     let call = last_call([wants("tool", json!({})), vec![asked]].concat());
