@@ -41,6 +41,6 @@ mod selection;
 mod shorten;
 mod visible;
 
-pub use options::{ConnectContext, DEFAULT_TIMEOUT, ServerOptions, Transport};
+pub use options::{ConnectContext, DEFAULT_TIMEOUT, ServerConfinement, ServerOptions, Transport};
 pub use servers::McpServers;
 pub use status::{ServerState, ServerStatus};

@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use attache_net::{AddressRules, Proxy, Secret, Url};
+use attache_tool::{Access, Confiner};
 
 /// How long a call may take unless the server's options say otherwise.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
@@ -23,6 +25,8 @@ pub struct ServerOptions {
     /// None of these, even if they are included.
     pub exclude: Vec<String>,
     pub description: Option<String>,
+    /// How far a program may reach that is started.
+    pub access: Access,
     /// The client of the conversation named it, and not the settings: people are shown where it is.
     pub named_by_client: bool,
 }
@@ -37,6 +41,7 @@ impl ServerOptions {
             include: None,
             exclude: Vec::new(),
             description: None,
+            access: Access::open(),
             named_by_client: false,
         }
     }
@@ -113,6 +118,21 @@ pub struct ConnectContext {
     pub proxy: Proxy,
     /// Where servers may be.
     pub addresses: AddressRules,
+    /// What confines programs that are to be confined; none: they are not started.
+    pub confinement: Option<ServerConfinement>,
+}
+
+/// Who confines servers, and where their temporary files go.
+#[derive(Debug, Clone)]
+pub struct ServerConfinement {
+    pub confiner: Arc<dyn Confiner>,
+    pub scratch: PathBuf,
+}
+
+impl PartialEq for ServerConfinement {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.confiner, &other.confiner) && self.scratch == other.scratch
+    }
 }
 
 impl ConnectContext {
@@ -124,6 +144,7 @@ impl ConnectContext {
             connect_timeout: Duration::from_secs(60),
             proxy: Proxy::System,
             addresses: AddressRules::any(),
+            confinement: None,
         }
     }
 }

@@ -66,7 +66,7 @@ fn confine(plan: &Plan, command: Command) -> Result<ExitCode, Step> {
         Walls::Landlock => {
             drop(server);
             restrict(plan)?;
-            let mut command = without_input(command)?;
+            let mut command = with_input(plan, command);
             Err(command.exec()).during("starting the command")
         }
     }
@@ -83,7 +83,7 @@ fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Re
             loopback::hand_out_listener().during("handing out the proxy's socket")?;
         }
         restrict(plan)?;
-        Ok((without_input(command)?, plan.limits, server))
+        Ok((with_input(plan, command), plan.limits, server))
     })
 }
 
@@ -104,9 +104,12 @@ fn restrict(plan: &Plan) -> Result<(), Step> {
     Ok(())
 }
 
-fn without_input(mut command: Command) -> Result<Command, Step> {
-    command.stdin(Stdio::null());
-    Ok(command)
+/// Its own input is the way to the server, unless the command is to have it.
+fn with_input(plan: &Plan, mut command: Command) -> Command {
+    if !plan.input {
+        command.stdin(Stdio::null());
+    }
+    command
 }
 
 /// The folder that the command starts in.

@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     /// Paths inside of what may be seen that are shown empty.
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
+    /// Whether the command reads what it is started with.
+    pub(crate) input: bool,
     /// Instead of running the command: says by its exit code whether this file can be read.
     #[serde(default)]
     pub(crate) probe: Option<PathBuf>,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use attache_tool::{Access, IgnoreSources, Level, Program, Workspace};
+use attache_tool::{Access, IgnoreSources, Input, Level, Program, Workspace};
 
 use crate::Sandbox;
 
@@ -29,7 +29,13 @@ pub(crate) fn try_out(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
         ignore: IgnoreSources::default(),
     };
     let access = Access::new(Level::Look);
-    let program = Program { name: "true", arguments: Vec::new(), workspace: &workspace, access: &access };
+    let program = Program {
+        name: "true",
+        arguments: Vec::new(),
+        workspace: &workspace,
+        access: &access,
+        input: Input::Empty,
+    };
     let launch = sandbox.launch(program, Some(canary)).map_err(problem)?;
     let output = Command::new(&launch.program)
         .args(&launch.arguments)

@@ -7,7 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_tool::{Confinement, Confiner, Launch, Level, Program};
+use attache_tool::{Confinement, Confiner, Input, Launch, Level, Program};
 
 use crate::egress::{Egress, EgressOptions};
 use crate::guard::CommandGuard;
@@ -98,6 +98,7 @@ impl Sandbox {
                 self.options.limits
             },
             network,
+            input: program.input == Input::Inherited,
             probe: None,
         })
     }
@@ -128,6 +129,10 @@ impl Sandbox {
         };
         let scratch = &program.workspace.scratch;
         let plan = Plan { probe, ..self.plan(&program, scratch, &protection)? };
+        if plan.input && plan.network == Network::Proxy {
+            // The proxy's socket comes in by way of the standard input.
+            return Err(io::Error::other("a program that reads its input cannot have single hosts"));
+        }
         let (egress, input) = match plan.network {
             Network::Proxy => {
                 let (egress, input) = Egress::start(&program.access.network, &self.options.egress)?;

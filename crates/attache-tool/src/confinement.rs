@@ -62,6 +62,16 @@ pub struct Program<'a> {
     pub arguments: Vec<String>,
     pub workspace: &'a Workspace,
     pub access: &'a Access,
+    pub input: Input,
+}
+
+/// What a confined program reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Input {
+    /// Nothing.
+    Empty,
+    /// What it is started with.
+    Inherited,
 }
 
 /// What is started instead.

@@ -18,7 +18,7 @@ mod untrusted;
 
 /// Words that the log holds too, so they live with the others.
 pub use attache_domain::{Access, Effect, Level, Proposal, Shown};
-pub use confinement::{Confinement, Confiner, Guard, Launch, NoConfinement, Program};
+pub use confinement::{Confinement, Confiner, Guard, Input, Launch, NoConfinement, Program};
 pub use error::{ErrorKind, ToolError};
 pub use registry::Registry;
 pub use spec::{ToolKind, ToolOrigin, ToolSpec};

@@ -219,7 +219,7 @@ impl Furnishing {
             attended: self.attended == Attended::Yes,
         };
         let own_tools = standard_tools(settings, &self.tools, self.attended, &self.confiner);
-        let servers = wished::servers(&self.operator, settings, root, wishes)?;
+        let servers = wished::servers(&self.operator, settings, root, wishes, &self.confiner)?;
         let premises = WorkspacePremises {
             settings: settings.clone(),
             root: root.clone(),

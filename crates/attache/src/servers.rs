@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use attache_config::{Hidden, HttpKind, McpServerSettings, McpTransport, Settings, WorkspaceSettings};
 use attache_domain::Scope;
 use attache_net::Secret;
+use attache_tool::Access;
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, Transport};
 
 /// Servers that a conversation wants, and how they are reached.
@@ -105,6 +106,7 @@ pub(crate) fn options(name: &str, server: &McpServerSettings) -> ServerOptions {
         include: server.include_tools.clone(),
         exclude: server.exclude_tools.clone(),
         description: server.description.clone(),
+        access: Access::new(server.confinement),
         ..ServerOptions::new(name, transport)
     }
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use attache_domain::Level;
+
 use super::nearest::{nearest, shown};
 use crate::origin::Origin;
 use crate::tree::{Kind, Node};
@@ -26,6 +28,8 @@ pub struct McpServerSettings {
     /// Never these.
     pub exclude_tools: Vec<String>,
     pub description: Option<String>,
+    /// How far the program that is started may reach: look, work or open.
+    pub confinement: Level,
     pub origin: Origin,
 }
 
@@ -68,6 +72,7 @@ const KNOWN: &[&str] = &[
     "includeTools",
     "excludeTools",
     "description",
+    "confinement",
 ];
 
 const UNUSED: &[&str] =
@@ -108,8 +113,15 @@ pub(crate) fn read(
         include_tools: fields.texts("includeTools")?,
         exclude_tools: fields.texts("excludeTools")?.unwrap_or_default(),
         description: fields.text("description")?,
+        confinement: level(&fields)?,
         origin,
     })
+}
+
+/// Programs have the whole machine unless it is said otherwise: most of them need the network.
+fn level(fields: &Fields<'_>) -> Result<Level, Wrong> {
+    let Some(name) = fields.text("confinement")? else { return Ok(Level::Open) };
+    Level::from_name(&name).ok_or_else(|| fields.wrong("confinement", "must be look, work or open".into()))
 }
 
 /// `httpUrl` counts before `url`, and that before `command`.
@@ -193,6 +205,7 @@ impl McpServerSettings {
             "includeTools": self.include_tools,
             "excludeTools": self.exclude_tools,
             "description": self.description,
+            "confinement": (self.confinement != Level::Open).then(|| self.confinement.name()),
         });
         if let (Value::Object(shown), Value::Object(rest)) = (&mut shown, rest) {
             shown.extend(rest);

@@ -88,7 +88,7 @@ fn a_proposal_knows_whether_it_hides_something() {
             && edit("/w/a", "+\u{202e}\n")
             && edit("/w/a\n", "+one\n")
     );
-    let shown = Shown::Mcp { server: "s".into(), tool: "t".into(), title: "T".into() };
+    let shown = Shown::Mcp { server: "s".into(), tool: "t".into(), title: "T".into(), address: None };
     let mut server = proposal(shown);
     server.input.insert("query".into(), json!({"deep": ["plain", r"\u{1b}"]}));
     assert!(!server.hides_something(), "a spelling hides nothing");

@@ -36,7 +36,8 @@ pub(super) async fn open(
     let attempt = Attempt::new(context);
     match &options.transport {
         Transport::Stdio { command, args, env, directory } => {
-            let program = Program { command, args, env, directory: directory.as_deref() };
+            let access = &options.access;
+            let program = Program { command, args, env, directory: directory.as_deref(), access };
             attempt.stdio(&program).await
         }
         Transport::Http { url, headers } => attempt.http(url, headers).await,

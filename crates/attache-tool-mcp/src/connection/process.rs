@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use attache_net::Secret;
+use attache_tool::{Access, Confiner, Guard, IgnoreSources, Input, Launch, Level, NoConfinement, Workspace};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
 };
@@ -36,6 +37,8 @@ pub(super) struct Process {
     complaints: Arc<Mutex<Vec<u8>>>,
     secrets: Vec<Secret>,
     _listening: JoinSet<()>,
+    /// Serves the confinement while the program runs.
+    _guard: Option<Arc<dyn Guard>>,
 }
 
 /// What is to be started.
@@ -44,6 +47,34 @@ pub(super) struct Program<'a> {
     pub(super) args: &'a [String],
     pub(super) env: &'a [(String, Secret)],
     pub(super) directory: Option<&'a Path>,
+    pub(super) access: &'a Access,
+}
+
+/// How to start the program so that it reaches no more than it may.
+fn launch(program: &Program<'_>, directory: &Path, context: &ConnectContext) -> io::Result<Launch> {
+    let scratch = context.confinement.as_ref().map(|confinement| confinement.scratch.clone());
+    let workspace = Workspace {
+        roots: vec![directory.to_owned()],
+        scratch: scratch.unwrap_or_default(),
+        environment: context.environment.clone(),
+        ignore: IgnoreSources::default(),
+    };
+    let started = attache_tool::Program {
+        name: program.command,
+        arguments: program.args.to_vec(),
+        workspace: &workspace,
+        access: program.access,
+        input: Input::Inherited,
+    };
+    if program.access.level == Level::Open {
+        return NoConfinement::default().confine(started);
+    }
+    let confinement = context.confinement.as_ref();
+    let confiner = confinement.filter(|it| it.confiner.confinement().holds(program.access.level));
+    let confiner =
+        confiner.ok_or_else(|| io::Error::other("it is to be confined, which this system cannot do"))?;
+    std::fs::create_dir_all(&workspace.scratch)?;
+    confiner.confiner.confine(started)
 }
 
 impl Process {
@@ -56,11 +87,13 @@ impl Process {
             return Err(ConnectError::Settings("`command` is empty; name the program to start".into()));
         }
         let directory = context.directory.join(program.directory.unwrap_or(Path::new("")));
-        let mut command = Command::new(program.command);
+        let launch = launch(program, &directory, context).map_err(|error| failed(error.to_string()))?;
+        let mut command = Command::new(&launch.program);
         command
-            .args(program.args)
+            .args(&launch.arguments)
             .env_clear()
             .envs(context.environment.iter().map(|(name, value)| (name, value)))
+            .envs(launch.environment.iter().map(|(name, value)| (name, value)))
             .envs(program.env.iter().map(|(name, value)| (name, value.expose())))
             .current_dir(&directory)
             .stdin(Stdio::piped())
@@ -79,8 +112,8 @@ impl Process {
         let mut listening = JoinSet::new();
         listening.spawn(listen(stderr, complaints.clone()));
         let secrets = program.env.iter().map(|(_, value)| value.clone()).collect();
-        let process =
-            Self { child: Mutex::new(Some(child)), group, complaints, secrets, _listening: listening };
+        let child = Mutex::new(Some(child));
+        let process = Self { child, group, complaints, secrets, _listening: listening, _guard: launch.guard };
         Ok((process, stdin, stdout))
     }
 

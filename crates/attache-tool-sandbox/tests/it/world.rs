@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use attache_tool::{Access, Confiner, IgnoreSources, Launch, Level, Program, Workspace};
+use attache_tool::{Access, Confiner, IgnoreSources, Input, Launch, Level, Program, Workspace};
 use attache_tool_sandbox::{EgressOptions, Limits, Sandbox, SandboxOptions};
 
 /// What a command wrote and how it ended.
@@ -89,7 +89,8 @@ impl World {
     /// The command to be started, and what has to be kept meanwhile.
     pub(crate) fn command(&self, script: &str, access: &Access) -> (Command, Launch) {
         let arguments = vec!["-c".to_owned(), script.to_owned()];
-        let program = Program { name: "bash", arguments, workspace: &self.workspace, access };
+        let program =
+            Program { name: "bash", arguments, workspace: &self.workspace, access, input: Input::Empty };
         let mut launch = self.sandbox.confine(program).unwrap();
         let mut command = Command::new(&launch.program);
         command

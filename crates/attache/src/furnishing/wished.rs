@@ -1,14 +1,15 @@
 //! What a client may have of what it wishes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use attache_agent::Refusal;
 use attache_config::{AgentFlags, ConfigError, McpServerSettings, McpTransport, Settings, WorkspaceSettings};
 use attache_domain::Wishes;
 use attache_net::AddressRules;
 use attache_tool::policy::Mode;
-use attache_tool::{Confinement, Level};
-use attache_tool_mcp::{ConnectContext, ServerOptions};
+use attache_tool::{Confinement, Confiner, Level};
+use attache_tool_mcp::{ConnectContext, ServerConfinement, ServerOptions};
 use serde_json::Value;
 
 use super::{addresses, mode_of};
@@ -94,8 +95,14 @@ pub(super) fn servers(
     settings: &WorkspaceSettings,
     root: &Path,
     wishes: &Wishes,
+    confiner: &Arc<dyn Confiner>,
 ) -> Result<Vec<Wanted>, Refusal> {
-    let context = || ConnectContext::new(root, operator.child_environment.clone());
+    let confinement =
+        ServerConfinement { confiner: confiner.clone(), scratch: operator.scratch.join("mcp-servers") };
+    let context = || ConnectContext {
+        confinement: Some(confinement.clone()),
+        ..ConnectContext::new(root, operator.child_environment.clone())
+    };
     let mut wanted = Vec::new();
     if !settings.mcp_servers.is_empty() {
         let servers = configured(operator, settings).map_err(|error| Refusal {

@@ -1,13 +1,18 @@
 //! `attache mcp list`: connects to every server and shows what came of it.
 
+use std::path::PathBuf;
+
 use anyhow::Context;
 use attache_config::{AgentFlags, ChosenBy, Flags, visible};
-use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, ServerState, ServerStatus, Transport};
+use attache_tool_mcp::{
+    ConnectContext, McpServers, ServerConfinement, ServerOptions, ServerState, ServerStatus, Transport,
+};
 use serde_json::{Value, json};
 
 use super::arguments::{ListArguments, Scope};
 use super::{Places, say};
 use crate::project::{Place, Project};
+use crate::sandbox;
 use crate::servers::configured;
 
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -44,7 +49,12 @@ pub(super) fn run(
             Configured { scope, options }
         })
         .collect();
-    let context = ConnectContext::new(&folder, operator.child_environment.clone());
+    let confiner = sandbox::confiner(&operator, environment("HOME").map(PathBuf::from))?;
+    let confinement = ServerConfinement { confiner, scratch: operator.scratch.join("mcp-servers") };
+    let context = ConnectContext {
+        confinement: Some(confinement),
+        ..ConnectContext::new(&folder, operator.child_environment.clone())
+    };
     let wanted = configured.iter().map(|server| server.options.clone()).collect();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -133,3 +133,47 @@ async fn a_server_that_is_not_there_is_told_and_stops_nothing() {
     assert!(text.contains("The MCP server gone cannot be used"), "{text}");
     assert!(text.contains("TASK_STATE_COMPLETED"), "{text}");
 }
+
+/// A server of a few lines: its one tool tries to read a file outside and to write one inside.
+const PEEKING: &str = r#"
+import json, sys
+def tried(what):
+    try: return what()
+    except OSError as error: return "refused: " + str(error)
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" not in request: continue
+    method, params = request["method"], request.get("params", {})
+    answer = None
+    if method == "initialize":
+        answer = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "peeking", "version": "1"}}
+    elif method == "tools/list":
+        answer = {"tools": [{"name": "peek", "inputSchema": {"type": "object"}}]}
+    elif method == "tools/call":
+        read = tried(lambda: open(sys.argv[1]).read())
+        wrote = tried(lambda: open("made.txt", "w").write("x"))
+        answer = {"content": [{"type": "text", "text": f"read {read}, wrote {wrote}"}]}
+    reply = {"jsonrpc": "2.0", "id": request["id"]}
+    reply.update({"result": answer} if answer else {"error": {"code": -32601, "message": "unknown"}})
+    print(json.dumps(reply), flush=True)
+"#;
+
+#[tokio::test]
+async fn a_server_that_is_to_be_confined_reads_nothing_outside() {
+    for (level, read, wrote) in [("look", false, false), ("work", false, true), ("open", true, true)] {
+        let model = ModelServer::playing([calls("mcp_peeking_peek", json!({})), says("Done.")]);
+        let launch = launch_with(&model);
+        write(&launch, "secret.txt", "the secret");
+        write(&launch, "work/server.py", PEEKING);
+        let secret = launch.folder().join("secret.txt");
+        let server = json!({"command": "/usr/bin/python3", "args": ["server.py", secret], "trust": true, "confinement": level});
+        write(&launch, "work/.gemini/settings.json", &json!({"mcpServers": {"peeking": server}}).to_string());
+        let server = launch.start().await;
+        let task = send(&server.client(), "m1", "Peek!").await;
+        assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+        let output = last_output(&model);
+        assert_eq!(output.contains("read the secret"), read, "{level}: {output}");
+        assert_eq!(output.contains("wrote 1"), wrote, "{level}: {output}");
+    }
+}

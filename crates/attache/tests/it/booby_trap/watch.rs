@@ -60,7 +60,7 @@ impl Watched {
         let (program, trace) = (folder.join(format!("{name}.sh")), folder.join(format!("{name}.trace")));
         // As its own grandchild, so that signals reach the binary itself.
         let line = format!(
-            "#!/bin/sh\nexec {} -D -f -qq -s 300 -o {} -e trace=execve,connect,sendto {binary} \"$@\"\n",
+            "#!/bin/sh\nexec {} -D -f -qq -s 300 -o {} -e trace=execve,connect,sendto,getsockname {binary} \"$@\"\n",
             strace.trim(),
             trace.display()
         );
@@ -75,6 +75,8 @@ impl Watched {
         let Some(trace) = &self.trace else { return };
         let text = fs::read_to_string(trace).unwrap();
         assert!(text.contains("execve("), "nothing was watched: {text}");
+        // It may call itself, to learn whether the system tells users apart.
+        let mut own = Vec::new();
         for line in text.lines() {
             if line.contains("execve(") {
                 // A copy of it finds out whether commands can be confined.
@@ -83,12 +85,17 @@ impl Watched {
                 let itself = line.contains(&format!("execve(\"{}\"", env!("CARGO_BIN_EXE_attache")));
                 assert!(itself || probes, "started: {line}");
             }
-            if let Some((_, port)) =
-                line.split_once("sin_port=htons(").or_else(|| line.split_once("sin6_port=htons("))
-            {
-                let port: u16 = port.split(')').next().unwrap().parse().unwrap();
-                assert!(ports.contains(&port), "connected: {line}");
+            let Some(port) = port_in(line) else { continue };
+            if line.contains("getsockname(") {
+                own.push(port);
+            } else {
+                assert!(ports.contains(&port) || own.contains(&port), "connected: {line}");
             }
         }
     }
+}
+
+fn port_in(line: &str) -> Option<u16> {
+    let (_, port) = line.split_once("sin_port=htons(").or_else(|| line.split_once("sin6_port=htons("))?;
+    port.split(')').next()?.parse().ok()
 }
