@@ -33,7 +33,7 @@ fn errors_name_the_file_the_line_and_the_key() {
         ),
         (
             "[[rule]]\ndecision = 'deny'\nmodes = ['fast']",
-            "user.toml:3: modes: \"fast\" must be one of plan, default, auto_edit, yolo",
+            "user.toml:3: modes: \"fast\" must be one of plan, default, auto_edit, confined, yolo",
         ),
         ("[[rule]]\ndecision = 'deny'\nmodes = []", "user.toml:3: modes: is empty; leave it out to mean any"),
         (
@@ -342,11 +342,12 @@ fn always_for_other_tools_is_about_the_tool_unless_that_is_too_much() {
 
 #[test]
 fn an_answer_holds_in_its_mode_and_in_freer_ones() {
-    use Mode::{AutoEdit, Default, Plan, Yolo};
+    use Mode::{AutoEdit, Confined, Default, Plan, Yolo};
     for (mode, expected) in [
-        (Plan, vec![Plan, Default, AutoEdit, Yolo]),
-        (Default, vec![Default, AutoEdit, Yolo]),
-        (AutoEdit, vec![AutoEdit, Yolo]),
+        (Plan, vec![Plan, Default, AutoEdit, Confined, Yolo]),
+        (Default, vec![Default, AutoEdit, Confined, Yolo]),
+        (AutoEdit, vec![AutoEdit, Confined, Yolo]),
+        (Confined, vec![Confined, Yolo]),
         (Yolo, vec![Yolo]),
     ] {
         let outcome = judge("web_fetch", info(), mode, |judged| rules_for(Choice::ProceedAlways, judged));

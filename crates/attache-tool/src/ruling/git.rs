@@ -1,153 +1,209 @@
-//! Which uses of git only look, and which do more than they seem to.
+//! Which uses of git only look, and which do more than they seem to. Options are read as git reads them.
+
+mod arguments;
+mod table;
 
 use super::dangerous::is_short;
 use crate::shell::{Segment, Word};
 
-const LOOKING: &[&str] = &["status", "log", "diff", "show", "branch", "rev-parse", "ls-files"];
-
-/// Flags that only shape what is shown. Git also takes beginnings of long flags, so nothing else is let through.
-const SHOWING: &[&str] = &[
-    "-1",
-    "-2",
-    "-3",
-    "-5",
-    "-10",
-    "-20",
-    "-a",
-    "-b",
+/// Options before the subcommand that only change how things are shown or found.
+const GLOBAL: &[&str] = &[
     "-p",
-    "-r",
-    "-s",
-    "-u",
-    "-v",
-    "-vv",
-    "-w",
-    "--abbrev-commit",
-    "--abbrev-ref",
-    "--all",
-    "--branch",
-    "--cached",
-    "--color",
-    "--decorate",
-    "--first-parent",
-    "--follow",
-    "--graph",
-    "--list",
-    "--merges",
-    "--name-only",
-    "--name-status",
-    "--no-color",
-    "--no-ext-diff",
-    "--no-merges",
-    "--no-patch",
-    "--no-textconv",
-    "--numstat",
-    "--oneline",
-    "--patch",
-    "--porcelain",
-    "--remotes",
-    "--reverse",
-    "--short",
-    "--shortstat",
-    "--show-current",
-    "--show-toplevel",
-    "--staged",
-    "--stat",
-    "--summary",
-    "--verify",
-    "--word-diff",
+    "--paginate",
+    "-P",
+    "--no-pager",
+    "--no-replace-objects",
+    "--no-lazy-fetch",
+    "--no-optional-locks",
+    "--no-advice",
+    "--literal-pathspecs",
+    "--glob-pathspecs",
+    "--noglob-pathspecs",
+    "--icase-pathspecs",
 ];
-const SHOWING_VALUES: &[&str] = &[
-    "--after=",
-    "--author=",
-    "--before=",
-    "--color=",
-    "--date=",
-    "--diff-filter=",
-    "--format=",
-    "--grep=",
-    "--max-count=",
-    "--porcelain=",
-    "--pretty=",
-    "--since=",
-    "--sort=",
-    "--unified=",
-    "--until=",
+/// Options before the subcommand that set something, or say which repository and whose programs are used; followed by a
+/// value.
+const STEERING: &[&str] = &[
+    "-c",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--exec-path",
+    "--config-env",
+    "--super-prefix",
+    "--attr-source",
+    "--list-cmds",
+];
+/// Alone, they only tell something.
+const TELLING: &[&str] = &["-v", "--version", "--exec-path", "--html-path", "--man-path", "--info-path"];
+
+/// What git is told before its subcommand.
+#[derive(Default)]
+struct Globals<'a> {
+    folders: Vec<&'a str>,
+    /// It would be another git than the plain one.
+    steered: bool,
+}
+
+/// A use of git that only looks.
+pub(super) struct Look<'a> {
+    /// Where it goes before it looks, one after the other.
+    pub(super) folders: Vec<&'a str>,
+    /// The arguments that can be paths.
+    pub(super) paths: Vec<&'a str>,
+}
+
+/// None when it does more than look, or when that cannot be told.
+pub(super) fn looks<'a>(words: &[&'a str]) -> Option<Look<'a>> {
+    if let [word] = words
+        && TELLING.contains(word)
+    {
+        return Some(Look { folders: Vec::new(), paths: Vec::new() });
+    }
+    let known: Vec<Option<&str>> = words.iter().copied().map(Some).collect();
+    let (globals, at) = globals(&known)?;
+    let paths = arguments::paths(words.get(at..)?).filter(|_| !globals.steered)?;
+    let mut all = Vec::new();
+    for path in paths {
+        // `HEAD:file` and `1,5:file` name a file behind the colon.
+        all.extend(path.match_indices(':').map(|(at, _)| &path[at + 1..]));
+        all.push(path);
+    }
+    Some(Look { folders: globals.folders, paths: all })
+}
+
+/// What is said before the subcommand, and the place of the subcommand. None when an option is not known.
+fn globals<'a>(words: &[Option<&'a str>]) -> Option<(Globals<'a>, usize)> {
+    let mut globals = Globals::default();
+    let mut at = 0;
+    while let Some(word) = words.get(at) {
+        let Some(text) = *word else { return Some((globals, at)) };
+        if !text.starts_with('-') {
+            return Some((globals, at));
+        }
+        let name = text.split('=').next().unwrap_or(text);
+        at += match text {
+            "-C" => {
+                globals.folders.push((*words.get(at + 1)?)?);
+                2
+            }
+            plain if GLOBAL.contains(&plain) => 1,
+            "--bare" => {
+                globals.steered = true;
+                1
+            }
+            _ if STEERING.contains(&name) => {
+                globals.steered = true;
+                if name == text { 2 } else { 1 }
+            }
+            _ => return None,
+        };
+    }
+    Some((globals, at))
+}
+
+/// Subcommands whose work is to run something else, or to throw work away.
+const RUNNERS: &[&str] = &[
+    "citool",
+    "clean",
+    "credential",
+    "daemon",
+    "difftool",
+    "filter-branch",
+    "for-each-repo",
+    "gui",
+    "hook",
+    "instaweb",
+    "maintenance",
+    "mergetool",
+    "p4",
+    "send-email",
+    "svn",
+    "web--browse",
 ];
 
-/// Options before the subcommand that change what runs, or after it that run something or write elsewhere.
+/// Options that run something or write elsewhere, whatever the subcommand.
 const RUNNING: &[&str] = &[
     "--config-env",
     "--exec",
     "--ext-diff",
-    "--out",
+    "--extcmd",
     "--open-files-in-pager",
+    "--output",
+    "--output-directory",
     "--receive-pack",
-    "--textc",
+    "--textconv",
     "--upload-pack",
 ];
 
-/// The arguments that can be paths; none when it does more than look.
-pub(super) fn looks(arguments: &[&str]) -> Option<Vec<String>> {
-    let (subcommand, rest) = arguments.split_first()?;
-    if !LOOKING.contains(subcommand) {
-        return None;
+/// Whether it sets something for this one time, runs something else, or throws work away. What is not known could do so.
+pub(super) fn is_dangerous(segment: &Segment) -> bool {
+    let words: Vec<Option<&str>> = segment.words.iter().skip(1).map(Word::text).collect();
+    if let [Some(word)] = words[..]
+        && (TELLING.contains(&word) || word == "--help")
+    {
+        return false;
     }
-    let mut paths = Vec::new();
-    let mut flags = true;
-    for argument in rest {
-        if *argument == "--" {
-            flags = false;
-        } else if flags && argument.starts_with('-') {
-            shows(argument).then_some(())?;
-        } else {
-            paths.push((*argument).to_owned());
+    let Some((globals, at)) = globals(&words) else { return true };
+    let rest = words.get(at..).unwrap_or_default();
+    match rest.split_first() {
+        None => globals.steered,
+        Some((None, _)) => true,
+        Some((Some(name), rest)) => {
+            let rest: Vec<&str> = rest.iter().copied().flatten().collect();
+            globals.steered || RUNNERS.contains(name) || does_more(name, &rest)
         }
     }
-    // A name after `branch` makes one.
-    let lists = *subcommand != "branch" || paths.is_empty() || rest.contains(&"--list");
-    lists.then_some(paths)
 }
 
-fn shows(flag: &str) -> bool {
-    let number =
-        |start: &str| flag.strip_prefix(start).is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit()));
-    SHOWING.contains(&flag)
-        || number("-n")
-        || number("-U")
-        || number("-")
-        || SHOWING_VALUES.iter().any(|start| flag.starts_with(start))
-}
-
-/// Whether it sets something for this one time, runs something else, or throws work away.
-pub(super) fn is_dangerous(segment: &Segment) -> bool {
-    let arguments = &segment.words[1..];
-    let subcommand = arguments.iter().position(|word| word.text().is_none_or(|text| !text.starts_with('-')));
-    let (before, after) = arguments.split_at(subcommand.unwrap_or(arguments.len()));
-    let Some(name) = after.first().map(|word| word.text()) else {
-        return before.iter().any(|word| word.text().is_none_or(|text| is_short(text, 'c')));
-    };
-    // What is not known could be any of these.
-    let Some(name) = name else { return true };
-    let texts: Vec<&str> = after[1..].iter().filter_map(Word::text).collect();
-    let has = |starts: &[&str]| texts.iter().any(|text| starts.iter().any(|start| text.starts_with(start)));
-    let steered = |word: &Word| {
-        word.text().is_none_or(|text| {
-            text.starts_with("-c") || text.starts_with("--config-env") || text.starts_with("--exec")
-        })
-    };
-    before.iter().any(steered)
-        || has(RUNNING)
-        || match name {
-            "clean" | "filter-branch" => true,
-            "push" => texts
-                .iter()
-                .any(|text| is_short(text, 'f') || text.starts_with("--force") || text.starts_with('+')),
-            "reset" => has(&["--hard"]),
-            "bisect" => texts.first() == Some(&"run"),
-            "rebase" => texts.iter().any(|text| is_short(text, 'x')),
-            "submodule" => texts.first() == Some(&"foreach"),
-            "branch" => texts.iter().any(|text| is_short(text, 'D')),
+fn does_more(subcommand: &str, words: &[&str]) -> bool {
+    let first = words.iter().find(|word| !word.starts_with('-')).copied();
+    let letter = |letter: char| words.iter().any(|word| is_short(word, letter));
+    let long = |names: &[&str]| words.iter().any(|word| is_beginning(word, names));
+    long(RUNNING)
+        || match subcommand {
+            "push" => {
+                letter('f')
+                    || long(&["--force", "--force-with-lease"])
+                    || words.iter().any(|word| word.starts_with('+'))
+            }
+            "reset" => long(&["--hard"]),
+            "bisect" => first == Some("run"),
+            "rebase" => letter('x'),
+            "submodule" => first == Some("foreach"),
+            "branch" => letter('D'),
+            "grep" => letter('O'),
+            "clone" => letter('u') || letter('c') || long(&["--config", "--template"]),
+            "init" => long(&["--template"]),
+            "archive" => letter('o') || long(&["--remote"]),
+            "fetch" | "pull" | "ls-remote" => words.iter().any(|word| word.contains("::")),
+            "config" => !only_reads(words),
+            "help" => letter('w') || letter('i') || long(&["--web", "--info"]),
             _ => false,
         }
+}
+
+/// Settings decide what git runs, so whatever may change one counts.
+fn only_reads(words: &[&str]) -> bool {
+    const READING: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l"];
+    const WRITING: &[&str] = &[
+        "--add",
+        "--replace-all",
+        "--unset",
+        "--unset-all",
+        "--rename-section",
+        "--remove-section",
+        "--edit",
+        "-e",
+    ];
+    let reads =
+        matches!(words.first(), Some(&("get" | "list"))) || words.iter().any(|word| READING.contains(word));
+    reads && !words.iter().any(|word| WRITING.contains(word))
+}
+
+/// Whether git would take the word for one of these options: it completes beginnings.
+fn is_beginning(word: &str, names: &[&str]) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    // An option of its own.
+    name != "--text" && name.len() > 2 && names.iter().any(|known| known.starts_with(name))
 }

@@ -77,14 +77,23 @@ fn is_safe(segment: &Segment, place: Place<'_>) -> bool {
                 !names.iter().any(|name| searches_with_program(name)) && files_are_inside(arguments, place)
             }
             "sed" => prints_lines(&names) && files_are_inside(arguments, place),
-            "git" => {
-                names.len() == arguments.len()
-                    && git::looks(&names).is_some_and(|paths| {
-                        paths.into_iter().all(|path| is_inside(&Word::Text(path), place))
-                    })
-            }
+            "git" => names.len() == arguments.len() && git_looks_inside(&names, place),
             _ => false,
         }
+}
+
+/// Where git goes, and all that it is given there, is inside.
+fn git_looks_inside(names: &[&str], place: Place<'_>) -> bool {
+    let Some(look) = git::looks(names) else { return false };
+    let mut directory = place.directory.to_path_buf();
+    for folder in look.folders {
+        if !is_inside(&Word::Text(folder.to_owned()), Place { directory: &directory, ..place }) {
+            return false;
+        }
+        directory.push(folder);
+    }
+    let place = Place { directory: &directory, ..place };
+    look.paths.into_iter().all(|path| is_inside(&Word::Text(path.to_owned()), place))
 }
 
 fn files_are_inside(arguments: &[Word], place: Place<'_>) -> bool {

@@ -1,4 +1,5 @@
 mod command;
+mod git;
 
 use serde_json::json;
 
@@ -91,25 +92,25 @@ fn every_effect_has_a_default_in_every_mode() {
         directory: ROOT.into(),
         access: Access::new(crate::Level::Work),
     };
-    // plan, default, auto_edit, yolo
+    // plan, default, auto_edit, confined, yolo
     for (effects, expected) in [
-        (vec![], [Allow, Allow, Allow, Allow]),
-        (vec![read()], [Allow, Allow, Allow, Allow]),
-        (vec![write("/w/project/a")], [Deny, Ask, Allow, Allow]),
-        (vec![write("/w/other/a")], [Deny, Ask, Ask, Allow]),
-        (vec![write("/w/project/../x")], [Deny, Ask, Ask, Allow]),
-        (vec![write("/w/plans/a.md")], [Allow, Ask, Ask, Allow]),
-        (vec![write("/w/plans/a.rs")], [Deny, Ask, Ask, Allow]),
-        (vec![write("/w/plans/../project/a.md")], [Deny, Ask, Allow, Allow]),
-        (vec![fetch()], [Ask, Ask, Allow, Allow]),
-        (vec![server()], [Deny, Ask, Ask, Allow]),
-        (vec![Effect::AskPerson], [Ask, Ask, Ask, Ask]),
-        (vec![run("make")], [Deny, Ask, Ask, Allow]),
-        (vec![run("ls")], [Deny, Allow, Allow, Allow]),
-        (vec![run("$x")], [Deny, Ask, Ask, Allow]),
-        (vec![read(), write("/w/project/a")], [Deny, Ask, Allow, Allow]),
-        (vec![read(), run("make")], [Deny, Ask, Ask, Allow]),
-        (vec![run("ls"), run("make")], [Deny, Ask, Ask, Allow]),
+        (vec![], [Allow, Allow, Allow, Allow, Allow]),
+        (vec![read()], [Allow, Allow, Allow, Allow, Allow]),
+        (vec![write("/w/project/a")], [Deny, Ask, Allow, Allow, Allow]),
+        (vec![write("/w/other/a")], [Deny, Ask, Ask, Ask, Allow]),
+        (vec![write("/w/project/../x")], [Deny, Ask, Ask, Ask, Allow]),
+        (vec![write("/w/plans/a.md")], [Allow, Ask, Ask, Ask, Allow]),
+        (vec![write("/w/plans/a.rs")], [Deny, Ask, Ask, Ask, Allow]),
+        (vec![write("/w/plans/../project/a.md")], [Deny, Ask, Allow, Allow, Allow]),
+        (vec![fetch()], [Ask, Ask, Allow, Ask, Allow]),
+        (vec![server()], [Deny, Ask, Ask, Ask, Allow]),
+        (vec![Effect::AskPerson], [Ask, Ask, Ask, Ask, Ask]),
+        (vec![run("make")], [Deny, Ask, Ask, Allow, Allow]),
+        (vec![run("ls")], [Deny, Allow, Allow, Allow, Allow]),
+        (vec![run("$x")], [Deny, Ask, Ask, Allow, Allow]),
+        (vec![read(), write("/w/project/a")], [Deny, Ask, Allow, Allow, Allow]),
+        (vec![read(), run("make")], [Deny, Ask, Ask, Allow, Allow]),
+        (vec![run("ls"), run("make")], [Deny, Ask, Ask, Allow, Allow]),
     ] {
         for (mode, expected) in Mode::ALL.into_iter().zip(expected) {
             let call = Call::new("some_tool", effects.clone()).mode(mode);
@@ -125,14 +126,14 @@ fn every_effect_has_a_default_in_every_mode() {
 fn some_tools_have_defaults_of_their_own() {
     let fetch = || vec![Effect::Fetch { url: "https://example.org".into() }];
     for (tool, effects, input, expected) in [
-        ("google_web_search", fetch(), json!({}), [Allow, Allow, Allow, Allow]),
-        ("activate_skill", vec![], json!({}), [Ask, Ask, Ask, Allow]),
-        ("enter_plan_mode", vec![], json!({}), [Ask, Ask, Ask, Deny]),
-        ("exit_plan_mode", vec![], json!({}), [Ask, Ask, Ask, Deny]),
-        ("discovered_tool_x", vec![], json!({}), [Deny, Ask, Ask, Allow]),
-        ("invoke_agent", vec![], json!({"agent_name": "mine"}), [Deny, Allow, Allow, Allow]),
-        ("invoke_agent", vec![], json!({"agent_name": "cli_help"}), [Allow, Allow, Allow, Allow]),
-        ("invoke_agent", fetch(), json!({"agent_name": "far"}), [Deny, Ask, Ask, Allow]),
+        ("google_web_search", fetch(), json!({}), [Allow, Allow, Allow, Allow, Allow]),
+        ("activate_skill", vec![], json!({}), [Ask, Ask, Ask, Ask, Allow]),
+        ("enter_plan_mode", vec![], json!({}), [Ask, Ask, Ask, Ask, Deny]),
+        ("exit_plan_mode", vec![], json!({}), [Ask, Ask, Ask, Ask, Deny]),
+        ("discovered_tool_x", vec![], json!({}), [Deny, Ask, Ask, Ask, Allow]),
+        ("invoke_agent", vec![], json!({"agent_name": "mine"}), [Deny, Allow, Allow, Allow, Allow]),
+        ("invoke_agent", vec![], json!({"agent_name": "cli_help"}), [Allow, Allow, Allow, Allow, Allow]),
+        ("invoke_agent", fetch(), json!({"agent_name": "far"}), [Deny, Ask, Ask, Ask, Allow]),
     ] {
         for (mode, expected) in Mode::ALL.into_iter().zip(expected) {
             let call = Call { input: input.clone(), ..Call::new(tool, effects.clone()).mode(mode) };
@@ -155,9 +156,13 @@ fn a_server_that_says_it_only_reads_may_be_asked_about_while_planning() {
 
 #[test]
 fn a_folder_that_is_not_trusted_forces_the_default_mode() {
-    for (mode, expected) in
-        [(Mode::Plan, Deny), (Mode::Default, Ask), (Mode::AutoEdit, Ask), (Mode::Yolo, Ask)]
-    {
+    for (mode, expected) in [
+        (Mode::Plan, Deny),
+        (Mode::Default, Ask),
+        (Mode::AutoEdit, Ask),
+        (Mode::Confined, Ask),
+        (Mode::Yolo, Ask),
+    ] {
         let call = Call { trusted: false, ..Call::new("write_file", [write("/w/project/a")]).mode(mode) };
         assert_eq!(call.judge(&Policy::default()).decision, expected, "{mode:?}");
     }
