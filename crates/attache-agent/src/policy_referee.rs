@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use attache_domain::{Answer, Effect, Shown};
 use attache_tool::Confinement;
 use attache_tool::policy::{Choice, Decision, Mode, Outcome, Policy, Rule, choices, rules_for};
-use attache_tool::ruling::{Judged, rule};
+use attache_tool::ruling::{Files, Judged, rule};
 use serde_json::Map;
 
 use crate::referee::{Case, Referee, Ruling};
@@ -19,7 +19,7 @@ pub struct PolicyReferee {
     terms: Mutex<Terms>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct PolicyOptions {
     pub policy: Policy,
     pub mode: Mode,
@@ -31,6 +31,8 @@ pub struct PolicyOptions {
     pub trusted: bool,
     /// What can be enforced around commands.
     pub confinement: Confinement,
+    /// The files that commands name.
+    pub files: Arc<dyn Files>,
     /// Nobody can be asked.
     pub unattended: bool,
     /// Nothing is agreed to for longer than once.
@@ -86,6 +88,7 @@ impl PolicyReferee {
             interactive: !self.options.unattended,
             trusted: self.options.trusted,
             confinement: &self.options.confinement,
+            files: self.options.files.as_ref(),
         }
     }
 

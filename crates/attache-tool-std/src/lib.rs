@@ -33,6 +33,7 @@ mod truncate;
 mod walk;
 mod web_fetch;
 mod workspace;
+mod workspace_files;
 mod write_file;
 mod write_todos;
 
@@ -54,5 +55,6 @@ pub use shell::{BackgroundProcesses, ShellOptions};
 pub use stop_background_process::StopBackgroundProcess;
 pub use truncate::{LONGEST_TEXT, truncate};
 pub use web_fetch::{WebFetch, WebFetchOptions};
+pub use workspace_files::WorkspaceFiles;
 pub use write_file::WriteFile;
 pub use write_todos::WriteTodos;

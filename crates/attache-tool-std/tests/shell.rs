@@ -5,6 +5,7 @@ mod shell {
     mod background;
     mod conversation;
     mod ending;
+    mod hostile_git;
     mod output;
     mod surroundings;
     mod terminal;

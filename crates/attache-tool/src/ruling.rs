@@ -6,10 +6,12 @@
 mod command;
 mod dangerous;
 mod fallback;
+mod files;
 mod git;
 mod inside;
 mod matching;
 mod safe;
+mod touched;
 
 use std::path::{Path, PathBuf};
 
@@ -17,6 +19,8 @@ use serde_json::{Map, Value};
 
 use crate::policy::{Decision, Mode, Policy, Rule};
 use crate::{Access, Confinement, Effect, Proposal};
+
+pub use files::{Files, NoFiles};
 
 /// A call, as far as rules look at it.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +44,8 @@ pub struct Judged<'a> {
     pub trusted: bool,
     /// What can be enforced around commands.
     pub confinement: &'a Confinement,
+    /// The files that commands name.
+    pub files: &'a dyn Files,
 }
 
 impl Judged<'_> {

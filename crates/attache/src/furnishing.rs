@@ -18,7 +18,7 @@ use attache_domain::{Content, ContextId, Scope, Wishes};
 use attache_net::{AddressRules, Client};
 use attache_tool::policy::{Mode, Rule};
 use attache_tool::{Confiner, IgnoreSources, Registry, Workspace};
-use attache_tool_std::{GoogleWebSearch, WebFetch, WebFetchOptions};
+use attache_tool_std::{GoogleWebSearch, WebFetch, WebFetchOptions, WorkspaceFiles};
 use sha2::{Digest, Sha256};
 
 use crate::models::Models;
@@ -189,6 +189,7 @@ impl Furnishing {
             plans: Some(scratch.join("plans")),
             trusted: settings.trusted,
             confinement: confinement.clone(),
+            files: Arc::new(WorkspaceFiles::new(workspace.clone())),
             unattended: self.attended == Attended::No,
             only_once: settings.security.disable_always_allow,
             keeper: keeper(settings, root),

@@ -1,6 +1,6 @@
 //! The environment of a command: what the workspace allows, and what keeps programs from asking questions.
 
-use attache_tool::Workspace;
+use attache_tool::{Level, Workspace};
 
 use super::mark::VARIABLE;
 
@@ -20,25 +20,71 @@ const FIXED: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_ASKPASS", ""),
     ("SSH_ASKPASS", ""),
-    // Looking at a repository neither writes its index nor starts its file watcher or a helper with secrets.
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_CONFIG_COUNT", "2"),
-    ("GIT_CONFIG_KEY_0", "core.fsmonitor"),
-    ("GIT_CONFIG_VALUE_0", "false"),
-    ("GIT_CONFIG_KEY_1", "credential.helper"),
-    ("GIT_CONFIG_VALUE_1", ""),
     ("DEBIAN_FRONTEND", "noninteractive"),
 ];
 
-/// The whole environment of the command with this id; nothing else is inherited.
-pub(super) fn environment(workspace: &Workspace, terminal: bool, id: &str) -> Vec<(String, String)> {
+/// At every level git starts neither a file watcher nor a helper with secrets, and looking does not write the index.
+const GIT: &[(&str, &str)] = &[("core.fsmonitor", "false"), ("credential.helper", "")];
+/// Where commands run unasked, a folder that only looks like a repository is none: its settings could name programs.
+const GIT_CONFINED: &[(&str, &str)] = &[("safe.bareRepository", "explicit"), ("protocol.ext.allow", "never")];
+/// Git that only looks starts nothing that a repository's settings name. Hooks are off here and on at the other levels,
+/// where commits use them. What cannot be switched off without changing what git shows (text converters, diff programs
+/// and filters) is found by the ruling, which asks.
+const GIT_LOOKING: &[(&str, &str)] = &[
+    ("core.hooksPath", "/dev/null"),
+    ("core.pager", "cat"),
+    ("core.editor", "true"),
+    ("core.askPass", ""),
+    ("core.sshCommand", "false"),
+    ("core.gitProxy", ""),
+    ("core.alternateRefsCommand", "false"),
+    ("interactive.diffFilter", "cat"),
+    ("log.showSignature", "false"),
+    ("gpg.program", "false"),
+    ("gpg.openpgp.program", "false"),
+    ("gpg.x509.program", "false"),
+    ("gpg.ssh.program", "false"),
+    ("gpg.ssh.defaultKeyCommand", ""),
+];
+/// Missing objects are not fetched, by whatever program a remote names.
+const LOOKING: &[(&str, &str)] = &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")];
+
+/// Settings of git that beat those of its files.
+fn git_settings(level: Level) -> Vec<(String, String)> {
+    let lists: &[&[(&str, &str)]] = match level {
+        Level::Look => &[GIT, GIT_CONFINED, GIT_LOOKING],
+        Level::Work => &[GIT, GIT_CONFINED],
+        Level::Open => &[GIT],
+    };
+    let settings: Vec<_> = lists.iter().copied().flatten().collect();
+    let mut variables = vec![
+        (String::from("GIT_OPTIONAL_LOCKS"), String::from("0")),
+        ("GIT_CONFIG_COUNT".into(), settings.len().to_string()),
+    ];
+    for (place, (key, value)) in settings.into_iter().enumerate() {
+        variables.push((format!("GIT_CONFIG_KEY_{place}"), (*key).into()));
+        variables.push((format!("GIT_CONFIG_VALUE_{place}"), (*value).into()));
+    }
+    if level == Level::Look {
+        variables.extend(LOOKING.iter().map(|(name, value)| (String::from(*name), String::from(*value))));
+    }
+    variables
+}
+
+/// The whole environment of the command with this id, at this level; nothing else is inherited.
+pub(super) fn environment(
+    workspace: &Workspace,
+    level: Level,
+    terminal: bool,
+    id: &str,
+) -> Vec<(String, String)> {
     let allowed = workspace.environment.iter().filter(|(name, _)| {
         !OBEYED_BY_THE_SHELL.contains(&name.as_str()) && !name.starts_with("BASH_FUNC_") && name != "TERM"
     });
     let fixed = FIXED.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
     let term = if terminal { "xterm-256color" } else { "dumb" };
     let ours = [(String::from("TERM"), term.into()), (VARIABLE.into(), id.into())];
-    allowed.cloned().chain(fixed).chain(ours).collect()
+    allowed.cloned().chain(fixed).chain(git_settings(level)).chain(ours).collect()
 }
 
 #[cfg(test)]
@@ -54,7 +100,7 @@ mod tests {
             environment: allowed.map(|name| (name.into(), "theirs".into())).into(),
             ignore: Default::default(),
         };
-        let made = environment(&workspace, true, "id");
+        let made = environment(&workspace, Level::Work, true, "id");
         let last =
             |name: &str| made.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.as_str());
         assert_eq!(last("HOME"), Some("theirs"));
@@ -63,5 +109,19 @@ mod tests {
         assert_eq!(last("PAGER"), Some("cat"));
         assert_eq!(last("TERM"), Some("xterm-256color"));
         assert_eq!(last(VARIABLE), Some("id"));
+    }
+
+    #[test]
+    fn hooks_are_off_only_where_a_command_just_looks() {
+        for (level, hooks, bare) in
+            [(Level::Look, true, true), (Level::Work, false, true), (Level::Open, false, false)]
+        {
+            let made = git_settings(level);
+            let has = |key: &str| made.iter().any(|(_, value)| value == key);
+            assert_eq!((has("core.hooksPath"), has("safe.bareRepository")), (hooks, bare), "{level:?}");
+            let count: usize =
+                made.iter().find(|(name, _)| name == "GIT_CONFIG_COUNT").unwrap().1.parse().unwrap();
+            assert_eq!(count, made.iter().filter(|(name, _)| name.starts_with("GIT_CONFIG_KEY_")).count());
+        }
     }
 }

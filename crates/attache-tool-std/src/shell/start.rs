@@ -100,7 +100,7 @@ pub(super) fn start(
     let pty = if terminal { open_terminal().ok() } else { None };
     let launch = launcher.launch(command, &mark)?;
     let guard = launch.guard.clone();
-    let environment = environment(launcher.workspace, pty.is_some(), &mark.id);
+    let environment = environment(launcher.workspace, launcher.access.level, pty.is_some(), &mark.id);
     let prepared = Prepared { launch, directory, environment };
     let (child, output) = match pty {
         Some(pty) => on_terminal(prepared, pty)?,

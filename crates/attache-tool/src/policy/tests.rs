@@ -224,6 +224,7 @@ fn judge<T>(tool: &str, shown: Shown, mode: Mode, then: impl FnOnce(&Judged<'_>)
         interactive: true,
         trusted: true,
         confinement: &crate::Confinement::full(),
+        files: &crate::ruling::NoFiles,
     })
 }
 

@@ -3,13 +3,13 @@
 //! What runs unasked runs confined: known commands at level look, what a rule or the mode allows at level work. A line
 //! that asks for more than that is shown to a person together with what it asks for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::dangerous::dangerous;
 use super::inside::inside;
 use super::matching::{self, Fit};
-use super::safe::{Place, known_safe};
-use super::{Judged, Ruling, fallback};
+use super::safe::{self, Place, known_safe};
+use super::{Judged, Ruling, fallback, touched};
 use crate::policy::{Decision, Mode, Policy, Rule};
 use crate::shell::{self, Role, Segment};
 use crate::{Access, Level};
@@ -26,7 +26,14 @@ pub(super) struct Line<'a> {
 pub(super) fn rule(policy: &Policy, call: &Judged<'_>, mode: Mode, line: Line<'_>) -> Ruling {
     let parsed = shell::parse(line.text);
     let moves = parsed.segments.iter().any(|segment| matches!(segment.base(), Some("cd" | "pushd" | "popd")));
-    let place = Place { directory: line.directory, roots: call.roots, moves };
+    let directories = safe::directories(&parsed.segments, line.directory);
+    let place = Place {
+        directory: line.directory,
+        directories: &directories,
+        roots: call.roots,
+        files: call.files,
+        moves,
+    };
     let judge = Judge { policy, call, mode, place, wanted: line.wanted };
     let whole = if parsed.segments.is_empty() { Some(judge.nothing_found()) } else { None };
     let unsure = (!parsed.sure).then(|| judge.unsure());
@@ -70,18 +77,31 @@ impl Judge<'_> {
 
     fn unruled(&self, segment: &Segment) -> Ruling {
         let name = segment.program().unwrap_or("it");
+        let ask = |why: String| Ruling::new(Decision::Ask, why);
         let looks = |why: String| {
             let ruling = Ruling::new(Decision::Allow, why).at(Access::new(Level::Look));
             self.allowed(segment, self.unless_more_is_wanted(ruling), false)
         };
-        match self.mode {
-            Mode::Plan => Ruling::deny("default for commands in mode plan", fallback::not_in(Mode::Plan)),
-            Mode::Yolo => self.yolo(),
-            _ if segment.role == Role::Wrapper => looks(format!("{name} only starts others")),
-            _ if known_safe(segment, self.place) => looks(format!("{name} is known to change nothing")),
-            Mode::Confined => self.confined(),
-            _ => Ruling::new(Decision::Ask, format!("default for commands in mode {}", self.mode.name())),
+        let hidden = touched::ignored(segment, self.place);
+        match (self.mode, hidden) {
+            (Mode::Plan, _) => {
+                Ruling::deny("default for commands in mode plan", fallback::not_in(Mode::Plan))
+            }
+            (Mode::Yolo, _) => self.yolo(),
+            (_, Some(why)) => ask(why),
+            (Mode::Confined, None) => self.allowed(segment, self.confined(), false),
+            (_, None) if segment.role == Role::Wrapper => looks(format!("{name} only starts others")),
+            (_, None) if known_safe(segment, self.place) => match self.doubt(segment) {
+                Some(why) => ask(why),
+                None => looks(format!("{name} is known to change nothing")),
+            },
+            (mode, None) => ask(format!("default for commands in mode {}", mode.name())),
         }
+    }
+
+    /// Why a command that is known to change nothing may do more here.
+    fn doubt(&self, segment: &Segment) -> Option<String> {
+        touched::leading_out(segment, self.place).or_else(|| touched::configured_program(segment, self.place))
     }
 
     /// Everything runs, as it would by hand.
@@ -125,17 +145,23 @@ impl Judge<'_> {
             return ruling;
         }
         if self.mode == Mode::Confined {
-            return ruling.and(self.confined());
+            let outside = self.written_outside(segment).filter(|_| !redirection);
+            return match outside {
+                Some(why) => Ruling::new(Decision::Ask, why),
+                None => ruling.and(self.confined()),
+            };
         }
         if let Some(why) = dangerous(segment) {
             return Ruling::new(Decision::Ask, format!("dangerous: {why}"));
         }
         let writes = segment.redirections.iter().any(|redirection| redirection.write);
-        if writes && !redirection && self.writes_elsewhere(segment) {
-            return Ruling::new(
-                Decision::Ask,
-                format!("{} writes a file through a redirection", segment.text()),
-            );
+        if writes && !redirection {
+            // In `auto_edit` files of the workspace may be written anyway.
+            let outside = self.written_outside(segment);
+            if self.mode != Mode::AutoEdit || outside.is_some() {
+                let why = || format!("{} writes a file through a redirection", segment.text());
+                return Ruling::new(Decision::Ask, outside.unwrap_or_else(why));
+            }
         }
         if segment.base() == Some("git") && !self.call.trusted {
             return Ruling::new(
@@ -146,16 +172,21 @@ impl Judge<'_> {
         if writes { ruling.and(self.confined()) } else { ruling }
     }
 
-    /// In `auto_edit` files of the workspace may be written anyway.
-    fn writes_elsewhere(&self, segment: &Segment) -> bool {
+    /// Why a redirection may write outside the workspace. Where the line is confined, only what is seen to do so counts.
+    fn written_outside(&self, segment: &Segment) -> Option<String> {
         let mut targets = segment.redirections.iter().filter(|redirection| redirection.write);
-        targets.any(|redirection| {
-            let known = redirection.target.text();
-            let inside = known.is_some_and(|target| {
-                !(self.place.moves && target.contains(".."))
-                    && inside(target, self.place.directory, self.place.roots)
-            });
-            !(self.mode == Mode::AutoEdit && inside)
+        targets.find_map(|redirection| {
+            let Some(target) = redirection.target.text() else {
+                return (self.mode != Mode::Confined)
+                    .then(|| "it is not known which file it writes".to_owned());
+            };
+            let climbs = self.place.moves && target.contains("..");
+            if climbs || !inside(target, self.place.directory, self.place.roots) {
+                return Some(format!("it writes {target}, outside the workspace"));
+            }
+            let leads_out = |path: PathBuf| !touched::is_inside_resolved(&path, self.place);
+            let out = self.place.paths(target).any(leads_out);
+            out.then(|| format!("it writes {target}, a link that leads out of the workspace"))
         })
     }
 

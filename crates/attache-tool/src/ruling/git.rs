@@ -1,10 +1,13 @@
 //! Which uses of git only look, and which do more than they seem to. Options are read as git reads them.
 
 mod arguments;
+mod repository;
 mod table;
 
 use super::dangerous::is_short;
 use crate::shell::{Segment, Word};
+
+pub(super) use repository::configured_program;
 
 /// Options before the subcommand that only change how things are shown or found.
 const GLOBAL: &[&str] = &[

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::dangerous::{finds_and_acts, is_short, searches_with_program};
-use super::git;
 use super::inside::inside;
+use super::{Files, git};
 use crate::shell::{Segment, Word};
 
 /// Their arguments are no paths, and none of their flags does more.
@@ -20,10 +20,37 @@ const SYSTEM: &[&str] = &["/bin/", "/usr/bin/"];
 /// Where a command runs.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
+    /// Where the line starts.
     pub(super) directory: &'a Path,
+    /// Where the command may be when the line goes to other folders; the first is where it starts.
+    pub(super) directories: &'a [PathBuf],
     pub(super) roots: &'a [PathBuf],
+    pub(super) files: &'a dyn Files,
     /// Whether the line goes to other folders, so that `..` leads who knows where.
     pub(super) moves: bool,
+}
+
+impl Place<'_> {
+    /// All that a name can mean.
+    pub(super) fn paths(&self, name: &str) -> impl Iterator<Item = PathBuf> {
+        self.directories.iter().map(move |directory| directory.join(name))
+    }
+}
+
+/// Where the commands of a line may run: where it starts, and where each `cd` leads.
+pub(super) fn directories(segments: &[Segment], start: &Path) -> Vec<PathBuf> {
+    let mut all = vec![start.to_path_buf()];
+    let mut current = start.to_path_buf();
+    for segment in segments.iter().filter(|segment| matches!(segment.base(), Some("cd" | "pushd"))) {
+        let Some(target) = segment.words.get(1).and_then(Word::text) else { continue };
+        current.push(target);
+        for place in [start.join(target), current.clone()] {
+            if !all.contains(&place) {
+                all.push(place);
+            }
+        }
+    }
+    all
 }
 
 /// Whether the command is one of them. Where its output goes is not looked at, where its input comes from is.
@@ -44,10 +71,13 @@ fn is_safe(segment: &Segment, place: Place<'_>) -> bool {
     if WORDS.contains(&program) {
         return true;
     }
+    let names: Vec<&str> = arguments.iter().filter_map(Word::text).collect();
+    if names.iter().any(|name| follows_links(program, name)) {
+        return false;
+    }
     if FILES.contains(&program) {
         return files_are_inside(arguments, place);
     }
-    let names: Vec<&str> = arguments.iter().filter_map(Word::text).collect();
     // A pattern can stand for a file whose name is a flag.
     let steady = arguments
         .iter()
@@ -80,6 +110,18 @@ fn is_safe(segment: &Segment, place: Place<'_>) -> bool {
             "git" => names.len() == arguments.len() && git_looks_inside(&names, place),
             _ => false,
         }
+}
+
+/// Whether the option makes the program follow every link that it meets: nobody can tell where to.
+fn follows_links(program: &str, option: &str) -> bool {
+    let long = |names: &[&str]| names.iter().any(|name| option.len() > 4 && name.starts_with(option));
+    match program {
+        "grep" | "egrep" | "fgrep" => is_short(option, 'R') || long(&["--dereference-recursive"]),
+        "rg" => is_short(option, 'L') || long(&["--follow"]),
+        "ls" | "stat" => is_short(option, 'L') || long(&["--dereference"]),
+        "find" => option == "-L" || option == "-follow",
+        _ => false,
+    }
 }
 
 /// Where git goes, and all that it is given there, is inside.

@@ -1,5 +1,6 @@
 mod command;
 mod git;
+mod links;
 
 use serde_json::json;
 
@@ -42,6 +43,10 @@ impl Call {
     }
 
     fn judge(&self, policy: &Policy) -> Ruling {
+        self.judge_with(policy, &NoFiles)
+    }
+
+    fn judge_with(&self, policy: &Policy, files: &dyn Files) -> Ruling {
         let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
         let shown = Shown::Plain { summary: String::new() };
         let proposal = Proposal { input: object(&self.input), effects: self.effects.clone(), shown };
@@ -63,6 +68,7 @@ impl Call {
                 interactive: self.interactive,
                 trusted: self.trusted,
                 confinement: &Confinement::full(),
+                files,
             },
         )
     }

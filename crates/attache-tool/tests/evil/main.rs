@@ -5,7 +5,7 @@ mod tricks;
 use std::path::PathBuf;
 
 use attache_tool::policy::{Decision, Mode, Policy, Tier, read};
-use attache_tool::ruling::{Judged, Ruling, rule};
+use attache_tool::ruling::{Judged, NoFiles, Ruling, rule};
 use attache_tool::{Access, Confinement, Effect, Level, Proposal, Shown};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -83,6 +83,7 @@ fn judge(policy: &Policy, line: &str, mode: Mode) -> Ruling {
             interactive: true,
             trusted: true,
             confinement: &Confinement::full(),
+            files: &NoFiles,
         },
     )
 }
