@@ -66,11 +66,17 @@ const STEERING_STARTS: &[&str] = &[
 const STEERING_ENDS: &[&str] =
     &["PAGER", "EDITOR", "OPTS", "OPTIONS", "FLAGS", "COMMAND", "ASKPASS", "_PATH", "_PROXY"];
 
+/// Where the grammar took a brace for a program, a shell finds a group of commands, or several words.
+fn groups(program: &str) -> bool {
+    program.contains(['{', '}'])
+}
+
 /// Whether more may start than the segment shows.
 pub(super) fn suspicious(segment: &Segment) -> bool {
     let hidden_program = segment.words.first().is_some_and(|word| word.text().is_none_or(str::is_empty));
     let base = segment.base().unwrap_or_default();
     hidden_program
+        || segment.program().is_some_and(groups)
         || OPAQUE.contains(&base)
         || (EVALUATING.contains(&base) && segment.words.iter().any(evaluates))
         || declares_oddly(segment)

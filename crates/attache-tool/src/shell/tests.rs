@@ -127,6 +127,7 @@ fn what_is_not_understood_is_said_to_be() {
         "e*l",
         "/bin/e?il",
         "{a,b}",
+        "time {\n{a,}\n}",
         "~/a",
         "a$IFS",
         "a ${IFS}b",
