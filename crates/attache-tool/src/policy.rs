@@ -4,11 +4,14 @@
 
 mod choice;
 mod error;
+mod grant;
 mod legacy;
 mod mode;
 mod read;
+mod shape;
 mod write;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use regex::Regex;
@@ -18,9 +21,11 @@ use crate::Access;
 
 pub use choice::{Choice, Outcome, choices, rules_for};
 pub use error::PolicyError;
+pub use grant::grants;
 pub use legacy::legacy_rule;
 pub use mode::Mode;
 pub use read::read;
+pub use shape::{Like, Shape};
 pub use write::to_toml;
 
 /// The name of the tool that runs commands.
@@ -77,6 +82,10 @@ pub struct Rule {
     pub prefixes: Vec<String>,
     /// Found at the beginning of a command.
     pub command: Option<Regex>,
+    /// The form of a command; only for rules that allow.
+    pub shape: Option<Shape>,
+    /// The first folder of the only workspace in which it holds.
+    pub workspace: Option<PathBuf>,
     /// What the tool says about itself.
     pub annotations: Map<String, Value>,
     pub modes: Vec<Mode>,
@@ -104,6 +113,8 @@ impl Rule {
             arguments: None,
             prefixes: vec![],
             command: None,
+            shape: None,
+            workspace: None,
             annotations: Map::new(),
             modes: vec![],
             interactive: None,
@@ -119,7 +130,10 @@ impl Rule {
 
     /// Whether it looks at the command and not only at who is called.
     pub(crate) fn is_about_commands(&self) -> bool {
-        !self.prefixes.is_empty() || self.command.is_some() || self.arguments.is_some()
+        !self.prefixes.is_empty()
+            || self.command.is_some()
+            || self.arguments.is_some()
+            || self.shape.is_some()
     }
 }
 
@@ -137,6 +151,8 @@ impl PartialEq for Rule {
             && pattern(&self.command) == pattern(&other.command)
             && self.annotations == other.annotations
             && self.access == other.access
+            && self.shape == other.shape
+            && self.workspace == other.workspace
     }
 }
 

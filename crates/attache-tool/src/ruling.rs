@@ -10,7 +10,10 @@ mod files;
 mod git;
 mod inside;
 mod matching;
+mod misleading;
 mod safe;
+mod shape;
+mod suggested;
 mod touched;
 
 use std::path::{Path, PathBuf};
@@ -18,8 +21,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::policy::{Decision, Mode, Policy, Rule};
+use crate::protected::protected_edit;
 use crate::{Access, Confinement, Effect, Proposal};
 
+pub(crate) use command::grantable;
 pub use files::{Files, NoFiles};
 
 /// A call, as far as rules look at it.
@@ -127,6 +132,12 @@ pub fn rule(policy: &Policy, call: &Judged<'_>) -> Ruling {
 fn rule_whole(policy: &Policy, call: &Judged<'_>, mode: Mode) -> Ruling {
     let found = policy.rules().iter().find(|rule| matching::whole(rule, call, mode));
     let ruling = found.map_or_else(|| fallback::fallback(call, mode), Ruling::by);
+    let ruling = match protected_edit(call.proposal, call.roots) {
+        Some(why) if mode != Mode::Yolo && !fallback::writes_plan(call, mode) => {
+            ruling.and(Ruling::new(Decision::Ask, why))
+        }
+        _ => ruling,
+    };
     // No rule can answer in a person's place.
     if call.proposal.effects.contains(&Effect::AskPerson) {
         ruling.and(Ruling::new(Decision::Ask, "a person has to answer"))

@@ -3,10 +3,9 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Decision, Mode, Rule, SHELL_TOOL, Tier};
-use crate::ruling::Judged;
-use crate::shell::{self, Role, Segment, Word};
-use crate::{Effect, Shown};
+use super::{Decision, Mode, Rule, SHELL_TOOL, Tier, grants};
+use crate::ruling::{Judged, grantable};
+use crate::{Access, Effect, Shown};
 
 /// An answer to "may it run?".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,18 +66,19 @@ pub enum Outcome {
     Cancel,
 }
 
-/// What is offered. `permanent` is whether answers may be kept for later sessions.
-pub fn choices(shown: &Shown, permanent: bool) -> Vec<Choice> {
+/// What is offered. `permanent` is whether answers may be kept for later sessions. An answer for longer is there only
+/// where it would allow something that can be said in words.
+pub fn choices(judged: &Judged<'_>, permanent: bool) -> Vec<Choice> {
     let save = permanent.then_some(Choice::ProceedAlwaysAndSave);
-    let (always, last): (&[Choice], &[Choice]) = match shown {
+    let (always, last): (&[Choice], &[Choice]) = match judged.proposal.shown {
         Shown::Edit { .. } => (&[Choice::ProceedAlways], &[Choice::ModifyWithEditor]),
         Shown::Exec { .. } | Shown::Info { .. } | Shown::Plain { .. } => (&[Choice::ProceedAlways], &[]),
         Shown::Mcp { .. } => (&[Choice::ProceedAlwaysTool, Choice::ProceedAlwaysServer], &[]),
         Shown::Questions { .. } => return vec![Choice::ProceedOnce, Choice::Cancel],
     };
+    let longer = always.iter().copied().chain(save).filter(|choice| grants(*choice, judged).is_some());
     let mut choices = vec![Choice::ProceedOnce];
-    choices.extend(always);
-    choices.extend(save);
+    choices.extend(longer);
     choices.extend(last);
     choices.push(Choice::Cancel);
     choices
@@ -110,11 +110,12 @@ fn placed(rules: Vec<Rule>, choice: Choice, tier: Tier) -> Vec<Rule> {
     rules.into_iter().map(place).collect()
 }
 
-fn rules(choice: Choice, judged: &Judged<'_>) -> Vec<Rule> {
+pub(super) fn rules(choice: Choice, judged: &Judged<'_>) -> Vec<Rule> {
     // An answer holds where at least as much is allowed as where it was given.
     let rule = Rule {
         modes: judged.mode.and_freer(),
         subagent: judged.subagent.map(str::to_owned),
+        workspace: judged.roots.first().cloned(),
         ..Rule::new(Decision::Allow, Tier::Workspace, "")
     };
     let tools = |name: String| vec![name];
@@ -144,80 +145,22 @@ const SENSITIVE: &[&str] = &[
     "write_file",
 ];
 
-/// Programs that can start any other, so that their name alone says nothing.
-const BROAD: &[&str] = &[
-    "awk",
-    "bash",
-    "bun",
-    "bunx",
-    "dash",
-    "deno",
-    "doas",
-    "docker",
-    "env",
-    "find",
-    "gawk",
-    "ksh",
-    "lua",
-    "make",
-    "node",
-    "npx",
-    "osascript",
-    "perl",
-    "php",
-    "pnpm",
-    "podman",
-    "python",
-    "python3",
-    "rbash",
-    "ruby",
-    "sh",
-    "ssh",
-    "sudo",
-    "uvx",
-    "xargs",
-    "zsh",
-];
-
-/// One rule for each program. None for a line that is not understood: it is asked about whatever the rules say.
+/// One rule for each form of a command, at the level that was shown. None when the line can only be allowed once.
 fn commands(judged: &Judged<'_>, rule: &Rule) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
     for effect in &judged.proposal.effects {
-        let Effect::Run { command, .. } = effect else { continue };
-        let parsed = shell::parse(command);
-        if !parsed.sure {
-            continue;
-        }
-        let redirection = parsed
-            .segments
-            .iter()
-            .flat_map(|segment| &segment.redirections)
-            .any(|redirection| redirection.write);
-        let rule = Rule { tools: vec![SHELL_TOOL.to_owned()], redirection, ..rule.clone() };
-        for rule in parsed.segments.iter().filter_map(|segment| about(segment, &rule)) {
+        let Effect::Run { command, directory, access } = effect else { continue };
+        let Some(shapes) = grantable(judged, command, directory, access) else { return Vec::new() };
+        let access = Access { gap: None, ..access.clone() };
+        for shape in shapes {
+            let (tools, access) = (vec![SHELL_TOOL.to_owned()], Some(access.clone()));
+            let rule = Rule { tools, shape: Some(shape), access, ..rule.clone() };
             if !rules.contains(&rule) {
                 rules.push(rule);
             }
         }
     }
     rules
-}
-
-/// About the program, or about exactly this command where the program alone would be anything.
-fn about(segment: &Segment, rule: &Rule) -> Option<Rule> {
-    let program = segment.program().filter(|program| *program != "[" && segment.role == Role::Program)?;
-    // Rules see words with blanks between them, so no word may fall apart.
-    let whole =
-        |word: &Word| word.text().is_some_and(|text| !text.is_empty() && !text.contains(char::is_whitespace));
-    if !BROAD.contains(&segment.base()?) {
-        let prefixes = vec![program.to_owned()];
-        return whole(&segment.words[0]).then(|| Rule { prefixes, ..rule.clone() });
-    }
-    if !segment.words.iter().all(whole) {
-        return None;
-    }
-    let exactly = Regex::new(&format!("^{}$", regex::escape(&segment.text()))).ok()?;
-    Some(Rule { command: Some(exactly), ..rule.clone() })
 }
 
 /// Matches calls that name the same path or pattern.

@@ -7,13 +7,14 @@ use toml::de::{DeTable, DeValue};
 
 use crate::{Access, Level};
 
-use super::{Decision, Mode, PolicyError, Rule, SHELL_TOOL, Tier};
+use super::{Decision, Like, Mode, PolicyError, Rule, SHELL_TOOL, Shape, Tier};
 
 /// A pattern that would need more than this is not one that somebody wrote for this purpose.
 const MOST_PATTERN_BYTES: usize = 1 << 20;
 
-const KEYS: &str = "toolName, mcpName, argsPattern, commandPrefix, commandRegex, decision, priority, modes, \
-                    interactive, allowRedirection, denyMessage, toolAnnotations, subagent, access, network, writes";
+const KEYS: &str = "toolName, mcpName, argsPattern, commandPrefix, commandRegex, commandShape, decision, priority, \
+                    modes, interactive, allowRedirection, denyMessage, toolAnnotations, subagent, access, network, \
+                    writes, workspace";
 
 /// Reads `[[rule]]` tables. `file` is how errors call the text; all rules are of `tier`.
 pub fn read(file: &str, text: &str, tier: Tier) -> Result<Vec<Rule>, PolicyError> {
@@ -85,6 +86,8 @@ impl Reader<'_> {
             "argsPattern" => rule.arguments = Some(self.pattern(name, value)?),
             "commandPrefix" => rule.prefixes = self.texts(name, value)?,
             "commandRegex" => rule.command = Some(self.pattern(name, value)?),
+            "commandShape" => rule.shape = Some(self.shape(name, value)?),
+            "workspace" => rule.workspace = Some(self.string(name, value)?.into()),
             "decision" => rule.decision = self.decision(name, value)?,
             "priority" => rule.priority = self.priority(name, value)?,
             "modes" => rule.modes = self.modes(name, value)?,
@@ -104,16 +107,27 @@ impl Reader<'_> {
 
     /// What no single field shows.
     fn check(&self, rule: &mut Rule, at: usize) -> Result<(), PolicyError> {
-        let commands = !rule.prefixes.is_empty() || rule.command.is_some();
+        let commands = !rule.prefixes.is_empty() || rule.command.is_some() || rule.shape.is_some();
         if commands && rule.tools.is_empty() {
             rule.tools = vec![SHELL_TOOL.to_owned()];
         }
-        let key = if rule.prefixes.is_empty() { "commandRegex" } else { "commandPrefix" };
+        let key = match (&rule.shape, rule.prefixes.is_empty()) {
+            (Some(_), _) => "commandShape",
+            (None, true) => "commandRegex",
+            (None, false) => "commandPrefix",
+        };
         if commands && rule.tools != [SHELL_TOOL] {
             return Err(self.error(at, Some(key), &format!("only for toolName = {SHELL_TOOL:?}")));
         }
         if !rule.prefixes.is_empty() && rule.command.is_some() {
             return Err(self.error(at, Some(key), "give either commandPrefix or commandRegex, not both"));
+        }
+        if rule.shape.is_some() && (!rule.prefixes.is_empty() || rule.command.is_some()) {
+            return Err(self.error(at, Some(key), "give it alone, without commandPrefix and commandRegex"));
+        }
+        if rule.shape.is_some() && rule.decision != Decision::Allow {
+            let message = "is only for decision = \"allow\"; use commandPrefix to forbid or to be asked";
+            return Err(self.error(at, Some(key), message));
         }
         if rule.prefixes.iter().any(|prefix| prefix.trim().is_empty()) {
             return Err(self.error(at, Some(key), "is empty; name at least the program"));
@@ -201,6 +215,34 @@ impl Reader<'_> {
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             self.error(value.span().start, Some(key), &format!("{text:?} is no regular expression: {why}"))
         })
+    }
+
+    fn shape(&self, key: &str, value: &Item<'_>) -> Result<Shape, PolicyError> {
+        const EXPECTED: &str = "a table with line, or with words, options, fixed and inside";
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(self.wrong(key, value, EXPECTED, value.get_ref()));
+        };
+        let (mut line, mut like) = (None, Like::default());
+        for (name, item) in table {
+            match name.get_ref().as_ref() {
+                "line" => line = Some(self.texts(key, item)?),
+                "words" => like.words = self.texts(key, item)?,
+                "options" => like.options = self.texts(key, item)?,
+                "fixed" => like.fixed = self.texts(key, item)?,
+                "inside" => like.inside = self.boolean(key, item)?,
+                other => {
+                    let message = format!("has {other}, which is unknown; it must be {EXPECTED}");
+                    return Err(self.error(name.span().start, Some(key), &message));
+                }
+            }
+        }
+        like.options.sort();
+        like.options.dedup();
+        match line {
+            Some(line) if like == Like::default() => Ok(Shape::Line(line)),
+            None if !like.words.is_empty() => Ok(Shape::Like(like)),
+            _ => Err(self.error(value.span().start, Some(key), &format!("must be {EXPECTED}"))),
+        }
     }
 
     fn annotations(&self, key: &str, value: &Item<'_>) -> Result<Map<String, Value>, PolicyError> {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use toml::{Table, Value as Toml};
 
-use super::Rule;
+use super::{Rule, Shape};
 
 /// Every rule as a `[[rule]]` table. Tier and source are those of the file it is saved in, so they are left out.
 pub fn to_toml(rules: &[Rule]) -> String {
@@ -29,6 +29,8 @@ fn table(rule: &Rule) -> Table {
     put("argsPattern", rule.arguments.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));
     put("commandPrefix", list(&rule.prefixes));
     put("commandRegex", rule.command.as_ref().map(|regex| Toml::String(regex.as_str().to_owned())));
+    put("commandShape", rule.shape.as_ref().map(|shape| Toml::Table(shaped(shape))));
+    put("workspace", rule.workspace.as_ref().map(|path| Toml::String(path.display().to_string())));
     put("decision", Some(Toml::String(rule.decision.name().to_owned())));
     put("priority", Some(Toml::Integer(rule.priority.into())));
     let modes: Vec<String> = rule.modes.iter().map(|mode| mode.name().to_owned()).collect();
@@ -52,6 +54,25 @@ fn table(rule: &Rule) -> Table {
         })
         .collect();
     put("toolAnnotations", (!annotations.is_empty()).then_some(Toml::Table(annotations)));
+    table
+}
+
+fn shaped(shape: &Shape) -> Table {
+    let mut table = Table::new();
+    let mut put = |key: &str, texts: &[String]| {
+        if let Some(texts) = list(texts) {
+            table.insert(key.to_owned(), texts);
+        }
+    };
+    match shape {
+        Shape::Line(line) => put("line", line),
+        Shape::Like(like) => {
+            put("words", &like.words);
+            put("options", &like.options);
+            put("fixed", &like.fixed);
+            table.insert("inside".to_owned(), Toml::Boolean(like.inside));
+        }
+    }
     table
 }
 

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use super::dangerous::dangerous;
 use super::inside::inside;
 use super::matching::{self, Fit};
+use super::misleading::is_misleading;
 use super::safe::{self, Place, known_safe};
-use super::{Judged, Ruling, fallback, touched};
-use crate::policy::{Decision, Mode, Policy, Rule};
-use crate::shell::{self, Role, Segment};
+use super::{Judged, Ruling, fallback, shape, suggested, touched};
+use crate::policy::{Decision, Mode, Policy, Rule, Shape};
+use crate::shell::{self, Parsed, Role, Segment};
 use crate::{Access, Level};
 
 /// A command line, where it would run, and the access that it asks for.
@@ -25,21 +26,58 @@ pub(super) struct Line<'a> {
 /// The most careful of what is said about each piece.
 pub(super) fn rule(policy: &Policy, call: &Judged<'_>, mode: Mode, line: Line<'_>) -> Ruling {
     let parsed = shell::parse(line.text);
-    let moves = parsed.segments.iter().any(|segment| matches!(segment.base(), Some("cd" | "pushd" | "popd")));
     let directories = safe::directories(&parsed.segments, line.directory);
-    let place = Place {
-        directory: line.directory,
-        directories: &directories,
-        roots: call.roots,
-        files: call.files,
-        moves,
-    };
+    let place = place(call, &parsed, line.directory, &directories);
     let judge = Judge { policy, call, mode, place, wanted: line.wanted };
     let whole = if parsed.segments.is_empty() { Some(judge.nothing_found()) } else { None };
     let unsure = (!parsed.sure).then(|| judge.unsure());
     let pieces = parsed.segments.iter().map(|segment| judge.piece(segment));
     let ruling = pieces.chain(whole).chain(unsure).reduce(Ruling::and).unwrap_or_else(|| judge.unsure());
-    judge.enforceable(ruling)
+    let ruling = judge.enforceable(judge.unless_more_is_wanted(ruling));
+    judge.with_suggested_writes(ruling, &parsed.segments)
+}
+
+fn place<'a>(
+    call: &Judged<'a>,
+    parsed: &Parsed,
+    directory: &'a Path,
+    directories: &'a [PathBuf],
+) -> Place<'a> {
+    let moves = parsed.segments.iter().any(|segment| matches!(segment.base(), Some("cd" | "pushd" | "popd")));
+    Place { directory, directories, roots: call.roots, files: call.files, moves }
+}
+
+/// What "always" would allow of the line. None when it can only be allowed once.
+pub(crate) fn grantable(
+    call: &Judged<'_>,
+    line: &str,
+    directory: &Path,
+    access: &Access,
+) -> Option<Vec<Shape>> {
+    let parsed = shell::parse(line);
+    let opens = access.level == Level::Open && !call.trusted;
+    let enforced = call.confinement.holds(access.level);
+    if !parsed.sure || is_misleading(line) || opens || !enforced || !access.writes.is_empty() {
+        return None;
+    }
+    let directories = safe::directories(&parsed.segments, directory);
+    let place = place(call, &parsed, directory, &directories);
+    let (policy, mode) = (&Policy::default(), Mode::Default);
+    let judge = Judge { policy, call, mode, place, wanted: access };
+    let mut shapes = Vec::new();
+    for segment in &parsed.segments {
+        let writes = segment.redirections.iter().any(|redirection| redirection.write);
+        if writes || dangerous(segment).is_some() || (segment.base() == Some("git") && !call.trusted) {
+            return None;
+        }
+        if judge.unruled(segment).decision != Decision::Allow {
+            let shape = shape::shape_of(segment, place)?;
+            if !shapes.contains(&shape) {
+                shapes.push(shape);
+            }
+        }
+    }
+    (!shapes.is_empty()).then_some(shapes)
 }
 
 struct Judge<'a> {
@@ -54,7 +92,7 @@ impl Judge<'_> {
     fn piece(&self, segment: &Segment) -> Ruling {
         let mut suspected = None;
         for rule in self.policy.rules() {
-            match matching::segment(rule, self.call, self.mode, segment) {
+            match matching::segment(rule, self.call, self.mode, segment, self.place) {
                 Fit::No => {}
                 Fit::Perhaps => {
                     let why = format!("rule {} may be about {:?}", rule.source, segment.text());
@@ -80,7 +118,7 @@ impl Judge<'_> {
         let ask = |why: String| Ruling::new(Decision::Ask, why);
         let looks = |why: String| {
             let ruling = Ruling::new(Decision::Allow, why).at(Access::new(Level::Look));
-            self.allowed(segment, self.unless_more_is_wanted(ruling), false)
+            self.allowed(segment, ruling, false)
         };
         let hidden = touched::ignored(segment, self.place);
         match (self.mode, hidden) {
@@ -133,7 +171,8 @@ impl Judge<'_> {
     fn unless_more_is_wanted(&self, ruling: Ruling) -> Ruling {
         let plain = Access::new(Level::Work);
         let granted = ruling.access.clone().unwrap_or_else(|| plain.clone());
-        if plain.covers(self.wanted) || granted.covers(self.wanted) {
+        let decided = ruling.decision != Decision::Allow;
+        if decided || plain.covers(self.wanted) || granted.covers(self.wanted) {
             return ruling;
         }
         Ruling::new(Decision::Ask, "it asks for more than may run unasked")
@@ -143,6 +182,9 @@ impl Judge<'_> {
     fn allowed(&self, segment: &Segment, ruling: Ruling, redirection: bool) -> Ruling {
         if self.mode == Mode::Yolo || ruling.decision != Decision::Allow {
             return ruling;
+        }
+        if let Some(why) = self.protected(segment, &ruling) {
+            return Ruling::new(Decision::Ask, why);
         }
         if self.mode == Mode::Confined {
             let outside = self.written_outside(segment).filter(|_| !redirection);
@@ -170,6 +212,32 @@ impl Judge<'_> {
             );
         }
         if writes { ruling.and(self.confined()) } else { ruling }
+    }
+
+    /// The protected file that it would write, and that it was not granted. Where the mode and no rule lets it run, also
+    /// one that it writes without naming it.
+    fn protected(&self, segment: &Segment, ruling: &Ruling) -> Option<String> {
+        let granted = ruling.access.as_ref().map_or(&[][..], |access| &access.writes);
+        let writes = match (self.mode, granted) {
+            (Mode::Confined, []) => suggested::suggested_writes(segment, self.place),
+            _ => suggested::visible_writes(segment, self.place),
+        };
+        let path = writes.into_iter().find(|path| !granted.iter().any(|own| path.starts_with(own)))?;
+        Some(format!("it would write {}, which is protected", path.display()))
+    }
+
+    /// What is asked about shows the protected files that it is known to write, and gets them.
+    fn with_suggested_writes(&self, mut ruling: Ruling, segments: &[Segment]) -> Ruling {
+        let access = ruling.access.as_mut().filter(|access| access.level == Level::Work);
+        if let (Decision::Ask, Some(access)) = (ruling.decision, access) {
+            let writes = segments.iter().flat_map(|segment| suggested::suggested_writes(segment, self.place));
+            for path in writes.collect::<Vec<_>>() {
+                if !access.writes.iter().any(|own| path.starts_with(own)) {
+                    access.writes.push(path);
+                }
+            }
+        }
+        ruling
     }
 
     /// Why a redirection may write outside the workspace. Where the line is confined, only what is seen to do so counts.

@@ -60,8 +60,9 @@ fn by_effect(effect: &Effect, call: &Judged<'_>, mode: Mode) -> Ruling {
         Effect::Fetch { .. } => (
             "fetching",
             match mode {
-                Mode::Plan | Mode::Default | Mode::Confined => Decision::Ask,
-                Mode::AutoEdit | Mode::Yolo => Decision::Allow,
+                // Being free to edit says nothing about the network.
+                Mode::Plan | Mode::Default | Mode::AutoEdit | Mode::Confined => Decision::Ask,
+                Mode::Yolo => Decision::Allow,
             },
         ),
         Effect::UseServer { .. } => (
@@ -78,6 +79,15 @@ fn by_effect(effect: &Effect, call: &Judged<'_>, mode: Mode) -> Ruling {
     };
     let why = format!("default for {what} in mode {}", mode.name());
     if decision == Decision::Deny { Ruling::deny(why, not_in(mode)) } else { Ruling::new(decision, why) }
+}
+
+/// Whether all that is written is a plan, while planning.
+pub(super) fn writes_plan(call: &Judged<'_>, mode: Mode) -> bool {
+    mode == Mode::Plan
+        && call.proposal.effects.iter().all(|effect| match effect {
+            Effect::Write { path } => is_plan(path, call),
+            _ => true,
+        })
 }
 
 fn is_plan(path: &std::path::Path, call: &Judged<'_>) -> bool {

@@ -7,7 +7,7 @@ mod table;
 use super::dangerous::is_short;
 use crate::shell::{Segment, Word};
 
-pub(super) use repository::configured_program;
+pub(super) use repository::{common_directory, configured_program};
 
 /// Options before the subcommand that only change how things are shown or found.
 const GLOBAL: &[&str] = &[
@@ -73,6 +73,13 @@ pub(super) fn looks<'a>(words: &[&'a str]) -> Option<Look<'a>> {
         all.push(path);
     }
     Some(Look { folders: globals.folders, paths: all })
+}
+
+/// The folders where git goes, and the subcommand with its words. None when that cannot be told.
+pub(super) fn subcommand<'a, 'w>(words: &'w [&'a str]) -> Option<(Vec<&'a str>, &'w [&'a str])> {
+    let known: Vec<Option<&str>> = words.iter().copied().map(Some).collect();
+    let (globals, at) = globals(&known)?;
+    Some((globals.folders, words.get(at..)?))
 }
 
 /// What is said before the subcommand, and the place of the subcommand. None when an option is not known.

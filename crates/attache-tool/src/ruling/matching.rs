@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::Judged;
+use super::safe::Place;
+use super::{Judged, shape};
 use crate::policy::{Decision, Mode, Rule};
 use crate::shell::{Segment, Word};
 
@@ -20,15 +21,25 @@ pub(super) fn whole(rule: &Rule, call: &Judged<'_>, mode: Mode) -> bool {
     applies(rule, call, mode)
         && rule.prefixes.is_empty()
         && rule.command.is_none()
+        && rule.shape.is_none()
         && rule.arguments.as_ref().is_none_or(|pattern| pattern.is_match(&sorted_json(&call.proposal.input)))
 }
 
 /// Whether `rule` decides about one command of the call. What forbids is read widely, what allows narrowly.
-pub(super) fn segment(rule: &Rule, call: &Judged<'_>, mode: Mode, segment: &Segment) -> Fit {
+pub(super) fn segment(
+    rule: &Rule,
+    call: &Judged<'_>,
+    mode: Mode,
+    segment: &Segment,
+    place: Place<'_>,
+) -> Fit {
     if !applies(rule, call, mode) {
         return Fit::No;
     }
     let allows = rule.decision == Decision::Allow;
+    if rule.shape.as_ref().is_some_and(|shape| !shape::fits(shape, segment, place)) {
+        return Fit::No;
+    }
     let fits = [
         prefix(rule, segment, allows),
         command(rule, segment, allows),
@@ -51,7 +62,8 @@ fn applies(rule: &Rule, call: &Judged<'_>, mode: Mode) -> bool {
     let subagent = rule.subagent.as_deref().is_none_or(|subagent| call.subagent == Some(subagent));
     let annotated = rule.annotations.iter().all(|(name, value)| call.annotations.get(name) == Some(value));
     let interactive = rule.interactive.is_none_or(|interactive| interactive == call.interactive);
-    tool && server && subagent && annotated && interactive && counts_in(rule, mode)
+    let here = rule.workspace.as_ref().is_none_or(|workspace| call.roots.first() == Some(workspace));
+    here && tool && server && subagent && annotated && interactive && counts_in(rule, mode)
 }
 
 /// The two outer modes are stronger than rules that do not name them: planning changes nothing, and in yolo nobody wants

@@ -1,6 +1,7 @@
 mod command;
 mod git;
 mod links;
+mod protected;
 
 use serde_json::json;
 
@@ -108,7 +109,7 @@ fn every_effect_has_a_default_in_every_mode() {
         (vec![write("/w/plans/a.md")], [Allow, Ask, Ask, Ask, Allow]),
         (vec![write("/w/plans/a.rs")], [Deny, Ask, Ask, Ask, Allow]),
         (vec![write("/w/plans/../project/a.md")], [Deny, Ask, Allow, Allow, Allow]),
-        (vec![fetch()], [Ask, Ask, Allow, Ask, Allow]),
+        (vec![fetch()], [Ask, Ask, Ask, Ask, Allow]),
         (vec![server()], [Deny, Ask, Ask, Ask, Allow]),
         (vec![Effect::AskPerson], [Ask, Ask, Ask, Ask, Ask]),
         (vec![run("make")], [Deny, Ask, Ask, Allow, Allow]),

@@ -10,13 +10,24 @@ use crate::ruling::Files;
 
 /// The first setting that names a program, of the repository in which git would find itself.
 pub(in crate::ruling) fn configured_program(files: &dyn Files, directory: &Path) -> Option<String> {
-    let top = directory.ancestors().find(|folder| is_repository(files, folder))?;
-    let git = git_directory(files, top);
-    let common = files.read(&git.join("commondir")).map_or_else(|| git.clone(), |path| git.join(path.trim()));
+    let (git, common) = directories(files, directory)?;
     [common.join("config"), git.join("config.worktree")]
         .into_iter()
         .filter_map(|path| files.read(&path))
         .find_map(|text| program_in(&text))
+}
+
+/// Where the settings are that all worktrees of the repository share.
+pub(in crate::ruling) fn common_directory(files: &dyn Files, directory: &Path) -> Option<PathBuf> {
+    directories(files, directory).map(|(_, common)| common)
+}
+
+/// Git's own folder for this worktree, and the one that all worktrees share.
+fn directories(files: &dyn Files, directory: &Path) -> Option<(PathBuf, PathBuf)> {
+    let top = directory.ancestors().find(|folder| is_repository(files, folder))?;
+    let git = git_directory(files, top);
+    let common = files.read(&git.join("commondir")).map_or_else(|| git.clone(), |path| git.join(path.trim()));
+    Some((git, common))
 }
 
 fn is_repository(files: &dyn Files, folder: &Path) -> bool {

@@ -1,0 +1,64 @@
+//! The form of commands that an answer allows for longer: narrow enough to be said in a sentence.
+
+use std::fmt;
+
+/// Which commands a rule is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// Exactly these words.
+    Line(Vec<String>),
+    /// The same program and subcommand with the same options.
+    Like(Like),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Like {
+    /// The program and its subcommand, as they are written.
+    pub words: Vec<String>,
+    /// All options, as they are written: sorted, each once. No other may be there, and none may be missing.
+    pub options: Vec<String>,
+    /// Arguments that mean more than a name, such as addresses: only these, and where no others may be, all of these.
+    pub fixed: Vec<String>,
+    /// Whether there may be other arguments, as long as they stay inside the workspace.
+    pub inside: bool,
+}
+
+/// A longer line stands above the question anyway.
+const MAX_SHOWN: usize = 200;
+
+/// The word as a shell would need it, on one line.
+fn in_quotes(word: &str) -> String {
+    let word = word.replace('\n', "\\n").replace('\t', "\\t");
+    if word.is_empty() || word.contains(char::is_whitespace) { format!("'{word}'") } else { word }
+}
+
+/// For people: what is allowed, without a verb.
+impl fmt::Display for Shape {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let like = match self {
+            Self::Line(words) => {
+                let line = words.iter().map(|word| in_quotes(word)).collect::<Vec<_>>().join(" ");
+                return match line.len() {
+                    ..=MAX_SHOWN => write!(formatter, "exactly `{line}`"),
+                    _ => formatter.write_str("exactly this command"),
+                };
+            }
+            Self::Like(like) => like,
+        };
+        write!(formatter, "`{}`", like.words.join(" "))?;
+        match like.options.as_slice() {
+            [] => formatter.write_str(" without options")?,
+            [option] => write!(formatter, " with the option {option}")?,
+            options => write!(formatter, " with the options {}", options.join(", "))?,
+        }
+        if !like.fixed.is_empty() {
+            let fixed: Vec<String> = like.fixed.iter().map(|word| in_quotes(word)).collect();
+            write!(formatter, ", for {}", fixed.join(", "))?;
+        }
+        match (like.inside, like.fixed.is_empty()) {
+            (true, _) => formatter.write_str(" and any arguments that stay in this workspace"),
+            (false, true) => formatter.write_str(" and without arguments"),
+            (false, false) => Ok(()),
+        }
+    }
+}

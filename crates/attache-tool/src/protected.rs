@@ -1,0 +1,306 @@
+//! Files of a workspace that decide what runs: settings of git, of editors, of CI, of shells, and of the agent itself.
+//!
+//! Writing one of them is asked about in every mode but yolo, whatever was allowed for longer. Names count at any depth,
+//! in capital and small letters alike.
+
+mod manifest;
+
+use std::path::{Component, Path, PathBuf};
+
+use attache_domain::{Effect, Proposal, Shown};
+
+use manifest::scripts_differ;
+
+/// Protected with everything below them.
+const FOLDERS: &[&str] = &[
+    ".attache",
+    ".buildkite",
+    ".circleci",
+    ".cursor",
+    ".devcontainer",
+    ".gemini",
+    ".husky",
+    ".idea",
+    ".ssh",
+    ".vscode",
+];
+/// Protected folders in others.
+const NESTED: &[(&str, &[&str])] =
+    &[(".github", &["actions", "workflows"]), (".cargo", &["config", "config.toml"]), (".config", &["fish"])];
+const FILES: &[&str] = &[
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".cshrc",
+    ".drone.yml",
+    ".env",
+    ".envrc",
+    ".exrc",
+    ".gdbinit",
+    ".gitattributes",
+    ".gitconfig",
+    ".gitlab-ci.yaml",
+    ".gitlab-ci.yml",
+    ".gitmodules",
+    ".inputrc",
+    ".kshrc",
+    ".lldbinit",
+    ".mcp.json",
+    ".mise.toml",
+    ".netrc",
+    ".npmrc",
+    ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    ".profile",
+    ".tcshrc",
+    ".travis.yml",
+    ".vimrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "agents.md",
+    "azure-pipelines.yaml",
+    "azure-pipelines.yml",
+    "bitbucket-pipelines.yml",
+    "claude.md",
+    "gemini.md",
+    "jenkinsfile",
+    "mise.toml",
+];
+/// Copies of `.env` that hold no secrets.
+const HARMLESS_ENVIRONMENTS: &[&str] = &[".env.dist", ".env.example", ".env.sample", ".env.template"];
+
+/// Protected files and folders as a project has them at its top, for read-only mounts. Those inside `.git` are not among
+/// them: they depend on the repository. `package.json` is: nothing else can tell its scripts from the rest.
+pub fn protected_files() -> &'static [&'static str] {
+    &[
+        ".attache",
+        ".bash_aliases",
+        ".bash_login",
+        ".bash_logout",
+        ".bash_profile",
+        ".bashrc",
+        ".buildkite",
+        ".cargo/config",
+        ".cargo/config.toml",
+        ".circleci",
+        ".cshrc",
+        ".cursor",
+        ".devcontainer",
+        ".drone.yml",
+        ".env",
+        ".env.development",
+        ".env.local",
+        ".env.production",
+        ".env.staging",
+        ".env.test",
+        ".envrc",
+        ".exrc",
+        ".gdbinit",
+        ".gemini",
+        ".gitattributes",
+        ".gitconfig",
+        ".github/actions",
+        ".github/workflows",
+        ".gitlab-ci.yaml",
+        ".gitlab-ci.yml",
+        ".gitmodules",
+        ".husky",
+        ".idea",
+        ".inputrc",
+        ".kshrc",
+        ".lldbinit",
+        ".mcp.json",
+        ".mise.toml",
+        ".netrc",
+        ".npmrc",
+        ".pre-commit-config.yaml",
+        ".pre-commit-config.yml",
+        ".profile",
+        ".ssh",
+        ".tcshrc",
+        ".travis.yml",
+        ".vimrc",
+        ".vscode",
+        ".yarnrc",
+        ".yarnrc.yml",
+        ".zlogin",
+        ".zlogout",
+        ".zprofile",
+        ".zshenv",
+        ".zshrc",
+        "AGENTS.md",
+        "CLAUDE.md",
+        "GEMINI.md",
+        "Jenkinsfile",
+        "azure-pipelines.yaml",
+        "azure-pipelines.yml",
+        "bitbucket-pipelines.yml",
+        "mise.toml",
+        "package.json",
+    ]
+}
+
+/// Whether `path` is protected in the workspace folder `root`. A path outside of it is not: that is another question.
+/// Not here: `package.json`, of which only the scripts are protected ([`protected_edit`]).
+pub fn is_protected(root: &Path, path: &Path) -> bool {
+    let Ok(below) = path.strip_prefix(root) else { return false };
+    let names: Vec<String> = below
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+            _ => None,
+        })
+        .collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    is_protected_file(names.last().copied().unwrap_or_default())
+        || (0..names.len()).any(|at| steers(names[at], &names[at + 1..]))
+}
+
+/// Whether the path is protected in one of the folders of a workspace.
+pub(crate) fn is_protected_in(roots: &[PathBuf], path: &Path) -> bool {
+    roots.iter().any(|root| is_protected(root, path))
+}
+
+fn is_protected_file(name: &str) -> bool {
+    FILES.contains(&name) || (name.starts_with(".env.") && !HARMLESS_ENVIRONMENTS.contains(&name))
+}
+
+/// Whether what lies `below` a folder of this name, or the folder itself, is protected.
+fn steers(name: &str, below: &[&str]) -> bool {
+    FOLDERS.contains(&name)
+        || (name == ".git" && is_protected_in_git(below))
+        || NESTED.iter().any(|(folder, names)| {
+            *folder == name && below.first().is_some_and(|first| names.contains(first))
+        })
+}
+
+/// What executes or steers; index, objects, references and logs are written by daily work. Nothing below is the folder
+/// itself, or the file that points to one.
+fn is_protected_in_git(below: &[&str]) -> bool {
+    match below {
+        [] | ["config" | "config.worktree" | "hooks" | "commondir" | "gitdir", ..] => true,
+        ["info", "attributes", ..] => true,
+        ["worktrees", _, "config.worktree" | "gitdir" | "commondir", ..] => true,
+        // A submodule's name can have several parts.
+        ["modules", rest @ ..] => {
+            (0..rest.len()).any(|at| !rest[at..].is_empty() && is_protected_in_git(&rest[at..]))
+        }
+        _ => false,
+    }
+}
+
+/// The protected file that the call would write.
+pub(crate) fn protected_edit(proposal: &Proposal, roots: &[PathBuf]) -> Option<String> {
+    let written = proposal.effects.iter().filter_map(|effect| match effect {
+        Effect::Write { path } => Some(path),
+        _ => None,
+    });
+    let is_manifest = |path: &Path| path.file_name().is_some_and(|name| name == "package.json");
+    let mut written = written.filter(|path| {
+        is_protected_in(roots, path) || (is_manifest(path) && changes_scripts(&proposal.shown))
+    });
+    written.next().map(|path| {
+        let shown = roots.iter().find_map(|root| path.strip_prefix(root).ok()).unwrap_or(path);
+        let what = if is_manifest(path) { "the scripts of " } else { "" };
+        format!("{what}{} decide what runs, so every change is asked about", shown.display())
+    })
+}
+
+fn changes_scripts(shown: &Shown) -> bool {
+    match shown {
+        Shown::Edit { original, new_content, .. } => scripts_differ(original.as_deref(), new_content),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_what_runs_is_protected() {
+        for name in [
+            ".git",
+            ".git/config",
+            ".git/config.worktree",
+            ".git/hooks",
+            ".git/hooks/pre-commit",
+            ".git/info/attributes",
+            ".git/modules/a/config",
+            ".git/modules/a/b/hooks/post-checkout",
+            ".git/modules/a/info/attributes",
+            ".git/worktrees/x/gitdir",
+            ".git/worktrees/x/commondir",
+            ".git/worktrees/x/config.worktree",
+            "sub/.git/config",
+            "sub/.git",
+            ".GIT/Config",
+            ".gemini/settings.json",
+            ".attache/x",
+            ".env",
+            "app/.env",
+            ".env.local",
+            ".envrc",
+            "GEMINI.md",
+            "docs/agents.md",
+            "CLAUDE.md",
+            ".vscode/tasks.json",
+            ".idea/workspace.xml",
+            ".github/workflows/ci.yml",
+            ".github/actions/x/action.yml",
+            ".gitlab-ci.yml",
+            "Jenkinsfile",
+            ".bashrc",
+            ".zshenv",
+            ".gitattributes",
+            ".gitmodules",
+            ".husky/pre-commit",
+            ".npmrc",
+            ".cargo/config.toml",
+            ".mcp.json",
+        ] {
+            assert!(is_protected(Path::new("/w"), &Path::new("/w").join(name)), "{name}");
+        }
+        for name in [
+            "",
+            "src/main.rs",
+            "package.json",
+            ".git/index",
+            ".git/HEAD",
+            ".git/refs/heads/config",
+            ".git/logs/HEAD",
+            ".git/objects/ab/cd",
+            ".git/info/exclude",
+            ".git/COMMIT_EDITMSG",
+            ".git/modules/a/index",
+            ".git/worktrees/x/index",
+            ".gitignore",
+            ".env.example",
+            ".env.sample",
+            ".env.template",
+            ".github/CODEOWNERS",
+            ".github/dependabot.yml",
+            ".cargo/audit.toml",
+            "environment",
+            "README.md",
+        ] {
+            assert!(!is_protected(Path::new("/w"), &Path::new("/w").join(name)), "{name}");
+        }
+        assert!(!is_protected(Path::new("/w"), Path::new("/home/.env")));
+    }
+
+    #[test]
+    fn the_list_for_mounts_names_only_what_is_protected() {
+        for name in protected_files() {
+            let protected = is_protected(Path::new("/w"), &Path::new("/w").join(name));
+            assert!(protected || *name == "package.json", "{name}");
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Which form of a command "always" allows, and whether a command has that form.
+
+use super::inside::inside;
+use super::safe::Place;
+use super::touched::is_inside_resolved;
+use crate::policy::{Like, Shape};
+use crate::shell::{Segment, Word};
+
+/// Programs whose arguments are files and names: none of them starts another program that an argument names.
+const PLAIN: &[&str] = &[
+    "black",
+    "chmod",
+    "clang-format",
+    "cmp",
+    "cp",
+    "date",
+    "df",
+    "diff",
+    "du",
+    "eslint",
+    "file",
+    "flake8",
+    "gofmt",
+    "jest",
+    "jq",
+    "mkdir",
+    "mv",
+    "mypy",
+    "prettier",
+    "pytest",
+    "rm",
+    "rmdir",
+    "ruff",
+    "rustfmt",
+    "shellcheck",
+    "sort",
+    "touch",
+    "tree",
+    "tsc",
+    "vitest",
+];
+
+/// Subcommands that do their work on files and names of the workspace.
+const SUBCOMMANDS: &[(&str, &[&str])] = &[
+    (
+        "git",
+        &[
+            "add",
+            "apply",
+            "branch",
+            "checkout",
+            "cherry-pick",
+            "commit",
+            "merge",
+            "mv",
+            "rebase",
+            "reset",
+            "restore",
+            "revert",
+            "rm",
+            "switch",
+            "tag",
+        ],
+    ),
+    (
+        "cargo",
+        &[
+            "b", "bench", "build", "c", "check", "clean", "clippy", "doc", "fmt", "metadata", "r", "run",
+            "t", "test", "tree",
+        ],
+    ),
+    ("go", &["build", "fmt", "generate", "list", "run", "test", "vet"]),
+    ("npm", &["ls", "outdated", "start", "t", "test"]),
+    ("pnpm", &["ls", "outdated", "start", "t", "test"]),
+    ("yarn", &["start", "test"]),
+    ("bun", &["test"]),
+    ("pip", &["check", "freeze", "list", "show"]),
+    ("pip3", &["check", "freeze", "list", "show"]),
+    ("dotnet", &["build", "format", "test"]),
+    ("swift", &["build", "test"]),
+];
+/// Subcommands whose second word says what they do.
+const DEEPER: &[(&str, &[&str])] = &[
+    ("git", &["notes", "stash", "worktree"]),
+    ("cargo", &["nextest"]),
+    ("go", &["mod", "work"]),
+    ("npm", &["run", "run-script"]),
+    ("pnpm", &["run", "run-script"]),
+    ("yarn", &["run"]),
+    ("bun", &["run"]),
+];
+/// Subcommands that speak with others: the same options and the same arguments.
+const REMOTE: &[(&str, &[&str])] = &[("git", &["fetch", "pull", "push"])];
+
+/// The form to allow. None when nothing narrow enough can be said: a path outside, or a word that is not known.
+pub(super) fn shape_of(segment: &Segment, place: Place<'_>) -> Option<Shape> {
+    let program = segment.program().filter(|program| !program.is_empty())?;
+    if !segment.assignments.is_empty() || !reads_inside(segment, place) {
+        return None;
+    }
+    let arguments = &segment.words[1..];
+    if !arguments.iter().all(|word| stays_inside(word, place)) {
+        return None;
+    }
+    let line = || segment.words.iter().map(|word| Some(word.text()?.to_owned())).collect::<Option<Vec<_>>>();
+    let Some((length, free)) = subcommand(program, arguments) else {
+        // A program of somewhere else than the system or the workspace may be another one the next time.
+        let known = !program.contains('/') || inside(program, place.directory, place.roots);
+        return line().filter(|_| known).map(Shape::Line);
+    };
+    let words =
+        segment.words[..length].iter().map(|word| Some(word.text()?.to_owned())).collect::<Option<_>>()?;
+    let (options, operands) = split(&segment.words[length..]);
+    let special: Vec<String> = operands
+        .iter()
+        .filter_map(|word| word.text())
+        .filter(|word| !free || is_special(word))
+        .map(str::to_owned)
+        .collect();
+    if !free && special.len() != operands.len() {
+        return None;
+    }
+    let inside = free && operands.len() > special.len();
+    Some(Shape::Like(Like { words, options: sorted(options), fixed: special, inside }))
+}
+
+/// How many words name the program and what it does, and whether other arguments may follow. None: the line alone can be
+/// allowed, for the program can start any other.
+fn subcommand(program: &str, arguments: &[Word]) -> Option<(usize, bool)> {
+    if PLAIN.contains(&program) {
+        return Some((1, true));
+    }
+    let word =
+        |at: usize| arguments.get(at).and_then(Word::text).filter(|word| !word.starts_with(['-', '+']));
+    let first = word(0)?;
+    let listed = |table: &[(&str, &[&str])]| {
+        table.iter().any(|(name, subcommands)| *name == program && subcommands.contains(&first))
+    };
+    if listed(DEEPER) {
+        return word(1).map(|_| (3, true)).or_else(|| arguments.get(1).is_none().then_some((2, false)));
+    }
+    if listed(REMOTE) {
+        return Some((2, false));
+    }
+    listed(SUBCOMMANDS).then_some((2, true))
+}
+
+/// Whether the command has the form. Where its output goes is not looked at.
+pub(super) fn fits(shape: &Shape, segment: &Segment, place: Place<'_>) -> bool {
+    if !segment.assignments.is_empty() || !reads_inside(segment, place) {
+        return false;
+    }
+    let texts = |words: &[Word], expected: &[String]| {
+        words.len() == expected.len()
+            && words.iter().zip(expected).all(|(word, expected)| word.text() == Some(expected))
+    };
+    let like = match shape {
+        Shape::Line(words) => {
+            return texts(&segment.words, words)
+                && segment.words.iter().skip(1).all(|word| stays_inside(word, place));
+        }
+        Shape::Like(like) => like,
+    };
+    let Some(start) = segment.words.get(..like.words.len()) else { return false };
+    let (options, operands) = split(&segment.words[like.words.len()..]);
+    let allowed = |word: &&Word| match word {
+        Word::Text(text) if like.fixed.contains(text) => true,
+        Word::Text(text) => !is_special(text) && stays_inside(word, place),
+        Word::Pattern(_) => stays_inside(word, place),
+        Word::Unknown => false,
+    };
+    let fitting = if like.inside {
+        operands.iter().all(allowed)
+    } else {
+        operands.iter().map(|word| word.text()).eq(like.fixed.iter().map(|text| Some(text.as_str())))
+    };
+    fitting && texts(start, &like.words) && sorted(options) == like.options
+}
+
+/// Options and the rest; a value of an option counts among the rest.
+fn split(words: &[Word]) -> (Vec<&str>, Vec<&Word>) {
+    let is_option = |word: &Word| word.text().is_some_and(|text| text.starts_with('-') && text.len() > 1);
+    let (options, operands): (Vec<&Word>, Vec<&Word>) = words.iter().partition(|word| is_option(word));
+    (options.into_iter().filter_map(Word::text).collect(), operands)
+}
+
+fn sorted(options: Vec<&str>) -> Vec<String> {
+    let mut options: Vec<String> = options.into_iter().map(str::to_owned).collect();
+    options.sort();
+    options.dedup();
+    options
+}
+
+/// Whether the word may mean more than a name or a text: an address, a setting, a version.
+fn is_special(word: &str) -> bool {
+    word.starts_with(['+', '@', '!', ':', '%'])
+        || word.contains("::")
+        || word.contains("://")
+        || (!word.contains(char::is_whitespace) && word.contains([':', '=', '@', '%', '$', '`']))
+}
+
+fn reads_inside(segment: &Segment, place: Place<'_>) -> bool {
+    let mut reads = segment.redirections.iter().filter(|redirection| !redirection.write);
+    reads.all(|redirection| stays_inside(&redirection.target, place))
+}
+
+fn stays_inside(word: &Word, place: Place<'_>) -> bool {
+    let text = match word {
+        Word::Unknown => return false,
+        // What it stands for could be an option.
+        Word::Pattern(text) if text.starts_with(['*', '?', '[', '{', '-']) => return false,
+        Word::Pattern(text) => return !text.contains("..") && inside(text, place.directory, place.roots),
+        Word::Text(text) => text,
+    };
+    if let Some(option) = text.strip_prefix('-') {
+        let value = option
+            .split_once('=')
+            .map_or_else(|| &option[option.find('/').unwrap_or(option.len())..], |(_, value)| value);
+        return !option.contains('~') && !option.contains("..") && is_path_inside(value, place);
+    }
+    is_path_inside(text, place)
+}
+
+fn is_path_inside(text: &str, place: Place<'_>) -> bool {
+    !(place.moves && text.contains(".."))
+        && place.directories.iter().all(|directory| inside(text, directory, place.roots))
+        && place.paths(text).all(|path| is_inside_resolved(&path, place))
+}
