@@ -36,6 +36,11 @@ impl Performance<'_> {
                 visible_line(&record.call.name),
                 visible_line(&asked.id.0)
             ));
+            for (choice, sentence) in
+                record.grants.iter().filter(|(choice, _)| asked.choices.contains(choice))
+            {
+                text.push_str(&format!("  {choice}: {sentence}\n"));
+            }
         }
         if view.cast.asked().count() > 1 {
             text.push_str("\nFor one of these say `CALL: yes`, for all of them `all: yes`.\n");

@@ -1,5 +1,6 @@
 //! The calls of an answer: proposed, run, cancelled.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,16 +78,17 @@ impl Performance<'_> {
             *programs = shell::roots(&shell::parse(command));
         }
         let case = Case { tool: tool.spec(), proposal: &proposal };
-        let (choices, why, access) = match self.place.referee.rule(case) {
-            Ruling::Allow { why, access } => (Vec::new(), why, access),
-            Ruling::Ask { choices, why, access } => (choices, why, access),
+        let (choices, grants, why, access) = match self.place.referee.rule(case) {
+            Ruling::Allow { why, access } => (Vec::new(), BTreeMap::new(), why, access),
+            Ruling::Ask { choices, grants, why, access } => (choices, grants, why, access),
             Ruling::Deny { message } => return Err(ToolError::new(ErrorKind::PolicyViolation, message)),
         };
         if let Some(access) = access {
             proposal.set_access(&access);
         }
         let alone = waits || !tool.spec().parallel;
-        Ok(ProposedCall { call: record.call.id.clone(), proposal: Arc::new(proposal), alone, choices, why })
+        let (call, proposal) = (record.call.id.clone(), Arc::new(proposal));
+        Ok(ProposedCall { call, proposal, alone, choices, grants, why })
     }
 
     /// Somebody refused: none of these will run.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use attache_domain::{Answer, Effect, Shown};
+use attache_domain::{Access, Answer, Effect, Shown};
 use attache_tool::Confinement;
-use attache_tool::policy::{Choice, Decision, Mode, Outcome, Policy, Rule, choices, rules_for};
+use attache_tool::policy::{Choice, Decision, Mode, Outcome, Policy, Rule, choices, grants, rules_for};
 use attache_tool::ruling::{Files, Judged, rule};
 use serde_json::Map;
 
@@ -131,16 +131,32 @@ impl PolicyReferee {
         })
     }
 
-    fn offered(&self, case: Case<'_>) -> Vec<String> {
+    fn offered(&self, case: Case<'_>, mode: Mode) -> Vec<String> {
         if let Shown::Questions { .. } = case.proposal.shown {
             return vec!["answer".into(), Choice::Cancel.id().into()];
         }
-        let offered = choices(&case.proposal.shown, self.options.keeper.is_some()).into_iter();
+        let offered = choices(&self.judged(case, mode), self.options.keeper.is_some()).into_iter();
         let offered = offered.filter(|choice| match choice {
             Choice::ProceedOnce | Choice::ModifyWithEditor | Choice::Cancel => true,
             _ => !self.options.only_once && may_last(case),
         });
         offered.map(|choice| choice.id().to_owned()).collect()
+    }
+
+    /// Puts the question about a call, as it would run with this access.
+    fn ask(&self, case: Case<'_>, mode: Mode, why: String, access: Option<Access>) -> Ruling {
+        let mut proposal = case.proposal.clone();
+        if let Some(access) = &access {
+            proposal.set_access(access);
+        }
+        let case = Case { proposal: &proposal, ..case };
+        let choices = self.offered(case, mode);
+        let sentence = |id: &String| {
+            let sentence = grants(Choice::from_id(id)?, &self.judged(case, mode))?;
+            Some((id.clone(), sentence))
+        };
+        let grants = choices.iter().filter_map(sentence).collect();
+        Ruling::Ask { choices, grants, why, access }
     }
 }
 
@@ -151,22 +167,21 @@ fn may_last(case: Case<'_>) -> bool {
 
 impl Referee for PolicyReferee {
     fn rule(&self, case: Case<'_>) -> Ruling {
-        let ruled = {
+        let (ruled, mode) = {
             let terms = self.terms();
             let judged = self.judged(case, terms.mode);
             let server = self.client_server(case).filter(|server| !terms.agreed_servers.contains(*server));
-            match server.filter(|_| judged.effective_mode() != Mode::Yolo) {
+            let ruled = match server.filter(|_| judged.effective_mode() != Mode::Yolo) {
                 Some(server) => {
                     rule(&terms.policy, &judged).and_ask(&judged, format!("the first use of {server}"))
                 }
                 None => rule(&terms.policy, &judged),
-            }
+            };
+            (ruled, terms.mode)
         };
         match ruled.decision {
             Decision::Allow => Ruling::Allow { why: ruled.why, access: ruled.access },
-            Decision::Ask => {
-                Ruling::Ask { choices: self.offered(case), why: ruled.why, access: ruled.access }
-            }
+            Decision::Ask => self.ask(case, mode, ruled.why, ruled.access),
             Decision::Deny => {
                 let message =
                     ruled.deny_message.unwrap_or_else(|| format!("denied by policy ({})", ruled.why));

@@ -1,5 +1,7 @@
 //! The seam to whoever says what a call may do.
 
+use std::collections::BTreeMap;
+
 use attache_domain::{Access, Answer, Proposal};
 use attache_tool::ToolSpec;
 
@@ -22,6 +24,8 @@ pub enum Ruling {
     /// A person decides, with one of these answers.
     Ask {
         choices: Vec<String>,
+        /// What each answer for longer would allow, in a sentence, by the answer's id.
+        grants: BTreeMap<String, String>,
         why: String,
         access: Option<Access>,
     },

@@ -2,6 +2,7 @@
 //!
 //! Kept beside every event in memory, so it is shared and copied only when a call moves.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,9 @@ pub struct CallRecord {
     /// The answers that are waited for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// What each answer for longer would allow, in a sentence, by the answer's id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grants: BTreeMap<String, String>,
     /// It was being carried out when everything stopped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
@@ -111,6 +115,7 @@ impl Cast {
                 record.proposal = Some(proposed.proposal.clone());
                 record.why.clone_from(&proposed.why);
                 record.choices.clone_from(&proposed.choices);
+                record.grants.clone_from(&proposed.grants);
             }),
             Fact::CallAnswered { call, answer } => self.change(call, |record| record.take_answer(answer)),
             Fact::CallLost { call, choices } => self.change(call, |record| {
@@ -161,6 +166,7 @@ impl CallRecord {
             proposal: None,
             why: String::new(),
             choices: Vec::new(),
+            grants: BTreeMap::new(),
             lost: false,
             answer: None,
             live: String::new(),
@@ -181,6 +187,7 @@ impl CallRecord {
         }
         self.answer = Some(kept);
         self.choices.clear();
+        self.grants.clear();
     }
 
     /// What it showed before it was lost is not what it shows now.
@@ -204,5 +211,6 @@ impl CallRecord {
         self.summary.clone_from(&finished.summary);
         self.diff.clone_from(&finished.diff);
         self.choices.clear();
+        self.grants.clear();
     }
 }

@@ -1,5 +1,6 @@
 //! What happened to a task. The log holds these and nothing else.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -216,6 +217,9 @@ pub struct ProposedCall {
     /// The answers somebody may give, by their ids; empty when nobody has to be asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// What each answer for longer would allow, in a sentence, by the answer's id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grants: BTreeMap<String, String>,
     /// The rule that decided, for people.
     pub why: String,
 }

@@ -139,6 +139,7 @@ fn proposed(call: &str, alone: bool, choices: &[&str]) -> Fact {
         proposal: Arc::new(Proposal { input: Map::new(), effects: Vec::new(), shown }),
         alone,
         choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        grants: Default::default(),
         why: String::new(),
     }))
 }

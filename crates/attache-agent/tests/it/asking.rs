@@ -16,6 +16,8 @@ async fn a_call_that_needs_agreement_waits_for_it() {
         "{}",
         status_text(&view)
     );
+    let said = "\n  proceed_always: Always: write anything.\n";
+    assert!(status_text(&view).contains(said), "{}", status_text(&view));
     assert!(world.tools.done().is_empty());
     let view = world.reply(&view.task, "Yes.").await.unwrap();
     assert_eq!(view.status.state, TaskState::Completed);

@@ -6,6 +6,7 @@ mod built_in;
 mod conversations;
 mod loops;
 mod noted_log;
+mod policy;
 mod reducing;
 mod restarts;
 mod rounds;

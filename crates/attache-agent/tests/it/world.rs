@@ -340,6 +340,7 @@ impl Referee for Notes {
                 choices: ["proceed_once", "proceed_always", "modify_with_editor", "cancel"]
                     .map(str::to_owned)
                     .to_vec(),
+                grants: [("proceed_always".to_owned(), "Always: write anything.".to_owned())].into(),
                 why,
                 access: None,
             },

@@ -132,6 +132,7 @@ async fn what_becomes_of_calls_goes_with_what_follows() {
             proposal: Arc::new(proposal),
             alone: false,
             choices: vec![],
+            grants: Default::default(),
             why: String::new(),
         })),
         Fact::CallStarted { call: call.clone(), digest: Digest("0".into()) },

@@ -121,6 +121,7 @@ fn proposed(call: &str, effects: Vec<Effect>, shown: Shown, choices: &[&str]) ->
         proposal: Arc::new(Proposal { input: input(), effects, shown }),
         alone: !choices.is_empty(),
         choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        grants: Default::default(),
         why: "a rule".into(),
     }
 }

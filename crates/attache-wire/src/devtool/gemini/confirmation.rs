@@ -49,6 +49,10 @@ pub(super) fn spell(record: &CallRecord) -> Value {
     if let Some(access) = access(record) {
         details["access"] = access.into();
     }
+    // Ours: what each answer for longer would allow, by its id.
+    if !record.grants.is_empty() {
+        details["grants"] = json!(record.grants);
+    }
     let title = details["title"].as_str().unwrap_or_default();
     let lost = if record.lost { "It was cut off while it ran. Run again? " } else { "" };
     details["title"] = format!("{lost}{title}{}", warning(record)).into();

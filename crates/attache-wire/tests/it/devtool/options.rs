@@ -56,3 +56,14 @@ fn an_answer_that_nobody_described_can_be_given_by_its_id() {
     let options = options(vec![proposed(exec(), &["proceed_on_sundays"])]);
     assert_eq!(options, [serde_json::json!({ "id": "proceed_on_sundays", "name": "proceed_on_sundays" })]);
 }
+
+#[test]
+fn what_an_answer_would_allow_is_said_in_the_words_of_the_record() {
+    let Fact::CallProposed(mut call) = proposed(exec(), &["proceed_once", "proceed_always"]) else {
+        panic!()
+    };
+    call.grants.insert("proceed_always".into(), "Always: allow `git status` without options.".into());
+    let options = options(vec![Fact::CallProposed(call)]);
+    assert_eq!(options[1]["description"], "Does this. Always: allow `git status` without options.");
+    assert_eq!(options[0]["description"], "Does this, and asks again the next time.");
+}

@@ -105,6 +105,7 @@ pub(crate) fn proposed_with(input: Map<String, Value>, shown: Shown, choices: &[
         proposal,
         alone: false,
         choices,
+        grants: Default::default(),
         why: "a rule".into(),
     }))
 }

@@ -35,6 +35,7 @@ fn proposed(call: &str, shown: Shown, choices: &[&str]) -> Fact {
         proposal: Arc::new(proposal),
         alone: false,
         choices: choices.iter().map(|choice| (*choice).into()).collect(),
+        grants: Default::default(),
         why: "the default rule".into(),
     }))
 }

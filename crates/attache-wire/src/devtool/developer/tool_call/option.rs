@@ -21,8 +21,9 @@ pub(super) struct ConfirmationOption<'a> {
 impl<'a> ConfirmationOption<'a> {
     /// An answer that is not known here can still be given, by its id.
     pub(super) fn of(id: &'a str, record: &CallRecord) -> Self {
+        let granted = record.grants.get(id).map(|sentence| Cow::Owned(format!("Does this. {sentence}")));
         match told(id, record) {
-            Some((name, description)) => Self { id, name, description: Some(description) },
+            Some((name, description)) => Self { id, name, description: granted.or(Some(description)) },
             None => Self { id, name: id, description: None },
         }
     }
