@@ -59,6 +59,22 @@ const TRAPS: &[Trap] = &[
         expected: Decision::Ask,
     },
     Trap {
+        name: "a filter of a submodule",
+        set: "git init -q sub; cd sub; echo a > a.txt; echo '*.txt filter=x' > .gitattributes; git add .; \
+              git commit -qm one; git config filter.x.clean $T; touch -d 2001-01-01 a.txt; cd ..; \
+              git -c protocol.file.allow=always submodule --quiet add ./sub sub",
+        lines: &["git status", "git diff"],
+        expected: Decision::Ask,
+    },
+    Trap {
+        name: "a file watcher of a submodule",
+        set: "git init -q sub; cd sub; echo a > a.txt; git add .; git commit -qm one; \
+              git config core.fsmonitor $T; echo b >> a.txt; cd ..; \
+              git -c protocol.file.allow=always submodule --quiet add ./sub sub",
+        lines: &["git status", "git diff"],
+        expected: Decision::Allow,
+    },
+    Trap {
         name: "a file watcher",
         set: "git config core.fsmonitor $T",
         lines: &["git status", "git diff"],

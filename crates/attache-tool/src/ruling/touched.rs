@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::git;
 use super::inside::inside_path;
-use super::safe::Place;
+use super::safe::{Place, WORDS};
 use crate::shell::{Segment, Word};
 
 /// Programs that show what is in the files they are given.
@@ -20,7 +20,8 @@ const SEARCHERS: &[&str] = &["egrep", "fgrep", "grep", "rg"];
 
 /// The argument of a known command that leads out of the workspace over a link.
 pub(super) fn leading_out(segment: &Segment, place: Place<'_>) -> Option<String> {
-    let names = named(segment, 0);
+    let words = segment.base().is_some_and(|base| WORDS.contains(&base));
+    let names = named(segment, if words { usize::MAX } else { 0 });
     let out = |name: &&str| place.paths(name).any(|path| !is_inside_resolved(&path, place));
     names.into_iter().find(out).map(|name| format!("{name} is a link that leads out of the workspace"))
 }

@@ -8,26 +8,36 @@ use std::path::{Path, PathBuf};
 
 use crate::ruling::Files;
 
-/// The first setting that names a program, of the repository in which git would find itself.
+/// The first setting that names a program, of the repository in which git would find itself or of one of its submodules,
+/// into which git looks too.
 pub(in crate::ruling) fn configured_program(files: &dyn Files, directory: &Path) -> Option<String> {
-    let (git, common) = directories(files, directory)?;
-    [common.join("config"), git.join("config.worktree")]
-        .into_iter()
-        .filter_map(|path| files.read(&path))
-        .find_map(|text| program_in(&text))
+    let top = directory.ancestors().find(|folder| is_repository(files, folder))?;
+    let modules = submodules(files, top).into_iter().filter(|folder| is_repository(files, folder));
+    std::iter::once(top.to_path_buf()).chain(modules).find_map(|top| {
+        let (git, common) = directories_of(files, &top);
+        let settings = [common.join("config"), git.join("config.worktree")].into_iter();
+        settings.filter_map(|path| files.read(&path)).find_map(|text| program_in(&text))
+    })
+}
+
+/// The folders of submodules, as far as they are written down.
+fn submodules(files: &dyn Files, top: &Path) -> Vec<PathBuf> {
+    let text = files.read(&top.join(".gitmodules")).unwrap_or_default();
+    let paths = text.lines().filter_map(|line| line.split_once('=')).filter(|(key, _)| key.trim() == "path");
+    paths.map(|(_, value)| top.join(value.trim().trim_matches('"'))).collect()
 }
 
 /// Where the settings are that all worktrees of the repository share.
 pub(in crate::ruling) fn common_directory(files: &dyn Files, directory: &Path) -> Option<PathBuf> {
-    directories(files, directory).map(|(_, common)| common)
+    let top = directory.ancestors().find(|folder| is_repository(files, folder))?;
+    Some(directories_of(files, top).1)
 }
 
 /// Git's own folder for this worktree, and the one that all worktrees share.
-fn directories(files: &dyn Files, directory: &Path) -> Option<(PathBuf, PathBuf)> {
-    let top = directory.ancestors().find(|folder| is_repository(files, folder))?;
+fn directories_of(files: &dyn Files, top: &Path) -> (PathBuf, PathBuf) {
     let git = git_directory(files, top);
     let common = files.read(&git.join("commondir")).map_or_else(|| git.clone(), |path| git.join(path.trim()));
-    Some((git, common))
+    (git, common)
 }
 
 fn is_repository(files: &dyn Files, folder: &Path) -> bool {
