@@ -37,7 +37,7 @@ async fn an_empty_file_is_filled() {
         [calls("write_file", json!({"file_path": "GEMINI.md", "content": FOUND})), says("Done.")],
         |launch| {
             write(&launch, "work/GEMINI.md", "\n");
-            launch.argument("--approval-mode").argument("auto_edit")
+            launch.argument("--approval-mode").argument("yolo")
         },
     )
     .await;

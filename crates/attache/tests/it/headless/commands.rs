@@ -80,12 +80,15 @@ async fn piped_text_is_no_command_when_words_follow() {
 
 #[tokio::test]
 async fn nobody_can_agree_so_what_needs_that_is_denied() {
-    let mut run = Run::offline(&["-p", "/memory add tabs"]);
-    let ended = run.end().await;
-    assert_eq!((ended.out.as_str(), ended.code), ("", Some(1)), "{}", ended.err);
-    assert!(ended.err.starts_with("[ERROR] Nothing was remembered: "), "{}", ended.err);
-    assert!(!run.file("GEMINI.md").exists());
-    let mut run = Run::offline(&["-p", "/memory add tabs", "--approval-mode", "auto_edit", "-o", "json"]);
+    // What later conversations are told decides what they do, so being free to edit is not enough.
+    for mode in ["default", "auto_edit"] {
+        let mut run = Run::offline(&["-p", "/memory add tabs", "--approval-mode", mode]);
+        let ended = run.end().await;
+        assert_eq!((ended.out.as_str(), ended.code), ("", Some(1)), "{}", ended.err);
+        assert!(ended.err.starts_with("[ERROR] Nothing was remembered: "), "{}", ended.err);
+        assert!(!run.file("GEMINI.md").exists());
+    }
+    let mut run = Run::offline(&["-p", "/memory add tabs", "--approval-mode", "yolo", "-o", "json"]);
     let document = run.end().await.json();
     assert_eq!(document["response"], "Remembered: tabs");
     assert_eq!(document["stats"]["models"], json!({}), "a command costs no tokens: {document:#}");
@@ -109,7 +112,7 @@ async fn a_prompt_that_lacks_what_is_denied_is_not_put() {
 async fn a_command_that_asks_the_model_prints_its_answer() {
     let write = calls("write_file", json!({"file_path": "GEMINI.md", "content": "Greets.\n"}));
     let model = ModelServer::playing([write, says("I wrote it down.")]);
-    let mut run = Run::with(&model, &["-p", "/init", "--approval-mode", "auto_edit"]);
+    let mut run = Run::with(&model, &["-p", "/init", "--approval-mode", "yolo"]);
     let ended = run.end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("I wrote it down.\n", Some(0)), "{}", ended.err);
     assert_eq!(fs::read_to_string(run.file("GEMINI.md")).unwrap(), "Greets.\n");

@@ -204,6 +204,7 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
     everywhere(Field("data.outcome"), "who watches sees what was answered"),
     everywhere(Field("rootCommands"), "the programs of a command are a list, too"),
     everywhere(Field("access"), "an approval says how far a command can reach"),
+    everywhere(Field("grants"), "what an answer for longer would allow is said in words"),
     everywhere(Field("request.checkpoint"), "arguments are as the model gave them"),
     everywhere(Field("args.file_path"), "arguments are as the model gave them"),
     everywhere(Field("diffStat"), "the diff says it"),
