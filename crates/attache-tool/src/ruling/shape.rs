@@ -42,26 +42,7 @@ const PLAIN: &[&str] = &[
 
 /// Subcommands that do their work on files and names of the workspace.
 const SUBCOMMANDS: &[(&str, &[&str])] = &[
-    (
-        "git",
-        &[
-            "add",
-            "apply",
-            "branch",
-            "checkout",
-            "cherry-pick",
-            "commit",
-            "merge",
-            "mv",
-            "rebase",
-            "reset",
-            "restore",
-            "revert",
-            "rm",
-            "switch",
-            "tag",
-        ],
-    ),
+    ("git", &["add", "apply", "commit", "mv", "rm"]),
     (
         "cargo",
         &[
@@ -89,8 +70,25 @@ const DEEPER: &[(&str, &[&str])] = &[
     ("yarn", &["run"]),
     ("bun", &["run"]),
 ];
-/// Subcommands that speak with others: the same options and the same arguments.
-const REMOTE: &[(&str, &[&str])] = &[("git", &["fetch", "pull", "push"])];
+/// Subcommands that speak with others, or that can throw work away: the same options and the same arguments.
+const FIXED: &[(&str, &[&str])] = &[(
+    "git",
+    &[
+        "branch",
+        "checkout",
+        "cherry-pick",
+        "fetch",
+        "merge",
+        "pull",
+        "push",
+        "rebase",
+        "reset",
+        "restore",
+        "revert",
+        "switch",
+        "tag",
+    ],
+)];
 
 /// The form to allow. None when nothing narrow enough can be said: a path outside, or a word that is not known.
 pub(super) fn shape_of(segment: &Segment, place: Place<'_>) -> Option<Shape> {
@@ -139,7 +137,7 @@ fn subcommand(program: &str, arguments: &[Word]) -> Option<(usize, bool)> {
     if listed(DEEPER) {
         return word(1).map(|_| (3, true)).or_else(|| arguments.get(1).is_none().then_some((2, false)));
     }
-    if listed(REMOTE) {
+    if listed(FIXED) {
         return Some((2, false));
     }
     listed(SUBCOMMANDS).then_some((2, true))

@@ -97,7 +97,7 @@ fn all_but_evil() -> Policy {
 #[track_caller]
 fn never_allowed(line: &str) {
     let policy = all_but_evil();
-    for mode in [Mode::Default, Mode::Yolo] {
+    for mode in [Mode::Default, Mode::Confined, Mode::Yolo] {
         let ruling = judge(&policy, line, mode);
         assert_ne!(ruling.decision, Decision::Allow, "{line:?} in {mode:?}: {}", ruling.why);
     }
@@ -212,7 +212,7 @@ proptest! {
 
     #[test]
     fn a_forbidden_command_never_runs_unseen(line in hidden()) {
-        for mode in [Mode::Default, Mode::Yolo] {
+        for mode in [Mode::Default, Mode::Confined, Mode::Yolo] {
             let ruling = judge(&all_but_evil(), &line, mode);
             prop_assert_ne!(ruling.decision, Decision::Allow, "{:?} in {:?}: {}", line, mode, ruling.why);
         }

@@ -128,6 +128,11 @@ fn always_allows_the_same_form_and_nothing_else() {
             &["cp c ../d", "cp c /etc/d", "cp -r c d", "cp x .env", "cp x .git/hooks/pre-commit"],
         ),
         ("mkdir -p src/a", &["mkdir -p src/b"], &["mkdir src/b", "mkdir -p -m 777 src/b"]),
+        (
+            "git checkout main",
+            &["git checkout main"],
+            &["git checkout .", "git checkout", "git checkout dev"],
+        ),
         ("make test", &["make test"], &["make", "make all", "make test X=1"]),
         (
             "cd src && cargo build | cat",

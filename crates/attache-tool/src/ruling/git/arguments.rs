@@ -19,6 +19,7 @@ pub(super) fn paths<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
                 behind |= matches!(table.operands, Operands::Behind(names) if is_one(long.split('=').next()?, names));
                 reader.long(long)?;
             }
+            "-l" if matches!(table.operands, Operands::Behind(_)) => behind = true,
             short if short.len() > 1 && short.starts_with('-') => reader.short(&short[1..])?,
             operand => {
                 operands = true;
@@ -47,12 +48,20 @@ impl<'a> Reader<'a, '_> {
         Some(first)
     }
 
+    /// The next word, as the value of an option. Should git see it otherwise after all, it must be neither an option nor a
+    /// path outside.
+    fn value(&mut self) -> Option<&'a str> {
+        let value = self.next().filter(|value| !value.starts_with('-'))?;
+        self.paths.push(value);
+        Some(value)
+    }
+
     fn long(&mut self, word: &'a str) -> Option<()> {
         let (name, value) = word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         let among = |lists: &[&str]| lists.iter().any(|names| is_one(name, names));
         let known = match value {
             None if among(self.table.long) || among(self.table.long_optional) => true,
-            None => among(self.table.long_valued) && self.next().is_some(),
+            None => among(self.table.long_valued) && self.value().is_some(),
             Some(_) => among(self.table.long_valued) || among(self.table.long_optional),
         };
         known.then_some(())
@@ -69,8 +78,8 @@ impl<'a> Reader<'a, '_> {
                 return Some(());
             }
             if self.table.short_valued.contains(letter) {
-                let value = if value.is_empty() { self.next()? } else { value };
-                // `-L 1,5:file` names a file.
+                let value = if value.is_empty() { self.value()? } else { value };
+                // `-L1,5:file` names a file.
                 self.paths.extend((letter == 'L').then_some(value));
                 return Some(());
             }
