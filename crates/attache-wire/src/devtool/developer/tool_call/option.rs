@@ -7,9 +7,6 @@ use serde::Serialize;
 
 use super::words;
 
-/// How many programs a description names.
-const MOST_PROGRAMS: usize = 5;
-
 #[derive(Debug, Serialize)]
 pub(super) struct ConfirmationOption<'a> {
     id: &'a str,
@@ -66,18 +63,12 @@ fn always(record: &CallRecord) -> (&'static str, Cow<'static, str>) {
             "Allow all edits",
             "Does this, and makes further edits of this conversation without asking.".into(),
         ),
-        Some(Shown::Exec { programs, .. }) => {
-            let named = match programs.len() {
-                0 => "the same programs".to_owned(),
-                1..=MOST_PROGRAMS => programs.join(", "),
-                _ => format!("{} and others", programs[..MOST_PROGRAMS].join(", ")),
-            };
-            let effect = format!(
-                "Does this, and runs {named} without asking for the rest of this conversation; a program that starts \
-                 others, only with this very command."
-            );
-            ("Always allow these programs", effect.into())
-        }
+        // The record says what "like this" means; one that was made before it did so does not.
+        Some(Shown::Exec { .. }) => (
+            "Always allow commands like this",
+            "Does this, and runs commands like this one without asking for the rest of this conversation."
+                .into(),
+        ),
         _ => {
             let tool = &record.call.name;
             let effect =
