@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use attache_tool::Workspace;
+use attache_tool::{Workspace, check_glob};
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use serde::Deserialize;
@@ -175,7 +175,7 @@ impl Ignoring {
 fn rules_in(folder: &Path, bytes: &[u8]) -> Option<Gitignore> {
     let text = String::from_utf8_lossy(bytes);
     let mut builder = GitignoreBuilder::new(folder);
-    for line in text.trim_start_matches('\u{FEFF}').lines() {
+    for line in text.trim_start_matches('\u{FEFF}').lines().filter(|line| check_glob(line).is_ok()) {
         let _ = builder.add_line(None, line);
     }
     builder.build().ok().filter(|rules| !rules.is_empty())

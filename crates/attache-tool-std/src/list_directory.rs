@@ -8,6 +8,7 @@ use std::path::Path;
 use async_trait::async_trait;
 use attache_tool::{
     ErrorKind, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec, Workspace,
+    check_glob,
 };
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rustix::fs::{AtFlags, Dir, FileType};
@@ -96,6 +97,8 @@ fn name_patterns(patterns: &[String]) -> Result<GlobSet, ToolError> {
     let mut set = GlobSetBuilder::new();
     let wrong = |error: globset::Error| ToolError::bad_input(format!("list_directory: \"ignore\": {error}"));
     for pattern in patterns {
+        check_glob(pattern)
+            .map_err(|why| ToolError::bad_input(format!("list_directory: \"ignore\": {why}")))?;
         set.add(GlobBuilder::new(pattern).literal_separator(true).build().map_err(wrong)?);
     }
     set.build().map_err(wrong)

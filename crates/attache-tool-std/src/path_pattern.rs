@@ -2,13 +2,14 @@
 
 use std::path::{Component, Path};
 
-use attache_tool::ToolError;
-use globset::{GlobBuilder, GlobMatcher};
+use attache_tool::{ToolError, check_glob};
+use globset::{GlobBuilder, GlobSet};
 
 /// `*` stays within a folder, `**` passes through any number, `{a,b}` is either.
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern {
-    matcher: GlobMatcher,
+    /// A set of one glob: building a set reports an error where a single matcher would panic.
+    matcher: GlobSet,
     /// A file may really be called like this, brackets and all.
     literal: String,
     /// The folders at its start that have no wildcard in them.
@@ -34,17 +35,19 @@ impl PathPattern {
         if Path::new(pattern).components().any(|part| part == Component::ParentDir) {
             return Err(wrong(format!("{pattern:?} contains \"..\"; patterns only look below their folder")));
         }
+        check_glob(pattern).map_err(wrong)?;
         let glob = GlobBuilder::new(pattern)
             .literal_separator(true)
             .backslash_escape(true)
             .case_insensitive(!case_sensitive)
             .build()
+            .and_then(|glob| GlobSet::builder().add(glob).build())
             .map_err(|error| wrong(error.to_string()))?;
         let parts: Vec<&str> = pattern.split('/').collect();
         let plain = |part: &&&str| !part.contains(['*', '?', '[', '{', '\\']);
         let folders = &parts[..parts.len() - 1];
         Ok(Self {
-            matcher: glob.compile_matcher(),
+            matcher: glob,
             literal: pattern.to_owned(),
             prefix: folders.iter().take_while(plain).map(|part| (*part).to_owned()).collect(),
             depth: (!pattern.contains("**") && !pattern.contains('{')).then_some(parts.len()),

@@ -6,6 +6,7 @@ mod read {
     mod grep_search;
     mod list_directory;
     mod mentions;
+    mod patterns;
     mod read_file;
     mod read_many_files;
     mod world;

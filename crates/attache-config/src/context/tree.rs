@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use attache_tool::check_glob;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
@@ -180,7 +181,11 @@ impl Ignoring {
 fn rules(folder: &Path, file: &Path) -> Option<Gitignore> {
     let read = reading::read(file, MOST_RULES_BYTES, None).ok()??;
     let mut builder = GitignoreBuilder::new(folder);
-    for line in String::from_utf8_lossy(&read.bytes).trim_start_matches('\u{FEFF}').lines() {
+    for line in String::from_utf8_lossy(&read.bytes)
+        .trim_start_matches('\u{FEFF}')
+        .lines()
+        .filter(|line| check_glob(line).is_ok())
+    {
         let _ = builder.add_line(None, line);
     }
     builder.build().ok().filter(|rules| !rules.is_empty())

@@ -103,6 +103,9 @@ impl Search {
     }
 }
 
+/// What a pattern may take in memory: `(a{1000}){1000}` is short and takes a hundred megabytes.
+const MAX_COMPILED_BYTES: usize = 10 << 20;
+
 /// Line ends may be `\r\n`: `$` is before both of them.
 fn matcher(
     member: &str,
@@ -115,6 +118,8 @@ fn matcher(
         .fixed_strings(fixed)
         .multi_line(true)
         .crlf(true)
+        .size_limit(MAX_COMPILED_BYTES)
+        .dfa_size_limit(MAX_COMPILED_BYTES)
         .build(pattern)
         .map_err(|error| {
             let hint = "matching is line by line, without look-around and back-references; set \"fixed_strings\" \

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use attache_tool::{ToolError, Workspace};
+use attache_tool::{ToolError, Workspace, check_glob};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use ignore::{DirEntry, WalkState};
 
@@ -128,6 +128,8 @@ fn excludes<'pattern>(patterns: impl Iterator<Item = &'pattern str>) -> Result<G
         |error: globset::Error| ToolError::bad_input(format!("read_many_files: \"exclude\": {error}"));
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
+        check_glob(pattern)
+            .map_err(|why| ToolError::bad_input(format!("read_many_files: \"exclude\": {why}")))?;
         // As in `.gitignore`, a name alone stands for it in any folder, and a folder for all in it.
         let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
         let pattern = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
