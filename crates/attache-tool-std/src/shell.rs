@@ -74,6 +74,7 @@ impl Shell {
             silence: self.options.inactivity_limit,
             total: self.options.total_limit,
             patience: None,
+            max_output_bytes: self.options.max_output_bytes,
         };
         let ending = attend(&mut started, &limits, &context.cancel, &mut ear).await;
         ear.transcript.finish();
@@ -93,7 +94,8 @@ impl Shell {
         let mut started = self.start(command, directory, access, context)?;
         let tree = started.leash.tree().clone();
         let entry = Arc::new(Entry::running(command, tree, &context.workspace.scratch));
-        let limits = Limits { patience: Some(patience), ..Limits::default() };
+        let max_output_bytes = self.options.max_output_bytes;
+        let limits = Limits { patience: Some(patience), max_output_bytes, ..Limits::default() };
         let ending = attend(&mut started, &limits, &context.cancel, &mut Scribe(entry.clone())).await;
         if ending != Ending::GoesOn {
             entry.finish(ending, &[]);
@@ -102,7 +104,7 @@ impl Shell {
         let text = entry.text();
         let text = last_characters(&text, self.options.longest_output);
         let output = went_to_background(&entry, text);
-        self.background.keep(started, entry);
+        self.background.keep(started, entry, Limits { max_output_bytes, ..Limits::default() });
         if !text.is_empty() {
             context.live.show(text);
         }

@@ -90,6 +90,7 @@ pub(crate) fn standard_tools(
     let shell = ShellOptions {
         terminal: keys.shell.interactive,
         inactivity_limit: keys.shell.inactivity_timeout,
+        max_output_bytes: keys.shell.max_output_bytes,
         longest_output: keys.truncate_output_threshold.unwrap_or(usize::MAX),
         ..ShellOptions::default()
     };

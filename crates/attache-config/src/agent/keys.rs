@@ -136,6 +136,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("tools.shell.enableInteractiveShell", Takes::Bool, "true"),
     key("tools.shell.inactivityTimeout", whole(0), "300"),
+    guarded("tools.shell.maxOutputMegabytes", whole(0), "256"),
     key("tools.truncateToolOutputThreshold", whole(-1), "40000"),
     key("useWriteTodos", Takes::Bool, "true"),
 ];
@@ -294,10 +295,9 @@ mod tests {
             assert!(serde_json::from_str::<serde_json::Value>(key.default).is_ok(), "{}", key.name);
             let lists = matches!(key.takes, Takes::Texts);
             assert!(key.merge != Merge::Together || lists, "{}: only lists go together", key.name);
-            assert_eq!(
-                key.name.starts_with("security."),
-                key.project == ProjectSay::Nothing && key.name != "policyPaths"
-            );
+            let not_projects = ["policyPaths", "tools.shell.maxOutputMegabytes"];
+            let guarded = key.name.starts_with("security.") || not_projects.contains(&key.name);
+            assert_eq!(guarded, key.project == ProjectSay::Nothing, "{}", key.name);
         }
         assert!(KEYS.is_sorted_by_key(|key| key.name));
     }

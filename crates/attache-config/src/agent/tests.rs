@@ -20,6 +20,7 @@ fn what_nobody_says_is_built_in() {
     assert_eq!((settings.general.max_attempts, settings.general.retry_fetch_errors), (10, true));
     assert_eq!(settings.tools.truncate_output_threshold, Some(40_000));
     assert_eq!(settings.tools.shell.inactivity_timeout, Some(Duration::from_secs(300)));
+    assert_eq!(settings.tools.shell.max_output_bytes, Some(256 << 20));
     assert!(settings.tools.shell.interactive && settings.tools.write_todos && settings.tools.core.is_none());
     assert_eq!(settings.context.file_names, ["GEMINI.md", "AGENTS.md"]);
     assert_eq!(settings.context.discovery_max_dirs, 200);

@@ -76,6 +76,8 @@ pub struct ShellKeys {
     pub interactive: bool,
     /// None: a silent command may be silent for ever.
     pub inactivity_timeout: Option<Duration>,
+    /// A command that writes more is ended. None: it may write for ever.
+    pub max_output_bytes: Option<u64>,
     pub background_completion: BackgroundCompletion,
 }
 
@@ -187,6 +189,7 @@ impl Reader<'_> {
     pub(crate) fn tools(&self) -> ToolKeys {
         let texts = |name: &str| self.resolved.texts(name).unwrap_or_default();
         let seconds = u64::try_from(self.resolved.whole("tools.shell.inactivityTimeout")).unwrap_or(0);
+        let megabytes = u64::try_from(self.resolved.whole("tools.shell.maxOutputMegabytes")).unwrap_or(0);
         let threshold = usize::try_from(self.resolved.whole("tools.truncateToolOutputThreshold"));
         ToolKeys {
             core: self.resolved.texts("tools.core"),
@@ -197,6 +200,7 @@ impl Reader<'_> {
             shell: ShellKeys {
                 interactive: self.resolved.bool("tools.shell.enableInteractiveShell"),
                 inactivity_timeout: (seconds > 0).then(|| Duration::from_secs(seconds)),
+                max_output_bytes: (megabytes > 0).then(|| megabytes << 20),
                 background_completion: match self
                     .resolved
                     .text("tools.shell.backgroundCompletionBehavior")

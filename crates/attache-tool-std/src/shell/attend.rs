@@ -1,4 +1,4 @@
-//! Listens to a command until it ends, is stopped, or takes too long.
+//! Listens to a command until it ends, is stopped, takes too long, or writes too much.
 
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -32,6 +32,8 @@ pub(super) struct Limits {
     pub(super) total: Option<Duration>,
     /// After this long it goes on by itself.
     pub(super) patience: Option<Duration>,
+    /// After it has written this many bytes it is ended.
+    pub(super) max_output_bytes: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub(super) enum Ending {
     Silent(Duration),
     /// Ended by us, for it took so long.
     TooLong(Duration),
+    /// Ended by us, for it wrote more than so many bytes.
+    TooMuchOutput(u64),
     /// Not ended: it goes on, and can be attended again.
     GoesOn,
     /// Nothing is known of how it ended.
@@ -59,7 +63,11 @@ pub(super) async fn attend(
     match ending {
         Ending::GoesOn => return ending,
         Ending::Exited(_) => {}
-        Ending::Cancelled | Ending::Silent(_) | Ending::TooLong(_) | Ending::Lost => {
+        Ending::Cancelled
+        | Ending::Silent(_)
+        | Ending::TooLong(_)
+        | Ending::TooMuchOutput(_)
+        | Ending::Lost => {
             started.leash.tree().end().await;
             // It has ended, and this only tells the kernel that we know; unless it could not be ended.
             let _ = timeout(LAST_WORDS, started.child.wait()).await;
@@ -80,6 +88,7 @@ async fn listen(
     let begun = Instant::now();
     let mut heard = begun;
     let mut open = true;
+    let mut written = 0_u64;
     loop {
         let limit = [
             limits.patience.map(|patience| (begun, patience, Ending::GoesOn)),
@@ -110,6 +119,10 @@ async fn listen(
                 open = count > 0;
                 heard = Instant::now();
                 listener.hear(&buffer[..count]);
+                written += count as u64;
+                if let Some(most) = limits.max_output_bytes.filter(|most| written > *most) {
+                    return Ending::TooMuchOutput(most);
+                }
                 // Hearing much takes a while, and others on this thread wait.
                 yield_now().await;
             }

@@ -61,7 +61,7 @@ impl BackgroundProcesses {
     }
 
     /// Attends to a running command from now on.
-    pub(super) fn keep(&self, mut started: Started, entry: Arc<Entry>) {
+    pub(super) fn keep(&self, mut started: Started, entry: Arc<Entry>, limits: Limits) {
         let stop = self.stop.clone();
         let listened = entry.clone();
         let mut kept = self.kept();
@@ -69,7 +69,7 @@ impl BackgroundProcesses {
         kept.remember(entry);
         kept.tasks.spawn(async move {
             let mut scribe = Scribe(listened.clone());
-            let ending = attend(&mut started, &Limits::default(), &stop, &mut scribe).await;
+            let ending = attend(&mut started, &limits, &stop, &mut scribe).await;
             let left = left_behind(&mut started).await;
             listened.finish(ending, &left);
         });

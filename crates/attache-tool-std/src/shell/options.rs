@@ -14,6 +14,9 @@ pub struct ShellOptions {
     /// A command that takes this long is ended, whatever it writes. None by default: builds may take hours, and one
     /// that hangs falls silent.
     pub total_limit: Option<Duration>,
+    /// A command that writes more bytes is ended. A quarter of a gigabyte is more than any build writes that a person
+    /// looks at, and `yes` reaches it within a second.
+    pub max_output_bytes: Option<u64>,
     /// Output of more characters is saved to a file, and the model is given its beginning and its end.
     pub longest_output: usize,
     /// The shortest time between two messages of live output.
@@ -26,6 +29,7 @@ impl Default for ShellOptions {
             terminal: true,
             inactivity_limit: Some(Duration::from_secs(300)),
             total_limit: None,
+            max_output_bytes: Some(256 << 20),
             longest_output: LONGEST_TEXT,
             live_interval: Duration::from_millis(250),
         }

@@ -45,6 +45,7 @@ pub(super) fn ended(ending: Ending) -> String {
         Ending::Cancelled => "cancelled".into(),
         Ending::Silent(limit) => format!("ended after {} without output", words(limit)),
         Ending::TooLong(limit) => format!("ended after {}", words(limit)),
+        Ending::TooMuchOutput(limit) => format!("ended after writing more than {}", size(limit)),
     }
 }
 
@@ -71,6 +72,10 @@ fn why_stopped(ending: Ending) -> Option<String> {
             "The command was ended because it took longer than {}; run what takes longer in the background.",
             words(limit)
         )),
+        Ending::TooMuchOutput(limit) => Some(format!(
+            "The command was ended because it wrote more than {}; let it write less, or write to a file.",
+            size(limit)
+        )),
         Ending::Exited(_) | Ending::GoesOn | Ending::Lost => None,
     }
 }
@@ -82,6 +87,14 @@ fn words(time: Duration) -> String {
         seconds if seconds.is_multiple_of(60) => format!("{} minutes", seconds / 60),
         1 => "1 second".into(),
         seconds => format!("{seconds} seconds"),
+    }
+}
+
+fn size(bytes: u64) -> String {
+    const MEGABYTE: u64 = 1 << 20;
+    match bytes {
+        bytes if bytes >= MEGABYTE && bytes.is_multiple_of(MEGABYTE) => format!("{} MB", bytes / MEGABYTE),
+        bytes => format!("{bytes} bytes"),
     }
 }
 

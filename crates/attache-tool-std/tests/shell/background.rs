@@ -29,6 +29,16 @@ async fn read(world: &World, input: Value) -> Result<String, ToolError> {
     use_tool(world, ReadBackgroundOutput::new(world.background.clone()), input).await
 }
 
+#[tokio::test]
+async fn a_command_in_the_background_that_writes_too_much_is_ended() {
+    let mut world = World::new();
+    world.options.max_output_bytes = Some(1 << 20);
+    let told = start(&world, "echo begun; until test -e go; do sleep 0.01; done; yes", 0).await;
+    std::fs::write(world.root().join("go"), "").unwrap();
+    eventually(&world, json!({ "pid": pid(&told) }), "ended after writing more than 1 MB").await;
+    assert!(world.processes().is_empty());
+}
+
 /// Looks again until it is so.
 async fn eventually(world: &World, input: Value, part: &str) -> String {
     let begun = Instant::now();

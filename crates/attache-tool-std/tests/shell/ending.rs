@@ -119,6 +119,20 @@ async fn a_command_that_takes_too_long_is_ended_whatever_it_says() {
 }
 
 #[tokio::test]
+async fn a_command_that_writes_too_much_is_ended_and_the_report_says_so() {
+    for mut world in [World::new(), World::on_terminal()] {
+        world.options.max_output_bytes = Some(1 << 20);
+        for command in ["yes", "seq 1 99999999999", "cat /dev/zero"] {
+            let told = world.run(command).await;
+            assert!(told.starts_with("The command was ended because it wrote more than 1 MB"), "{told:.200}");
+            assert!(world.processes().is_empty());
+        }
+        world.options.max_output_bytes = None;
+        assert!(world.run("seq 1 200000").await.starts_with("Output: "));
+    }
+}
+
+#[tokio::test]
 async fn what_a_command_leaves_running_is_named_and_ends_with_its_owner() {
     let world = World::new();
     let begun = Instant::now();
