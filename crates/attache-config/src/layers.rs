@@ -310,6 +310,13 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
     in_range("limits.header_bytes", settings.limits.header_bytes, 8192..=1 << 20)?;
     in_range("limits.json_depth", settings.limits.json_depth, 8..=120)?;
     in_range("limits.connections", settings.limits.connections, 1..=1_000_000)?;
+    for (name, value) in [
+        ("limits.connections_per_address", settings.limits.connections_per_address),
+        ("limits.streams_per_address", settings.limits.streams_per_address),
+        ("limits.streams_per_caller", settings.limits.streams_per_caller),
+    ] {
+        in_range(name, value, 1..=1_000_000)?;
+    }
     let streams = settings.limits.streams_per_connection as usize;
     in_range("limits.streams_per_connection", streams, 1..=100_000)?;
     if let Some(workers) = settings.worker_threads {

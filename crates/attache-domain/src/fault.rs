@@ -85,6 +85,12 @@ pub enum Fault {
     /// Nothing is wrong with the request, and later it can be served.
     #[error("the server is receiving as many large bodies as it has room for; try again in a moment")]
     Overloaded,
+    /// The server is at a limit that all callers share; later it can serve the request.
+    #[error("{what}; try again in a moment")]
+    Busy { what: &'static str },
+    /// This caller is at a limit of its own; it can go on when it ends some of what it has open.
+    #[error("{what}")]
+    LimitReached { what: String },
 }
 
 impl Fault {

@@ -11,11 +11,13 @@ use http::Method;
 use http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
+use crate::admission::Origin;
 use crate::arriving::Arriving;
 use crate::auth::{Caller, Gate};
 use crate::card::CardDocuments;
 use crate::http::Response;
 use crate::metrics::Metrics;
+use crate::open_calls::OpenCalls;
 use crate::{ServerOptions, card, framing, gemini_routes, grpc, health, jsonrpc, metrics, rest};
 
 pub(crate) struct App {
@@ -25,6 +27,7 @@ pub(crate) struct App {
     pub(crate) cards: CardDocuments,
     pub(crate) grpc_cards: grpc::Cards,
     pub(crate) metrics: Metrics,
+    pub(crate) open_calls: OpenCalls,
     pub(crate) started: Instant,
     /// Ends the open streams.
     pub(crate) stop: CancellationToken,
@@ -42,6 +45,7 @@ impl App {
             cards: CardDocuments::new(&options),
             grpc_cards: grpc::Cards::default(),
             metrics: Metrics::new(),
+            open_calls: OpenCalls::new(&options.limits),
             started: Instant::now(),
             stop,
             requests: AtomicU64::new(1),
@@ -62,6 +66,7 @@ pub(crate) struct Admitted {
     pub(crate) number: u64,
     /// The client is on this machine, as far as the connection and the request tell.
     pub(crate) is_local: bool,
+    pub(crate) origin: Origin,
 }
 
 /// Few paths, and the busiest first: a comparison or two is all the routing there is.

@@ -197,6 +197,7 @@ fn is_port(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admission::Origin;
 
     fn gate() -> Gate {
         Gate { token: None, local_user: None, hosts: Vec::new(), origins: Vec::new(), any_host: false }
@@ -265,7 +266,7 @@ mod tests {
 
     #[test]
     fn without_a_token_only_the_local_user_is_let_in_and_with_one_only_the_token_counts() {
-        let local = Peer { is_loopback: true, is_local_user: true };
+        let local = Peer { is_loopback: true, is_local_user: true, origin: Origin::LOOPBACK };
         let other = Peer { is_local_user: false, ..local };
         let headers = |token: Option<&str>| -> HeaderMap {
             let value =
@@ -324,8 +325,8 @@ mod tests {
             }
             request.body(()).unwrap().into_parts().0
         };
-        let here = Peer { is_loopback: true, is_local_user: false };
-        let elsewhere = Peer::default();
+        let here = Peer { is_loopback: true, is_local_user: false, origin: Origin::LOOPBACK };
+        let elsewhere = Peer { is_loopback: false, is_local_user: false, origin: Origin::LOOPBACK };
         assert!(is_local(here, &head("localhost:41242", None)));
         assert!(is_local(here, &head("[::1]:41242", Some("user-agent"))));
         assert!(!is_local(elsewhere, &head("localhost:41242", None)));

@@ -7,10 +7,13 @@ use http::request::Parts;
 
 use crate::framing::{self, Framing};
 use crate::http::Response;
+use crate::open_calls::OpenCall;
 
 pub(crate) struct Executed {
     /// None: nothing was started.
     pub(crate) started: Option<Started>,
+    /// Counts the stream of its events, if there is one.
+    pub(crate) open_call: Option<OpenCall>,
     pub(crate) response: ExecutionResponse,
 }
 
@@ -21,11 +24,12 @@ pub(crate) struct ExecutionResponse {
 }
 
 impl Executed {
-    pub(crate) fn new(execution: Execution) -> Self {
+    pub(crate) fn new(execution: Execution, open_call: Option<OpenCall>) -> Self {
         match execution {
             Execution::Refused(why) => {
                 let (status, message) = (ExecutionStatus::FailedToStart, why.to_string());
-                Self { started: None, response: ExecutionResponse { task: String::new(), status, message } }
+                let response = ExecutionResponse { task: String::new(), status, message };
+                Self { started: None, open_call: None, response }
             }
             Execution::Begun { started, standing } => {
                 let task = started.view.task.to_string();
@@ -44,7 +48,7 @@ impl Executed {
                     }
                 };
                 let response = ExecutionResponse { task, status, message: message.to_owned() };
-                Self { started: Some(started), response }
+                Self { started: Some(started), open_call, response }
             }
         }
     }

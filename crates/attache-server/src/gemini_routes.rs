@@ -13,11 +13,13 @@ use http::request::Parts;
 use http::{HeaderValue, Method, header};
 use serde_json::{Value, json as object};
 
+use crate::admission::Admission;
 use crate::app::{Admitted, App};
 use crate::arriving::Arriving;
 use crate::body;
 use crate::framing::{Framing, advised, json as answer};
 use crate::http::Response;
+use crate::open_calls::Purpose;
 use crate::operate::{First, Opened, shape};
 use crate::speech::Speech;
 use crate::sse::EventStream;
@@ -66,6 +68,9 @@ pub(crate) async fn handle(
     }
     let scope = Scope::new(String::new(), admitted.caller.owner);
     let served = match route {
+        Route::Create | Route::Execute if admitted.origin.admission == Admission::Reserve => {
+            Err(Fault::Busy { what: "all connections are taken" })
+        }
         Route::Create => match body::read(&head.headers, body, &app.options.limits).await {
             Ok(bytes) => create(app, &scope, &bytes, admitted).await,
             Err(fault) => Err(fault),
@@ -74,7 +79,7 @@ pub(crate) async fn handle(
         Route::Metadata(task) => metadata(app, &scope, task).await,
         Route::Commands => commands(app, &scope).await,
         Route::Execute => match body::read(&head.headers, body, &app.options.limits).await {
-            Ok(bytes) => execute_command(app, &scope, &bytes).await,
+            Ok(bytes) => execute_command(app, &scope, admitted, &bytes).await,
             Err(fault) => Err(fault),
         },
     };
@@ -128,7 +133,12 @@ async fn commands(app: &App, scope: &Scope) -> Result<Response, Fault> {
     Ok(well(&routes::command_list(&specs)))
 }
 
-async fn execute_command(app: &Arc<App>, scope: &Scope, bytes: &[u8]) -> Result<Response, Fault> {
+async fn execute_command(
+    app: &Arc<App>,
+    scope: &Scope,
+    admitted: Admitted,
+    bytes: &[u8],
+) -> Result<Response, Fault> {
     let body = json::parse(bytes, app.options.limits.json_depth)?;
     let mut send = match routes::read_execute(&body) {
         Ok(send) => send,
@@ -137,6 +147,7 @@ async fn execute_command(app: &Arc<App>, scope: &Scope, bytes: &[u8]) -> Result<
     // What the model works on is worth watching, and may go on; the rest is over at once.
     let asks_model = send.message.command.as_ref().and_then(|call| call.path.first()) == Some(&"init".into());
     send.manner.ending = asks_model.then(|| Profile::Gemini.ending());
+    let open_call = app.open_calls.take(admitted.caller, admitted.origin, Purpose::Any)?;
     let started = match app.session.execute(scope, send).await? {
         Execution::Refused(CommandRefusal::Unknown(why)) => {
             return Ok(refused(404, &format!("Command not found: {why}")));
@@ -150,7 +161,8 @@ async fn execute_command(app: &Arc<App>, scope: &Scope, bytes: &[u8]) -> Result<
         let id = RequestId::Text(started.view.task.to_string());
         let framing = Framing::JsonRpc { version: Version::V0_3, id };
         let shape = shape(None, Profile::Gemini);
-        let opened = Opened { subscription: app.session.follow(started), shape, first: First::Task };
+        let (open_call, subscription) = (Some(open_call), app.session.follow(started));
+        let opened = Opened { open_call, subscription, shape, first: First::Task };
         let speech = Speech { language: Dialect::V0_3Rpc, epoch: None };
         return Ok(EventStream::new(app, framing, speech, opened).into_response());
     }
@@ -180,7 +192,10 @@ fn failed(fault: &Fault) -> Response {
         }
         Fault::BodyTooLarge { .. } => refused(413, &fault.to_string()),
         Fault::MediaTypeNotAccepted { .. } => refused(415, &fault.to_string()),
-        Fault::Unavailable | Fault::Overloaded => advised(refused(503, &fault.to_string()), fault),
+        Fault::Unavailable | Fault::Overloaded | Fault::Busy { .. } => {
+            advised(refused(503, &fault.to_string()), fault)
+        }
+        Fault::LimitReached { .. } => advised(refused(429, &fault.to_string()), fault),
         _ => refused(500, &fault.to_string()),
     }
 }

@@ -71,8 +71,19 @@ pub(crate) async fn handle(
     let answering = async {
         match head.uri.path() {
             health::CHECK => health::check(app, head, body).await,
-            health::WATCH => health::watch(app, head, body, deadline).await,
-            reflection::V1 | reflection::V1_ALPHA => reflection::serve(app, body, deadline),
+            health::WATCH | reflection::V1 | reflection::V1_ALPHA => {
+                let open_call = match app.open_calls.take_stream(admitted) {
+                    Ok(open_call) => open_call,
+                    Err(fault) => {
+                        app.metrics.stream_refused();
+                        return refuse(head.uri.path(), &fault);
+                    }
+                };
+                match head.uri.path() {
+                    health::WATCH => health::watch(app, head, body, deadline, open_call).await,
+                    _ => reflection::serve(app, body, deadline, open_call),
+                }
+            }
             _ => call(app, head, body, admitted, deadline).await,
         }
     };

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 
+use crate::admission::Admission;
 use crate::app::{Admitted, App, dispatch};
 use crate::arriving::{Arriving, Rest};
 use crate::auth::Caller;
@@ -27,7 +28,8 @@ pub(crate) async fn answer(app: Arc<App>, peer: Peer, request: Request) -> (Resp
         Err(fault) => refuse(&head, &fault),
         Ok(_) if head.method == Method::OPTIONS => no_content(),
         Ok(caller) => {
-            let admitted = Admitted { caller, number, is_local: auth::is_local(peer, &head) };
+            let is_local = auth::is_local(peer, &head);
+            let admitted = Admitted { caller, number, is_local, origin: peer.origin };
             dispatch(&app, &head, &mut body, admitted).await
         }
     };
@@ -54,6 +56,13 @@ fn check(app: &App, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
     let is_public = path == "/health" || path.starts_with("/.well-known/");
     if head.method == Method::OPTIONS || is_public || (grpc::is_for(head) && grpc::is_public(path)) {
         return Ok(Caller::NOBODY);
+    }
+    if peer.origin.admission == Admission::OverLimit {
+        let limit = app.options.limits.connections_per_address;
+        let what = format!(
+            "this address has {limit} connections, which is the most it may have; close some of them"
+        );
+        return Err(Fault::LimitReached { what });
     }
     app.gate.authenticate(peer, &head.headers)
 }

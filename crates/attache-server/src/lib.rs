@@ -4,12 +4,14 @@
 //! decided behind `attache-session`, how things are spelled in `attache-wire`. Holds nothing but connections.
 
 mod activation;
+mod admission;
 mod app;
 mod arriving;
 mod auth;
 mod body;
 mod card;
 mod cors;
+mod counts;
 mod courier;
 mod execute;
 mod framing;
@@ -23,6 +25,7 @@ mod http;
 mod jsonrpc;
 mod listen;
 mod metrics;
+mod open_calls;
 mod operate;
 mod options;
 mod peer;

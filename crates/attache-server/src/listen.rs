@@ -6,6 +6,7 @@ mod answer;
 pub(crate) mod frames;
 pub(crate) mod heads;
 mod linger;
+mod places;
 mod socket;
 mod vigil;
 
@@ -16,20 +17,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_session::SessionService;
+use http::{HeaderValue, header};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::admission::Admission;
 use crate::app::App;
 use crate::arriving::Rest;
 use crate::http::Request;
 use crate::peer::Peer;
 use crate::{Limits, ServerOptions, guard};
 use answer::{Answer, Sharing};
+use places::{Place, Places};
 use socket::Socket;
 use vigil::{Patience, Tired, Vigil};
 
@@ -90,7 +93,7 @@ impl Server {
         let builder = connection_builder(&limits);
         let patience = Patience::of(&limits);
         let connections = TaskTracker::new();
-        let places = Arc::new(Semaphore::new(limits.connections));
+        let places = Places::new(&limits);
         loop {
             let accepted = tokio::select! {
                 biased;
@@ -98,8 +101,14 @@ impl Server {
                 accepted = accept(&self.listener, &places) => accepted,
             };
             let Some((stream, place)) = accepted else { continue };
+            let patience = match place.origin.admission {
+                Admission::Open => patience,
+                Admission::Reserve | Admission::OverLimit => patience.brief(),
+            };
             let vigil = Vigil::new(patience);
-            let peer = Peer::of(&stream, app.gate.local_user());
+            places.watch(&place, &vigil);
+            app.metrics.connected(place.origin.admission);
+            let peer = Peer::of(&stream, app.gate.local_user(), place.origin);
             let socket = TokioIo::new(Socket::new(stream, vigil.clone()));
             let service = {
                 let (app, vigil) = (app.clone(), vigil.clone());
@@ -116,6 +125,7 @@ impl Server {
                         connection.as_mut().graceful_shutdown();
                         connection.await
                     }
+                    () = place.end.cancelled() => return,
                     tired = vigil.ends() => {
                         tracing::debug!(?tired, "a connection is closed");
                         if tired == Tired::Stalled {
@@ -157,7 +167,11 @@ async fn watched(
         http::Version::HTTP_2 => Sharing::Shared,
         _ => Sharing::Alone,
     };
-    let (response, rest) = guard::answer(app, peer, request).await;
+    let (mut response, rest) = guard::answer(app, peer, request).await;
+    // Others wait for the place. Connections of HTTP/2 are ended by their short patience.
+    if peer.origin.admission != Admission::Open && sharing == Sharing::Alone {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     if rest == Rest::StillComing {
         vigil.leaves_request_unread();
     }
@@ -188,19 +202,16 @@ fn connection_builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// One connection, or `None` when that one failed. Beyond the limit, clients wait in the system's queue.
-async fn accept(
-    listener: &TcpListener,
-    places: &Arc<Semaphore>,
-) -> Option<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let place = places.clone().acquire_owned().await.ok()?;
+/// One connection, or `None` when that one failed or was refused. Beyond the limit, clients wait in the system's queue.
+async fn accept(listener: &TcpListener, places: &Places) -> Option<(TcpStream, Place)> {
+    let room = places.room().await;
     match listener.accept().await {
-        Ok((stream, _)) => {
+        Ok((stream, peer)) => {
             // Small frames must leave at once: without this a second one waits 40 ms for the first's receipt.
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "a connection cannot be made prompt");
             }
-            Some((stream, place))
+            places.place(room, peer.ip()).map(|place| (stream, place))
         }
         Err(error) => {
             tracing::warn!(%error, "a connection could not be accepted");

@@ -8,6 +8,7 @@ use attache_domain::{Fault, OperationKind, TaskState};
 use attache_wire::Version;
 use http::{HeaderValue, header};
 
+use crate::admission::Admission;
 use crate::app::App;
 use crate::framing::BindingName;
 use crate::http::{Body, Response};
@@ -20,6 +21,9 @@ pub(crate) struct Metrics {
     /// One counter for every kind of call there can be, so that counting is one addition.
     calls: [AtomicU64; CALLS],
     streams: Arc<AtomicU64>,
+    /// By how they were admitted.
+    connections: [AtomicU64; 3],
+    streams_refused: AtomicU64,
 }
 
 /// Counts a stream for as long as it is held.
@@ -33,7 +37,12 @@ impl Drop for OpenStream {
 
 impl Metrics {
     pub(crate) fn new() -> Self {
-        Self { calls: std::array::from_fn(|_| AtomicU64::new(0)), streams: Arc::default() }
+        Self {
+            calls: std::array::from_fn(|_| AtomicU64::new(0)),
+            streams: Arc::default(),
+            connections: Default::default(),
+            streams_refused: AtomicU64::default(),
+        }
     }
 
     pub(crate) fn called(
@@ -49,6 +58,23 @@ impl Metrics {
     pub(crate) fn open_stream(&self) -> OpenStream {
         self.streams.fetch_add(1, Ordering::Relaxed);
         OpenStream(self.streams.clone())
+    }
+
+    pub(crate) fn connected(&self, admission: Admission) {
+        self.connections[admission as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stream_refused(&self) {
+        self.streams_refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn write_connections(&self, text: &mut Text) {
+        text.name("connections", "counter", "Connections accepted, by how much of the server they may use");
+        for (count, admission) in self.connections.iter().zip(["open", "reserve", "over_limit"]) {
+            text.labelled("connections_total", &[("admission", admission)], count.load(Ordering::Relaxed));
+        }
+        let help = "Streams and waiting calls refused because of a limit";
+        text.single("streams_refused", "counter", help, self.streams_refused.load(Ordering::Relaxed));
     }
 
     fn write_calls(&self, text: &mut Text) {
@@ -87,6 +113,7 @@ pub(crate) fn serve(app: &App) -> Response {
         "Event streams being read",
         app.metrics.streams.load(Ordering::Relaxed),
     );
+    app.metrics.write_connections(&mut text);
     write_session(app, &mut text);
     text.0.push_str("# EOF\n");
     let mut response = Response::new(Body::from(text.0));

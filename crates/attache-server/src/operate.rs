@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CommandSpec, Cursor, Fault, KeptPushConfig, Message, Operation, OperationKind, PushConfigCall,
-    PushConfigPage, Scope, TaskId, TaskView, WhenLost,
+    CommandSpec, Cursor, Fault, GetTask, KeptPushConfig, Message, Operation, OperationKind, PushConfigCall,
+    PushConfigPage, Scope, TaskId, TaskState, TaskView, WhenLost,
 };
 use attache_session::{Reply, Seen, Subscription, WhenFinished};
 use attache_wire::devtool::Profile;
@@ -13,9 +13,11 @@ use attache_wire::{Decoded, Version, replay};
 use http::HeaderMap;
 
 use crate::activation::Activation;
+use crate::admission::Admission;
 use crate::app::{Admitted, App};
 use crate::execute::Executed;
 use crate::framing::BindingName;
+use crate::open_calls::{OpenCall, Purpose};
 
 /// A request whose operation is known and whose parameters are not yet read.
 pub(crate) struct Asked<'a> {
@@ -61,6 +63,8 @@ pub(crate) enum Outcome {
 
 /// A stream, not yet begun.
 pub(crate) struct Opened {
+    /// Counts the stream while it is open.
+    pub(crate) open_call: Option<OpenCall>,
     pub(crate) subscription: Subscription,
     pub(crate) shape: TaskShape,
     pub(crate) first: First,
@@ -113,6 +117,7 @@ async fn act(
     let replays = activation.is_active(replay::URI);
     let scope = &Scope::new(tenant.unwrap_or_default(), admitted.caller.owner);
     let session = &app.session;
+    let open_call = open_call(app, scope, admitted, &operation).await?;
     // What ties a request's number to the task that other lines of the log name.
     let done =
         |task: &TaskId| tracing::debug!(request = admitted.number, operation = kind.name(), %task, "done");
@@ -172,7 +177,7 @@ async fn act(
                 (false, true) => First::Events,
                 (false, false) => First::Task,
             };
-            Outcome::Stream(Opened { subscription, shape, first })
+            Outcome::Stream(Opened { open_call, subscription, shape, first })
         }
         Operation::Subscribe(mut subscribe) => {
             subscribe.after = cursor(headers)?.or(subscribe.after);
@@ -186,12 +191,13 @@ async fn act(
             let subscription = session.subscribe(scope, &subscribe, when_finished).await?;
             done(&subscription.view.task);
             let shape = shape(None, activation.profile_for(&subscription.view));
-            Outcome::Stream(Opened { subscription, shape, first: First::Task })
+            Outcome::Stream(Opened { open_call, subscription, shape, first: First::Task })
         }
         Operation::Commands(list) => Outcome::Commands(session.commands(scope, list).await?),
         Operation::Execute(send) => {
             let execution = session.execute(scope, activation.adopt(send)).await?;
-            Outcome::Executed { executed: Executed::new(execution), profile: activation.profile() }
+            let executed = Executed::new(execution, open_call);
+            Outcome::Executed { executed, profile: activation.profile() }
         }
         Operation::PushConfig(call) => match call {
             PushConfigCall::Create { task, wish } => {
@@ -209,6 +215,44 @@ async fn act(
         Operation::ExtendedCard if app.cards.has_extended() => Outcome::ExtendedCard,
         Operation::ExtendedCard => return Err(Fault::ExtendedCardNotConfigured),
     })
+}
+
+/// Counts what stays open while it waits: streams, and sends that wait for their task. Refuses it when the caller is at its
+/// limit, and when the connection is one of the reserve; but not an answer that a task waits for.
+async fn open_call(
+    app: &App,
+    scope: &Scope,
+    admitted: Admitted,
+    operation: &Operation,
+) -> Result<Option<OpenCall>, Fault> {
+    let continued = match operation {
+        Operation::Send(send) | Operation::Stream(send) | Operation::Execute(send) => {
+            send.message.task.clone()
+        }
+        Operation::Subscribe(_) => None,
+        _ => return Ok(None),
+    };
+    let in_reserve = admitted.origin.admission == Admission::Reserve;
+    let at_once = matches!(operation, Operation::Send(send) if send.configuration.return_immediately);
+    let refused = if in_reserve {
+        let what = "all connections are taken, and this one only serves health checks, cancels and answers to approvals";
+        Fault::Busy { what }
+    } else if at_once {
+        return Ok(None);
+    } else {
+        match app.open_calls.take(admitted.caller, admitted.origin, Purpose::Any) {
+            Ok(open_call) => return Ok(Some(open_call)),
+            Err(refused) => refused,
+        }
+    };
+    if let Some(task) = continued
+        && let Ok(seen) = app.session.get(scope, &GetTask { task, history_length: None, at: None }).await
+        && matches!(seen.view.progress.state, TaskState::InputRequired | TaskState::AuthRequired)
+    {
+        return app.open_calls.take(admitted.caller, admitted.origin, Purpose::Answer).map(Some);
+    }
+    app.metrics.stream_refused();
+    Err(refused)
 }
 
 /// When tenants are listed, there are no others.

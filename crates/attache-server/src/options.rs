@@ -59,7 +59,14 @@ pub struct Limits {
     pub header_bytes: usize,
     /// Levels of nesting in a JSON body.
     pub json_depth: usize,
+    /// A few of them are kept in reserve for health checks, cancels and answers to approvals.
     pub connections: usize,
+    /// Of one address; those of this machine are not counted.
+    pub connections_per_address: usize,
+    /// Streams and sends that wait, of one caller; at most three quarters of the connections.
+    pub streams_per_caller: usize,
+    /// The same of one address; those of this machine are not counted.
+    pub streams_per_address: usize,
     /// Calls under way at once on one HTTP/2 connection.
     pub streams_per_connection: u32,
     /// A client that takes longer to send its headers, or its body, is cut off.
@@ -92,6 +99,9 @@ impl Default for Limits {
             header_bytes: 64 << 10,
             json_depth: 64,
             connections: 16_384,
+            connections_per_address: 1024,
+            streams_per_caller: 12_288,
+            streams_per_address: 1024,
             streams_per_connection: 256,
             header_timeout: Duration::from_secs(20),
             body_timeout: Duration::from_secs(60),

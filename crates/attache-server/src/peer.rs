@@ -8,22 +8,28 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use tokio::net::TcpStream;
 
+use crate::admission::Origin;
+
 /// What the kernel says for a user that its namespace does not map: many users, so never the same one.
 const UNMAPPED_USER: u32 = 65534;
 
 /// What is known about the client of one connection.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Peer {
     /// The connection comes from a loopback address.
     pub(crate) is_loopback: bool,
     /// The client's process runs as the user that the server serves without a token.
     pub(crate) is_local_user: bool,
+    /// Where the connection comes from, and how much of the server it may use.
+    pub(crate) origin: Origin,
 }
 
 impl Peer {
     /// Looks at the client of `stream`. Without `local_user` no user is looked up.
-    pub(crate) fn of(stream: &TcpStream, local_user: Option<u32>) -> Self {
-        let Ok(address) = stream.peer_addr() else { return Self::default() };
+    pub(crate) fn of(stream: &TcpStream, local_user: Option<u32>, origin: Origin) -> Self {
+        let Ok(address) = stream.peer_addr() else {
+            return Self { is_loopback: false, is_local_user: false, origin };
+        };
         let is_loopback = address.ip().to_canonical().is_loopback();
         let is_local_user = local_user.is_some_and(|local| match user_of(stream, address) {
             Ok(user) => is_same_user(user, local),
@@ -32,7 +38,7 @@ impl Peer {
                 false
             }
         });
-        Self { is_loopback, is_local_user }
+        Self { is_loopback, is_local_user, origin }
     }
 }
 
@@ -68,6 +74,8 @@ mod tests {
 
     use super::*;
 
+    const ORIGIN: Origin = Origin::LOOPBACK;
+
     /// A connection by which an IPv4 listener may also be reached as an IPv6 address.
     async fn connected(listening_on: IpAddr, dialled: IpAddr) -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind((listening_on, 0)).await.unwrap();
@@ -90,11 +98,11 @@ mod tests {
         {
             let (server, client) = connected(listening_on, dialled).await;
             assert_eq!(user_of(&server, client.local_addr().unwrap()).unwrap(), own_user(), "{dialled}");
-            let peer = Peer::of(&server, Some(own_user()));
+            let peer = Peer::of(&server, Some(own_user()), ORIGIN);
             assert_eq!(peer.is_local_user, own_user() != UNMAPPED_USER, "{dialled}");
             assert!(peer.is_loopback, "{dialled}");
-            assert!(!Peer::of(&server, Some(own_user() + 1)).is_local_user, "another user");
-            assert!(!Peer::of(&server, None).is_local_user, "no user is served without a token");
+            assert!(!Peer::of(&server, Some(own_user() + 1), ORIGIN).is_local_user, "another user");
+            assert!(!Peer::of(&server, None, ORIGIN).is_local_user, "no user is served without a token");
         }
     }
 
@@ -140,7 +148,7 @@ mod tests {
         let mut times: Vec<_> = (0..2000)
             .map(|_| {
                 let began = Instant::now();
-                std::hint::black_box(Peer::of(&server, Some(own_user())));
+                std::hint::black_box(Peer::of(&server, Some(own_user()), ORIGIN));
                 began.elapsed()
             })
             .collect();

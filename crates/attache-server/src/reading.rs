@@ -14,6 +14,7 @@ use attache_wire::encode::TaskShape;
 
 use crate::app::App;
 use crate::metrics::OpenStream;
+use crate::open_calls::OpenCall;
 use crate::operate::{First, Opened};
 use crate::speech::{Language, Speech};
 
@@ -45,11 +46,12 @@ pub(crate) struct Reading<L> {
     gap: Option<Gap>,
     entries: Vec<Arc<Entry>>,
     _open: OpenStream,
+    _open_call: Option<OpenCall>,
 }
 
 impl<L: Language> Reading<L> {
     pub(crate) fn new(app: &App, speech: Speech<L>, opened: Opened) -> Self {
-        let Opened { subscription: Subscription { view, follower, gap }, shape, first } = opened;
+        let Opened { open_call, subscription: Subscription { view, follower, gap }, shape, first } = opened;
         let shows_task = match first {
             First::Task => true,
             First::Events => follower.is_none(),
@@ -66,6 +68,7 @@ impl<L: Language> Reading<L> {
             gap,
             entries: Vec::new(),
             _open: app.metrics.open_stream(),
+            _open_call: open_call,
         }
     }
 

@@ -94,7 +94,8 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         Fault::TenantNotFound { .. } => (-32602, 404, "NOT_FOUND", "TENANT_NOT_FOUND", "InvalidParamsError"),
         Fault::Internal => (-32603, 500, "INTERNAL", "INTERNAL_ERROR", "InternalError"),
         Fault::Unavailable => (-32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
-        Fault::Overloaded => (-32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
+        Fault::Overloaded | Fault::Busy { .. } => (-32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
+        Fault::LimitReached { .. } => (-32603, 429, "RESOURCE_EXHAUSTED", "LIMIT_REACHED", "InternalError"),
         Fault::Unauthenticated | Fault::TokenNeeded => {
             (-32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError")
         }
@@ -156,13 +157,16 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         | Fault::BadHead { .. }
         | Fault::Forbidden { .. }
         | Fault::Unavailable
-        | Fault::Overloaded => Vec::new(),
+        | Fault::Overloaded
+        | Fault::Busy { .. }
+        | Fault::LimitReached { .. } => Vec::new(),
     }
 }
 
-/// How long to wait before trying again, where that may help: bodies come and go within seconds.
+/// How long to wait before trying again, where that may help: bodies and connections come and go within seconds.
 pub fn retry_after(fault: &Fault) -> Option<Duration> {
-    (*fault == Fault::Overloaded).then_some(Duration::from_secs(2))
+    matches!(fault, Fault::Overloaded | Fault::Busy { .. } | Fault::LimitReached { .. })
+        .then_some(Duration::from_secs(2))
 }
 
 /// The error details of 1.0: an `ErrorInfo`, a `BadRequest` when members were wrong, and a `RetryInfo` when trying again

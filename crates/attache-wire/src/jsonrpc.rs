@@ -156,7 +156,9 @@ pub fn http_status(fault: &Fault) -> u16 {
         | Fault::BodyTooLarge { .. }
         | Fault::MediaTypeNotAccepted { .. }
         | Fault::Unavailable
-        | Fault::Overloaded => fault::names(fault).http_status,
+        | Fault::Overloaded
+        | Fault::Busy { .. }
+        | Fault::LimitReached { .. } => fault::names(fault).http_status,
         _ => 200,
     }
 }

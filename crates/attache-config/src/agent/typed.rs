@@ -200,7 +200,7 @@ impl Reader<'_> {
             shell: ShellKeys {
                 interactive: self.resolved.bool("tools.shell.enableInteractiveShell"),
                 inactivity_timeout: (seconds > 0).then(|| Duration::from_secs(seconds)),
-                max_output_bytes: (megabytes > 0).then(|| megabytes << 20),
+                max_output_bytes: (megabytes > 0).then_some(megabytes << 20),
                 background_completion: match self
                     .resolved
                     .text("tools.shell.backgroundCompletionBehavior")

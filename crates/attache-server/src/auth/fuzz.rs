@@ -3,6 +3,7 @@
 use attache_net::Url;
 
 use super::*;
+use crate::admission::Origin;
 
 const TOKEN: &str = "secret";
 
@@ -27,7 +28,7 @@ pub(crate) fn caller(headers: &HeaderMap) {
             assert!(is_app(origin) || is_served_by(origin, host), "{origin:?} for {host:?}");
         }
     }
-    let peer = Peer { is_loopback: true, is_local_user: true };
+    let peer = Peer { is_loopback: true, is_local_user: true, origin: Origin::LOOPBACK };
     if gate.authenticate(peer, headers).is_ok() {
         let value = text(header::AUTHORIZATION).unwrap_or_default();
         assert_eq!(value.split_once(' ').map(|(_, token)| token.trim()), Some(TOKEN), "{value:?}");

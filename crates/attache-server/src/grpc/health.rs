@@ -9,7 +9,7 @@ use attache_proto::health::health_check_response::ServingStatus;
 use attache_wire::Version;
 use attache_wire::proto::{self, Code, Status};
 use bytes::Bytes;
-use futures_util::{Stream, stream};
+use futures_util::{Stream, StreamExt, stream};
 use http::request::Parts;
 use http_body::Frame;
 use prost::Message;
@@ -19,6 +19,7 @@ use super::{answer, frame, read_message, reflection};
 use crate::app::App;
 use crate::arriving::Arriving;
 use crate::http::Response;
+use crate::open_calls::OpenCall;
 
 pub(super) const CHECK: &str = "/grpc.health.v1.Health/Check";
 pub(super) const WATCH: &str = "/grpc.health.v1.Health/Watch";
@@ -36,13 +37,23 @@ pub(super) async fn check(app: &App, head: &Parts, body: &mut Arriving) -> Respo
 }
 
 /// Says how things are, and once more when the server stops.
-pub(super) async fn watch(app: &Arc<App>, head: &Parts, body: &mut Arriving, deadline: Deadline) -> Response {
+pub(super) async fn watch(
+    app: &Arc<App>,
+    head: &Parts,
+    body: &mut Arriving,
+    deadline: Deadline,
+    open_call: OpenCall,
+) -> Response {
     let service = match service_named(app, head, body).await {
         Ok(service) => service,
         Err(status) => return answer::failure(&status),
     };
     let status = if is_known(&service) { now(app).await } else { ServingStatus::ServiceUnknown };
-    answer::stream(watching(app.clone(), status, deadline))
+    answer::stream(watching(app.clone(), status, deadline).map(move |frame| {
+        // Counted until the stream is dropped.
+        let _counted = &open_call;
+        frame
+    }))
 }
 
 enum Watching {

@@ -27,6 +27,7 @@ use super::{answer, frame};
 use crate::app::App;
 use crate::arriving::Arriving;
 use crate::http::Response;
+use crate::open_calls::OpenCall;
 
 pub(super) const V1: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 pub(super) const V1_ALPHA: &str = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
@@ -39,8 +40,13 @@ pub(super) fn services() -> impl Iterator<Item = &'static str> {
     DEFINITIONS.services.iter().map(String::as_str)
 }
 
-pub(super) fn serve(app: &Arc<App>, body: &mut Arriving, deadline: Deadline) -> Response {
-    answer::stream(answers(app.clone(), body.take(), deadline))
+pub(super) fn serve(
+    app: &Arc<App>,
+    body: &mut Arriving,
+    deadline: Deadline,
+    open_call: OpenCall,
+) -> Response {
+    answer::stream(answers(app.clone(), body.take(), deadline, open_call))
 }
 
 struct Asking {
@@ -48,10 +54,17 @@ struct Asking {
     body: Arriving,
     buffer: BytesMut,
     over: bool,
+    /// Counts the stream while it is open.
+    _open_call: OpenCall,
 }
 
-fn answers(app: Arc<App>, body: Arriving, deadline: Deadline) -> impl Stream<Item = Frame<Bytes>> {
-    let asking = Asking { app, body, buffer: BytesMut::new(), over: false };
+fn answers(
+    app: Arc<App>,
+    body: Arriving,
+    deadline: Deadline,
+    open_call: OpenCall,
+) -> impl Stream<Item = Frame<Bytes>> {
+    let asking = Asking { app, body, buffer: BytesMut::new(), over: false, _open_call: open_call };
     stream::unfold(asking, move |mut asking| async move {
         if asking.over {
             return None;

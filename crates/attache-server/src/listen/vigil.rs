@@ -38,6 +38,12 @@ impl Patience {
             taking: limits.stall_timeout,
         }
     }
+
+    /// For connections that others wait for.
+    pub(super) fn brief(self) -> Self {
+        const BRIEF: Duration = Duration::from_secs(1);
+        Self { first_call: self.first_call.min(2 * BRIEF), between_calls: BRIEF, ..self }
+    }
 }
 
 /// Shared by a connection's socket, its calls and whoever watches it.
@@ -93,6 +99,10 @@ impl Vigil {
             request_unread: AtomicBool::new(false),
             heard: AtomicBool::new(false),
         })
+    }
+
+    pub(super) fn has_calls(&self) -> bool {
+        self.calls.load(Ordering::Relaxed) > 0
     }
 
     /// A call has come in; it is under way until what is returned is dropped.

@@ -60,6 +60,7 @@ fn code(fault: &Fault) -> Code {
         (_, "PERMISSION_DENIED") => Code::PermissionDenied,
         (_, "FAILED_PRECONDITION") => Code::FailedPrecondition,
         (_, "UNIMPLEMENTED") => Code::Unimplemented,
+        (_, "RESOURCE_EXHAUSTED") => Code::ResourceExhausted,
         (_, "UNAVAILABLE") => Code::Unavailable,
         (_, "UNAUTHENTICATED") => Code::Unauthenticated,
         _ => Code::Internal,

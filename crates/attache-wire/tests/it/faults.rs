@@ -172,6 +172,15 @@ fn table() -> Vec<Row> {
         ),
         row(Fault::Unavailable, -32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
         row(Fault::Overloaded, -32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
+        row(Fault::Busy { what: "it is busy" }, -32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
+        row(
+            Fault::LimitReached { what: what() },
+            -32603,
+            429,
+            "RESOURCE_EXHAUSTED",
+            "LIMIT_REACHED",
+            "InternalError",
+        ),
     ]
 }
 
@@ -214,8 +223,8 @@ fn every_fault_has_its_code_on_json_rpc() {
                 Version::V0_3 => assert!(data.is_object() || data.is_null(), "{data}"),
             }
         }
-        let at_http_level =
-            matches!(row.http, 401 | 403 | 413 | 415 | 503) || matches!(row.fault, Fault::BadHead { .. });
+        let at_http_level = matches!(row.http, 401 | 403 | 413 | 415 | 429 | 503)
+            || matches!(row.fault, Fault::BadHead { .. });
         assert_eq!(jsonrpc::http_status(&row.fault), if at_http_level { row.http } else { 200 });
     }
 }

@@ -4,6 +4,7 @@
 mod bodies;
 mod crowd;
 mod early;
+mod exhausted;
 mod files;
 mod floods;
 mod frames;

@@ -87,6 +87,8 @@ fn every_error_of_the_table_has_its_code_and_reason() {
         (Fault::Internal, Code::Internal, "INTERNAL_ERROR", "InternalError"),
         (Fault::Unavailable, Code::Unavailable, "UNAVAILABLE", "InternalError"),
         (Fault::Overloaded, Code::Unavailable, "OVERLOADED", "InternalError"),
+        (Fault::Busy { what: "it is busy" }, Code::Unavailable, "OVERLOADED", "InternalError"),
+        (Fault::LimitReached { what: what() }, Code::ResourceExhausted, "LIMIT_REACHED", "InternalError"),
         (Fault::Unauthenticated, Code::Unauthenticated, "UNAUTHENTICATED", "InvalidRequestError"),
         (Fault::TokenNeeded, Code::Unauthenticated, "UNAUTHENTICATED", "InvalidRequestError"),
         (Fault::BadHead { what: what() }, Code::InvalidArgument, "INVALID_REQUEST", "InvalidRequestError"),

@@ -75,3 +75,29 @@ async fn ids_are_bounded_and_have_no_control_characters() {
         }
     }
 }
+
+#[tokio::test]
+async fn streams_over_the_limit_of_a_caller_are_refused_and_the_others_go_on() {
+    let settings = "[limits]\nstreams_per_caller = 2\n";
+    for speaks in Speaks::BOTH {
+        let server = launch().forgetful().script(SCRIPT).settings(settings).start().await;
+        let grpc = Grpc::to(&server, speaks).await;
+        let task = grpc.task_of(speaks.text("m1", "input")).await;
+        let mut open = Vec::new();
+        for _ in 0..2 {
+            let mut stream = grpc.stream(speaks.subscribe(), speaks.task(&task)).await.unwrap();
+            stream.next().await.expect("the task comes first");
+            open.push(stream);
+        }
+        let status = match grpc.stream(speaks.subscribe(), speaks.task(&task)).await {
+            Err(status) => status,
+            Ok(_) => panic!("a third stream was opened"),
+        };
+        assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
+        assert!(status.message().contains("2 streams"), "{status:?}");
+        assert_eq!(grpc.state_of(&task).await, "TASK_STATE_INPUT_REQUIRED");
+        // Whoever answers the task is heard all the same.
+        grpc.call("SendMessage", speaks.text_to(&task, "m2", "left")).await.unwrap();
+        drop(open);
+    }
+}
