@@ -24,6 +24,7 @@ mod heavy;
 mod http;
 mod jsonrpc;
 mod listen;
+mod log_limit;
 mod metrics;
 mod open_calls;
 mod operate;

@@ -29,6 +29,7 @@ use crate::admission::Admission;
 use crate::app::App;
 use crate::arriving::Rest;
 use crate::http::Request;
+use crate::metrics::{ConnectionEnd, Metrics};
 use crate::peer::Peer;
 use crate::{Limits, ServerOptions, guard};
 use answer::{Answer, Sharing};
@@ -98,7 +99,7 @@ impl Server {
             let accepted = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => break,
-                accepted = accept(&self.listener, &places) => accepted,
+                accepted = accept(&self.listener, &places, &app.metrics) => accepted,
             };
             let Some((stream, place)) = accepted else { continue };
             let patience = match place.origin.admission {
@@ -116,7 +117,7 @@ impl Server {
                 service_fn(move |request| Box::pin(watched(app.clone(), vigil.clone(), peer, request)))
             };
             let connection = builder.serve_connection(socket, service).into_owned();
-            let stop = self.stop.clone();
+            let (stop, app) = (self.stop.clone(), app.clone());
             connections.spawn(async move {
                 let mut connection = pin!(connection);
                 let ended = tokio::select! {
@@ -128,6 +129,10 @@ impl Server {
                     () = place.end.cancelled() => return,
                     tired = vigil.ends() => {
                         tracing::debug!(?tired, "a connection is closed");
+                        app.metrics.connection_ended(match tired {
+                            Tired::Idle => ConnectionEnd::Idle,
+                            Tired::Stalled => ConnectionEnd::Stalled,
+                        });
                         if tired == Tired::Stalled {
                             return;
                         }
@@ -136,7 +141,7 @@ impl Server {
                     }
                 };
                 if let Err(error) = ended {
-                    tracing::debug!(%error, "a connection broke");
+                    broke(&app.metrics, &vigil, error.as_ref());
                 }
                 drop(place);
             });
@@ -153,6 +158,19 @@ impl Server {
             }
         }
     }
+}
+
+/// What strangers send must not fill the log: it is counted, and floods are told of in one line for all.
+fn broke(metrics: &Metrics, vigil: &Vigil, error: &(dyn std::error::Error + 'static)) {
+    if vigil.is_flooded() {
+        metrics.connection_ended(ConnectionEnd::Flood);
+        if let Some(count) = metrics.floods.happened() {
+            tracing::warn!(count, "connections were cut off: too many HTTP/2 frames that ask for nothing");
+        }
+        return;
+    }
+    metrics.connection_ended(ConnectionEnd::Broken);
+    tracing::debug!(%error, "a connection broke");
 }
 
 /// Answers one request, which counts as a call until its answer was taken.
@@ -203,7 +221,7 @@ fn connection_builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
 }
 
 /// One connection, or `None` when that one failed or was refused. Beyond the limit, clients wait in the system's queue.
-async fn accept(listener: &TcpListener, places: &Places) -> Option<(TcpStream, Place)> {
+async fn accept(listener: &TcpListener, places: &Places, metrics: &Metrics) -> Option<(TcpStream, Place)> {
     let room = places.room().await;
     match listener.accept().await {
         Ok((stream, peer)) => {
@@ -214,7 +232,9 @@ async fn accept(listener: &TcpListener, places: &Places) -> Option<(TcpStream, P
             places.place(room, peer.ip()).map(|place| (stream, place))
         }
         Err(error) => {
-            tracing::warn!(%error, "a connection could not be accepted");
+            if let Some(count) = metrics.accept_failures.happened() {
+                tracing::warn!(%error, count, "connections could not be accepted");
+            }
             // Most often there are no file descriptors left; trying again at once would only spin.
             tokio::time::sleep(Duration::from_millis(50)).await;
             None

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use attache_domain::{Fault, OperationKind, TaskState};
 use attache_wire::Version;
@@ -12,6 +13,7 @@ use crate::admission::Admission;
 use crate::app::App;
 use crate::framing::BindingName;
 use crate::http::{Body, Response};
+use crate::log_limit::LogLimit;
 
 const OPERATIONS: usize = OperationKind::ALL.len();
 /// Binding, version, operation, outcome.
@@ -24,7 +26,32 @@ pub(crate) struct Metrics {
     /// By how they were admitted.
     connections: [AtomicU64; 3],
     streams_refused: AtomicU64,
+    /// By why they ended, where it was not in peace.
+    ended: [AtomicU64; ConnectionEnd::ALL.len()],
+    pub(crate) floods: LogLimit,
+    pub(crate) accept_failures: LogLimit,
 }
+
+/// Why a connection ended that did not end in peace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConnectionEnd {
+    /// It asked for nothing for too long.
+    Idle,
+    /// It took nothing of what it was sent.
+    Stalled,
+    /// It sent too many frames that ask for nothing.
+    Flood,
+    /// The client broke it off, or spoke no HTTP.
+    Broken,
+}
+
+impl ConnectionEnd {
+    const ALL: [(Self, &str); 4] =
+        [(Self::Idle, "idle"), (Self::Stalled, "stalled"), (Self::Flood, "flood"), (Self::Broken, "broken")];
+}
+
+/// How often a line is logged about what strangers do.
+const LOG_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Counts a stream for as long as it is held.
 pub(crate) struct OpenStream(Arc<AtomicU64>);
@@ -42,6 +69,9 @@ impl Metrics {
             streams: Arc::default(),
             connections: Default::default(),
             streams_refused: AtomicU64::default(),
+            ended: Default::default(),
+            floods: LogLimit::new(LOG_INTERVAL),
+            accept_failures: LogLimit::new(LOG_INTERVAL),
         }
     }
 
@@ -68,10 +98,19 @@ impl Metrics {
         self.streams_refused.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn connection_ended(&self, why: ConnectionEnd) {
+        self.ended[why as usize].fetch_add(1, Ordering::Relaxed);
+    }
+
     fn write_connections(&self, text: &mut Text) {
         text.name("connections", "counter", "Connections accepted, by how much of the server they may use");
         for (count, admission) in self.connections.iter().zip(["open", "reserve", "over_limit"]) {
             text.labelled("connections_total", &[("admission", admission)], count.load(Ordering::Relaxed));
+        }
+        text.name("connections_ended", "counter", "Connections that did not end in peace, by why");
+        for (why, reason) in ConnectionEnd::ALL {
+            let count = self.ended[why as usize].load(Ordering::Relaxed);
+            text.labelled("connections_ended_total", &[("reason", reason)], count);
         }
         let help = "Streams and waiting calls refused because of a limit";
         text.single("streams_refused", "counter", help, self.streams_refused.load(Ordering::Relaxed));

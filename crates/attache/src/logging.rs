@@ -9,8 +9,10 @@ use tracing_subscriber::EnvFilter;
 use crate::report::hinted;
 
 pub(crate) fn start(settings: &LogSettings, colour: bool) -> anyhow::Result<()> {
-    // The MCP library logs what servers say, and that is none of the log's business unless somebody asks for it.
-    let filter = EnvFilter::try_new(format!("rmcp=off,{}", settings.filter))
+    // The MCP library logs what servers say, and that is none of the log's business unless somebody asks for it. The
+    // HTTP/2 library warns of frames that anybody may send by the thousand before a word of authentication; the server
+    // counts such connections itself.
+    let filter = EnvFilter::try_new(format!("rmcp=off,h2=error,{}", settings.filter))
         .with_context(|| format!("{:?} is not a log filter", settings.filter))
         .map_err(|error| hinted(error, "say --log info, or --log attache_server=debug"))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);

@@ -74,7 +74,11 @@ impl AsyncRead for Socket {
             this.vigil.socket_gave_bytes();
         }
         this.heads.read(read);
-        Poll::Ready(this.frames.read(read).map_err(io::Error::other))
+        Poll::Ready(this.frames.read(read).map_err(|flooded| {
+            // The HTTP/2 library passes the error on as text only.
+            this.vigil.floods();
+            io::Error::other(flooded)
+        }))
     }
 }
 

@@ -65,6 +65,8 @@ pub(super) struct Vigil {
     request_unread: AtomicBool,
     /// The client has said something that is not, or not yet, a call.
     heard: AtomicBool,
+    /// The client sent too many frames that ask for nothing.
+    flooded: AtomicBool,
 }
 
 /// A moment in milliseconds since the connection's beginning, or never.
@@ -98,6 +100,7 @@ impl Vigil {
             taken: Mark::default(),
             request_unread: AtomicBool::new(false),
             heard: AtomicBool::new(false),
+            flooded: AtomicBool::new(false),
         })
     }
 
@@ -121,6 +124,14 @@ impl Vigil {
         if !self.heard.load(Ordering::Relaxed) {
             self.heard.store(true, Ordering::Relaxed);
         }
+    }
+
+    pub(super) fn floods(&self) {
+        self.flooded.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_flooded(&self) -> bool {
+        self.flooded.load(Ordering::Relaxed)
     }
 
     /// Whether the client may be in the middle of saying something that nobody waits for.

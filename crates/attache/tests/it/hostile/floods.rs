@@ -7,6 +7,7 @@ use super::frames::{
     WINDOW_UPDATE, frame,
 };
 use super::world::{Connection, World};
+use crate::operations::until_logged;
 
 /// Far more frames than any flood here is let through with, and more than fit into the sockets between.
 const MANY: usize = 2_000_000;
@@ -167,4 +168,23 @@ async fn more_calls_at_once_than_allowed_are_refused_one_by_one() {
     }
     drop(connection);
     world.is_unharmed().await;
+}
+
+/// A ping that the server never sent is acknowledged: the HTTP/2 library has a line to log about each.
+#[tokio::test]
+async fn floods_before_authentication_do_not_fill_the_log_and_are_counted() {
+    const ACK: u8 = 1;
+    const CONNECTIONS: usize = 5;
+    let world = World::start().await;
+    let before = world.server().log();
+    for number in 0..CONNECTIONS {
+        let mut connection = greeted(&world).await;
+        floods(&world, &mut connection, |_| frame(PING, ACK, 0, &[number as u8; 8])).await;
+    }
+    let metrics = world.server().client().get("/metrics").await.text();
+    let counted = format!("attache_connections_ended_total{{reason=\"flood\"}} {CONNECTIONS}\n");
+    assert!(metrics.contains(&counted), "{metrics}");
+    until_logged(world.server(), |log| log.contains("too many HTTP/2 frames")).await;
+    let log = world.server().log()[before.len()..].to_owned();
+    assert!(log.lines().count() <= CONNECTIONS, "{} lines: {log:.2000}", log.lines().count());
 }

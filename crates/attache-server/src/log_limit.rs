@@ -1,0 +1,52 @@
+//! Keeps what strangers do from filling the log: one line per interval, with how often it happened since the last.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+#[derive(Debug)]
+pub(crate) struct LogLimit {
+    interval: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    last_line: Option<Instant>,
+    since: u64,
+}
+
+impl LogLimit {
+    pub(crate) fn new(interval: Duration) -> Self {
+        Self { interval, state: Mutex::default() }
+    }
+
+    /// It happened. `Some` when it is time for a line: how often it happened since the last one.
+    pub(crate) fn happened(&self) -> Option<u64> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.since += 1;
+        if state.last_line.is_some_and(|last| last.elapsed() < self.interval) {
+            return None;
+        }
+        state.last_line = Some(Instant::now());
+        Some(std::mem::take(&mut state.since))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn there_is_one_line_per_interval_and_nothing_goes_uncounted() {
+        let limit = LogLimit::new(Duration::from_secs(10));
+        assert_eq!(limit.happened(), Some(1));
+        for _ in 0..100 {
+            assert_eq!(limit.happened(), None);
+        }
+        tokio::time::advance(Duration::from_secs(10)).await;
+        assert_eq!(limit.happened(), Some(101));
+        assert_eq!(limit.happened(), None);
+    }
+}
