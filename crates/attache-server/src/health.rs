@@ -9,14 +9,16 @@ use crate::http::{Body, Response};
 pub(crate) async fn serve(app: &App) -> Response {
     let running = app.session.counters().now().tasks_running;
     let uptime = app.started.elapsed().as_secs_f64();
-    let (status, body) = match app.session.total_tasks().await {
+    let (status, body) = match app.session.health().await {
         Ok(total) => {
             let body =
                 json!({"status": "healthy", "uptime": uptime, "activeTasks": running, "totalTasks": total});
             (StatusCode::OK, body)
         }
-        Err(_) => {
-            let body = json!({"status": "unhealthy", "uptime": uptime, "activeTasks": running});
+        Err(fault) => {
+            let reason = fault.to_string();
+            let body =
+                json!({"status": "unhealthy", "reason": reason, "uptime": uptime, "activeTasks": running});
             (StatusCode::SERVICE_UNAVAILABLE, body)
         }
     };

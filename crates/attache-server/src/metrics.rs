@@ -169,6 +169,8 @@ fn write_session(app: &App, text: &mut Text) {
     text.single("tasks_recovered", "counter", "Tasks taken up again at the start", now.tasks_recovered);
     text.single("events_appended", "counter", "Events made durable since the start", now.events_appended);
     text.single("store_failures", "counter", "Writes the store refused for a while", now.store_failures);
+    let help = "Whether the latest write to the store succeeded (1) or not (0)";
+    text.single("store_writable", "gauge", help, u64::from(now.store_writable));
     text.single("push_delivered", "counter", "Push notifications taken", now.push_delivered);
     text.single("push_failed", "counter", "Tries of push notifications that failed", now.push_failed);
     text.single("push_gave_up", "counter", "Push configurations given up", now.push_gave_up);

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use attache_domain::{Fact, TaskState};
 
+use crate::store_health::StoreHealth;
+
 #[derive(Debug, Default)]
 pub struct Counters {
     opened: AtomicU64,
@@ -15,6 +17,7 @@ pub struct Counters {
     push_delivered: AtomicU64,
     push_failed: AtomicU64,
     push_gave_up: AtomicU64,
+    pub(crate) store: StoreHealth,
 }
 
 /// The counters at one moment.
@@ -29,6 +32,8 @@ pub struct CountersNow {
     /// Tasks taken up again after a restart.
     pub tasks_recovered: u64,
     pub store_failures: u64,
+    /// As far as the latest write says.
+    pub store_writable: bool,
     /// Push notifications that were taken, and tries that failed.
     pub push_delivered: u64,
     pub push_failed: u64,
@@ -47,6 +52,7 @@ impl Counters {
             tasks_running: load(&self.running),
             tasks_recovered: load(&self.recovered),
             store_failures: load(&self.store_failures),
+            store_writable: self.store.fault().is_none(),
             push_delivered: load(&self.push_delivered),
             push_failed: load(&self.push_failed),
             push_gave_up: load(&self.push_gave_up),

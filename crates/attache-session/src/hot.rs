@@ -127,7 +127,10 @@ impl HotTask {
     pub(crate) async fn append(&self, batch: &Batch) -> Result<Arc<TaskView>, StoreError> {
         let Batch { expected, events, summary, .. } = batch;
         let (key, summary) = (self.key.clone(), summary.clone());
-        self.log.append(Append { key, expected: *expected, events: events.clone(), summary }).await?;
+        let append = Append { key, expected: *expected, events: events.clone(), summary };
+        let appended = self.log.append(append).await;
+        self.counters.store.wrote(&appended);
+        appended?;
         Ok(self.absorb(events))
     }
 

@@ -20,6 +20,7 @@ use crate::listing::{self, TaskPage};
 use crate::outbox::{Hold, Outbox};
 use crate::runner::{Runner, chain};
 use crate::shelf::Shelf;
+use crate::store_health::StoreFault;
 use crate::watcher::Watcher;
 use crate::{Agent, Counters, Follower, PushSettings, media, replay};
 
@@ -150,9 +151,12 @@ impl SessionService {
         &self.counters
     }
 
-    /// How many tasks there are, of all callers.
-    pub async fn total_tasks(&self) -> Result<u64, Fault> {
-        Ok(self.stores.index.counts().await.map_err(internal)?.total)
+    /// How many tasks there are, of all callers; or why the store cannot be used.
+    pub async fn health(&self) -> Result<u64, StoreFault> {
+        if let Some(fault) = self.counters.store.probe(self.stores.records.as_ref()).await {
+            return Err(fault);
+        }
+        Ok(self.stores.index.counts().await.map_err(|_| StoreFault::Unreadable)?.total)
     }
 
     /// Accepts a message: opens a task, continues one, or recognises a message that came before.
@@ -331,7 +335,9 @@ impl SessionService {
         let bare = reply == ReplyShape::Message;
         let summary = TaskSummary::of(&view.progress);
         let append = Append { key: key.clone(), expected: Seq::START, events: vec![event.clone()], summary };
-        match self.stores.log.append(append).await {
+        let appended = self.stores.log.append(append).await;
+        self.counters.store.wrote(&appended);
+        match appended {
             Ok(()) => {
                 self.counters.appended(&event.fact);
                 let hot = self.shelf.keep(self.warm(view.clone()));

@@ -106,7 +106,7 @@ fn is_known(service: &str) -> bool {
 }
 
 async fn now(app: &App) -> ServingStatus {
-    if !app.stop.is_cancelled() && app.session.total_tasks().await.is_ok() {
+    if !app.stop.is_cancelled() && app.session.health().await.is_ok() {
         ServingStatus::Serving
     } else {
         ServingStatus::NotServing

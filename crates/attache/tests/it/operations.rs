@@ -1,5 +1,6 @@
 //! Running it: health, metrics and logs; starting and stopping are apart.
 
+mod full_disk;
 mod starting;
 mod stopping;
 
