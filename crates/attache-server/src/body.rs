@@ -1,8 +1,10 @@
 //! Reads a request's body within its limits.
 //!
 //! What is received takes as much memory as it has bytes, however it was cut into pieces, and all bodies together take
-//! no more than there is room for. Bodies are taken as they are: what a body unpacks to is nobody's limit, so packed ones
+//! no more than there is room for (`room`). Bodies are taken as they are: what a body unpacks to is nobody's limit, so packed ones
 //! are refused.
+
+mod room;
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -13,36 +15,15 @@ use attache_wire::json;
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, header};
 use http_body::Body;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use crate::{Limits, heavy};
+pub use room::BodyRoom;
+use room::{UNIT_BYTES, Upload};
 
 /// Bodies up to this need no room: nearly all are smaller, and nobody can keep them waiting.
 const SMALL_BYTES: usize = 64 * 1024;
-/// What room is counted in.
-const UNIT_BYTES: usize = 4 * 1024;
-
-/// Room for the larger bodies that are being received or read, shared by all connections.
-///
-/// A body takes room as it grows, so that only bytes that were sent keep others waiting.
-#[derive(Debug, Clone)]
-pub struct BodyRoom(Arc<Semaphore>);
-
-impl BodyRoom {
-    pub fn of(bytes: usize) -> Self {
-        // One more, so that a body of just so many bytes and its frame find room when nobody else is there.
-        let units = (bytes.div_ceil(UNIT_BYTES) + 1).min(Semaphore::MAX_PERMITS);
-        Self(Arc::new(Semaphore::new(units)))
-    }
-
-    /// Waits until there is room for so many bytes.
-    async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
-        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).ok()?;
-        self.0.clone().acquire_many_owned(units).await.ok()
-    }
-}
-
 /// The whole body, which must be JSON that is not too much to be read. Too large, too slow and broken off are told apart.
 pub(crate) async fn read<B>(headers: &HeaderMap, body: B, limits: &Limits) -> Result<Bytes, Fault>
 where
@@ -79,7 +60,8 @@ pub(crate) async fn unpacked(
     if length <= SMALL_BYTES {
         return unpack().map(Bytes::from);
     }
-    let waiting = tokio::time::timeout(limits.body_timeout, limits.body_room.take(length)).await;
+    let waiting =
+        tokio::time::timeout(limits.body_timeout, limits.body_room.take(length, slowest(limits), None)).await;
     let Ok(Some(room)) = waiting else { return Err(Fault::Overloaded) };
     let bytes = heavy::answered(length, pin!(async { unpack() })).await?;
     let bytes = BytesMut::from(Bytes::from(bytes));
@@ -96,17 +78,25 @@ where
     let mut body = pin!(body);
     let mut first = Bytes::new();
     let mut whole = Received { bytes: BytesMut::new(), room: None };
+    let mut upload: Option<Arc<Upload>> = None;
     let mut arrives_by = pin!(tokio::time::sleep(limits.body_timeout));
     let mut patience = limits.body_timeout;
     loop {
+        if let Some(upload) = &upload {
+            upload.awaits_client();
+        }
         let piece = tokio::select! {
             biased;
             piece = next_piece(body.as_mut()) => piece?,
+            () = asked_to_give_up(upload.as_deref()) => return Err(Fault::Overloaded),
             () = arrives_by.as_mut() => {
                 return Err(Fault::InvalidRequest { what: "the body did not arrive in time".into() });
             }
         };
         let Some(piece) = piece else { break };
+        if let Some(upload) = &upload {
+            upload.received(piece.len());
+        }
         let length = first.len() + whole.bytes.len() + piece.len();
         if length > limit {
             return Err(Fault::BodyTooLarge { limit });
@@ -118,7 +108,12 @@ where
         }
         if length > whole.bytes.capacity() {
             let began = Instant::now();
-            let making = whole.make_room(length, limit, &limits.body_room);
+            let upload = upload.get_or_insert_with(|| {
+                let upload = Upload::new();
+                limits.body_room.register(&upload);
+                upload
+            });
+            let making = whole.make_room(length, limit, limits, upload);
             tokio::time::timeout(patience, making).await.map_err(|_| Fault::Overloaded)??;
             let waited = began.elapsed();
             patience = patience.saturating_sub(waited);
@@ -133,6 +128,19 @@ where
         Received { bytes, room: None } => bytes.freeze(),
         received => Bytes::from_owner(received),
     })
+}
+
+/// In bytes per second: a body of the largest size that arrives more slowly does not arrive in time.
+fn slowest(limits: &Limits) -> usize {
+    limits.body_bytes / usize::try_from(limits.body_timeout.as_secs()).unwrap_or(usize::MAX).max(1)
+}
+
+/// Others wait for the room that this body holds, and it arrives too slowly.
+async fn asked_to_give_up(upload: Option<&Upload>) {
+    match upload {
+        Some(upload) => upload.gives_up.cancelled().await,
+        None => std::future::pending().await,
+    }
 }
 
 async fn next_piece<B: Body<Data = Bytes>>(mut body: Pin<&mut B>) -> Result<Option<Bytes>, Fault> {
@@ -157,11 +165,20 @@ struct Received {
 
 impl Received {
     /// Grows by doubling, as its room does.
-    async fn make_room(&mut self, length: usize, limit: usize, room: &BodyRoom) -> Result<(), Fault> {
+    async fn make_room(
+        &mut self,
+        length: usize,
+        limit: usize,
+        limits: &Limits,
+        upload: &Upload,
+    ) -> Result<(), Fault> {
         let capacity = length.next_power_of_two().clamp(SMALL_BYTES, limit.max(SMALL_BYTES));
         let held = self.room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) * UNIT_BYTES;
         if capacity > SMALL_BYTES && capacity > held {
-            let more = room.take(capacity - held).await.ok_or(Fault::Overloaded)?;
+            upload.awaits_room();
+            let more = limits.body_room.take(capacity - held, slowest(limits), Some(upload)).await;
+            let more = more.ok_or(Fault::Overloaded)?;
+            upload.holds(capacity);
             match &mut self.room {
                 Some(room) => room.merge(more),
                 None => self.room = Some(more),

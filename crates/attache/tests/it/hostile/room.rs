@@ -95,3 +95,57 @@ async fn a_body_without_room_is_told_to_come_again_over_grpc() {
     assert!(said("grpc-message").is_some_and(|text| text.contains(WHY)), "{answer:?}");
     assert!(answer.into_body().collect().await.unwrap().to_bytes().is_empty());
 }
+
+/// Room for four bodies that are more than half of the largest, and all the time there is for a body.
+const PATIENT: &str = "[limits]\nbody_bytes = 1048576\nbody_room_bytes = 4194304\n";
+const MORE_THAN_HALF: usize = 530_000;
+const LARGEST: usize = 1_048_576;
+/// Far less than the minute that a body has.
+const PROMPT: Duration = Duration::from_secs(15);
+
+fn head_of(length: usize) -> String {
+    head("/").replace(&format!("content-length: {LENGTH}"), &format!("content-length: {length}"))
+}
+
+/// A large message of somebody else is answered soon.
+async fn a_large_message_is_answered(world: &World, id: &str) {
+    let began = std::time::Instant::now();
+    let text = format!("echo {}", "x".repeat(300_000));
+    let answer = world.server().client().rpc("SendMessage", crate::support::message(id, &text)).await;
+    assert!(answer["result"]["task"].is_object(), "{answer:.300}");
+    assert!(began.elapsed() < PROMPT, "it took {:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn uploads_that_stall_do_not_keep_others_waiting() {
+    let world = World::with(PATIENT).await;
+    let mut stalled = Vec::new();
+    for _ in 0..16 {
+        let mut upload = world.connect().await;
+        assert!(upload.say(head_of(LARGEST).as_bytes()).await);
+        upload.push(&vec![b' '; MORE_THAN_HALF]).await;
+        stalled.push(upload);
+    }
+    a_large_message_is_answered(&world, "large").await;
+    drop(stalled);
+    world.is_unharmed().await;
+}
+
+/// Each holds a part of the room and wants more of it.
+#[tokio::test]
+async fn uploads_that_wait_for_each_other_do_not_keep_others_waiting() {
+    let world = World::with(PATIENT).await;
+    let mut uploads = Vec::new();
+    for _ in 0..16 {
+        let mut upload = world.connect().await;
+        assert!(upload.say(head_of(LARGEST).as_bytes()).await);
+        upload.push(&vec![b' '; MORE_THAN_HALF / 2]).await;
+        uploads.push(upload);
+    }
+    for upload in &mut uploads {
+        upload.push(&vec![b' '; MORE_THAN_HALF / 2]).await;
+    }
+    a_large_message_is_answered(&world, "large").await;
+    drop(uploads);
+    world.is_unharmed().await;
+}

@@ -1,0 +1,176 @@
+//! Room for the larger bodies that are being received or read, shared by all connections.
+//!
+//! A body takes room as it grows, so that only bytes that were sent keep others waiting. And not for long: while a body
+//! waits for room, the slowest one that is arriving gives up its own, if it is slower than the largest body may be; and
+//! bodies that wait for each other give up theirs. So a client that stalls on purpose costs the others a second.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// What room is counted in.
+pub(super) const UNIT_BYTES: usize = 4 * 1024;
+/// How long a body waits for room before others have to give up theirs, and how long a body may arrive at any pace.
+const GRACE: Duration = Duration::from_secs(1);
+/// How far back the pace of a body is looked at.
+const WINDOW: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Clone)]
+pub struct BodyRoom {
+    units: Arc<Semaphore>,
+    total: usize,
+    /// The bodies that hold room and have not arrived yet.
+    uploads: Arc<Mutex<Vec<Weak<Upload>>>>,
+}
+
+/// A body that arrives.
+#[derive(Debug)]
+pub(super) struct Upload {
+    progress: Mutex<Progress>,
+    /// Others need the room more.
+    pub(super) gives_up: CancellationToken,
+}
+
+#[derive(Debug, Default)]
+struct Progress {
+    /// Bytes of room that it holds.
+    held: usize,
+    /// What came lately, and how long its client was waited for meanwhile.
+    received: usize,
+    spent: Duration,
+    awaits: Awaits,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+enum Awaits {
+    #[default]
+    Nothing,
+    /// Bytes, since then.
+    Client(Instant),
+    Room,
+}
+
+impl BodyRoom {
+    pub fn of(bytes: usize) -> Self {
+        // One more, so that a body of just so many bytes and its frame find room when nobody else is there.
+        let units = (bytes.div_ceil(UNIT_BYTES) + 1).min(Semaphore::MAX_PERMITS);
+        Self { units: Arc::new(Semaphore::new(units)), total: units * UNIT_BYTES, uploads: Arc::default() }
+    }
+
+    /// Counts a body among those that hold room while they arrive.
+    pub(super) fn register(&self, upload: &Arc<Upload>) {
+        let mut uploads = locked(&self.uploads);
+        uploads.retain(|upload| upload.strong_count() > 0);
+        uploads.push(Arc::downgrade(upload));
+    }
+
+    /// Waits until there is room for so many bytes. A body may arrive as slowly as `slowest` bytes per second while
+    /// others wait. `None` when it cannot be waited for: the bodies that hold the room wait for each other.
+    pub(super) async fn take(
+        &self,
+        bytes: usize,
+        slowest: usize,
+        upload: Option<&Upload>,
+    ) -> Option<OwnedSemaphorePermit> {
+        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).ok()?;
+        if let Ok(permit) = self.units.clone().try_acquire_many_owned(units) {
+            return Some(permit);
+        }
+        let mut acquiring = std::pin::pin!(self.units.clone().acquire_many_owned(units));
+        loop {
+            tokio::select! {
+                biased;
+                permit = acquiring.as_mut() => return permit.ok(),
+                () = tokio::time::sleep(GRACE) => {
+                    let holds = upload.is_some_and(|upload| upload.progress().held > 0);
+                    if !self.end_slowest(slowest) && holds && self.is_stuck() {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Lets the slowest body that arrives give up its room, if one is slower than it may be.
+    fn end_slowest(&self, slowest: usize) -> bool {
+        let uploads = self.arriving();
+        let rates = uploads.iter().filter_map(|upload| Some((upload.rate()?, upload)));
+        match rates.filter(|(rate, _)| *rate < slowest).min_by_key(|(rate, _)| *rate) {
+            Some((_, upload)) => {
+                upload.gives_up.cancel();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether bodies that wait for room hold at least half of it.
+    fn is_stuck(&self) -> bool {
+        let waiting = |upload: &Arc<Upload>| {
+            let progress = upload.progress();
+            matches!(progress.awaits, Awaits::Room).then_some(progress.held)
+        };
+        self.arriving().iter().filter_map(waiting).sum::<usize>() >= self.total / 2
+    }
+
+    fn arriving(&self) -> Vec<Arc<Upload>> {
+        locked(&self.uploads).iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+impl Upload {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self { progress: Mutex::default(), gives_up: CancellationToken::new() })
+    }
+
+    pub(super) fn awaits_client(&self) {
+        self.progress().awaits = Awaits::Client(Instant::now());
+    }
+
+    pub(super) fn received(&self, length: usize) {
+        let mut progress = self.progress();
+        if let Awaits::Client(since) = progress.awaits {
+            progress.spent += since.elapsed();
+        }
+        // Only the latest counts: much at the beginning is no reason to hold room for long.
+        if progress.spent > WINDOW {
+            (progress.received, progress.spent) = (0, Duration::ZERO);
+        }
+        progress.received += length;
+        progress.awaits = Awaits::Nothing;
+    }
+
+    pub(super) fn awaits_room(&self) {
+        self.progress().awaits = Awaits::Room;
+    }
+
+    pub(super) fn holds(&self, bytes: usize) {
+        self.progress().held = bytes;
+    }
+
+    /// Bytes per second, lately; `None` where that cannot be told yet, or the client is not waited for.
+    fn rate(&self) -> Option<usize> {
+        let progress = self.progress();
+        let Awaits::Client(since) = progress.awaits else { return None };
+        let (waited, spent) = (since.elapsed(), progress.spent + since.elapsed());
+        if progress.held == 0 || spent < GRACE || self.gives_up.is_cancelled() {
+            return None;
+        }
+        if waited >= GRACE {
+            return Some(0);
+        }
+        let rate = progress.received as u128 * 1000 / spent.as_millis().max(1);
+        Some(usize::try_from(rate).unwrap_or(usize::MAX))
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        locked(&self.progress)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
