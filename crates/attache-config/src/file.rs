@@ -52,6 +52,7 @@ pub(crate) struct SqliteFile {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct LimitsFile {
+    pub(crate) answer_room_bytes: usize,
     pub(crate) body_bytes: usize,
     pub(crate) body_room_bytes: usize,
     pub(crate) header_bytes: usize,
@@ -72,6 +73,7 @@ pub(crate) struct LimitsFile {
 impl Default for LimitsFile {
     fn default() -> Self {
         Self {
+            answer_room_bytes: 256 << 20,
             body_bytes: 20 << 20,
             body_room_bytes: 256 << 20,
             header_bytes: 64 << 10,

@@ -307,6 +307,7 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
     // Less than one whole body, and none could ever be received.
     let least_room = settings.limits.body_bytes;
     in_range("limits.body_room_bytes", settings.limits.body_room_bytes, least_room..=1 << 40)?;
+    in_range("limits.answer_room_bytes", settings.limits.answer_room_bytes, 1 << 20..=1 << 40)?;
     in_range("limits.header_bytes", settings.limits.header_bytes, 8192..=1 << 20)?;
     in_range("limits.json_depth", settings.limits.json_depth, 8..=120)?;
     in_range("limits.connections", settings.limits.connections, 1..=1_000_000)?;

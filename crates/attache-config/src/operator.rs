@@ -94,6 +94,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("confinement.processes", "", &[], json!(confinement.processes)),
         entry("confinement.reads", "", &[], json!(confinement.reads)),
         entry("host", "--host", &["ATTACHE_HOST"], json!(settings.host)),
+        entry("limits.answer_room_bytes", "", &[], json!(limits.answer_room_bytes)),
         entry("limits.body_bytes", "", &[], json!(limits.body_bytes)),
         entry("limits.body_room_bytes", "", &[], json!(limits.body_room_bytes)),
         entry("limits.body_timeout_seconds", "", &[], json!(limits.body_timeout.as_secs())),

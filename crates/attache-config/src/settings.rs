@@ -139,6 +139,7 @@ pub enum LogFormat {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LimitSettings {
+    pub answer_room_bytes: usize,
     pub body_bytes: usize,
     pub body_room_bytes: usize,
     pub header_bytes: usize,
@@ -159,6 +160,7 @@ pub struct LimitSettings {
 impl LimitSettings {
     pub(crate) fn of(file: &LimitsFile) -> Self {
         Self {
+            answer_room_bytes: file.answer_room_bytes,
             body_bytes: file.body_bytes,
             body_room_bytes: file.body_room_bytes,
             header_bytes: file.header_bytes,

@@ -4,7 +4,7 @@
 //! no more than there is room for (`room`). Bodies are taken as they are: what a body unpacks to is nobody's limit, so packed ones
 //! are refused.
 
-mod room;
+pub(crate) mod room;
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};

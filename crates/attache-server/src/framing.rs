@@ -121,7 +121,9 @@ pub(crate) fn advised(mut response: Response, fault: &Fault) -> Response {
     response
 }
 
-pub(crate) fn json(status: u16, media_type: &'static str, body: Vec<u8>) -> Response {
+pub(crate) fn json(status: u16, media_type: &'static str, mut body: Vec<u8>) -> Response {
+    // A large one grew by doubling, and is held until its client has taken it.
+    body.shrink_to_fit();
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));

@@ -19,7 +19,7 @@ use crate::app::{Admitted, App};
 use crate::arriving::Arriving;
 use crate::framing::BindingName;
 use crate::http::{Body, Response};
-use crate::operate::{Asked, Outcome, operate};
+use crate::operate::{Asked, Operated, Outcome, operate};
 use crate::speech::Speech;
 use crate::{body, heavy, push_state, rest};
 pub(crate) use cards::Cards;
@@ -143,7 +143,8 @@ async fn call(
 
 async fn perform(app: &Arc<App>, asked: Asked<'_>, message: Bytes, deadline: deadline::Deadline) -> Response {
     let Asked { version, kind, .. } = asked;
-    let (activation, result) = operate(app, &asked, || proto::decode(version, kind, message)).await;
+    let operated = operate(app, &asked, || proto::decode(version, kind, message)).await;
+    let Operated { activation, result, share } = operated;
     let mut response = match result {
         Ok(outcome) => {
             let epoch = activation.is_active(replay::URI).then(|| app.session.epoch().clone());
@@ -152,6 +153,9 @@ async fn perform(app: &Arc<App>, asked: Asked<'_>, message: Bytes, deadline: dea
         Err(fault) => answer::failure(&proto::status(version, &fault)),
     };
     activation.confirm(version, &mut response);
+    if let Some(share) = share {
+        response.extensions_mut().insert(share);
+    }
     response
 }
 

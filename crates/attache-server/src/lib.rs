@@ -5,6 +5,7 @@
 
 mod activation;
 mod admission;
+mod answer_room;
 mod app;
 mod arriving;
 mod auth;

@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::admission::Admission;
+use crate::answer_room::AnswerShare;
 use crate::app::App;
 use crate::arriving::Rest;
 use crate::http::Request;
@@ -193,7 +194,11 @@ async fn watched(
     if rest == Rest::StillComing {
         vigil.leaves_request_unread();
     }
-    Ok(response.map(|body| Answer::new(body, call, sharing)))
+    let share = response.extensions_mut().remove::<Arc<AnswerShare>>();
+    if let Some(share) = &share {
+        share.taking.ends_connection(vigil.taken_away().clone());
+    }
+    Ok(response.map(|body| Answer::new(body, call, sharing, share)))
 }
 
 fn connection_builder(limits: &Limits) -> auto::Builder<TokioExecutor> {

@@ -6,7 +6,7 @@ use attache_domain::{
     CommandSpec, Cursor, Fault, GetTask, KeptPushConfig, Message, Operation, OperationKind, PushConfigCall,
     PushConfigPage, Scope, TaskId, TaskState, TaskView, WhenLost,
 };
-use attache_session::{Reply, Seen, Subscription, WhenFinished};
+use attache_session::{Reply, Seen, Subscription, WhenFinished, weight_of_view};
 use attache_wire::devtool::Profile;
 use attache_wire::encode::{ArtifactsShown, TaskPage, TaskShape};
 use attache_wire::{Decoded, Version, replay};
@@ -14,6 +14,7 @@ use http::HeaderMap;
 
 use crate::activation::Activation;
 use crate::admission::Admission;
+use crate::answer_room::{AnswerShare, NoRoom, room_now, wait_for_room};
 use crate::app::{Admitted, App};
 use crate::execute::Executed;
 use crate::framing::BindingName;
@@ -61,6 +62,14 @@ pub(crate) enum Outcome {
     ExtendedCard,
 }
 
+/// An operation that was carried out, or refused.
+pub(crate) struct Operated {
+    pub(crate) activation: Activation,
+    pub(crate) result: Result<Outcome, Fault>,
+    /// What a large answer holds of the room for them, to be kept with the answer.
+    pub(crate) share: Option<Arc<AnswerShare>>,
+}
+
 /// A stream, not yet begun.
 pub(crate) struct Opened {
     /// Counts the stream while it is open.
@@ -85,20 +94,22 @@ pub(crate) async fn operate(
     app: &Arc<App>,
     asked: &Asked<'_>,
     decode: impl FnOnce() -> Result<Decoded, Fault>,
-) -> (Activation, Result<Outcome, Fault>) {
+) -> Operated {
     let mut activation = Activation::of(app, asked.headers);
-    let result = act(app, asked, &mut activation, decode).await;
+    let mut share = None;
+    let result = act(app, asked, &mut activation, &mut share, decode).await;
     app.metrics.called(asked.binding, asked.version, asked.kind, result.as_ref().err());
     if let Err(fault) = &result {
         report(asked.admitted.number, asked.kind, fault);
     }
-    (activation, result)
+    Operated { activation, result, share }
 }
 
 async fn act(
     app: &Arc<App>,
     asked: &Asked<'_>,
     activation: &mut Activation,
+    share: &mut Option<Arc<AnswerShare>>,
     decode: impl FnOnce() -> Result<Decoded, Fault>,
 ) -> Result<Outcome, Fault> {
     let Asked { headers, admitted, version, kind, .. } = *asked;
@@ -116,7 +127,7 @@ async fn act(
     check_tenant(app, tenant.as_deref())?;
     let replays = activation.is_active(replay::URI);
     let scope = &Scope::new(tenant.unwrap_or_default(), admitted.caller.owner);
-    let session = &app.session;
+    let (session, room) = (&app.session, &app.options.limits.answer_room);
     let open_call = open_call(app, scope, admitted, &operation).await?;
     // What ties a request's number to the task that other lines of the log name.
     let done =
@@ -126,6 +137,7 @@ async fn act(
             let length = send.configuration.history_length;
             match session.send(scope, activation.adopt(send)).await? {
                 Reply::Task(view) => {
+                    *share = wait_for_room(room, weight_of_view(&view)).await?;
                     done(&view.task);
                     let shape = shape(length, activation.profile_for(&view));
                     Outcome::Sent { view, shape }
@@ -137,13 +149,31 @@ async fn act(
             if replays {
                 get.at = cursor(headers)?;
             }
-            let seen = session.get(scope, &get).await?;
+            let mut seen = session.get(scope, &get).await?;
+            let bytes = weight_of_view(&seen.view);
+            match room_now(room, bytes) {
+                Ok(found) => *share = found,
+                Err(NoRoom) => {
+                    drop(seen);
+                    *share = wait_for_room(room, bytes).await?;
+                    seen = session.get(scope, &get).await?;
+                }
+            }
             done(&seen.view.task);
             let shape = shape(get.history_length, activation.profile_for(&seen.view));
             Outcome::Seen { seen, shape }
         }
         Operation::List(list) => {
-            let page = session.list(scope, &list).await?;
+            let mut page = session.list(scope, &list).await?;
+            let bytes = page.tasks.iter().map(|view| weight_of_view(view)).sum();
+            match room_now(room, bytes) {
+                Ok(found) => *share = found,
+                Err(NoRoom) => {
+                    drop(page);
+                    *share = wait_for_room(room, bytes).await?;
+                    page = session.list(scope, &list).await?;
+                }
+            }
             let page = TaskPage {
                 tasks: page.tasks,
                 next_page_token: page.next_page_token,
@@ -158,6 +188,7 @@ async fn act(
         }
         Operation::Cancel(cancel) => {
             let view = session.cancel(scope, &cancel).await?;
+            *share = wait_for_room(room, weight_of_view(&view)).await?;
             done(&view.task);
             let shape = shape(None, activation.profile_for(&view));
             Outcome::Canceled { view, shape }
@@ -168,6 +199,7 @@ async fn act(
             let send = activation.adopt(send);
             let after = cursor(headers)?;
             let (subscription, bare) = session.stream(scope, send, after.as_ref()).await?;
+            *share = wait_for_room(room, weight_of_view(&subscription.view)).await?;
             done(&subscription.view.task);
             let shape = shape(length, activation.profile_for(&subscription.view));
             // Both dialects of the extension go on where they were; 1.0 wants every stream to begin with the task.
@@ -189,6 +221,7 @@ async fn act(
                 Version::V1_0 => WhenFinished::Refuse,
             };
             let subscription = session.subscribe(scope, &subscribe, when_finished).await?;
+            *share = wait_for_room(room, weight_of_view(&subscription.view)).await?;
             done(&subscription.view.task);
             let shape = shape(None, activation.profile_for(&subscription.view));
             Outcome::Stream(Opened { open_call, subscription, shape, first: First::Task })

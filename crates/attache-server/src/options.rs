@@ -55,6 +55,8 @@ pub struct Limits {
     pub body_bytes: usize,
     /// Room for all bodies together that are being received.
     pub body_room: BodyRoom,
+    /// Room for all large answers together that are being sent.
+    pub answer_room: BodyRoom,
     /// All headers of a request together; at least 8 KiB.
     pub header_bytes: usize,
     /// Levels of nesting in a JSON body.
@@ -96,6 +98,7 @@ impl Default for Limits {
         Self {
             body_bytes: 20 << 20,
             body_room: BodyRoom::of(256 << 20),
+            answer_room: BodyRoom::of(256 << 20),
             header_bytes: 64 << 10,
             json_depth: 64,
             connections: 16_384,

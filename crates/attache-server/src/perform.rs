@@ -10,7 +10,7 @@ use http::request::Parts;
 use crate::app::{Admitted, App};
 use crate::framing::Framing;
 use crate::http::Response;
-use crate::operate::{Asked, First, Opened, Outcome, operate, shape};
+use crate::operate::{Asked, First, Opened, Operated, Outcome, operate, shape};
 use crate::speech::Speech;
 use crate::sse::EventStream;
 use crate::{execute, push_state};
@@ -32,7 +32,7 @@ pub(crate) async fn perform(
     let JsonRequest { head, admitted, framing, dialect, kind } = request;
     let version = framing.version();
     let asked = Asked { headers: &head.headers, admitted, binding: framing.binding(), version, kind };
-    let (activation, result) = operate(app, &asked, decode).await;
+    let Operated { activation, result, share } = operate(app, &asked, decode).await;
     let mut response = match result {
         Ok(outcome) => {
             let epoch = activation.is_active(replay::URI).then(|| app.session.epoch().clone());
@@ -41,6 +41,9 @@ pub(crate) async fn perform(
         Err(fault) => framing.fault(&fault),
     };
     activation.confirm(version, &mut response);
+    if let Some(share) = share {
+        response.extensions_mut().insert(share);
+    }
     response
 }
 

@@ -48,3 +48,4 @@ pub use reserved::Reservation;
 pub use service::{Reply, SessionOptions, SessionService, StartError, Started, Subscription, WhenFinished};
 pub use store_health::StoreFault;
 pub use tail::Entry;
+pub use weight::weight_of_view;

@@ -5,6 +5,11 @@ use std::sync::Arc;
 use attache_domain::{Fault, ListTasks, Scope, TaskId, TaskView, Timestamp};
 use attache_store::{ListCursor, ListQuery};
 
+/// A page whose tasks take about so many bytes is not made longer, however many were asked for.
+pub(crate) const ENOUGH_WEIGHT: usize = 8 << 20;
+/// How many tasks of a page are read before it is looked at how large they are.
+pub(crate) const FIRST_READ: usize = 16;
+
 /// One page of a caller's tasks, newest status first.
 pub struct TaskPage {
     pub tasks: Vec<Arc<TaskView>>,

@@ -22,6 +22,7 @@ use crate::runner::{Runner, chain};
 use crate::shelf::Shelf;
 use crate::store_health::StoreFault;
 use crate::watcher::Watcher;
+use crate::weight::weight_of_view;
 use crate::{Agent, Counters, Follower, PushSettings, media, replay};
 
 /// What the session is told by whoever starts it.
@@ -256,13 +257,21 @@ impl SessionService {
 
     pub async fn list(&self, scope: &Scope, list: &ListTasks) -> Result<TaskPage, Fault> {
         let listed = self.stores.index.list(&listing::query(scope, list)?).await.map_err(internal)?;
-        let next_page_token = match listed.tasks.last() {
-            Some(last) if listed.more => listing::token(scope, list, last),
+        // Few at first, for they may be large; a page that is large enough ends early.
+        let (mut tasks, mut weight, mut shown) = (Vec::new(), 0, 0);
+        while shown < listed.tasks.len() && weight < listing::ENOUGH_WEIGHT {
+            let next = (shown * 2).max(listing::FIRST_READ).min(listed.tasks.len());
+            let places = &listed.tasks[shown..next];
+            let keys = places.iter().map(|place| TaskKey { scope: scope.clone(), task: place.task.clone() });
+            let views = self.views(keys.collect()).await.map_err(internal)?;
+            weight += views.iter().map(|view| weight_of_view(view)).sum::<usize>();
+            tasks.extend(views);
+            shown = next;
+        }
+        let next_page_token = match listed.tasks.get(..shown).and_then(<[_]>::last) {
+            Some(last) if listed.more || shown < listed.tasks.len() => listing::token(scope, list, last),
             _ => String::new(),
         };
-        let keys =
-            listed.tasks.iter().map(|place| TaskKey { scope: scope.clone(), task: place.task.clone() });
-        let mut tasks = self.views(keys.collect()).await.map_err(internal)?;
         // Some may have moved on since the index chose them.
         tasks.retain(|view| list.state.is_none_or(|state| view.status.state == state));
         Ok(TaskPage { tasks, next_page_token, page_size: list.page_size, total_size: listed.total })

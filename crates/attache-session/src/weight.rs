@@ -112,7 +112,7 @@ fn weight_of_contents(contents: &[Content]) -> usize {
 }
 
 /// About how much memory a task takes without its tail.
-pub(crate) fn weight_of_view(view: &TaskView) -> usize {
+pub fn weight_of_view(view: &TaskView) -> usize {
     const OVERHEAD: usize = 1024;
     let history = view.history.iter().map(|message| weight_of_message(message));
     let artifacts = view.artifacts.iter().map(weight_of_artifact);

@@ -135,6 +135,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         limits: Limits {
             body_bytes: limits.body_bytes,
             body_room: BodyRoom::of(limits.body_room_bytes),
+            answer_room: BodyRoom::of(limits.answer_room_bytes),
             header_bytes: limits.header_bytes,
             json_depth: limits.json_depth,
             connections: limits.connections,

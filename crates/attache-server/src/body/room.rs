@@ -1,4 +1,5 @@
-//! Room for the larger bodies that are being received or read, shared by all connections.
+//! Room for the larger bodies that are being received or read, and another for those that are being sent; each shared by
+//! all connections.
 //!
 //! A body takes room as it grows, so that only bytes that were sent keep others waiting. And not for long: while a body
 //! waits for room, the slowest one that is arriving gives up its own, if it is slower than the largest body may be; and
@@ -26,12 +27,14 @@ pub struct BodyRoom {
     uploads: Arc<Mutex<Vec<Weak<Upload>>>>,
 }
 
-/// A body that arrives.
+/// A body that arrives; or, the other way round, one that is taken by a client.
 #[derive(Debug)]
-pub(super) struct Upload {
+pub(crate) struct Upload {
     progress: Mutex<Progress>,
     /// Others need the room more.
     pub(super) gives_up: CancellationToken,
+    /// The connection, where the body cannot end by itself.
+    connection: Mutex<Option<CancellationToken>>,
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +64,7 @@ impl BodyRoom {
     }
 
     /// Counts a body among those that hold room while they arrive.
-    pub(super) fn register(&self, upload: &Arc<Upload>) {
+    pub(crate) fn register(&self, upload: &Arc<Upload>) {
         let mut uploads = locked(&self.uploads);
         uploads.retain(|upload| upload.strong_count() > 0);
         uploads.push(Arc::downgrade(upload));
@@ -69,16 +72,14 @@ impl BodyRoom {
 
     /// Waits until there is room for so many bytes. A body may arrive as slowly as `slowest` bytes per second while
     /// others wait. `None` when it cannot be waited for: the bodies that hold the room wait for each other.
-    pub(super) async fn take(
+    pub(crate) async fn take(
         &self,
         bytes: usize,
         slowest: usize,
         upload: Option<&Upload>,
     ) -> Option<OwnedSemaphorePermit> {
-        let units = u32::try_from(bytes.div_ceil(UNIT_BYTES)).ok()?;
-        if let Ok(permit) = self.units.clone().try_acquire_many_owned(units) {
-            return Some(permit);
-        }
+        // One that is larger than all the room has it for itself.
+        let units = u32::try_from(bytes.min(self.total).div_ceil(UNIT_BYTES)).ok()?;
         let mut acquiring = std::pin::pin!(self.units.clone().acquire_many_owned(units));
         loop {
             tokio::select! {
@@ -94,13 +95,19 @@ impl BodyRoom {
         }
     }
 
+    /// Room for so many bytes, if there is some now.
+    pub(crate) fn try_take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let units = u32::try_from(bytes.min(self.total).div_ceil(UNIT_BYTES)).ok()?;
+        self.units.clone().try_acquire_many_owned(units).ok()
+    }
+
     /// Lets the slowest body that arrives give up its room, if one is slower than it may be.
     fn end_slowest(&self, slowest: usize) -> bool {
         let uploads = self.arriving();
         let rates = uploads.iter().filter_map(|upload| Some((upload.rate()?, upload)));
         match rates.filter(|(rate, _)| *rate < slowest).min_by_key(|(rate, _)| *rate) {
             Some((_, upload)) => {
-                upload.gives_up.cancel();
+                upload.end();
                 true
             }
             None => false,
@@ -122,15 +129,31 @@ impl BodyRoom {
 }
 
 impl Upload {
-    pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self { progress: Mutex::default(), gives_up: CancellationToken::new() })
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            progress: Mutex::default(),
+            gives_up: CancellationToken::new(),
+            connection: Mutex::default(),
+        })
     }
 
-    pub(super) fn awaits_client(&self) {
+    /// Ends `connection` with it.
+    pub(crate) fn ends_connection(&self, connection: CancellationToken) {
+        *locked(&self.connection) = Some(connection);
+    }
+
+    fn end(&self) {
+        self.gives_up.cancel();
+        if let Some(connection) = &*locked(&self.connection) {
+            connection.cancel();
+        }
+    }
+
+    pub(crate) fn awaits_client(&self) {
         self.progress().awaits = Awaits::Client(Instant::now());
     }
 
-    pub(super) fn received(&self, length: usize) {
+    pub(crate) fn received(&self, length: usize) {
         let mut progress = self.progress();
         if let Awaits::Client(since) = progress.awaits {
             progress.spent += since.elapsed();
@@ -143,11 +166,11 @@ impl Upload {
         progress.awaits = Awaits::Nothing;
     }
 
-    pub(super) fn awaits_room(&self) {
+    pub(crate) fn awaits_room(&self) {
         self.progress().awaits = Awaits::Room;
     }
 
-    pub(super) fn holds(&self, bytes: usize) {
+    pub(crate) fn holds(&self, bytes: usize) {
         self.progress().held = bytes;
     }
 

@@ -21,6 +21,7 @@ const ACCEPTED: HeaderName = HeaderName::from_static("grpc-accept-encoding");
 /// One message, begun with [`frame::open`].
 pub(super) fn message(mut out: Vec<u8>) -> Response {
     frame::close(&mut out, 0);
+    out.shrink_to_fit();
     response(Body::Answer(out.into(), Some(Box::new(success()))))
 }
 

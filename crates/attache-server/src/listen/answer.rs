@@ -1,12 +1,14 @@
 //! An answer's body that knows whether its client takes it.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 use super::vigil::Call;
+use crate::answer_room::AnswerShare;
 
 /// More is handed out in parts, so that what a client does not take stays with the answer, where it is noticed.
 const PART_BYTES: usize = 64 * 1024;
@@ -18,6 +20,10 @@ pub(super) struct Answer<B> {
     rest: Bytes,
     call: Call,
     sharing: Sharing,
+    /// Room that a large answer holds; of a stream, only its beginning does.
+    share: Option<Arc<AnswerShare>>,
+    /// How many bytes were handed out last.
+    handed: usize,
 }
 
 /// Whether the connection carries other answers at the same time.
@@ -30,8 +36,8 @@ pub(super) enum Sharing {
 }
 
 impl<B> Answer<B> {
-    pub(super) fn new(body: B, call: Call, sharing: Sharing) -> Self {
-        Self { body, rest: Bytes::new(), call, sharing }
+    pub(super) fn new(body: B, call: Call, sharing: Sharing, share: Option<Arc<AnswerShare>>) -> Self {
+        Self { body, rest: Bytes::new(), call, sharing, share, handed: 0 }
     }
 }
 
@@ -45,6 +51,14 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Answer<B> {
     ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let this = self.get_mut();
         this.call.is_asked();
+        if let Some(share) = &this.share
+            && this.handed > 0
+        {
+            share.taking.received(this.handed);
+            if this.rest.is_empty() {
+                this.share = None;
+            }
+        }
         if this.rest.is_empty() {
             match ready!(Pin::new(&mut this.body).poll_frame(context)) {
                 Some(Ok(frame)) => match frame.into_data() {
@@ -60,6 +74,10 @@ impl<B: Body<Data = Bytes> + Unpin> Body for Answer<B> {
         };
         if this.sharing == Sharing::Shared || !this.is_end_stream() {
             this.call.hands_out();
+        }
+        this.handed = part.len();
+        if let Some(share) = &this.share {
+            share.taking.awaits_client();
         }
         Poll::Ready(Some(Ok(Frame::data(part))))
     }
@@ -93,7 +111,7 @@ mod tests {
     async fn a_long_answer_comes_whole_and_in_parts() {
         let vigil = Vigil::new(Patience::of(&Limits::default()));
         let text: Bytes = (0..PART_BYTES * 5 / 2).map(|place| place as u8).collect();
-        let mut answer = Answer::new(Full::new(text.clone()), vigil.call(), Sharing::Alone);
+        let mut answer = Answer::new(Full::new(text.clone()), vigil.call(), Sharing::Alone, None);
         assert_eq!(answer.size_hint().exact(), Some(text.len() as u64));
         let first = answer.frame().await.unwrap().unwrap().into_data().unwrap();
         assert_eq!(first.len(), PART_BYTES);
@@ -107,7 +125,7 @@ mod tests {
         let limits = Limits { stall_timeout: Duration::from_secs(7), ..Limits::default() };
         let vigil = Vigil::new(Patience::of(&limits));
         let mut answer =
-            Answer::new(Full::new(Bytes::from(vec![0; 2 * PART_BYTES])), vigil.call(), Sharing::Alone);
+            Answer::new(Full::new(Bytes::from(vec![0; 2 * PART_BYTES])), vigil.call(), Sharing::Alone, None);
         answer.frame().await.unwrap().unwrap();
         assert_eq!(vigil.ends().await, Tired::Stalled);
         drop(answer);
@@ -118,7 +136,7 @@ mod tests {
     async fn the_last_part_of_an_answer_among_others_is_watched_until_it_is_sent() {
         let vigil = Vigil::new(Patience::of(&Limits::default()));
         let small = Full::new(Bytes::from_static(b"small"));
-        let mut answer = Answer::new(small, vigil.call(), Sharing::Shared);
+        let mut answer = Answer::new(small, vigil.call(), Sharing::Shared, None);
         answer.frame().await.unwrap().unwrap();
         assert_eq!(vigil.ends().await, Tired::Stalled);
     }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use crate::Limits;
 
@@ -67,6 +68,8 @@ pub(super) struct Vigil {
     heard: AtomicBool,
     /// The client sent too many frames that ask for nothing.
     flooded: AtomicBool,
+    /// The client takes a large answer slowly, and others need the room.
+    taken_away: CancellationToken,
 }
 
 /// A moment in milliseconds since the connection's beginning, or never.
@@ -101,6 +104,7 @@ impl Vigil {
             request_unread: AtomicBool::new(false),
             heard: AtomicBool::new(false),
             flooded: AtomicBool::new(false),
+            taken_away: CancellationToken::new(),
         })
     }
 
@@ -124,6 +128,11 @@ impl Vigil {
         if !self.heard.load(Ordering::Relaxed) {
             self.heard.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Cancelled when the connection is to end at once.
+    pub(super) fn taken_away(&self) -> &CancellationToken {
+        &self.taken_away
     }
 
     pub(super) fn floods(&self) {
@@ -155,7 +164,10 @@ impl Vigil {
     pub(super) async fn ends(&self) -> Tired {
         loop {
             match self.look() {
-                Ok(next_look) => tokio::time::sleep(next_look).await,
+                Ok(next_look) => tokio::select! {
+                    () = tokio::time::sleep(next_look) => {}
+                    () = self.taken_away.cancelled() => return Tired::Stalled,
+                },
                 Err(tired) => return tired,
             }
         }

@@ -9,6 +9,7 @@ mod files;
 mod floods;
 mod frames;
 mod heads;
+mod readers;
 mod room;
 mod slow;
 mod weight;

@@ -1,0 +1,80 @@
+//! Clients that ask for large answers and take them slowly, or not at all.
+
+use std::time::Instant;
+
+use attache_testkit::PATIENCE;
+
+use super::frames::{self, PREFACE};
+use super::world::{Connection, World};
+use crate::support::message;
+
+/// All the large answers that may be held; what is asked for is far more.
+const SETTINGS: &str = "[limits]\nanswer_room_bytes = 16777216\n";
+const TEXT_BYTES: usize = 2_000_000;
+const READERS: usize = 60;
+const CALLS_PER_CONNECTION: u32 = 20;
+
+async fn large_task(world: &World) -> String {
+    let text = format!("echo {}", "x".repeat(TEXT_BYTES));
+    let answer = world.server().client().rpc("SendMessage", message("large", &text)).await;
+    answer["result"]["task"]["id"].as_str().expect("a task").to_owned()
+}
+
+/// Each takes the first bytes of its answer and lets the rest lie.
+async fn slow_readers(world: &World, path: &str) -> Vec<Connection> {
+    let mut readers = Vec::new();
+    for number in 0..READERS {
+        let mut reader = world.connect().await;
+        let request = if number % 4 == 0 {
+            let calls = (0..CALLS_PER_CONNECTION).map(|call| {
+                let flags = frames::END_HEADERS | frames::END_STREAM;
+                frames::frame(frames::HEADERS, flags, 2 * call + 1, &frames::get(path))
+            });
+            [PREFACE.to_vec(), frames::settings()].into_iter().chain(calls).collect::<Vec<_>>().concat()
+        } else {
+            format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").into_bytes()
+        };
+        assert!(reader.say(&request).await);
+        readers.push(reader);
+    }
+    readers
+}
+
+/// Somebody who takes the answer is given it, though perhaps not at the first try.
+async fn is_served_a_large_answer(world: &World, path: &str) {
+    let began = Instant::now();
+    loop {
+        let answer = world.server().client().get(path).await;
+        if answer.status == 200 {
+            assert!(answer.body.len() > TEXT_BYTES, "{} bytes", answer.body.len());
+            return;
+        }
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("2")), "{:.300}", answer.text());
+        assert!(began.elapsed() < PATIENCE, "{:.300}", answer.text());
+    }
+}
+
+#[tokio::test]
+async fn clients_that_read_a_large_task_slowly_hold_little_and_others_are_served() {
+    let world = World::with(SETTINGS).await;
+    let path = format!("/tasks/{}", large_task(&world).await);
+    let readers = slow_readers(&world, &path).await;
+    is_served_a_large_answer(&world, &path).await;
+    world.others_are_served().await;
+    world.holds_little();
+    drop(readers);
+    world.is_unharmed().await;
+}
+
+#[tokio::test]
+async fn clients_that_read_large_lists_slowly_hold_little_and_others_are_served() {
+    let world = World::with(SETTINGS).await;
+    large_task(&world).await;
+    let path = "/tasks?includeArtifacts=true";
+    let readers = slow_readers(&world, path).await;
+    is_served_a_large_answer(&world, path).await;
+    world.others_are_served().await;
+    world.holds_little();
+    drop(readers);
+    world.is_unharmed().await;
+}
