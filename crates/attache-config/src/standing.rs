@@ -40,6 +40,12 @@ impl Standing {
         Ok(Self { trust, accepted: Accepted::These(accepted) })
     }
 
+    /// The same folder, not trusted for this reason.
+    pub fn distrusted(why: impl Into<String>) -> Self {
+        let trust = Trust::Untrusted { why: why.into(), decided: false };
+        Self { trust, accepted: Accepted::These(BTreeSet::new()) }
+    }
+
     pub fn is_trusted(&self) -> bool {
         self.trust.is_trusted()
     }

@@ -74,7 +74,8 @@ pub(crate) struct Start {
 }
 
 impl Furnishing {
-    /// Fails where the settings of the server's own workspace do: somebody is there to mend them.
+    /// Fails where the settings of the user or the operator do: somebody is there to mend them. Those of the project in
+    /// the workspace may be broken; then they do not count.
     pub(crate) fn new(start: Start) -> anyhow::Result<Self> {
         let Start { operator, flags, variables, current_dir, attended } = start;
         let environment = |name: &str| variables.get(name).cloned();

@@ -17,6 +17,8 @@ pub(crate) struct Project {
     pub(crate) settings: WorkspaceSettings,
     pub(crate) rules: LoadedRules,
     pub(crate) report: ProjectReport,
+    /// What is wrong with the project's own files, in words for people; they may only restrict then.
+    pub(crate) broken: Option<String>,
 }
 
 /// What people are told at the start about a folder's own files.
@@ -39,9 +41,33 @@ pub(crate) struct Place<'a> {
 }
 
 impl Project {
+    /// Reads all that counts. A file of a trusted project that cannot be read must not stop every later conversation, nor
+    /// allow what it would have forbidden: the folder is then treated as not trusted. Files of the user and the operator
+    /// are theirs to mend; where those are broken, it fails.
     pub(crate) fn read(place: Place<'_>) -> Result<Self, ConfigError> {
         let Place { folder, chosen_by, flags, environment, operator } = place;
         let standing = Standing::look_up(folder, chosen_by, flags, environment, operator)?;
+        let is_trusted = standing.is_trusted();
+        let error = match Self::read_as(place, standing) {
+            Err(error) if is_trusted => error,
+            result => return result,
+        };
+        let broken = format!(
+            "The project's own settings and rules do not count, and this folder is treated as not trusted, because a file \
+             of the project is broken: {error}"
+        );
+        match Self::read_as(place, Standing::distrusted("a file of the project is broken")) {
+            Ok(project) => {
+                tracing::warn!(folder = %folder.display(), "{broken}");
+                Ok(Self { broken: Some(broken), ..project })
+            }
+            // It is not the project's.
+            Err(_) => Err(error),
+        }
+    }
+
+    fn read_as(place: Place<'_>, standing: Standing) -> Result<Self, ConfigError> {
+        let Place { folder, flags, environment, operator, .. } = place;
         let home = environment("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         let sources = Sources {
             workspace: folder,
@@ -56,7 +82,7 @@ impl Project {
         let mut report = settings.project.clone();
         report.extend(rules.project.clone());
         report.extend(commands(&standing, &settings.homes, folder).1);
-        Ok(Self { folder: folder.to_owned(), standing, settings, rules, report })
+        Ok(Self { folder: folder.to_owned(), standing, settings, rules, report, broken: None })
     }
 
     /// All that the project allows, accepted or not.
@@ -70,7 +96,7 @@ impl Project {
 
     /// What is ignored and how to change that, in one line.
     pub(crate) fn notice(&self) -> Option<String> {
-        self.report.notice(&self.folder, &self.standing.trust)
+        self.broken.clone().or_else(|| self.report.notice(&self.folder, &self.standing.trust))
     }
 }
 

@@ -4,6 +4,7 @@
 mod agent_world;
 mod approving;
 mod booby_trap;
+mod broken_project;
 mod cancelling;
 mod card;
 mod card_command;
