@@ -65,7 +65,7 @@ pub(crate) async fn unpacked(
     let Ok(Some(room)) = waiting else { return Err(Fault::Overloaded) };
     let bytes = heavy::answered(length, pin!(async { unpack() })).await?;
     let bytes = BytesMut::from(Bytes::from(bytes));
-    Ok(Bytes::from_owner(Received { bytes, room: Some(room) }))
+    Ok(Bytes::from_owner(Received { bytes, room: Some(room), _upload: None }))
 }
 
 /// Joins the pieces as they come: a list of them would cost far more than their bytes when they are tiny.
@@ -77,7 +77,7 @@ where
 {
     let mut body = pin!(body);
     let mut first = Bytes::new();
-    let mut whole = Received { bytes: BytesMut::new(), room: None };
+    let mut whole = Received { bytes: BytesMut::new(), room: None, _upload: None };
     let mut upload: Option<Arc<Upload>> = None;
     let mut arrives_by = pin!(tokio::time::sleep(limits.body_timeout));
     let mut patience = limits.body_timeout;
@@ -93,10 +93,10 @@ where
                 return Err(Fault::InvalidRequest { what: "the body did not arrive in time".into() });
             }
         };
-        let Some(piece) = piece else { break };
         if let Some(upload) = &upload {
-            upload.received(piece.len());
+            upload.received(piece.as_ref().map_or(0, Bytes::len));
         }
+        let Some(piece) = piece else { break };
         let length = first.len() + whole.bytes.len() + piece.len();
         if length > limit {
             return Err(Fault::BodyTooLarge { limit });
@@ -125,8 +125,8 @@ where
     }
     Ok(match whole {
         _ if !first.is_empty() => first,
-        Received { bytes, room: None } => bytes.freeze(),
-        received => Bytes::from_owner(received),
+        Received { bytes, room: None, .. } => bytes.freeze(),
+        received => Bytes::from_owner(Received { _upload: upload, ..received }),
     })
 }
 
@@ -161,6 +161,8 @@ async fn next_piece<B: Body<Data = Bytes>>(mut body: Pin<&mut B>) -> Result<Opti
 struct Received {
     bytes: BytesMut,
     room: Option<OwnedSemaphorePermit>,
+    /// Counts it among those that hold room.
+    _upload: Option<Arc<Upload>>,
 }
 
 impl Received {

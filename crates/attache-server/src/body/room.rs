@@ -23,7 +23,7 @@ const WINDOW: Duration = Duration::from_secs(2);
 pub struct BodyRoom {
     units: Arc<Semaphore>,
     total: usize,
-    /// The bodies that hold room and have not arrived yet.
+    /// The bodies that hold room.
     uploads: Arc<Mutex<Vec<Weak<Upload>>>>,
 }
 
@@ -103,7 +103,7 @@ impl BodyRoom {
 
     /// Lets the slowest body that arrives give up its room, if one is slower than it may be.
     fn end_slowest(&self, slowest: usize) -> bool {
-        let uploads = self.arriving();
+        let uploads = self.holders();
         let rates = uploads.iter().filter_map(|upload| Some((upload.rate()?, upload)));
         match rates.filter(|(rate, _)| *rate < slowest).min_by_key(|(rate, _)| *rate) {
             Some((_, upload)) => {
@@ -114,16 +114,20 @@ impl BodyRoom {
         }
     }
 
-    /// Whether bodies that wait for room hold at least half of it.
+    /// Whether bodies that wait for room hold half of it, or all that is held.
     fn is_stuck(&self) -> bool {
-        let waiting = |upload: &Arc<Upload>| {
+        let (mut waiting, mut held) = (0, 0);
+        for upload in self.holders() {
             let progress = upload.progress();
-            matches!(progress.awaits, Awaits::Room).then_some(progress.held)
-        };
-        self.arriving().iter().filter_map(waiting).sum::<usize>() >= self.total / 2
+            held += progress.held;
+            if matches!(progress.awaits, Awaits::Room) {
+                waiting += progress.held;
+            }
+        }
+        waiting >= held.min(self.total / 2)
     }
 
-    fn arriving(&self) -> Vec<Arc<Upload>> {
+    fn holders(&self) -> Vec<Arc<Upload>> {
         locked(&self.uploads).iter().filter_map(Weak::upgrade).collect()
     }
 }
@@ -196,4 +200,70 @@ impl Upload {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_domain::Fault;
+    use bytes::Bytes;
+    use http_body::{Body, Frame};
+    use http_body_util::{BodyExt, Full, StreamBody};
+
+    use super::super::collect;
+    use super::*;
+    use crate::Limits;
+
+    const KILOBYTE: usize = 1 << 10;
+    const LARGE: usize = 600 * KILOBYTE;
+    /// Half of the room.
+    const TOTAL: usize = 1000 * KILOBYTE;
+
+    /// A large piece at once, then `pace` bytes every quarter of a second until there are `total`.
+    fn upload(pace: usize, total: usize) -> impl Body<Data = Bytes, Error: std::fmt::Debug> {
+        let frames = futures_util::stream::unfold(0_usize, move |sent| async move {
+            if sent >= total {
+                return None;
+            }
+            if sent > 0 {
+                tokio::time::sleep(Duration::from_millis(250)).await;
+            }
+            let length = if sent == 0 { LARGE } else { pace };
+            let piece = Frame::data(Bytes::from(vec![b' '; length]));
+            Some((Ok::<_, std::io::Error>(piece), sent + length))
+        });
+        StreamBody::new(frames)
+    }
+
+    /// What comes of an upload of that pace when somebody else needs all the room, and how long that one waits.
+    async fn beside_another(pace: usize) -> (Result<usize, Fault>, Duration) {
+        let limits = Limits { body_bytes: 2 << 20, body_room: BodyRoom::of(2 << 20), ..Limits::default() };
+        let other = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            let begun = Instant::now();
+            let other = Full::new(Bytes::from(vec![b' '; 2 * LARGE]));
+            assert_eq!(collect(other, &limits, 2 << 20).await.map(|body| body.len()), Ok(2 * LARGE));
+            begun.elapsed()
+        };
+        let first = async {
+            let body = collect(upload(pace, TOTAL).boxed(), &limits, 2 << 20).await;
+            body.map(|body| body.len())
+        };
+        tokio::join!(first, other)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stalls_or_drips_gives_up_its_room_when_another_waits() {
+        for pace in [1, 10, KILOBYTE] {
+            let (first, waited) = beside_another(pace).await;
+            assert_eq!(first, Err(Fault::Overloaded), "{pace}");
+            assert!(waited < Duration::from_secs(5), "{pace}: {waited:?}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_is_fast_enough_keeps_its_room() {
+        let (first, waited) = beside_another(25 * KILOBYTE).await;
+        assert!(first.is_ok_and(|length| length >= TOTAL));
+        assert!(waited > Duration::from_secs(2), "{waited:?}");
+    }
 }
