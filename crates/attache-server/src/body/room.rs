@@ -86,8 +86,8 @@ impl BodyRoom {
                 biased;
                 permit = acquiring.as_mut() => return permit.ok(),
                 () = tokio::time::sleep(GRACE) => {
-                    let holds = upload.is_some_and(|upload| upload.progress().held > 0);
-                    if !self.end_slowest(slowest) && holds && self.is_stuck() {
+                    let held = upload.map_or(0, |upload| upload.progress().held);
+                    if !self.end_slowest(slowest) && held > 0 && self.is_stuck(held) {
                         return None;
                     }
                 }
@@ -114,17 +114,19 @@ impl BodyRoom {
         }
     }
 
-    /// Whether bodies that wait for room hold half of it, or all that is held.
-    fn is_stuck(&self) -> bool {
-        let (mut waiting, mut held) = (0, 0);
+    /// Whether bodies that wait for room hold half of it, or all that is held, and none of them more than `own`: those
+    /// that hold most give up first.
+    fn is_stuck(&self, own: usize) -> bool {
+        let (mut waiting, mut held, mut most) = (0, 0, 0);
         for upload in self.holders() {
             let progress = upload.progress();
             held += progress.held;
             if matches!(progress.awaits, Awaits::Room) {
                 waiting += progress.held;
+                most = most.max(progress.held);
             }
         }
-        waiting >= held.min(self.total / 2)
+        waiting >= held.min(self.total / 2) && own >= most
     }
 
     fn holders(&self) -> Vec<Arc<Upload>> {
