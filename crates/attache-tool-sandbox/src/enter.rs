@@ -13,12 +13,14 @@ mod supervise;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use crate::plan::{Network, Plan, Walls};
 use crate::probe;
+use supervise::Prepared;
 
 /// The first argument that makes the program call [`enter`].
 pub const ENTER: &str = "__confined";
@@ -66,8 +68,10 @@ fn confine(plan: &Plan, command: Command) -> Result<ExitCode, Step> {
         Walls::Landlock => {
             drop(server);
             restrict(plan)?;
-            let mut command = with_input(plan, command);
-            Err(command.exec()).during("starting the command")
+            match probed(plan) {
+                Some(code) => Ok(code),
+                None => Err(with_input(plan, command).exec()).during("starting the command"),
+            }
         }
     }
 }
@@ -83,7 +87,10 @@ fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Re
             loopback::hand_out_listener().during("handing out the proxy's socket")?;
         }
         restrict(plan)?;
-        Ok((with_input(plan, command), plan.limits, server))
+        Ok(match probed(plan) {
+            Some(code) => Prepared::Ended(code),
+            None => Prepared::Run(Box::new(with_input(plan, command)), plan.limits, server),
+        })
     })
 }
 
@@ -97,11 +104,13 @@ fn restrict(plan: &Plan) -> Result<(), Step> {
     rustix::thread::set_no_new_privs(true).during("giving up privileges")?;
     files::restrict(plan)?;
     calls::restrict(plan)?;
-    if let Some(file) = &plan.probe {
-        let readable = std::fs::File::open(file).is_ok();
-        std::process::exit(if readable { probe::NOT_HELD } else { probe::HELD });
-    }
     Ok(())
+}
+
+/// Whether the file that is to be tried can be read, where that is all there is to do.
+fn probed(plan: &Plan) -> Option<ExitCode> {
+    let readable = std::fs::File::open(plan.probe.as_ref()?).is_ok();
+    Some(ExitCode::from(if readable { probe::NOT_HELD } else { probe::HELD }))
 }
 
 /// Its own input is the way to the server, unless the command is to have it.
@@ -120,11 +129,8 @@ struct Folder {
 
 impl Folder {
     fn current() -> Result<Self, Step> {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the server chose it by a handle; here only its name is needed"
-        )]
-        let path = std::env::current_dir().during("finding the folder")?;
+        let path = rustix::process::getcwd(Vec::new()).during("finding the folder")?;
+        let path = PathBuf::from(OsString::from_vec(path.into_bytes()));
         let identity = identity(&path).during("finding the folder")?;
         Ok(Self { path, identity })
     }

@@ -9,8 +9,8 @@ use attache_tool::{Access, IgnoreSources, Input, Level, Program, Workspace};
 use crate::Sandbox;
 
 /// The exit codes of a try.
-pub(crate) const HELD: i32 = 0;
-pub(crate) const NOT_HELD: i32 = 7;
+pub(crate) const HELD: u8 = 0;
+pub(crate) const NOT_HELD: u8 = 7;
 
 /// Starts a copy of this program at level look that tries to read a file outside of what it may see.
 pub(crate) fn try_out(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
@@ -44,7 +44,7 @@ pub(crate) fn try_out(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{} cannot be started: {error}", launch.program.display()))?;
-    match output.status.code() {
+    match output.status.code().and_then(|code| u8::try_from(code).ok()) {
         Some(HELD) => Ok(()),
         Some(NOT_HELD) => Err("a confined command could read a file that it should not see".to_owned()),
         _ => {

@@ -4,50 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::git::git_paths;
+use attache_tool::protected_files;
 
-/// Paths below each root of the workspace.
-const NAMES: &[&str] = &[
-    ".attache",
-    ".bash_aliases",
-    ".bash_login",
-    ".bash_profile",
-    ".bashrc",
-    ".buildkite",
-    ".cargo",
-    ".circleci",
-    ".cursor",
-    ".devcontainer",
-    ".drone.yml",
-    ".env",
-    ".envrc",
-    ".gemini",
-    ".gitattributes",
-    ".github/actions",
-    ".github/workflows",
-    ".gitlab-ci.yml",
-    ".gitmodules",
-    ".husky",
-    ".idea",
-    ".mcp.json",
-    ".npmrc",
-    ".pre-commit-config.yaml",
-    ".profile",
-    ".travis.yml",
-    ".vscode",
-    ".yarnrc",
-    ".yarnrc.yml",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-    "AGENTS.md",
-    "CLAUDE.md",
-    "GEMINI.md",
-    "Jenkinsfile",
-    "azure-pipelines.yml",
-    "bitbucket-pipelines.yml",
-    "package.json",
-];
+use crate::git::git_paths;
 
 /// What a command at level work finds protected.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -76,7 +35,7 @@ pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf]) -> Protection {
         let git = git_paths(root);
         let outside = git.writes.into_iter().filter(|path| !roots.iter().any(|root| path.starts_with(root)));
         found.writes.extend(outside);
-        let own = NAMES.iter().map(|name| root.join(name)).chain(environment_files(root));
+        let own = protected_files().iter().map(|name| root.join(name)).chain(environment_files(root));
         let writable: Vec<PathBuf> = roots.iter().chain(&found.writes).cloned().collect();
         for path in own.chain(git.protected) {
             if !allowed.iter().any(|allowed| path.starts_with(allowed)) {

@@ -190,7 +190,7 @@ fn spec() -> ToolSpec {
                 "network": {
                     "type": "array",
                     "items": { "type": "string" },
-                    "description": "Hosts that the command has to reach, e.g. [\"registry.npmjs.org\"]; the user is asked."
+                    "description": "Hosts that the command has to reach, e.g. [\"example.com\"]; the user is asked."
                 },
                 "protected_paths": {
                     "type": "array",

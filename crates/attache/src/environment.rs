@@ -39,7 +39,9 @@ pub(crate) fn variables() -> &'static HashMap<String, String> {
 pub(crate) fn hide_secrets() {
     // The kernel may refuse it to nobody; and without it everything else still holds.
     let _ = nix::sys::prctl::set_dumpable(false);
-    if let Some(handle) = std::env::var_os(HANDED_OVER) {
+    #[expect(clippy::disallowed_methods, reason = "this is where the binary reads the environment")]
+    let handed_over = std::env::var_os(HANDED_OVER);
+    if let Some(handle) = handed_over {
         let inherited = std::env::vars_os().filter(|(name, _)| name != HANDED_OVER);
         let taken_out =
             handle.to_str().and_then(|number| number.parse().ok()).map(take_over).unwrap_or_default();

@@ -42,7 +42,6 @@ fn attempt(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
 }
 
 async fn perform(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
-    #[expect(clippy::disallowed_methods, reason = "the binary is where the environment is read")]
     let token = crate::environment::variable("ATTACHE_TOKEN");
     let server = Server::connect(&arguments, token).await?;
     match arguments.command {

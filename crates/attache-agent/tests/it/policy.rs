@@ -41,6 +41,7 @@ fn referee(mode: Mode, confinement: Confinement) -> PolicyReferee {
         unattended: false,
         only_once: false,
         keeper: None,
+        client_servers: Default::default(),
     })
 }
 
@@ -181,4 +182,20 @@ fn links_and_ignored_files_are_seen_when_a_call_is_judged() {
     for line in ["cat notes.txt", "cat .env", "grep -R x ."] {
         assert!(!runs(&referee, line), "{line}");
     }
+}
+
+#[test]
+fn what_hides_something_is_agreed_to_once() {
+    // Whether "always" is offered for a command, and whether the command runs after it.
+    let lasts = |line: &str| {
+        let referee = referee(Mode::Default, Confinement::full());
+        let Ruling::Ask { choices, .. } = rule(&referee, "run_shell_command", &command(line)) else {
+            panic!("{line} is asked about");
+        };
+        always(&referee, "run_shell_command", &command(line));
+        (choices.contains(&"proceed_always".to_owned()), runs(&referee, line))
+    };
+    assert_eq!(lasts("touch a"), (true, true));
+    assert_eq!(lasts("touch a\u{200b}"), (false, false));
+    assert_eq!(lasts("touch a\u{1b}[8m"), (false, false), "also where an older log says always");
 }

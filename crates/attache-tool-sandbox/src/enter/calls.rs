@@ -6,6 +6,7 @@ use std::io;
 use nix::libc;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch,
 };
 
 use super::{During, Step};
@@ -80,6 +81,13 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Step> {
     Ok(())
 }
 
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: TargetArch = TargetArch::x86_64;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: TargetArch = TargetArch::aarch64;
+#[cfg(target_arch = "riscv64")]
+const ARCHITECTURE: TargetArch = TargetArch::riscv64;
+
 type Made = Result<BpfProgram, seccompiler::BackendError>;
 
 fn refused(plan: &Plan) -> Made {
@@ -88,7 +96,7 @@ fn refused(plan: &Plan) -> Made {
     let enclosed = plan.walls == Walls::Namespaces || plan.network == Network::All;
     let families: &[libc::c_int] = if enclosed { FAMILIES } else { &[] };
     rules.insert(libc::SYS_socket, none_of(families)?);
-    let terminal = |request| Ok::<_, seccompiler::BackendError>(SeccompRule::new(vec![equals(1, request)?])?);
+    let terminal = |request| SeccompRule::new(vec![equals(1, request)?]);
     rules.insert(libc::SYS_ioctl, vec![terminal(TIOCSTI)?, terminal(TIOCLINUX)?]);
     let new_user = libc::CLONE_NEWUSER as u64;
     let masked =
@@ -119,9 +127,8 @@ fn unknown_to_old_kernels() -> Made {
 }
 
 fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: libc::c_int) -> Made {
-    let arch = std::env::consts::ARCH.try_into()?;
     let refuse = SeccompAction::Errno(errno.unsigned_abs());
-    SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?.try_into()
+    SeccompFilter::new(rules, SeccompAction::Allow, refuse, ARCHITECTURE)?.try_into()
 }
 
 /// On x86-64 the same calls have a second set of numbers, which the filters above do not know.

@@ -27,8 +27,12 @@ pub(super) fn watch_server(server: i32) -> io::Result<OwnedFd> {
     if getppid() == Some(server) { Ok(handle) } else { Err(gone()) }
 }
 
-/// What the first process inside needs to run the command.
-type Prepared = (Command, Limits, OwnedFd);
+/// What the first process inside does.
+pub(super) enum Prepared {
+    /// Runs the command within the limits while the server lives.
+    Run(Box<Command>, Limits, OwnedFd),
+    Ended(ExitCode),
+}
 
 /// Runs `prepare` and the command it returns in a new process, the first of its namespace; ends as the command ends.
 pub(super) fn in_child(prepare: impl FnOnce() -> Result<Prepared, Step>) -> Result<ExitCode, Step> {
@@ -40,7 +44,10 @@ pub(super) fn in_child(prepare: impl FnOnce() -> Result<Prepared, Step>) -> Resu
         nix::unistd::ForkResult::Child => {
             drop(reader);
             let mut report = Report(writer);
-            let (mut command, limits, server) = prepare()?;
+            let (mut command, limits, server) = match prepare()? {
+                Prepared::Run(command, limits, server) => (command, limits, server),
+                Prepared::Ended(code) => return Ok(code),
+            };
             let child = command.spawn().during("starting the command")?;
             let leader = Pid::from_child(&child);
             drop(child);
