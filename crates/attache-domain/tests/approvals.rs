@@ -57,6 +57,7 @@ impl Task {
             alone,
             choices,
             why,
+            grants: Default::default(),
         })));
         let message = Message::from_agent(format!("ask-{}", call.0).into(), "c".into(), None, "May I?");
         self.record(Fact::PersonAsked { message: message.into() });
