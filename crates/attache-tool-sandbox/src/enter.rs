@@ -65,6 +65,10 @@ fn confine(plan: &Plan, command: Command) -> Result<ExitCode, Step> {
     let server = supervise::watch_server(plan.server).during("finding the server")?;
     match plan.walls {
         Walls::Namespaces => namespaced(plan, command, server),
+        Walls::None => {
+            resources::limit(plan).during("setting limits")?;
+            Err(with_input(plan, command).exec()).during("starting the command")
+        }
         Walls::Landlock => {
             drop(server);
             restrict(plan)?;

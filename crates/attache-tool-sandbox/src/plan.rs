@@ -44,6 +44,8 @@ pub(crate) enum Walls {
     Namespaces,
     /// Landlock and a system call filter: all there is without user namespaces.
     Landlock,
+    /// Nothing but the limits: the command may do everything.
+    None,
 }
 
 /// What the command reaches of the network.

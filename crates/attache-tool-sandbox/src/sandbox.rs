@@ -78,12 +78,12 @@ impl Sandbox {
         let network = match (access.network.is_empty(), self.walls) {
             (true, _) => Network::None,
             (false, Walls::Namespaces) => Network::Proxy,
-            (false, Walls::Landlock) => Network::All,
+            (false, Walls::Landlock | Walls::None) => Network::All,
         };
         let own = self.home.clone().filter(|home| !in_roots(home));
         Ok(Plan {
             server: i32::try_from(std::process::id()).map_err(io::Error::other)?,
-            walls: self.walls,
+            walls: if access.level == Level::Open { Walls::None } else { self.walls },
             level: access.level,
             reads: self.places.reads.iter().chain([&workspace.scratch]).cloned().collect(),
             writes: writes.cloned().collect(),
@@ -124,8 +124,8 @@ impl Sandbox {
     /// With `probe` nothing is run: see [`Plan::probe`].
     pub(crate) fn launch(&self, program: Program<'_>, probe: Option<PathBuf>) -> io::Result<Launch> {
         let protection = match program.access.level {
-            Level::Look => Protection::default(),
-            _ => protection(&program.workspace.roots, &program.access.writes),
+            Level::Look | Level::Open => Protection::default(),
+            Level::Work => protection(&program.workspace.roots, &program.access.writes),
         };
         let scratch = &program.workspace.scratch;
         let plan = Plan { probe, ..self.plan(&program, scratch, &protection)? };
@@ -141,9 +141,10 @@ impl Sandbox {
             Network::None | Network::All => (None, None),
         };
         let guard = CommandGuard::new(protection.watched, egress);
-        let temporary = match self.walls {
-            Walls::Namespaces => "/tmp".to_owned(),
-            Walls::Landlock => plan.temporary.display().to_string(),
+        let temporary = match plan.walls {
+            Walls::Namespaces => Some("/tmp".to_owned()),
+            Walls::Landlock => Some(plan.temporary.display().to_string()),
+            Walls::None => None,
         };
         let arguments = [OsString::from(ENTER), serde_json::to_string(&plan)?.into(), program.name.into()];
         Ok(Launch {
@@ -159,8 +160,8 @@ impl Sandbox {
     }
 }
 
-fn variables(temporary: String, network: Network) -> Vec<(String, String)> {
-    let mut variables = vec![("TMPDIR".to_owned(), temporary)];
+fn variables(temporary: Option<String>, network: Network) -> Vec<(String, String)> {
+    let mut variables: Vec<_> = temporary.map(|folder| ("TMPDIR".to_owned(), folder)).into_iter().collect();
     if network == Network::Proxy {
         let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {

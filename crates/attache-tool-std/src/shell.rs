@@ -119,7 +119,7 @@ impl Shell {
         context: &ToolContext,
     ) -> Result<Started, ToolError> {
         // The model is told of it, so commands may use it. One that does not, runs without.
-        let _ = std::fs::create_dir_all(&context.workspace.scratch);
+        let _ = std::fs::create_dir_all(context.workspace.scratch.join("tmp"));
         let workspace = &context.workspace;
         let launcher = Launcher { confiner: self.confiner.as_ref(), access, workspace };
         start(command, directory, launcher, self.options.terminal).map_err(|error| {

@@ -51,7 +51,8 @@ impl Confinement {
 pub trait Confiner: fmt::Debug + Send + Sync + 'static {
     fn confinement(&self) -> &Confinement;
 
-    /// How to start `program` so that it reaches no more than it may. Fails rather than starting it with more.
+    /// How to start `program` so that it reaches no more than it may; at level open only limits are set. Fails rather
+    /// than starting it with more.
     fn confine(&self, program: Program<'_>) -> io::Result<Launch>;
 }
 

@@ -11,6 +11,7 @@ pub(crate) fn check(tree: &Tree, members: &[Member]) -> Vec<Finding> {
     let mut findings = check_readme(tree);
     findings.extend(check_ci(tree));
     findings.extend(check_architecture(tree, members));
+    findings.extend(check_security(tree));
     findings
 }
 
@@ -50,6 +51,36 @@ fn check_ci(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
+/// Every test that the security page names as a proof exists.
+fn check_security(tree: &Tree) -> Vec<Finding> {
+    let place = "docs/security.md";
+    let Some(page) = tree.file(place) else {
+        return vec![Finding::new(
+            "security-tests",
+            place,
+            "add it: threats, defences and the tests that prove them",
+        )];
+    };
+    let sources: Vec<&File> = tree.files.iter().filter(|file| file.path.ends_with(".rs")).collect();
+    let missing = named_tests(&page.text).filter(|name| {
+        let defined = format!("fn {name}(");
+        !sources.iter().any(|file| file.text.contains(&defined))
+    });
+    let message = |name| format!("names the test `{name}`, and there is none: name the one that proves it");
+    missing.map(|name| Finding::new("security-tests", place, message(name))).collect()
+}
+
+/// The names of tests in the rows of its tables.
+fn named_tests(text: &str) -> impl Iterator<Item = &str> {
+    let rows = text.lines().filter(|line| line.starts_with('|'));
+    let quoted = rows.flat_map(|row| row.split('`').skip(1).step_by(2));
+    // Names of tests are sentences.
+    quoted.filter(|name| {
+        name.matches('_').count() >= 2
+            && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+    })
+}
+
 fn check_architecture(tree: &Tree, members: &[Member]) -> Vec<Finding> {
     let Some(File { text, .. }) = tree.file("ARCHITECTURE.md") else {
         return vec![Finding::new("architecture-page", "ARCHITECTURE.md", "add it: a row for every crate")];
@@ -75,6 +106,17 @@ mod tests {
         let outside = format!("{RUN}\n{TEST}\n");
         assert_eq!(check_readme(&Tree::of(&[("README.md", &outside)])).len(), 2);
         assert_eq!(check_readme(&Tree::default()).len(), 2);
+    }
+
+    #[test]
+    fn the_security_page_names_tests_that_exist() {
+        let page = "| threat | `auto_edit` | `a_test_that_exists`, `one_that_does_not` |\n`not_in_a_table`\n";
+        let source = "#[test]\nfn a_test_that_exists() {}";
+        let tree = Tree::of(&[("docs/security.md", page), ("crates/a/src/lib.rs", source)]);
+        let found = check_security(&tree);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].message.contains("`one_that_does_not`"), "{found:?}");
+        assert_eq!(check_security(&Tree::default()).len(), 1);
     }
 
     #[test]

@@ -157,7 +157,7 @@ fn wrong_types_are_errors_with_file_line_and_key() {
         ),
         (
             "{\"general\": {\"defaultApprovalMode\": \"yelo\"}}",
-            ":1: general.defaultApprovalMode: must be one of default, auto_edit, autoEdit, yolo, plan, not \"yelo\"",
+            ":1: general.defaultApprovalMode: must be one of default, auto_edit, autoEdit, confined, yolo, plan, not \"yelo\"",
         ),
         ("{\"model\": {\"name\": \"\"}}", ":1: model.name: must be a text, not an empty one"),
         ("[]", ":1: must hold a table of settings, not a list"),

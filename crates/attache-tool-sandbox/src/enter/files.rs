@@ -41,14 +41,15 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Step> {
     // A file tree of its own holds nothing that may not be read.
     let reads: Vec<&Path> = match plan.walls {
         Walls::Namespaces => vec![Path::new("/")],
-        Walls::Landlock => {
+        Walls::Landlock | Walls::None => {
             HARMLESS.iter().map(Path::new).chain(plan.reads.iter().map(|path| path.as_path())).collect()
         }
     };
     let look = plan.level == Level::Look;
     let reads = reads.into_iter().map(|path| (path, read));
     let writes = plan.writes.iter().map(|path| (path.as_path(), if look { read } else { all }));
-    let own = [Some(temporary), home].into_iter().flatten().map(|path| (path, all));
+    let own = [Some(temporary), Some(plan.temporary.as_path()), home];
+    let own = own.into_iter().flatten().map(|path| (path, all));
     let devices = DEVICES.iter().map(|path| (Path::new(path), all));
     let mut ruleset = ruleset;
     for (path, access) in reads.chain(writes).chain(own).chain(devices) {
@@ -62,7 +63,9 @@ pub(super) fn restrict(plan: &Plan) -> Result<(), Step> {
 fn temporary(plan: &Plan) -> (&Path, Option<&Path>) {
     match plan.walls {
         Walls::Namespaces => (Path::new("/tmp"), plan.home.as_ref().map(|(_, place)| place.as_path())),
-        Walls::Landlock => (&plan.temporary, plan.home.as_ref().map(|(source, _)| source.as_path())),
+        Walls::Landlock | Walls::None => {
+            (&plan.temporary, plan.home.as_ref().map(|(source, _)| source.as_path()))
+        }
     }
 }
 
@@ -72,7 +75,7 @@ fn ruleset(plan: &Plan) -> Result<RulesetCreated, landlock::RulesetError> {
         .handle_access(AccessFs::from_all(NEWEST))?;
     // In namespaces of their own there is nothing outside to reach or to signal.
     let ruleset = match plan.walls {
-        Walls::Namespaces => ruleset,
+        Walls::Namespaces | Walls::None => ruleset,
         Walls::Landlock if plan.network == Network::All => ruleset.scope(Scope::from_all(NEWEST))?,
         Walls::Landlock => {
             ruleset.handle_access(AccessNet::from_all(NEWEST))?.scope(Scope::from_all(NEWEST))?

@@ -50,6 +50,8 @@ pub(super) fn build(plan: &Plan) -> Result<(), Step> {
     for path in plan.reads.iter().chain([&PathBuf::from(PROCESSORS)]) {
         tree.bind(path, Right::Read)?;
     }
+    // The same folder by the name that the server knows it by.
+    tree.bind(&plan.temporary, Right::Write)?;
     let right = if plan.level == Level::Look { Right::Read } else { Right::Write };
     for path in &plan.writes {
         tree.bind(path, right)?;

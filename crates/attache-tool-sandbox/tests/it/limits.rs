@@ -1,5 +1,6 @@
 use std::time::{Duration, Instant};
 
+use attache_tool::Access;
 use attache_tool_sandbox::{EgressOptions, Limits};
 
 use crate::world::World;
@@ -38,4 +39,13 @@ fn files_cpu_time_and_open_files_are_limited() {
     let ran = world.work("while :; do :; done");
     assert_ne!(ran.code, Some(0), "{ran:?}");
     assert_eq!(world.work("ulimit -n").text, "64\n");
+}
+
+#[test]
+fn limits_hold_for_commands_without_confinement_too() {
+    let world = limited(Limits { file_bytes: 1 << 20, open_files: 64, ..Limits::default() });
+    let ran = world.run("ulimit -n; cat ~/.ssh/id_rsa", &Access::open());
+    assert!(ran.text.starts_with("64\n") && ran.text.contains("the private key"), "{ran:?}");
+    let ran = world.run("seq 1 99999999999 > big; wc -c < big", &Access::open());
+    assert!(ran.text.contains("1048576"), "{ran:?}");
 }

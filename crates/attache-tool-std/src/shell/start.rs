@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use attache_tool::{Access, Confiner, Guard, Input, Launch, Level, NoConfinement, Program, Workspace};
+use attache_tool::{Access, Confiner, Guard, Input, Launch, Program, Workspace};
 use pty_process::{Pts, Pty, Size};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
@@ -75,15 +75,6 @@ impl Launcher<'_> {
     fn launch(&self, command: &str, mark: &Mark) -> io::Result<Launch> {
         let arguments = mark.arguments(command);
         let Self { confiner, access, workspace } = *self;
-        if access.level == Level::Open {
-            return NoConfinement::default().confine(Program {
-                name: SHELL,
-                arguments,
-                workspace,
-                access,
-                input: Input::Empty,
-            });
-        }
         confiner.confine(Program { name: SHELL, arguments, workspace, access, input: Input::Empty })
     }
 }

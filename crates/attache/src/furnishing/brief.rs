@@ -32,12 +32,12 @@ pub(super) fn tree(root: &Path, settings: &WorkspaceSettings) -> Option<String> 
 pub(super) fn opening(ground: &Ground, scratch: &Path) -> String {
     let now = jiff::Zoned::now();
     let mut text = format!(
-        "<session_context>\nToday is {}. The system is {} ({}).\nThe workspace is {}; temporary files may go to {}.\n",
+        "<session_context>\nToday is {}. The system is {} ({}).\nThe workspace is {}; commands may put temporary files into {}.\n",
         now.strftime("%A, %-d %B %Y"),
         std::env::consts::OS,
         std::env::consts::ARCH,
         ground.root.display(),
-        scratch.display(),
+        scratch.join("tmp").display(),
     );
     for folder in &ground.settings.context.include_directories {
         text.push_str(&format!("The folder {} belongs to it, too.\n", folder.display()));

@@ -11,6 +11,7 @@ mod card_command;
 mod coding;
 mod commands;
 mod config_command;
+mod confining;
 mod crash;
 mod crashing;
 mod devtool;

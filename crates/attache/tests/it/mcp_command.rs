@@ -259,8 +259,9 @@ fn a_wrong_entry_is_told_with_its_place() {
     fs::write(world.project_file(), "{}").unwrap();
     world.trust();
     fs::write(world.project_file(), "{ \"mcpServers\": {\n \"odd\": { \"args\": [] } } }").unwrap();
-    world.fails(&["list"], "settings.json:2");
-    world.fails(&["list"], "needs a command, a url or an httpUrl");
+    let text = world.succeeds(&["list"]);
+    assert!(text.contains("treated as not trusted") && text.contains("settings.json:2"), "{text}");
+    assert!(text.contains("needs a command, a url or an httpUrl"), "{text}");
 }
 
 #[test]

@@ -64,6 +64,7 @@ pub(super) fn later_kinds() -> Vec<Fact> {
             answer: Box::new(Answer { by: Some("me".into()), ..changed() }),
         },
         Fact::MessageReceived { message: commanding().into(), digest: Digest("0f4a".into()) },
+        Fact::CallProposed(Box::new(confined_command())),
     ]
 }
 
@@ -140,7 +141,7 @@ fn edit() -> ProposedCall {
 
 fn command() -> ProposedCall {
     let directory = || "src".into();
-    let access = || Access { network: vec!["example.org".into()], ..Access::new(Level::Work) };
+    let access = Access::open;
     let shown = Shown::Exec { command: "ls".into(), directory: directory(), programs: vec!["ls".into()] };
     let effects = vec![
         Effect::Run { command: "ls".into(), directory: directory(), access: access() },
@@ -149,6 +150,26 @@ fn command() -> ProposedCall {
         Effect::AskPerson,
     ];
     proposed("call-2", effects, shown, &["proceed_once"])
+}
+
+/// With what came later: how far it may reach, and what an answer would allow.
+fn confined_command() -> ProposedCall {
+    let (command, directory) = (String::from("make"), "src".into());
+    let access = Access {
+        network: vec!["example.org".into()],
+        writes: vec!["src/.env".into()],
+        gap: Some("nothing".into()),
+        ..Access::new(Level::Work)
+    };
+    let shown = Shown::Mcp {
+        server: "files".into(),
+        tool: "read".into(),
+        title: "Read".into(),
+        address: Some("http://127.0.0.1:1/".into()),
+    };
+    let grants = [("proceed_always".to_owned(), "Always: allow it".to_owned())].into();
+    let effects = vec![Effect::Run { command, directory, access }];
+    ProposedCall { grants, ..proposed("call-5", effects, shown, &["proceed_always"]) }
 }
 
 fn look() -> ProposedCall {

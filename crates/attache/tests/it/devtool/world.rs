@@ -54,6 +54,11 @@ impl World {
         fs::read_to_string(work(&self.launch).join(name)).ok()
     }
 
+    /// Writes a file of the workspace.
+    pub(super) fn write(&self, name: &str, text: &str) {
+        fs::write(work(&self.launch).join(name), text).unwrap();
+    }
+
     /// All that the model was told in its latest request.
     pub(super) fn told(&self) -> String {
         self.model.received().last().unwrap().json()["contents"].to_string()

@@ -113,7 +113,8 @@ async fn a_client_that_knows_text_only_reads_what_a_tool_would_be_given() {
     let plain = world.server.client().with("A2A-Extensions", "https://example.com/x");
     let task = plain.rpc("GetTask", json!({"id": asked.task()})).await["result"].clone();
     let text = task["status"]["message"]["parts"][0]["text"].as_str().unwrap();
-    assert!(text.contains("use read of the server editor with\n{"), "{text}");
+    assert!(text.contains("use read of the server editor at http://"), "{text}");
+    assert!(text.contains(", named by the client with\n{"), "{text}");
     assert!(text.contains(r#""name": "a\u{202e}b""#) && text.contains(r"\u001b[8m"), "{text}");
     assert!(!text.contains(['\u{202e}', '\u{1b}']), "{text}");
 }

@@ -15,7 +15,8 @@ const CLIENTS: usize = 16;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_answer_is_taken_and_everybody_else_hears_of_it() {
-    let world = World::playing([runs("echo ran >> runs"), says("Done.")]).await;
+    let world = World::playing([runs("sh add.sh"), says("Done.")]).await;
+    world.write("add.sh", "echo ran >> runs\n");
     let asked = Arc::new(world.editor().ask("m1", "Run!").await);
     let mut racing = JoinSet::new();
     for number in 0..CLIENTS {
