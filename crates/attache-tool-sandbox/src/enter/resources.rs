@@ -7,6 +7,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::plan::{Plan, Walls};
 
+/// Processes above the limit that can still be started.
+const HEADROOM: u64 = 64;
+
 pub(super) fn limit(plan: &Plan) -> io::Result<()> {
     let limits = plan.limits;
     lower(Resource::Core, 0)?;
@@ -16,8 +19,10 @@ pub(super) fn limit(plan: &Plan) -> io::Result<()> {
     lower(Resource::Data, limits.memory_bytes)?;
     // Outside of a user namespace it counts every process of the user, those of the server included.
     if plan.walls == Walls::Namespaces {
-        lower(Resource::Nproc, limits.processes)?;
-        limit_numbers(limits.processes);
+        // A little more than may be: the first process sees it and ends them all, instead of leaving them to try for ever.
+        let most = limits.processes + HEADROOM;
+        lower(Resource::Nproc, most)?;
+        limit_numbers(most);
     }
     Ok(())
 }
