@@ -6,11 +6,16 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use attache_tool::Level;
-use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::fs::{
+    CWD, FileType, Mode, OFlags, ResolveFlags, StatVfsMountFlags, fstat, fstatvfs, mkdirat, openat, openat2,
+    symlinkat,
+};
+use rustix::io::Errno;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_bind_recursive, mount_change,
     mount_remount, unmount,
@@ -36,16 +41,17 @@ const PROCESSORS: &str = "/sys/devices/system/cpu";
 pub(super) fn build(plan: &Plan) -> Result<(), Step> {
     let inner = mount_points().during("listing mounts")?;
     begin(&plan.temporary).during("making a file tree")?;
+    // First, because handles are named by it.
+    processes().during("mounting /proc")?;
     let tree = Tree { inner };
     devices(&tree)?;
-    processes().during("mounting /proc")?;
     tree.bind_at(&plan.temporary, Path::new("/tmp"), Right::Write)?;
     if let Some((source, place)) = &plan.home {
         tree.bind_at(source, place, Right::Write)?;
     }
     for (place, target) in &plan.links {
-        // One that is in the way of nothing may fail: the path then does not exist.
-        let _ = parent(place).and_then(|()| symlink(target, place));
+        // One that cannot be made is a path that does not exist.
+        let _ = link(place, target);
     }
     for path in plan.reads.iter().chain([&PathBuf::from(PROCESSORS)]) {
         tree.bind(path, Right::Read)?;
@@ -136,12 +142,13 @@ fn protect(tree: &Tree, plan: &Plan) -> Result<(), Step> {
 
 /// Covers what is at the path with nothing.
 fn hide(path: &Path) -> io::Result<()> {
-    let Ok(metadata) = fs::symlink_metadata(path) else { return Ok(()) };
+    let Some(handle) = open(path)? else { return Ok(()) };
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
-    if metadata.is_dir() {
-        return Ok(mount("tmpfs", path, "tmpfs", flags, c"mode=0755,size=4k")?);
+    match kind(&handle)? {
+        FileType::Directory => Ok(mount("tmpfs", name(&handle), "tmpfs", flags, c"mode=0755,size=4k")?),
+        FileType::RegularFile => Ok(mount_bind_recursive("/dev/null", name(&handle))?),
+        _ => Ok(()),
     }
-    if metadata.is_file() { Ok(mount_bind_recursive("/dev/null", path)?) } else { Ok(()) }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -161,17 +168,14 @@ impl Tree {
         self.bind_at(path, path, right)
     }
 
-    /// Shows what is at `source` outside at `place`. What does not exist is left out.
+    /// Shows what is at `source` outside at `place`. What does not exist is left out. Neither path may lead through a
+    /// link: a command before this one may have put it there.
     fn bind_at(&self, source: &Path, place: &Path, right: Right) -> Result<(), Step> {
-        let outside = in_old(source);
-        let Ok(metadata) = fs::symlink_metadata(&outside) else { return Ok(()) };
         let what = || format!("mounting {}", place.display());
-        if metadata.is_symlink() {
-            let target = fs::read_link(&outside).during(what())?;
-            return parent(place).and_then(|()| symlink(target, place)).during(what());
-        }
-        let made = if metadata.is_dir() { fs::create_dir_all(place) } else { file(place) };
-        made.and_then(|()| Ok(mount_bind_recursive(&outside, place)?)).during(what())?;
+        let Some(outside) = open(&in_old(source)).during(what())? else { return Ok(()) };
+        let is_folder = kind(&outside).during(what())? == FileType::Directory;
+        let target = made(place, is_folder).during(what())?;
+        mount_bind_recursive(name(&outside), name(&target)).during(what())?;
         if right == Right::Device {
             return Ok(());
         }
@@ -179,30 +183,63 @@ impl Tree {
         let below = self.inner.iter().filter_map(|mount| mount.strip_prefix(source).ok());
         for below in below.filter(|below| !below.as_os_str().is_empty()) {
             // Some have gone meanwhile, or are covered by another.
-            match restrict(&place.join(below), right) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                result => result.during(what())?,
-            }
+            restrict(&place.join(below), right).during(what())?;
         }
         Ok(())
     }
 }
 
-/// Sets the flags of a mount; those it has may not be taken away.
+/// Sets the flags of a mount; those it has may not be taken away. What does not exist is passed over.
 fn restrict(place: &Path, right: Right) -> io::Result<()> {
-    let has = statvfs(place)?.f_flag;
+    let Some(handle) = open(place)? else { return Ok(()) };
+    let has = fstatvfs(&handle)?.f_flag;
     let mut flags = MountFlags::BIND | MountFlags::NOSUID | MountFlags::NODEV;
     for (known, flag) in [
         (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
         (StatVfsMountFlags::NOATIME, MountFlags::NOATIME),
         (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
         (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
-        (StatVfsMountFlags::RDONLY, MountFlags::RDONLY),
     ] {
         flags.set(flag, has.contains(known));
     }
     flags.set(MountFlags::RDONLY, right == Right::Read || has.contains(StatVfsMountFlags::RDONLY));
-    Ok(mount_remount(place, flags, c"")?)
+    Ok(mount_remount(name(&handle), flags, c"")?)
+}
+
+/// A handle of what is at the path, reached through no link; none when there is nothing.
+fn open(path: &Path) -> io::Result<Option<OwnedFd>> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        Ok(handle) => Ok(Some(handle)),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// A handle of the folder or file at the path, which is made if it is missing; through no link.
+fn made(path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
+    if let Some(handle) = open(path)? {
+        return Ok(handle);
+    }
+    let gone = || io::Error::from(io::ErrorKind::NotFound);
+    let (parent, last) = path.parent().zip(path.file_name()).ok_or_else(gone)?;
+    let parent = made(parent, true)?;
+    if is_folder {
+        mkdirat(&parent, last, Mode::from_raw_mode(0o755))?;
+    } else {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        openat(&parent, last, flags, Mode::from_raw_mode(0o644))?;
+    }
+    open(path)?.ok_or_else(gone)
+}
+
+fn kind(handle: &OwnedFd) -> io::Result<FileType> {
+    Ok(FileType::from_raw_mode(fstat(handle)?.st_mode))
+}
+
+/// A path that stands for exactly what the handle is of.
+fn name(handle: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", handle.as_raw_fd())
 }
 
 /// Where a path of the old root is now.
@@ -210,16 +247,10 @@ fn in_old(path: &Path) -> PathBuf {
     Path::new(OLD).join(path.strip_prefix("/").unwrap_or(path))
 }
 
-fn parent(path: &Path) -> io::Result<()> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)
-}
-
-fn file(path: &Path) -> io::Result<()> {
-    if path.exists() {
-        return Ok(());
-    }
-    parent(path)?;
-    fs::OpenOptions::new().write(true).create(true).truncate(false).open(path).map(drop)
+fn link(place: &Path, target: &Path) -> io::Result<()> {
+    let gone = || io::Error::from(io::ErrorKind::NotFound);
+    let (parent, last) = place.parent().zip(place.file_name()).ok_or_else(gone)?;
+    Ok(symlinkat(target, made(parent, true)?, last)?)
 }
 
 /// All mount points, as the kernel lists them: the fifth word of each line, with some characters escaped.

@@ -207,3 +207,25 @@ fn a_home_that_is_the_workspace_hides_its_secrets() {
         assert!(ran.code == Some(1) && !ran.text.contains("private key"), "{ran:?}");
     }
 }
+
+#[test]
+fn links_that_a_command_left_lead_the_next_one_nowhere() {
+    let world = World::new();
+    fs::create_dir_all(world.beside("home/.cargo/bin")).unwrap();
+    let world = World { sandbox: world.rebuilt(), ..world };
+    let aim = format!("/.old{}", world.beside("aim").display());
+    let ran = world.work(&format!(
+        "rm -rf ~/.cargo; ln -s {aim} ~/.cargo; ls -la ~; mkdir -p /tmp/x; ln -s {aim} /tmp/y"
+    ));
+    // The folder is a mount by now, so it cannot be replaced from inside; whatever was left leads nowhere.
+    for level in [Level::Look, Level::Work] {
+        world.run("true", &Access::new(level));
+    }
+    symlink(&aim, world.workspace.scratch.join("home/.rustup")).unwrap();
+    let planted = world.workspace.scratch.join("home/.cargo");
+    fs::remove_dir_all(&planted).unwrap();
+    symlink(&aim, &planted).unwrap();
+    let again = world.work("true");
+    assert_eq!(again.code, Some(125), "it is not started: {again:?} {ran:?}");
+    assert!(!world.beside("aim").exists());
+}

@@ -39,21 +39,7 @@ impl World {
             ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ("HOME".to_owned(), root.join("home").display().to_string()),
         ];
-        let options = SandboxOptions {
-            program: env!("CARGO_BIN_EXE_confined").into(),
-            environment: environment.clone(),
-            home: Some(root.join("home")),
-            reads: vec![],
-            hidden: vec![],
-            limits,
-            egress,
-        };
-        let sandbox = Sandbox::probe(options, &root.join("scratch")).expect("this kernel confines");
-        assert_eq!(
-            sandbox.confinement().gaps,
-            Vec::<String>::new(),
-            "user namespaces are needed for these tests"
-        );
+        let sandbox = probed(&root, &environment, limits, egress);
         let workspace = Workspace {
             roots: vec![root.join("workspace")],
             scratch: root.join("scratch/conversation"),
@@ -61,6 +47,11 @@ impl World {
             ignore: IgnoreSources::default(),
         };
         Self { folder, sandbox, workspace }
+    }
+
+    /// A sandbox that has looked again at what there is in the home.
+    pub(crate) fn rebuilt(&self) -> Sandbox {
+        probed(&self.beside(""), &self.workspace.environment, Limits::default(), EgressOptions::default())
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -109,4 +100,20 @@ pub(crate) fn ran(output: std::process::Output, launch: &Launch) -> Ran {
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     let blocked = launch.guard.as_ref().map(|guard| guard.blocked()).unwrap_or_default();
     Ran { code: output.status.code(), text, blocked }
+}
+
+fn probed(root: &Path, environment: &[(String, String)], limits: Limits, egress: EgressOptions) -> Sandbox {
+    let options = SandboxOptions {
+        program: env!("CARGO_BIN_EXE_confined").into(),
+        environment: environment.to_vec(),
+        home: Some(root.join("home")),
+        reads: vec![],
+        hidden: vec![],
+        limits,
+        egress,
+    };
+    let sandbox = Sandbox::probe(options, &root.join("scratch")).expect("this kernel confines");
+    let gaps = &sandbox.confinement().gaps;
+    assert_eq!(*gaps, Vec::<String>::new(), "user namespaces are needed for these tests");
+    sandbox
 }
