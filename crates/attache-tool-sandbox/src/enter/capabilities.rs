@@ -3,10 +3,8 @@
 use std::fs;
 use std::io;
 
-use rustix::thread::{
-    CapabilitySet, CapabilitySets, capability_is_in_bounding_set, remove_capability_from_bounding_set,
-    set_capabilities,
-};
+use rustix::io::Errno;
+use rustix::thread::{CapabilitySet, CapabilitySets, remove_capability_from_bounding_set, set_capabilities};
 
 /// No further user namespaces: with one, a command would have all capabilities again.
 pub(super) fn forbid_user_namespaces() -> io::Result<()> {
@@ -16,8 +14,10 @@ pub(super) fn forbid_user_namespaces() -> io::Result<()> {
 /// All of them, for this process and for every program that it starts, also as root.
 pub(super) fn drop_all() -> io::Result<()> {
     for capability in CapabilitySet::all().iter() {
-        if capability_is_in_bounding_set(capability).unwrap_or(false) {
-            remove_capability_from_bounding_set(capability)?;
+        match remove_capability_from_bounding_set(capability) {
+            // An older kernel does not know it.
+            Err(Errno::INVAL) | Ok(()) => {}
+            Err(error) => return Err(error.into()),
         }
     }
     let none = CapabilitySet::empty();

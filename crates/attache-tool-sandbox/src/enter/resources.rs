@@ -7,6 +7,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::plan::{Plan, Walls};
 
+/// What a process may reserve and not use.
+const RESERVED_BYTES: u64 = 4 << 30;
+
 /// Processes above the limit that can still be started.
 const HEADROOM: u64 = 64;
 
@@ -16,7 +19,9 @@ pub(super) fn limit(plan: &Plan) -> io::Result<()> {
     lower(Resource::Cpu, limits.cpu_seconds)?;
     lower(Resource::Nofile, limits.open_files)?;
     lower(Resource::Fsize, limits.file_bytes)?;
-    lower(Resource::Data, limits.memory_bytes)?;
+    // The first process counts what is really used; this only bounds what one process can take before it looks. A program's
+    // allocator may reserve much more than it uses.
+    lower(Resource::Data, limits.memory_bytes.saturating_add(RESERVED_BYTES))?;
     // Outside of a user namespace it counts every process of the user, those of the server included.
     if plan.walls == Walls::Namespaces {
         // A little more than may be: the first process sees it and ends them all, instead of leaving them to try for ever.

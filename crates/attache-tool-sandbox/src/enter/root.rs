@@ -29,7 +29,6 @@ use crate::plan::Plan;
 const OLD: &str = "/.old";
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 const DEVICE_LINKS: &[(&str, &str)] = &[
-    ("/dev/ptmx", "pts/ptmx"),
     ("/dev/fd", "/proc/self/fd"),
     ("/dev/stdin", "/proc/self/fd/0"),
     ("/dev/stdout", "/proc/self/fd/1"),
@@ -44,7 +43,7 @@ pub(super) fn build(plan: &Plan) -> Result<(), Step> {
     // First, because handles are named by it.
     processes().during("mounting /proc")?;
     let tree = Tree { inner };
-    devices(&tree)?;
+    devices(&tree, plan.level)?;
     tree.bind_at(&plan.temporary, Path::new("/tmp"), Right::Write)?;
     if let Some((source, place)) = &plan.home {
         tree.bind_at(source, place, Right::Write)?;
@@ -95,9 +94,16 @@ fn end() -> io::Result<()> {
     Ok(mount_remount("/", flags, c"")?)
 }
 
-fn devices(tree: &Tree) -> Result<(), Step> {
+/// Commands that only look need no terminals and no shared memory of their own.
+fn devices(tree: &Tree, level: Level) -> Result<(), Step> {
     for name in DEVICES {
         tree.bind(&Path::new("/dev").join(name), Right::Device)?;
+    }
+    for (place, target) in DEVICE_LINKS {
+        symlink(target, place).during("linking devices")?;
+    }
+    if level == Level::Look {
+        return Ok(());
     }
     let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
     let mounted = fs::create_dir("/dev/pts")
@@ -107,12 +113,9 @@ fn devices(tree: &Tree) -> Result<(), Step> {
         })
         .and_then(|()| {
             Ok(mount("tmpfs", "/dev/shm", "tmpfs", flags | MountFlags::NODEV, c"mode=1777,size=256m")?)
-        });
-    mounted.during("mounting /dev")?;
-    for (place, target) in DEVICE_LINKS {
-        symlink(target, place).during("linking devices")?;
-    }
-    Ok(())
+        })
+        .and_then(|()| symlink("pts/ptmx", "/dev/ptmx"));
+    mounted.during("mounting /dev")
 }
 
 /// Only those of the new process namespace.

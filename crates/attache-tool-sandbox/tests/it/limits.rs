@@ -24,7 +24,10 @@ fn a_fork_bomb_is_ended() {
 #[test]
 fn memory_is_limited_for_one_process_and_for_all_together() {
     let world = limited(Limits { memory_bytes: 256 << 20, ..Limits::default() });
-    let ran = world.work("python3 -c 'x = bytearray(1 << 30); print(\"GOT\")'");
+    let one = "python3 -c 'x = bytearray(b\"x\") * (1 << 30); import time; time.sleep(600)'";
+    let ran = world.work(one);
+    assert!(ran.code != Some(0) && ran.text.contains("more than 256 MiB of memory"), "{ran:?}");
+    let ran = world.work("python3 -c 'x = bytearray(6 << 30); print(\"GOT\")'");
     assert!(ran.code != Some(0) && !ran.text.contains("GOT"), "{ran:?}");
     let one = "python3 -c 'x = bytearray(b\"x\") * (100 << 20); import time; time.sleep(600)'";
     let ran = world.work(&format!("{one} & {one} & {one} & {one} & wait"));
