@@ -108,11 +108,35 @@ const TOOLCHAIN_VARIABLES: &[&str] = &[
 const SECRET_WORDS: &[&str] =
     &["token", "password", "passwd", "secret", "extraheader", "authorization", "_auth", "cookie"];
 
+/// Those that programs which only look need as well.
+const ESSENTIAL: &[&str] = &[
+    "alternatives",
+    "gitattributes",
+    "gitconfig",
+    "group",
+    "ld.so.cache",
+    "locale.alias",
+    "nsswitch.conf",
+    "passwd",
+    "perl",
+];
+
 /// What may be read, and the symbolic links that lead there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Places {
     pub(crate) reads: Vec<PathBuf>,
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Places {
+    /// What commands that only look may read: less configuration, because each file is a mount.
+    pub(crate) fn for_look(&self) -> impl Iterator<Item = &PathBuf> {
+        let named = |list: &[&str], name: &Path| list.iter().any(|known| name == Path::new(known));
+        self.reads.iter().filter(move |path| {
+            path.strip_prefix("/etc")
+                .map_or(true, |name| !named(CONFIGURATION, name) || named(ESSENTIAL, name))
+        })
+    }
 }
 
 /// Looks at the file system once. `more` are the operator's own.

@@ -85,7 +85,7 @@ impl Sandbox {
             server: i32::try_from(std::process::id()).map_err(io::Error::other)?,
             walls: if access.level == Level::Open { Walls::None } else { self.walls },
             level: access.level,
-            reads: self.places.reads.iter().chain([&workspace.scratch]).cloned().collect(),
+            reads: self.reads(access.level).into_iter().chain([workspace.scratch.clone()]).collect(),
             writes: writes.cloned().collect(),
             protected: protection.kept.clone(),
             links: self.links(),
@@ -101,6 +101,13 @@ impl Sandbox {
             input: program.input == Input::Inherited,
             probe: None,
         })
+    }
+
+    fn reads(&self, level: Level) -> Vec<PathBuf> {
+        match level {
+            Level::Look => self.places.for_look().cloned().collect(),
+            Level::Work | Level::Open => self.places.reads.clone(),
+        }
     }
 
     /// Those that lead to what may be read, and that of the home itself.

@@ -99,17 +99,18 @@ fn first_process(leader: Pid, limits: Limits, server: &OwnedFd, report: &mut Rep
     let mut look = FIRST_LOOK;
     let mut ended = false;
     loop {
-        while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
-            if pid == leader && !status.stopped() && !status.continued() {
-                let alone = others().is_empty();
-                report.send(status.as_raw(), alone);
-                if !alone {
-                    let_go_of_output();
-                }
-                ended = true;
+        if wait_for_news(leader, ended, server, look) {
+            return ExitCode::SUCCESS;
+        }
+        let Reaped { of_leader, none_left } = reap(leader);
+        if let Some(status) = of_leader {
+            report.send(status, none_left);
+            ended = true;
+            if !none_left {
+                let_go_of_output();
             }
         }
-        if ended && others().is_empty() {
+        if ended && none_left {
             return ExitCode::SUCCESS;
         }
         if let Some(why) = over(limits) {
@@ -120,10 +121,28 @@ fn first_process(leader: Pid, limits: Limits, server: &OwnedFd, report: &mut Rep
             // With the first process of a namespace the kernel ends all others at once.
             return ExitCode::SUCCESS;
         }
-        if wait_for_news(leader, ended, server, look) {
-            return ExitCode::SUCCESS;
-        }
         look = (look * 2).min(SLOWEST_LOOK);
+    }
+}
+
+struct Reaped {
+    /// How the command ended, if it was among them.
+    of_leader: Option<i32>,
+    none_left: bool,
+}
+
+/// Waits for all that have ended. Orphans become children of the first process, so without children it is alone.
+fn reap(leader: Pid) -> Reaped {
+    let mut of_leader = None;
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, status))) if pid == leader && (status.exited() || status.signaled()) => {
+                of_leader = Some(status.as_raw());
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => return Reaped { of_leader, none_left: false },
+            Err(_) => return Reaped { of_leader, none_left: true },
+        }
     }
 }
 
