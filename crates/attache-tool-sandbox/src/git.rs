@@ -1,16 +1,26 @@
 //! What of a git repository stays read-only: the files that make git run something. Index, objects and refs are not
 //! among them, so that `add`, `commit`, `stash` and `rebase` work.
+//!
+//! The repository may be hostile: nothing is read but small plain files, and what is too much to look at is protected
+//! as a whole.
 
 use std::fs;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+
 /// Files and folders of a git folder that make git run programs, or point it elsewhere.
-const STEERING: &[&str] = &["config", "config.worktree", "hooks", "info/attributes"];
+const STEERING: &[&str] = &["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
 /// The same of the record of a linked worktree.
 const WORKTREE: &[&str] = &["config.worktree", "gitdir", "commondir"];
+/// A folder with one of these may be a git folder, whatever it lacks at the moment.
+const SIGNS: &[&str] = &["config", "HEAD", "objects", "hooks"];
 /// Submodules may lie in folders of folders.
 const MAX_DEPTH: usize = 4;
-const MAX_SUBMODULES: usize = 256;
+const MAX_FOLDERS: usize = 256;
+const MAX_BYTES: u64 = 256 * 1024;
 
 /// What a workspace's repository adds to the plan.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -25,8 +35,10 @@ pub(crate) struct GitPaths {
 pub(crate) fn git_paths(root: &Path) -> GitPaths {
     let mut found = GitPaths::default();
     let pointer = root.join(".git");
+    // With a HEAD the folder itself could be taken for a git folder.
+    found.protected.push(root.join("HEAD"));
     match fs::symlink_metadata(&pointer) {
-        Ok(metadata) if metadata.is_dir() => found.repository(&pointer),
+        Ok(metadata) if metadata.is_dir() => found.repository(root, &pointer),
         Ok(metadata) if metadata.is_file() => {
             found.protected.push(pointer.clone());
             found.pointed_to(root, &pointer);
@@ -39,20 +51,35 @@ pub(crate) fn git_paths(root: &Path) -> GitPaths {
 
 impl GitPaths {
     /// A git folder with all that belongs to it.
-    fn repository(&mut self, folder: &Path) {
+    fn repository(&mut self, tree: &Path, folder: &Path) {
         self.protected.extend(STEERING.iter().map(|name| folder.join(name)));
-        for record in folders(&folder.join("worktrees")) {
-            self.protected.extend(WORKTREE.iter().map(|name| record.join(name)));
+        // Where its settings say that the hooks are.
+        let hooks = settings(folder, "hookspath").map(|hooks| tree.join(hooks));
+        self.protected.extend(hooks.filter(|hooks| hooks.starts_with(tree) && hooks != tree));
+        let worktrees = folder.join("worktrees");
+        match folders(&worktrees) {
+            Some(records) => {
+                for record in records {
+                    self.protected.extend(WORKTREE.iter().map(|name| record.join(name)));
+                }
+            }
+            None => self.protected.push(worktrees),
         }
         self.submodules(&folder.join("modules"), MAX_DEPTH);
     }
 
     fn submodules(&mut self, folder: &Path, depth: usize) {
-        for inner in folders(folder) {
-            if inner.join("HEAD").is_file() && inner.join("config").is_file() {
-                self.repository(&inner);
-                self.protected.extend(work_tree_of(&inner).map(|tree| tree.join(".git")));
-            } else if depth > 0 {
+        let Some(inner) = folders(folder).filter(|inner| depth > 0 || inner.is_empty()) else {
+            self.protected.push(folder.to_owned());
+            return;
+        };
+        for inner in inner {
+            if SIGNS.iter().any(|sign| inner.join(sign).symlink_metadata().is_ok()) {
+                let tree = work_tree_of(&inner);
+                self.protected.extend(STEERING.iter().map(|name| inner.join(name)));
+                self.protected.extend(tree.map(|tree| tree.join(".git")));
+                self.submodules(&inner.join("modules"), depth - 1);
+            } else {
                 self.submodules(&inner, depth - 1);
             }
         }
@@ -62,19 +89,19 @@ impl GitPaths {
     /// alone could name any folder.
     fn pointed_to(&mut self, root: &Path, pointer: &Path) {
         let Some(folder) = read_pointer(root, pointer) else { return };
-        let recorded = fs::read_to_string(folder.join("gitdir")).ok();
+        let recorded = read(&folder.join("gitdir"));
         let is_worktree = recorded.is_some_and(|recorded| {
             folder.join(recorded.trim()).canonicalize().is_ok_and(|named| named == *pointer)
         });
         if is_worktree {
-            let common = fs::read_to_string(folder.join("commondir")).unwrap_or_else(|_| "../..".into());
+            let common = read(&folder.join("commondir")).unwrap_or_else(|| "../..".into());
             let Ok(common) = folder.join(common.trim()).canonicalize() else { return };
             if folder.starts_with(common.join("worktrees")) && common.join("HEAD").is_file() {
-                self.repository(&common);
+                self.repository(root, &common);
                 self.writes.push(common);
             }
         } else if work_tree_of(&folder).is_some_and(|tree| tree == root) && folder.join("HEAD").is_file() {
-            self.repository(&folder);
+            self.repository(root, &folder);
             self.writes.push(folder);
         }
     }
@@ -82,23 +109,41 @@ impl GitPaths {
 
 /// Where a `.git` file points.
 fn read_pointer(root: &Path, pointer: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(pointer).ok()?;
+    let text = read(pointer)?;
     root.join(text.lines().next()?.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
 }
 
 /// The work tree that a submodule's configuration names.
 fn work_tree_of(folder: &Path) -> Option<PathBuf> {
-    let text = fs::read_to_string(folder.join("config")).ok()?;
-    let named = text.lines().find_map(|line| {
-        let (name, value) = line.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("worktree").then(|| value.trim().to_owned())
-    })?;
-    folder.join(named).canonicalize().ok()
+    folder.join(settings(folder, "worktree")?).canonicalize().ok()
 }
 
-fn folders(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let entries =
-        entries.filter_map(Result::ok).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    entries.map(|entry| entry.path()).take(MAX_SUBMODULES).collect()
+/// A value of the git folder's own configuration, by the last part of its name.
+fn settings(folder: &Path, wanted: &str) -> Option<String> {
+    let text = read(&folder.join("config"))?;
+    text.lines().rev().find_map(|line| {
+        let (name, value) = line.split_once('=')?;
+        name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim().trim_matches('"').to_owned())
+    })
+}
+
+/// The text of a small plain file; opening a pipe would wait for its other end.
+fn read(path: &Path) -> Option<String> {
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = fs::File::options().read(true).custom_flags(flags).open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(MAX_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// The folders in a folder; none when there are too many to look at.
+fn folders(folder: &Path) -> Option<Vec<PathBuf>> {
+    let Ok(entries) = fs::read_dir(folder) else { return Some(Vec::new()) };
+    let entries = entries.filter_map(Result::ok);
+    let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let inner: Vec<PathBuf> = inner.map(|entry| entry.path()).take(MAX_FOLDERS + 1).collect();
+    (inner.len() <= MAX_FOLDERS).then_some(inner)
 }

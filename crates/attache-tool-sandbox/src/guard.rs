@@ -1,5 +1,6 @@
 //! What goes on in the server while a confined command runs, and what is checked once it has ended.
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -7,7 +8,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use attache_tool::Guard;
-use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, openat, readlinkat, renameat_with, statat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, openat, readlinkat, renameat_with, statat};
+use rustix::io::Errno;
+use uuid::Uuid;
 
 use crate::egress::Egress;
 use crate::protected::Watched;
@@ -53,40 +56,50 @@ impl Drop for CommandGuard {
 fn put_aside(watched: &Watched) -> Option<String> {
     let Watched { root, path, target } = watched;
     let below = path.strip_prefix(root).ok()?;
-    let name = below.file_name()?;
-    // Through no link: the folder in between may have been made by the command, too.
-    let folder = open_below(root, below.parent()?).ok()?;
-    statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-    let now = readlinkat(&folder, name, Vec::new()).ok();
+    let (folder, name) = match find(root, below) {
+        Ok(Some(found)) => found,
+        Ok(None) => return None,
+        Err(error) => return Some(format!("{} cannot be looked at: {error}", below.display())),
+    };
+    let now = readlinkat(&folder, &name, Vec::new()).ok();
     let as_before = target.as_ref().is_some_and(|target| {
         now.as_ref().is_some_and(|now| now.as_bytes() == target.as_os_str().as_encoded_bytes())
     });
     if as_before {
         return None;
     }
-    for number in 1..=1_000 {
-        let aside = format!("{}.blocked-{number}", name.to_string_lossy());
-        match renameat_with(&folder, name, &folder, &aside, RenameFlags::NOREPLACE) {
-            Ok(()) => {
-                return Some(format!(
-                    "it wrote {}, which is protected; what it wrote is in {aside}",
-                    below.display()
-                ));
-            }
-            Err(rustix::io::Errno::EXIST) => {}
-            Err(error) => {
-                return Some(format!("it wrote {}, which is protected, and {error}", below.display()));
-            }
+    let aside = format!("{}.blocked-{}", name.to_string_lossy(), Uuid::new_v4().simple());
+    let done = renameat_with(&folder, &name, &folder, &aside, RenameFlags::NOREPLACE);
+    Some(match done {
+        Ok(()) => format!("it wrote {}, which is protected; what it wrote is in {aside}", below.display()),
+        Err(error) => {
+            format!("it wrote {}, which is protected, and it is still there: {error}", below.display())
         }
-    }
-    None
+    })
 }
 
-fn open_below(root: &Path, below: &Path) -> io::Result<OwnedFd> {
+/// The folder and the name of what is at the path, or of a link on the way there: a command may have put it there, too.
+fn find(root: &Path, below: &Path) -> io::Result<Option<(OwnedFd, OsString)>> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mut folder = OwnedFd::from(fs::File::open(root)?);
-    for name in below.components() {
-        folder = openat(&folder, name.as_os_str(), flags, Mode::empty())?;
+    let mut names = below.components().peekable();
+    while let Some(name) = names.next() {
+        let name = name.as_os_str();
+        let status = match statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(status) => status,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let is_link = FileType::from_raw_mode(status.st_mode) == FileType::Symlink;
+        if is_link || names.peek().is_none() {
+            return Ok(Some((folder, name.to_owned())));
+        }
+        folder = match openat(&folder, name, flags, Mode::empty()) {
+            Ok(inner) => inner,
+            // A file where a folder was expected leads nowhere.
+            Err(Errno::NOTDIR) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
     }
-    Ok(folder)
+    Ok(None)
 }

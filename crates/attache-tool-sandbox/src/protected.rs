@@ -45,26 +45,59 @@ pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf]) -> Protection {
     }
     found.kept.sort_unstable();
     found.kept.dedup();
+    found.watched.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+    found.watched.dedup();
     found
 }
 
 impl Protection {
     /// `writable` are the folders that the command writes.
     fn add(&mut self, path: PathBuf, writable: &[PathBuf]) {
-        let Some(root) = writable.iter().find(|folder| path.starts_with(folder)) else { return };
-        let watched = |target| Watched { root: root.clone(), path: path.clone(), target };
-        match fs::symlink_metadata(&path) {
-            Err(_) => self.watched.push(watched(None)),
-            Ok(metadata) if metadata.is_symlink() => {
-                self.watched.push(watched(fs::read_link(&path).ok()));
-                // What it leads to is kept where the command could write it.
-                let inside = |target: &PathBuf| {
-                    writable.iter().any(|folder| target.starts_with(folder) && target != folder)
-                };
-                self.kept.extend(path.canonicalize().ok().filter(inside));
+        let Some(root) = writable.iter().find(|folder| path.starts_with(folder) && path != **folder) else {
+            return;
+        };
+        let link = first_link(root, &path);
+        match link {
+            None if path.symlink_metadata().is_ok() => self.kept.push(path),
+            None => self.watched.push(Watched { root: root.clone(), path, target: None }),
+            // The link has to stay as it is, and what it leads to is protected in its place.
+            Some(link) => {
+                let target = fs::read_link(&link).ok();
+                let leads_to = leads_to(&path);
+                self.watched.push(Watched { root: root.clone(), path: link, target });
+                if let Some(real) = leads_to.filter(|real| *real != path) {
+                    self.add(real, writable);
+                }
             }
-            Ok(_) => self.kept.push(path),
         }
+    }
+}
+
+/// The first component below the root that is a link.
+fn first_link(root: &Path, path: &Path) -> Option<PathBuf> {
+    let mut at = root.to_owned();
+    for component in path.strip_prefix(root).ok()?.components() {
+        at.push(component);
+        if at.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink()) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Where the path leads when its links are followed; the part that does not exist is kept.
+fn leads_to(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
+    }
+    let (parent, name) = (path.parent()?, path.file_name()?);
+    match fs::read_link(path) {
+        // A link to what does not exist yet.
+        Ok(target) => {
+            let target = parent.join(target);
+            Some(target.parent()?.canonicalize().ok()?.join(target.file_name()?))
+        }
+        Err(_) => Some(leads_to(parent)?.join(name)),
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use attache_tool::{Confinement, Confiner, Input, Launch, Level, Program};
 
 use crate::egress::{Egress, EgressOptions};
+use crate::enter::NO_ARENA;
 use crate::guard::CommandGuard;
 use crate::places::{Places, places};
 use crate::plan::{Network, PROXY_PORT, Plan, Walls};
@@ -168,7 +169,9 @@ impl Sandbox {
 }
 
 fn variables(temporary: Option<String>, network: Network) -> Vec<(String, String)> {
-    let mut variables: Vec<_> = temporary.map(|folder| ("TMPDIR".to_owned(), folder)).into_iter().collect();
+    let (name, value) = NO_ARENA;
+    let mut variables = vec![(name.to_owned(), value.to_owned())];
+    variables.extend(temporary.map(|folder| ("TMPDIR".to_owned(), folder)));
     if network == Network::Proxy {
         let proxy = format!("http://127.0.0.1:{PROXY_PORT}");
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"] {

@@ -3,6 +3,7 @@
 //! Everything is mounted below a new root at the path it has outside. Paths that are not mounted do not exist, which
 //! holds for the sockets of the system's services too.
 
+use std::cell::RefCell;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
@@ -42,7 +43,9 @@ pub(super) fn build(plan: &Plan) -> Result<(), Step> {
     begin(&plan.temporary).during("making a file tree")?;
     // First, because handles are named by it.
     processes().during("mounting /proc")?;
-    let tree = Tree { inner };
+    let home = plan.home.as_ref().map(|(_, place)| place.clone());
+    let own = [PathBuf::from("/tmp")].into_iter().chain(home).collect();
+    let tree = Tree { inner, own, bound: RefCell::default() };
     devices(&tree, plan.level)?;
     tree.bind_at(&plan.temporary, Path::new("/tmp"), Right::Write)?;
     if let Some((source, place)) = &plan.home {
@@ -127,7 +130,7 @@ fn processes() -> io::Result<()> {
 /// otherwise be renamed and replaced with all that is mounted below it.
 fn protect(tree: &Tree, plan: &Plan) -> Result<(), Step> {
     let mut above: Vec<&Path> = Vec::new();
-    for path in &plan.protected {
+    for path in plan.protected.iter().chain(&plan.hidden) {
         let Some(root) = plan.writes.iter().filter(|root| path.starts_with(root)).max() else { continue };
         let between = path.ancestors().skip(1).take_while(|folder| *folder != root);
         above.extend(between);
@@ -164,6 +167,10 @@ enum Right {
 struct Tree {
     /// The mounts of the old tree.
     inner: Vec<PathBuf>,
+    /// Folders of the conversation that commands write: `/tmp` and the home.
+    own: Vec<PathBuf>,
+    /// What is mounted so far.
+    bound: RefCell<Vec<PathBuf>>,
 }
 
 impl Tree {
@@ -177,8 +184,10 @@ impl Tree {
         let what = || format!("mounting {}", place.display());
         let Some(outside) = open(&in_old(source)).during(what())? else { return Ok(()) };
         let is_folder = kind(&outside).during(what())? == FileType::Directory;
+        self.cover(place).during(what())?;
         let target = made(place, is_folder).during(what())?;
         mount_bind_recursive(name(&outside), name(&target)).during(what())?;
+        self.bound.borrow_mut().push(place.to_owned());
         if right == Right::Device {
             return Ok(());
         }
@@ -188,6 +197,34 @@ impl Tree {
             // Some have gone meanwhile, or are covered by another.
             restrict(&place.join(below), right).during(what())?;
         }
+        Ok(())
+    }
+}
+
+impl Tree {
+    /// Folders on the way to a mount must not be the conversation's own: another command of it, which sees them as
+    /// ordinary folders, could exchange them. The first of them becomes an empty file system of this command.
+    fn cover(&self, place: &Path) -> io::Result<()> {
+        let Some(own) = self.own.iter().filter(|own| place.starts_with(own) && place != **own).max() else {
+            return Ok(());
+        };
+        let below = place.strip_prefix(own).unwrap_or(place);
+        let mut names = below.components();
+        let (Some(first), Some(_)) = (names.next(), names.next()) else { return Ok(()) };
+        let first = own.join(first);
+        let between = |bound: &PathBuf| place.starts_with(bound) && bound.starts_with(own) && bound != own;
+        if self.bound.borrow().iter().any(between) {
+            return Ok(());
+        }
+        let folder = made(&first, true)?;
+        mount(
+            "tmpfs",
+            name(&folder),
+            "tmpfs",
+            MountFlags::NOSUID | MountFlags::NODEV,
+            c"mode=0755,size=64m",
+        )?;
+        self.bound.borrow_mut().push(first);
         Ok(())
     }
 }

@@ -44,6 +44,8 @@ pub(super) fn in_child(prepare: impl FnOnce() -> Result<Prepared, Step>) -> Resu
         nix::unistd::ForkResult::Child => {
             drop(reader);
             let mut report = Report(writer);
+            // The command must not look into this process, which is the first of its namespace.
+            nix::sys::prctl::set_dumpable(false).during("making the first process unreadable")?;
             let (mut command, limits, server) = match prepare()? {
                 Prepared::Run(command, limits, server) => (command, limits, server),
                 Prepared::Ended(code) => return Ok(code),
@@ -60,30 +62,26 @@ pub(super) fn in_child(prepare: impl FnOnce() -> Result<Prepared, Step>) -> Resu
     }
 }
 
-/// How the command ended, told to the process outside; and whether the first process ends at once too.
+/// How the command ended, told to the process outside.
 struct Report(io::PipeWriter);
 
 impl Report {
     /// `status` is what the kernel says of a process that ended.
-    fn send(&mut self, status: i32, all_ended: bool) {
-        let mut message = status.to_ne_bytes().to_vec();
-        message.push(u8::from(all_ended));
+    fn send(&mut self, status: i32) {
         // The process outside may have been ended before.
-        let _ = self.0.write_all(&message);
+        let _ = self.0.write_all(&status.to_ne_bytes());
     }
 }
 
 /// Waits for the report and ends in the same way.
 fn as_command(mut reader: io::PipeReader, first: Option<Pid>) -> ExitCode {
-    let mut message = [0; 5];
+    let mut message = [0; 4];
     let told = reader.read_exact(&mut message).is_ok();
-    let [a, b, c, d, all_ended] = message;
-    let mut status = i32::from_ne_bytes([a, b, c, d]);
-    if !told || all_ended == 1 {
-        let ended = waitpid(first, WaitOptions::empty());
-        if let (false, Ok(Some((_, ended)))) = (told, ended) {
-            status = ended.as_raw();
-        }
+    let mut status = i32::from_ne_bytes(message);
+    // With the first process all others have ended.
+    let ended = waitpid(first, WaitOptions::empty());
+    if let (false, Ok(Some((_, ended)))) = (told, ended) {
+        status = ended.as_raw();
     }
     let signal = status & 0x7f;
     if let Some(signal) = Signal::from_named_raw(signal) {
@@ -94,30 +92,22 @@ fn as_command(mut reader: io::PipeReader, first: Option<Pid>) -> ExitCode {
     ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
 }
 
-/// Goes on until nothing is left in the namespace, or the server is gone: the kernel ends all that is left then.
+/// Goes on until the command or the server ends; the kernel then ends all that is left in the namespace.
 fn first_process(leader: Pid, limits: Limits, server: &OwnedFd, report: &mut Report) -> ExitCode {
     let mut look = FIRST_LOOK;
-    let mut ended = false;
     loop {
-        if wait_for_news(leader, ended, server, look) {
+        if wait_for_news(leader, server, look) {
             return ExitCode::SUCCESS;
         }
-        let Reaped { of_leader, none_left } = reap(leader);
+        let of_leader = reap(leader);
+        // What the command leaves running ends with it: it could write where the next command is confined.
         if let Some(status) = of_leader {
-            report.send(status, none_left);
-            ended = true;
-            if !none_left {
-                let_go_of_output();
-            }
-        }
-        if ended && none_left {
+            report.send(status);
             return ExitCode::SUCCESS;
         }
         if let Some(why) = over(limits) {
             say_ended(&why);
-            if !ended {
-                report.send(Signal::KILL.as_raw(), true);
-            }
+            report.send(Signal::KILL.as_raw());
             // With the first process of a namespace the kernel ends all others at once.
             return ExitCode::SUCCESS;
         }
@@ -125,38 +115,20 @@ fn first_process(leader: Pid, limits: Limits, server: &OwnedFd, report: &mut Rep
     }
 }
 
-struct Reaped {
-    /// How the command ended, if it was among them.
-    of_leader: Option<i32>,
-    none_left: bool,
-}
-
-/// Waits for all that have ended. Orphans become children of the first process, so without children it is alone.
-fn reap(leader: Pid) -> Reaped {
+/// Waits for all that have ended; how the command ended, if it was among them.
+fn reap(leader: Pid) -> Option<i32> {
     let mut of_leader = None;
-    loop {
-        match wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, status))) if pid == leader && (status.exited() || status.signaled()) => {
-                of_leader = Some(status.as_raw());
-            }
-            Ok(Some(_)) => {}
-            Ok(None) => return Reaped { of_leader, none_left: false },
-            Err(_) => return Reaped { of_leader, none_left: true },
+    while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
+        if pid == leader && (status.exited() || status.signaled()) {
+            of_leader = Some(status.as_raw());
         }
     }
-}
-
-/// What is left running may write; who reads it must not wait for this process, too.
-fn let_go_of_output() {
-    if let Ok(null) = fs::OpenOptions::new().read(true).write(true).open("/dev/null") {
-        let _ = rustix::stdio::dup2_stdout(&null);
-        let _ = rustix::stdio::dup2_stderr(&null);
-    }
+    of_leader
 }
 
 /// Until the command or the server ends, or the time is up. True: the server has ended.
-fn wait_for_news(leader: Pid, ended: bool, server: &OwnedFd, time: Duration) -> bool {
-    let command = if ended { None } else { pidfd_open(leader, PidfdFlags::empty()).ok() };
+fn wait_for_news(leader: Pid, server: &OwnedFd, time: Duration) -> bool {
+    let command = pidfd_open(leader, PidfdFlags::empty()).ok();
     let mut handles = vec![PollFd::new(server, PollFlags::IN)];
     handles.extend(command.as_ref().map(|command| PollFd::from_borrowed_fd(command.as_fd(), PollFlags::IN)));
     let time = Timespec::try_from(time).unwrap_or_default();

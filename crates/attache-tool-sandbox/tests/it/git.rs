@@ -124,3 +124,47 @@ fn a_new_repository_is_put_aside_unless_it_was_approved() {
     let ran = world.run("git init -q .", &access);
     assert!(world.root().join(".git/config").exists(), "{ran:?}");
 }
+
+#[test]
+fn git_is_not_pointed_elsewhere() {
+    let world = World::new();
+    outside(world.root(), &format!("{INIT}; git config core.hooksPath .githooks; mkdir .githooks"));
+    let ran = world.work(
+        "mkdir evil; cp -r .git/config .git/objects .git/refs evil/; echo ../evil > .git/commondir; \
+         echo 'ref: refs/heads/main' > HEAD; echo x > .githooks/pre-commit; true",
+    );
+    for name in [".git/commondir", "HEAD", ".githooks/pre-commit"] {
+        assert!(!world.root().join(name).exists(), "{name}: {ran:?}");
+    }
+}
+
+#[test]
+fn submodules_stay_protected_whatever_they_lack_and_however_many_there_are() {
+    let world = World::new();
+    outside(world.root(), INIT);
+    let module = world.root().join(".git/modules/s");
+    fs::create_dir_all(module.join("hooks")).unwrap();
+    fs::write(module.join("config"), "[core]\n").unwrap();
+    fs::write(module.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    world.work("mv .git/modules/s/HEAD .git/modules/s/H");
+    world.work("echo x >> .git/modules/s/config; echo x > .git/modules/s/hooks/pre-commit");
+    assert_eq!(fs::read_to_string(module.join("config")).unwrap(), "[core]\n");
+    assert!(!module.join("hooks/pre-commit").exists());
+    world.work("for i in $(seq 300); do mkdir .git/modules/d$i; done");
+    let ran = world.work("echo x >> .git/modules/s/config; git status -s");
+    assert_eq!(
+        (fs::read_to_string(module.join("config")).unwrap().as_str(), ran.code),
+        ("[core]\n", Some(0)),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn pipes_in_a_repository_do_not_stop_anything() {
+    let world = World::new();
+    fs::create_dir(world.root().join("g")).unwrap();
+    fs::write(world.root().join(".git"), "gitdir: g\n").unwrap();
+    fs::write(world.root().join("g/HEAD"), "ref: x\n").unwrap();
+    outside(world.root(), "mkfifo g/gitdir g/config g/commondir");
+    assert_eq!(world.work("echo on").text, "on\n");
+}

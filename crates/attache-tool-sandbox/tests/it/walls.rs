@@ -1,9 +1,7 @@
 use std::fs;
-use std::io::Read;
 use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
-use std::time::{Duration, Instant};
 
 use attache_tool::{Access, Level};
 
@@ -166,36 +164,46 @@ fn exit_codes_and_signals_pass_through() {
 }
 
 #[test]
-fn what_a_command_leaves_running_goes_on_and_ends_with_the_server() {
+fn what_a_command_leaves_running_ends_with_it() {
     let world = World::new();
-    // The server is a shell that starts the confined program and is killed.
-    let (command, _launch) = world
-        .command("touch started; nohup sleep 600 >/dev/null 2>&1 & echo left", &Access::new(Level::Work));
-    let output = { command }.output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "left\n");
-    let mut found = String::new();
-    let marked = format!("{}", world.root().display());
-    let first = || {
-        let entries =
-            fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        entries.filter(|name| name.parse::<u32>().is_ok()).find(|pid| {
-            let mut line = Vec::new();
-            let read = fs::File::open(format!("/proc/{pid}/cmdline"))
-                .and_then(|mut file| file.read_to_end(&mut line));
-            read.is_ok()
-                && String::from_utf8_lossy(&line).contains(&marked)
-                && String::from_utf8_lossy(&line).contains("__confined")
-        })
-    };
-    found.extend(first());
-    assert!(!found.is_empty(), "the first process of the namespace watches over what is left");
-    let pid = rustix::process::Pid::from_raw(found.parse().unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    let until = Instant::now() + Duration::from_secs(20);
-    while first().is_some() && Instant::now() < until {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    assert!(first().is_none());
+    let ran = world.work("setsid nohup bash -c 'sleep 0.3; touch late' >/dev/null 2>&1 & echo left");
+    assert_eq!(ran.text, "left\n");
+    // Nothing of it is there any more once the command has been waited for.
+    let marked = world.root().display().to_string();
+    let line = |pid: &str| fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let left: Vec<String> = pids
+        .filter(|pid| pid.parse::<u32>().is_ok())
+        .filter(|pid| String::from_utf8_lossy(&line(pid)).contains(&marked))
+        .collect();
+    assert_eq!(left, Vec::<String>::new());
+    assert!(!world.root().join("late").exists());
+}
+
+#[test]
+fn a_command_ends_with_the_server() {
+    let world = World::new();
+    // The server is a shell that starts the command and ends at once.
+    let (command, _launch) = world.command("touch started; sleep 600", &Access::new(Level::Work));
+    let mut line =
+        vec!["-c".into(), "\"$@\" & until test -e started; do sleep 0.01; done".into(), "server".into()];
+    line.push(command.get_program().to_owned());
+    line.extend(command.get_args().map(|argument| {
+        // The plan names this process as the server; here the shell is.
+        argument.to_owned()
+    }));
+    let plan = line[5].to_str().unwrap().to_owned();
+    let own = format!("\"server\":{},", std::process::id());
+    line[5] = plan.replace(&own, "\"server\":SHELL,").into();
+    line[1] = "set -- \"$1\" \"$2\" \"${3/SHELL/$$}\" \"${@:4}\"; \"$@\" & until test -e started; do sleep 0.01; done".into();
+    let output = std::process::Command::new("bash")
+        .args(&line)
+        .current_dir(world.root())
+        .envs(world.workspace.environment.iter().cloned())
+        .output()
+        .unwrap();
+    // The pipe is closed once nothing of it is left.
+    assert!(output.status.success() && world.root().join("started").exists(), "{output:?}");
 }
 
 #[test]
@@ -228,4 +236,50 @@ fn links_that_a_command_left_lead_the_next_one_nowhere() {
     let again = world.work("true");
     assert_eq!(again.code, Some(125), "it is not started: {again:?} {ran:?}");
     assert!(!world.beside("aim").exists());
+}
+
+#[test]
+fn descriptors_that_the_server_has_open_are_closed() {
+    let world = World::new();
+    let (command, _launch) =
+        world.command("cat <&9; echo x >&9; ls /proc/self/fd | wc -l", &Access::new(Level::Look));
+    let mut line =
+        vec!["-c".into(), "exec 9<>\"$0\"; exec \"$@\"".into(), world.beside("outside.txt").into_os_string()];
+    line.push(command.get_program().to_owned());
+    line.extend(command.get_args().map(ToOwned::to_owned));
+    let output = std::process::Command::new("bash").args(&line).current_dir(world.root()).output().unwrap();
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("9: Bad file descriptor") && !text.contains("outside\n"), "{text}");
+    assert_eq!(fs::read_to_string(world.beside("outside.txt")).unwrap(), "outside");
+}
+
+#[test]
+fn protection_is_not_led_around() {
+    let world = World::new();
+    symlink("vs", world.root().join(".vscode")).unwrap();
+    let ran = world.work(
+        "for i in $(seq 1000); do : > .idea.blocked-$i; done; mkdir .idea; echo x > .idea/x; \
+         mkdir cc; echo x > cc/config.toml; ln -s cc .cargo; mkdir -p gh/workflows; ln -s gh .github; \
+         mkdir vs; echo x > vs/tasks.json; true",
+    );
+    for name in [".idea", ".cargo/config.toml", ".github/workflows", ".vscode/tasks.json"] {
+        assert!(!world.root().join(name).exists(), "{name}: {ran:?}");
+    }
+    for name in [".idea", ".cargo", ".github", "vs"] {
+        assert!(ran.blocked.iter().any(|what| what.contains(&format!("it wrote {name}"))), "{name}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_home_that_is_the_workspace_hides_its_secrets_for_good() {
+    let mut world = World::new();
+    let home = world.beside("home");
+    fs::create_dir_all(home.join(".config/gh")).unwrap();
+    fs::write(home.join(".config/gh/hosts.yml"), "the secret token").unwrap();
+    world.workspace.roots = vec![home.clone()];
+    let world = World { sandbox: world.rebuilt(), ..world };
+    world.work("mv .config .moved; mkdir .config");
+    let ran = world.work("cat .moved/gh/hosts.yml .config/gh/hosts.yml");
+    assert!(!ran.text.contains("secret token"), "{ran:?}");
 }

@@ -166,8 +166,14 @@ fn commands(judged: &Judged<'_>, rule: &Rule) -> Vec<Rule> {
 /// Matches calls that name the same path or pattern.
 fn narrowed(judged: &Judged<'_>) -> Option<Regex> {
     let input = &judged.proposal.input;
-    let key = ["file_path", "pattern", "dir_path"].into_iter().find(|key| input.contains_key(*key))?;
-    let value = input.get(key).filter(|value| value.is_string())?;
-    let pair = format!("{}:{value}", Value::String(key.to_owned()));
-    Regex::new(&regex::escape(&pair)).ok()
+    // In the order in which rules see them.
+    let keys = ["dir_path", "file_path", "pattern"].into_iter().filter(|key| input.contains_key(*key));
+    let pairs: Option<Vec<String>> = keys
+        .map(|key| {
+            let value = input.get(key).filter(|value| value.is_string())?;
+            Some(regex::escape(&format!("{}:{value}", Value::String(key.to_owned()))))
+        })
+        .collect();
+    let pairs = pairs.filter(|pairs| !pairs.is_empty())?;
+    Regex::new(&pairs.join(".*")).ok()
 }

@@ -194,6 +194,7 @@ fn confinement_takes_little_time() {
         command
             .args(&launch.arguments)
             .env_clear()
+            .envs(launch.environment)
             .env("PATH", "/usr/bin:/bin")
             .current_dir(&workspace.roots[0]);
         assert!(command.status().unwrap().success());
