@@ -159,7 +159,6 @@ async fn secrets_of_the_server_are_not_in_its_environment() {
 /// Prints how much longer a confined command takes than one that is not. docs/benchmarks.md says how it is run with the
 /// binary that people use.
 #[test]
-#[expect(clippy::print_stdout, reason = "the figure is what it is for")]
 fn confinement_takes_little_time() {
     const RUNS: usize = 100;
     #[expect(clippy::disallowed_methods, reason = "a person says which binary is measured")]
