@@ -18,6 +18,10 @@ const PROGRAMS: &[Program] = &[
     Program { package: "nodejs", name: "node", probe: &["--version"] },
     Program { package: "npm", name: "npm", probe: &["--version"] },
     // What is started in a booby-trapped repository is watched with it.
+    // What commands in a sandbox find: not one that lies in a home folder.
+    Program { package: "python3", name: "/usr/bin/python3", probe: &["--version"] },
+    Program { package: "git", name: "git", probe: &["--version"] },
+    Program { package: "curl", name: "curl", probe: &["--version"] },
     Program { package: "strace", name: "strace", probe: &["-V"] },
     // What searches are measured against.
     Program { package: "ripgrep", name: "rg", probe: &["--version"] },
