@@ -1,6 +1,6 @@
 //! Puts questions about calls to people, in words that need nothing but text.
 
-use attache_domain::{Fact, Message, Shown, terminal_safe, visible, visible_line};
+use attache_domain::{Fact, Message, Proposal, Shown, terminal_safe, visible, visible_line};
 use attache_session::Stopped;
 use serde_json::Value;
 
@@ -21,9 +21,7 @@ impl Performance<'_> {
             let Some(record) = view.cast.find(&asked.id).filter(|_| !asked.choices.is_empty()) else {
                 continue;
             };
-            let shown = record.proposal.as_ref().map(|proposal| {
-                describe(&proposal.shown) + &proposal.access_in_words() + &proposal.input_in_words()
-            });
+            let shown = record.proposal.as_ref().map(|proposal| describe(proposal));
             let shown = shown.unwrap_or_default();
             let choices = asked.choices.join(", ");
             let how = match record.proposal.as_ref().map(|proposal| &proposal.shown) {
@@ -54,25 +52,12 @@ impl Performance<'_> {
 }
 
 /// What a person reads who has nothing but text.
-fn describe(shown: &Shown) -> String {
-    match shown {
-        Shown::Edit { path, diff, .. } => {
-            format!("change {}\n{}", visible_line(&path.to_string_lossy()), visible(diff))
-        }
-        Shown::Exec { command, directory, .. } => {
-            format!("run in {}:\n{}", visible_line(&directory.to_string_lossy()), visible(command))
-        }
-        Shown::Mcp { server, tool, address, .. } => {
-            let used = format!("use {} of the server {}", visible_line(tool), visible_line(server));
-            match address {
-                Some(address) => format!("{used} at {}, named by the client", visible_line(address)),
-                None => used,
-            }
-        }
-        Shown::Info { prompt, urls } => format!("{} {}", visible(prompt), visible_line(&urls.join(" "))),
+fn describe(proposal: &Proposal) -> String {
+    match &proposal.shown {
+        Shown::Edit { diff, .. } => format!("{}\n{}", proposal.in_words(), visible(diff)),
         // A question is answered and not approved; its words only must not steer a terminal.
         Shown::Questions { questions } => terminal_safe(&questions_in_words(questions)).into_owned(),
-        Shown::Plain { summary } => visible(summary).into_owned(),
+        _ => proposal.in_words(),
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn variables() -> &'static HashMap<String, String> {
 
 /// Hides the secrets of this process from all others. Has to be called before the first thread starts.
 pub(crate) fn hide_secrets() {
-    // The kernel may refuse it to nobody; and without it everything else still holds.
+    // Where the kernel refuses this, the secrets are still taken out below.
     let _ = nix::sys::prctl::set_dumpable(false);
     #[expect(clippy::disallowed_methods, reason = "this is where the binary reads the environment")]
     let handed_over = std::env::var_os(HANDED_OVER);

@@ -86,7 +86,7 @@ async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     })
 }
 
-/// The server itself speaks no TLS: whoever can read the network between it and its callers can read the token.
+/// The server itself speaks no TLS: a reader of the network between it and its callers can read the token.
 fn warn_of_plain_http(settings: &Settings) {
     if !settings.host.is_loopback() && settings.token.is_some() {
         tracing::warn!(

@@ -2,7 +2,7 @@
 //!
 //! Beyond the limit of all, clients wait in the system's queue, but for a few places kept in reserve: connections there
 //! are served what is over at once, and answers to approvals. One that says nothing, or stays long, is ended as soon as
-//! another wants its place, so that nobody can keep health checks and approvals out by holding connections.
+//! another wants its place, so that held connections cannot keep health checks and approvals out.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
