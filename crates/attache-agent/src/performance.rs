@@ -185,7 +185,7 @@ impl<'a> Performance<'a> {
     /// taken back, and a task that was waiting works again.
     async fn take_up(&self) -> Result<(), Stopped> {
         let view = self.latest.view();
-        // What begins now may not be durable yet.
+        // Answers resume the work themselves; those in logs of older versions did not.
         if self.journal.look(|progress| progress.state) == TaskState::InputRequired {
             self.journal.record(Fact::WorkResumed).await?;
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::{
-    Answer, CallId, CallPhase, Event, Message, MessageId, Metadata, Part, Proposal, Shown, TaskState,
-    TaskView, Verdict, Work, terminal_safe, visible, visible_line,
+    Answer, CallId, CallPhase, Event, Message, MessageId, Metadata, Part, Proposal, Shown, TaskView, Verdict,
+    Work, terminal_safe, visible, visible_line,
 };
 
 /// Member of a question's metadata: the calls it is about, each with its id and the choices that it takes. A client that
@@ -66,23 +66,16 @@ impl Proposal {
 }
 
 impl TaskView {
-    /// Puts the answer into the history, right behind its question. While the task still shows the question, the answer
-    /// takes its place, so that the client that sent it reads at once what it has approved.
+    /// Puts the question into the history and the answer in its place, so that the client that sent it reads at once
+    /// what it has approved.
     pub(crate) fn record_answer(&mut self, event: &Event, call: &CallId, answer: &Answer) {
         let message = Arc::new(self.answer_message(event, call, answer));
-        if self.status.state == TaskState::InputRequired {
-            self.history.extend(self.status.message.replace(message));
-        } else {
-            self.history.push(message);
-        }
+        self.history.extend(self.status.message.replace(message));
     }
 
-    /// The status of a task that asks again still shows an answer: it belongs into the history.
+    /// An answer that the status still shows moves into the history.
     pub(crate) fn keep_answer_message(&mut self) {
-        let answered = |message: &Message| {
-            message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(APPROVAL))
-        };
-        self.history.extend(self.status.message.take_if(|message| answered(message)));
+        self.history.extend(self.status.message.take_if(|message| is_answer(message)));
     }
 
     fn answer_message(&self, event: &Event, call: &CallId, answer: &Answer) -> Message {
@@ -115,6 +108,11 @@ impl TaskView {
         message.metadata = Some(Metadata::from_iter([(APPROVAL.to_owned(), approval)]));
         message
     }
+}
+
+/// Does this message of the agent say how somebody answered a question?
+pub(crate) fn is_answer(message: &Message) -> bool {
+    message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(APPROVAL))
 }
 
 fn verb(answer: &Answer) -> &'static str {

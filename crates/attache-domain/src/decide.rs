@@ -128,9 +128,13 @@ impl Progress {
             ahead.apply(&fact);
             facts.push(fact);
         }
-        // What is still open is asked again, so that whoever has answered hears that more is waited for.
-        if self.state == TaskState::InputRequired && ahead.waits_for_person() {
-            facts.push(Fact::PersonAsked { message: Arc::new(self.still_open(&ahead)) });
+        // The question and its answer leave the status together: a client that reads the task after its answer was
+        // accepted sees that the task works, or what is still asked, and never the question it has answered.
+        if self.state == TaskState::InputRequired && !answers.is_empty() {
+            facts.push(match ahead.waits_for_person() {
+                true => Fact::PersonAsked { message: Arc::new(self.still_open(&ahead)) },
+                false => Fact::WorkResumed,
+            });
         }
         Ok(facts)
     }

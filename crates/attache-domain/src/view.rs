@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use telling::{Told, Untold};
 
+use crate::approval::is_answer;
 use crate::{
     Answer, Artifact, ArtifactId, COMMAND, CallId, CallOutcome, Cast, ContextId, Event, Exchange, Fact,
     Facts, Fault, FinishedCall, Intent, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal,
@@ -190,7 +191,6 @@ impl TaskView {
             Fact::ContextReduced(reduction) => self.reduce(reduction),
             Fact::CallFinished(finished) => self.take_result(finished),
             Fact::PersonAsked { message } => {
-                self.keep_answer_message();
                 self.enter(TaskState::InputRequired, Some(message.clone()), event.at);
             }
             Fact::MessageReceived { message, .. } => {
@@ -233,8 +233,9 @@ impl TaskView {
                 self.enter(TaskState::AuthRequired, Some(message.clone()), event.at);
             }
             Fact::WorkResumed => {
+                let answer = self.status.message.take_if(|message| is_answer(message));
                 self.keep_status_message();
-                self.enter(TaskState::Working, None, event.at);
+                self.enter(TaskState::Working, answer, event.at);
             }
             Fact::TurnEnded { outcome, message, .. } => {
                 self.keep_answer();
@@ -314,6 +315,7 @@ impl TaskView {
     }
 
     fn enter(&mut self, state: TaskState, message: Option<Arc<Message>>, at: Timestamp) {
+        self.keep_answer_message();
         self.status = TaskStatus { state, message, at };
     }
 
@@ -330,6 +332,7 @@ impl TaskView {
 
     /// The whole answer of the turn stands once in the history.
     fn keep_answer(&mut self) {
+        self.keep_answer_message();
         let text = self.answer_text();
         if text.is_empty() {
             return;

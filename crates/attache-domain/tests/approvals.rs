@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use attache_domain::{
     APPROVAL, AnswerEnd, CallId, Digest, Ending, Event, Fact, Fault, Intent, Message, MessageId, ModelAnswer,
-    Opening, Proposal, ProposedCall, ReplyShape, Role, Said, Scope, Seq, Shown, TaskState, TaskView,
+    Opening, Outcome, Proposal, ProposedCall, ReplyShape, Role, Said, Scope, Seq, Shown, TaskState, TaskView,
     Timestamp, ToolCall, Usage, Utterance, answerer,
 };
 use serde_json::Map;
@@ -86,7 +86,6 @@ impl Task {
     }
 
     fn finishes(&mut self, call: &str) {
-        self.record(Fact::WorkResumed);
         let call = CallId(call.into());
         self.record(Fact::CallStarted { call: call.clone(), digest: Digest("0".into()) });
         self.record(Fact::CallFinished(Box::new(attache_domain::FinishedCall {
@@ -172,9 +171,12 @@ fn an_answer_stands_behind_its_question_with_its_author() {
     let status = &task.view.status;
     let told = status.message.as_ref().unwrap();
     let text = "Approved by me (ann) in the message m1: tool (one), proceed_once\ndo one \\u{200b}";
-    assert_eq!((status.state, told.text().as_str()), (TaskState::InputRequired, text), "told at once");
+    assert_eq!((status.state, told.text().as_str()), (TaskState::Working, text), "told at once");
+    assert_eq!(task.history(), ["do it", "May I?"]);
     task.finishes("one");
-    assert_eq!(task.history(), ["do it", "May I?", text]);
+    task.record(Fact::TextSaid { text: "Done.".into(), last: true });
+    task.record(Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None });
+    assert_eq!(task.history(), ["do it", "May I?", text, "Done."]);
     let approval = &task.view.history[2].metadata.as_ref().unwrap()[APPROVAL];
     assert_eq!(approval["at"], "1970-01-01T00:00:00.000Z");
     assert_eq!((&approval["call"], &approval["choice"]), (&"one".into(), &"proceed_once".into()));
