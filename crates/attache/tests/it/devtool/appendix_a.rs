@@ -98,7 +98,7 @@ async fn every_pair_tells_the_same_in_its_own_envelopes() {
             "TEXT_CONTENT working I wrote the greeting.",
             "STATE_CHANGE completed final",
         ];
-        second.check(&begins("task input-required").into_iter().chain(goes_on).collect::<Vec<_>>());
+        second.check(&begins("task working").into_iter().chain(goes_on).collect::<Vec<_>>());
         let third = editor.ask_more(task, "m3", "Thank you!").await;
         let ends =
             ["STATE_CHANGE working", "TEXT_CONTENT working You are welcome.", "STATE_CHANGE completed final"];

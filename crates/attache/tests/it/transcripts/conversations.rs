@@ -145,8 +145,7 @@ async fn what_was_queued_before_a_question_is_taken_up_after_its_answer() {
     check(
         &done,
         &[
-            "task INPUT_REQUIRED",
-            "WORKING",
+            "task WORKING",
             "answer-1 + Ran.",
             "answer-1 +  (.)",
             "WORKING",
