@@ -33,6 +33,10 @@ pub enum StoreFault {
     Slow,
     #[error("the store cannot be read")]
     Unreadable,
+    #[error(
+        "the files of the store were deleted or replaced while it was open; nothing is accepted any more"
+    )]
+    Gone,
 }
 
 #[derive(Debug, Default)]
@@ -48,7 +52,8 @@ impl StoreHealth {
         let fault = match result {
             Ok(_) => None,
             // The store works: somebody else was faster.
-            Err(StoreError::Conflict { .. }) => return,
+            Err(StoreError::Conflict { .. } | StoreError::Corrupt { .. }) => return,
+            Err(StoreError::Gone { .. }) => Some(StoreFault::Gone),
             Err(error) if is_full(error) => Some(StoreFault::Full),
             Err(_) => Some(StoreFault::Unwritable),
         };
@@ -60,6 +65,7 @@ impl StoreHealth {
             0 => None,
             1 => Some(StoreFault::Full),
             2 => Some(StoreFault::Unwritable),
+            4 => Some(StoreFault::Gone),
             _ => Some(StoreFault::Slow),
         }
     }
@@ -96,6 +102,7 @@ impl StoreHealth {
             Some(StoreFault::Full) => 1,
             Some(StoreFault::Unwritable | StoreFault::Unreadable) => 2,
             Some(StoreFault::Slow) => 3,
+            Some(StoreFault::Gone) => 4,
         };
         if self.fault.swap(number, Ordering::Relaxed) != number {
             match fault {
