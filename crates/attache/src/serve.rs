@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::Context;
 use attache_config::{AgentFlags, Flags, ModelChoice, Settings, StoreChoice, Trust, visible};
@@ -10,6 +11,7 @@ use attache_session::{SessionOptions, SessionService};
 use attache_tool::{Confiner, Level};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::Instant;
 
 use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
@@ -17,6 +19,10 @@ use crate::project::TrustSummary;
 use crate::report::hinted;
 use crate::wiring::Attended;
 use crate::{logging, open_files, project, runtime, sandbox, wiring};
+
+/// How long, and how often, a port that is in use is tried.
+const BIND_TIMEOUT: Duration = Duration::from_secs(1);
+const BIND_INTERVAL: Duration = Duration::from_millis(20);
 
 #[expect(
     clippy::disallowed_methods,
@@ -71,8 +77,21 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     Ok(())
 }
 
+/// After `kill -9` the port may stay for a moment with a child process that has not started its program yet.
+async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let deadline = Instant::now() + BIND_TIMEOUT;
+    loop {
+        match TcpListener::bind(address).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < deadline => {
+                tokio::time::sleep(BIND_INTERVAL).await;
+            }
+            bound => return bound,
+        }
+    }
+}
+
 async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(address).await.map_err(|error| {
+    bind(address).await.map_err(|error| {
         let hint = match error.kind() {
             io::ErrorKind::AddrInUse => {
                 "another program listens there; choose another port with --port, or --port 0 for any free one"

@@ -35,6 +35,7 @@ mod push;
 mod replay;
 mod safety;
 mod send;
+mod store;
 mod stream;
 mod support;
 mod tasks_command;
