@@ -145,7 +145,9 @@ async fn nothing_is_acknowledged_once_a_file_is_deleted_replaced_or_moved() {
         let mut sample = Sample::new("a");
         sample.put(&store).await;
         let file = place.file(name);
-        // Moved away and back: nothing was written meanwhile, so it goes on.
+        // Moved away and back: nothing was written meanwhile, so it goes on. Not right after a write: that one's look at the
+        // files is good for a few milliseconds.
+        std::thread::sleep(std::time::Duration::from_millis(50));
         std::fs::rename(&file, place.file("elsewhere")).unwrap();
         check_gone(store.append(Sample::new("b").append_of([attache_domain::Fact::TextEnded])).await);
         std::fs::rename(place.file("elsewhere"), &file).unwrap();
