@@ -138,16 +138,18 @@ impl Performance<'_> {
                     let Some(record) = find(id) else { continue };
                     let Some(proposal) = self.approved(record) else { continue };
                     all_repeatable &= self.is_repeatable(record);
-                    let digest = digest(&proposal);
-                    self.journal.record(Fact::CallStarted { call: id.clone(), digest }).await?;
-                    running.push_back(self.run_call(record, proposal));
+                    let (digest, mark) = (digest(&proposal), self.process_mark(record));
+                    let started = Fact::CallStarted { call: id.clone(), digest, mark: mark.clone() };
+                    self.journal.record(started).await?;
+                    running.push_back(self.run_call(record, proposal, mark));
                 }
                 // It had started when everything stopped. What changes nothing may run again by itself; about the rest
                 // somebody is asked who can look.
                 CallStep::Await(id) => {
                     let Some(record) = find(id) else { continue };
+                    self.end_leftovers(record).await?;
                     match self.approved(record).filter(|_| self.is_repeatable(record)) {
-                        Some(proposal) => running.push_back(self.run_call(record, proposal)),
+                        Some(proposal) => running.push_back(self.run_call(record, proposal, None)),
                         None => self.journal.record(lost(id)).await?,
                     }
                 }
@@ -168,10 +170,15 @@ impl Performance<'_> {
         Ok(all_repeatable.then_some(results))
     }
 
-    async fn run_call(&self, record: &CallRecord, proposal: Proposal) -> Result<ToolResult, Stopped> {
+    async fn run_call(
+        &self,
+        record: &CallRecord,
+        proposal: Proposal,
+        mark: Option<String>,
+    ) -> Result<ToolResult, Stopped> {
         let id = &record.call.id;
         let live = Arc::new(Live::default());
-        let context = self.tool_context(live.clone());
+        let context = ToolContext { mark, ..self.tool_context(live.clone()) };
         let touched = touched(&proposal);
         let run = async {
             let tool = self.tools.registry.find(&record.call.name)?;
@@ -236,13 +243,32 @@ impl Performance<'_> {
         Some(proposal)
     }
 
+    fn process_mark(&self, record: &CallRecord) -> Option<String> {
+        self.tools.registry.find(&record.call.name).ok()?.process_mark()
+    }
+
+    /// Ends the processes of a call that were under way when the server was killed. Until they are gone the call can
+    /// still take effect, so nobody is asked about it and nothing goes on before.
+    async fn end_leftovers(&self, record: &CallRecord) -> Result<(), Stopped> {
+        let Some(mark) = &record.mark else { return Ok(()) };
+        let left = self.place.leftovers.end(mark).await;
+        if left.is_empty() {
+            return Ok(());
+        }
+        let numbers: Vec<String> = left.iter().map(ToString::to_string).collect();
+        let name = &record.call.name;
+        let text = format!("Processes of {name} could not be ended and still run: {}", numbers.join(", "));
+        self.notice(text).await
+    }
+
     fn is_repeatable(&self, record: &CallRecord) -> bool {
         self.tools.registry.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
     }
 
     pub(crate) fn tool_context(&self, live: Arc<Live>) -> ToolContext {
         // Cancelling drops the turn, and with it the call; a tool that must clean up does so when it is dropped.
-        ToolContext { workspace: self.place.workspace.clone(), cancel: CancellationToken::new(), live }
+        let workspace = self.place.workspace.clone();
+        ToolContext { workspace, cancel: CancellationToken::new(), live, mark: None }
     }
 }
 

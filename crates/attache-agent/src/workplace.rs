@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use attache_command::{ExtensionEntry, Memory, ServerEntry};
 use attache_domain::{Content, ContextId, Scope, Wishes};
 use attache_model::ToolDeclaration;
-use attache_tool::{Registry, ToolContext, ToolSpec, Workspace};
+use attache_tool::{Leftovers, Registry, ToolContext, ToolSpec, Workspace};
 
 use crate::{Mind, Referee};
 
@@ -28,6 +28,8 @@ pub struct Workplace {
     /// What people should know about the workplace, said once in a conversation.
     pub notices: Vec<String>,
     pub limits: WorkLimits,
+    /// Ends what a server that was killed has left running of its calls.
+    pub leftovers: Arc<dyn Leftovers>,
     /// Whether somebody is there to say what comes next.
     pub attended: bool,
 }

@@ -48,6 +48,9 @@ pub struct CallRecord {
     /// In how many pieces, since it last started.
     #[serde(default)]
     pub shown: u32,
+    /// On the processes that carry it out, since it last started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
     /// What the model is told about it.
     pub result: Option<ToolResult>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +125,7 @@ impl Cast {
                 record.choices.clone_from(choices);
                 record.lost = true;
             }),
-            Fact::CallStarted { call, .. } => self.change(call, CallRecord::start),
+            Fact::CallStarted { call, mark, .. } => self.change(call, |record| record.start(mark.clone())),
             Fact::CallShowed { call, text } => self.change(call, |record| record.show(text)),
             Fact::CallFinished(finished) => self.change(&finished.call, |record| record.finish(finished)),
             _ => {}
@@ -171,6 +174,7 @@ impl CallRecord {
             answer: None,
             live: String::new(),
             shown: 0,
+            mark: None,
             result: None,
             outcome: None,
             summary: String::new(),
@@ -191,7 +195,8 @@ impl CallRecord {
     }
 
     /// What it showed before it was lost is not what it shows now.
-    fn start(&mut self) {
+    fn start(&mut self, mark: Option<String>) {
+        self.mark = mark;
         self.live.clear();
         self.shown = 0;
     }

@@ -86,6 +86,9 @@ pub enum Fact {
         call: CallId,
         /// Of the proposal that is carried out.
         digest: Digest,
+        /// On every process that carries it out: what is left of them after a crash is found by it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        mark: Option<String>,
     },
     /// A call was being carried out when everything stopped. Somebody who can look decides what becomes of it.
     CallLost {

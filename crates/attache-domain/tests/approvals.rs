@@ -87,7 +87,7 @@ impl Task {
 
     fn finishes(&mut self, call: &str) {
         let call = CallId(call.into());
-        self.record(Fact::CallStarted { call: call.clone(), digest: Digest("0".into()) });
+        self.record(Fact::CallStarted { call: call.clone(), digest: Digest("0".into()), mark: None });
         self.record(Fact::CallFinished(Box::new(attache_domain::FinishedCall {
             call,
             outcome: attache_domain::CallOutcome::Succeeded,

@@ -85,7 +85,9 @@ impl Task {
                 "allow-alone" => self.record(proposed(call, true, &[])),
                 "yes" => self.answer(call, "proceed_once", Verdict::Proceed),
                 "no" => self.answer(call, "cancel", Verdict::Refuse),
-                "start" => self.record(Fact::CallStarted { call: id(call), digest: Digest("0".into()) }),
+                "start" => {
+                    self.record(Fact::CallStarted { call: id(call), digest: Digest("0".into()), mark: None })
+                }
                 "finish" => self.record(finished(call)),
                 "finish-canceled" => self.record(canceled(call)),
                 "defer" => self.record(Fact::CallDeferred { call: id(call), until: id("a") }),
@@ -406,7 +408,7 @@ fn calls_that_are_open_end_with_the_task() {
 #[test]
 fn facts_out_of_order_are_refused() {
     let mut task = Task::with_calls(&["a"]);
-    let start = Fact::CallStarted { call: id("a"), digest: Digest("0".into()) };
+    let start = Fact::CallStarted { call: id("a"), digest: Digest("0".into()), mark: None };
     for fact in [start, asked(), answer(&["b"]), finished("x"), proposed("x", false, &[])] {
         assert!(task.record(fact.clone()).is_err(), "{fact:?}");
     }

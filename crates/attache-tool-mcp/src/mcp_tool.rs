@@ -43,6 +43,10 @@ impl Tool for McpTool {
         &self.spec
     }
 
+    fn process_mark(&self) -> Option<String> {
+        self.server.upgrade()?.process_mark()
+    }
+
     async fn propose(&self, input: &ToolInput, _context: &ToolContext) -> Result<Proposal, ToolError> {
         let server = self.server()?;
         let (address, server) = (server.options.client_address(), server.options.name.clone());

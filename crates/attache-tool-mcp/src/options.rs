@@ -120,6 +120,8 @@ pub struct ConnectContext {
     pub addresses: AddressRules,
     /// What confines programs that are to be confined; none: they are not started.
     pub confinement: Option<ServerConfinement>,
+    /// The mark on every program that is started, by which what is left of them after a crash is found.
+    pub mark: Option<String>,
 }
 
 /// Who confines servers, and where their temporary files go.
@@ -145,6 +147,7 @@ impl ConnectContext {
             proxy: Proxy::System,
             addresses: AddressRules::any(),
             confinement: None,
+            mark: None,
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::failure::{CallError, ConnectError};
 use crate::mcp_tool::McpTool;
 use crate::offer::Offer;
 use crate::shorten::cut;
-use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus};
+use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus, Transport};
 use lists::Listed;
 
 /// A server that could not be reached is not tried again so soon: a model that calls in a loop would start it in one.
@@ -55,6 +55,11 @@ pub(crate) struct Resource {
 }
 
 impl Server {
+    /// The mark on the program, where the server is one that was started here.
+    pub(crate) fn process_mark(&self) -> Option<String> {
+        self.context.mark.clone().filter(|_| matches!(self.options.transport, Transport::Stdio { .. }))
+    }
+
     pub(crate) fn new(
         options: ServerOptions,
         context: Arc<ConnectContext>,

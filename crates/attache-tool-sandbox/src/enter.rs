@@ -7,21 +7,22 @@ mod capabilities;
 mod files;
 mod loopback;
 mod namespaces;
+mod processes;
 mod resources;
 mod root;
 mod supervise;
+mod watcher;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use attache_tool::Level;
 
-use crate::plan::{Network, Plan, Walls};
+use crate::plan::{Network, Order, Plan, Walls};
 use crate::probe;
 use supervise::Prepared;
 
@@ -39,13 +40,19 @@ const NOT_STARTED: u8 = 125;
 /// the process has started a thread.
 pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     close_inherited();
-    let plan = arguments.next().and_then(|text| serde_json::from_slice(text.as_encoded_bytes()).ok());
-    let (Some(plan), Some(program)) = (plan, arguments.next()) else {
+    let order = arguments.next().and_then(|text| serde_json::from_slice(text.as_encoded_bytes()).ok());
+    let (Some(order), Some(program)) = (order, arguments.next()) else {
         return refuse("the plan is not understood");
     };
+    // On a terminal this process leads the session already; one that leads a group stays in its session.
+    let _ = rustix::process::setsid();
     let mut command = Command::new(program);
     command.args(arguments);
-    match confine(&plan, command) {
+    let done = match order {
+        Order::Confine(plan) => confine(&plan, command),
+        Order::Supervise { server, input } => supervise_only(server, with_input(input, command)),
+    };
+    match done {
         Ok(code) => code,
         Err(Step { what, error }) => refuse(&format!("{what}: {error}")),
     }
@@ -84,20 +91,25 @@ impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
 fn confine(plan: &Plan, command: Command) -> Result<ExitCode, Step> {
     let server = supervise::watch_server(plan.server).during("finding the server")?;
     match plan.walls {
-        Walls::Namespaces => namespaced(plan, command, server),
-        Walls::None => {
+        Walls::Namespaces => namespaced(plan, command, server.handle),
+        Walls::None => watcher::watched(server, || {
             resources::limit(plan).during("setting limits")?;
-            Err(with_input(plan, command).exec()).during("starting the command")
-        }
-        Walls::Landlock => {
-            drop(server);
+            Ok(watcher::Prepared::Run(Box::new(with_input(plan.input, command))))
+        }),
+        Walls::Landlock => watcher::watched(server, || {
             restrict(plan)?;
-            match probed(plan) {
-                Some(code) => Ok(code),
-                None => Err(with_input(plan, command).exec()).during("starting the command"),
-            }
-        }
+            Ok(match probed(plan) {
+                Some(code) => watcher::Prepared::Ended(code),
+                None => watcher::Prepared::Run(Box::new(with_input(plan.input, command))),
+            })
+        }),
     }
+}
+
+/// Runs the command as it is; it ends with the server.
+fn supervise_only(server: i32, command: Command) -> Result<ExitCode, Step> {
+    let server = supervise::watch_server(server).during("finding the server")?;
+    watcher::watched(server, || Ok(watcher::Prepared::Run(Box::new(command))))
 }
 
 fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Result<ExitCode, Step> {
@@ -120,7 +132,7 @@ fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Re
         restrict(plan)?;
         Ok(match probed(plan) {
             Some(code) => Prepared::Ended(code),
-            None => Prepared::Run(Box::new(with_input(plan, command)), plan.limits, server),
+            None => Prepared::Run(Box::new(with_input(plan.input, command)), plan.limits, server),
         })
     })
 }
@@ -145,8 +157,8 @@ fn probed(plan: &Plan) -> Option<ExitCode> {
 }
 
 /// Its own input is the way to the server, unless the command is to have it.
-fn with_input(plan: &Plan, mut command: Command) -> Command {
-    if !plan.input {
+fn with_input(input: bool, mut command: Command) -> Command {
+    if !input {
         command.stdin(Stdio::null());
     }
     command.env_remove(NO_ARENA.0);

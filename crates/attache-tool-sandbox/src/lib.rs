@@ -5,6 +5,9 @@
 //! command inside of them ([`enter`]). It needs no root and no setuid helper. Where the kernel offers less,
 //! [`Sandbox::probe`] finds out what is missing; the rulings and the approval texts say so.
 //!
+//! A command without a process namespace of its own, for which everything is open or which only Landlock confines, has a
+//! process beside it that kills all that it has started when the server dies ([`Supervisor`]).
+//!
 //! Network access goes through a proxy in the server that lets single hosts through (`egress`).
 //!
 //! Not here: which access a command gets (`attache_tool::ruling`).
@@ -20,8 +23,10 @@ mod plan;
 mod probe;
 mod protected;
 mod sandbox;
+mod supervisor;
 
 pub use egress::EgressOptions;
 pub use enter::{ENTER, enter};
 pub use limits::Limits;
 pub use sandbox::{Sandbox, SandboxOptions};
+pub use supervisor::Supervisor;

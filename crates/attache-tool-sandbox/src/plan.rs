@@ -7,6 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::Limits;
 
+/// What the copy of the program is to do with a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Order {
+    Confine(Box<Plan>),
+    /// Nothing but end it with the server.
+    Supervise {
+        /// The process that has to live for the command to go on.
+        server: i32,
+        /// Whether the command reads what it is started with.
+        input: bool,
+    },
+}
+
 /// All paths are absolute and, but for links, without symbolic links.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {

@@ -13,8 +13,9 @@ use crate::egress::{Egress, EgressOptions};
 use crate::enter::NO_ARENA;
 use crate::guard::CommandGuard;
 use crate::places::{Places, places};
-use crate::plan::{Network, PROXY_PORT, Plan, Walls};
+use crate::plan::{Network, Order, PROXY_PORT, Plan, Walls};
 use crate::protected::{Protection, protection};
+use crate::supervisor::supervised;
 use crate::{ENTER, Limits, probe};
 
 /// What a sandbox is made with.
@@ -126,6 +127,10 @@ impl Confiner for Sandbox {
     fn confine(&self, program: Program<'_>) -> io::Result<Launch> {
         self.launch(program, None)
     }
+
+    fn supervise(&self, program: Program<'_>) -> io::Result<Launch> {
+        supervised(&self.options.program, program)
+    }
 }
 
 impl Sandbox {
@@ -154,16 +159,19 @@ impl Sandbox {
             Walls::Landlock => Some(plan.temporary.display().to_string()),
             Walls::None => None,
         };
-        let arguments = [OsString::from(ENTER), serde_json::to_string(&plan)?.into(), program.name.into()];
+        let network = plan.network;
+        let order = serde_json::to_string(&Order::Confine(Box::new(plan)))?;
+        let arguments = [OsString::from(ENTER), order.into(), program.name.into()];
         Ok(Launch {
             program: self.options.program.clone(),
             arguments: arguments
                 .into_iter()
                 .chain(program.arguments.into_iter().map(OsString::from))
                 .collect(),
-            environment: variables(temporary, plan.network),
+            environment: variables(temporary, network),
             input,
             guard: Some(Arc::new(guard)),
+            supervised: true,
         })
     }
 }

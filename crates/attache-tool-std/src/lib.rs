@@ -51,7 +51,7 @@ pub use replace::Replace;
 pub use run_shell_command::RunShellCommand;
 pub use save_memory::SaveMemory;
 pub use share_file::ShareFile;
-pub use shell::{BackgroundProcesses, ShellOptions};
+pub use shell::{BackgroundProcesses, MarkedProcesses, ShellOptions};
 pub use stop_background_process::StopBackgroundProcess;
 pub use truncate::{LONGEST_TEXT, truncate};
 pub use web_fetch::{WebFetch, WebFetchOptions};

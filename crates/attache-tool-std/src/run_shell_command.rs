@@ -13,7 +13,7 @@ use attache_tool::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::shell::{BackgroundProcesses, Shell, ShellOptions};
+use crate::shell::{BackgroundProcesses, Shell, ShellOptions, fresh_id};
 use crate::workspace;
 
 const NAME: &str = "run_shell_command";
@@ -58,6 +58,10 @@ impl RunShellCommand {
 impl Tool for RunShellCommand {
     fn spec(&self) -> &ToolSpec {
         &SPEC
+    }
+
+    fn process_mark(&self) -> Option<String> {
+        Some(fresh_id())
     }
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {

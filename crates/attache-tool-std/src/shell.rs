@@ -12,6 +12,7 @@ mod ear;
 mod entry;
 mod environment;
 pub(crate) mod fuzz;
+mod leftovers;
 mod live;
 mod log;
 mod mark;
@@ -32,6 +33,7 @@ use attache_domain::Content;
 use attache_tool::{Access, Confiner, ErrorKind, ToolContext, ToolError, ToolOutput};
 
 pub use background::BackgroundProcesses;
+pub use leftovers::MarkedProcesses;
 pub use options::ShellOptions;
 
 use attend::{Ending, Limits, attend};
@@ -39,6 +41,8 @@ use background::left_behind;
 use ear::Ear;
 use entry::{Entry, Scribe};
 use live::{Live, last_characters};
+use mark::Mark;
+pub(crate) use mark::fresh_id;
 use start::{Launcher, Started, start};
 use transcript::Transcript;
 
@@ -122,7 +126,8 @@ impl Shell {
         let _ = std::fs::create_dir_all(context.workspace.scratch.join("tmp"));
         let workspace = &context.workspace;
         let launcher = Launcher { confiner: self.confiner.as_ref(), access, workspace };
-        start(command, directory, launcher, self.options.terminal).map_err(|error| {
+        let mark = context.mark.as_deref().map_or_else(Mark::new, Mark::of);
+        start(command, directory, launcher, self.options.terminal, mark).map_err(|error| {
             ToolError::new(
                 ErrorKind::ShellExecuteError,
                 format!(

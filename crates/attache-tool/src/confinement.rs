@@ -54,6 +54,12 @@ pub trait Confiner: fmt::Debug + Send + Sync + 'static {
     /// How to start `program` so that it reaches no more than it may; at level open only limits are set. Fails rather
     /// than starting it with more.
     fn confine(&self, program: Program<'_>) -> io::Result<Launch>;
+
+    /// How to start `program` without any confinement or limit, so that it still ends with the server where that can be
+    /// done.
+    fn supervise(&self, program: Program<'_>) -> io::Result<Launch> {
+        Ok(Launch::plain(program))
+    }
 }
 
 /// A program that is to be started.
@@ -86,7 +92,27 @@ pub struct Launch {
     pub input: Option<OwnedFd>,
     /// Has to be kept for as long as the program runs.
     pub guard: Option<Arc<dyn Guard>>,
+    /// A process of ours stays beside the program: it starts the session, and ends everything the program has started
+    /// when the server dies.
+    pub supervised: bool,
 }
+
+impl Launch {
+    /// The program as it is.
+    pub fn plain(program: Program<'_>) -> Self {
+        Self {
+            program: program.name.into(),
+            arguments: program.arguments.into_iter().map(OsString::from).collect(),
+            environment: Vec::new(),
+            input: None,
+            guard: None,
+            supervised: false,
+        }
+    }
+}
+
+/// The name of the processes that stay beside supervised programs, as the kernel lists it.
+pub const WATCHER_NAME: &str = "attache-watcher";
 
 /// Serves a confined program while it runs; dropping it ends that.
 pub trait Guard: fmt::Debug + Send + Sync {
@@ -110,12 +136,6 @@ impl Confiner for NoConfinement {
     }
 
     fn confine(&self, program: Program<'_>) -> io::Result<Launch> {
-        Ok(Launch {
-            program: program.name.into(),
-            arguments: program.arguments.into_iter().map(OsString::from).collect(),
-            environment: Vec::new(),
-            input: None,
-            guard: None,
-        })
+        Ok(Launch::plain(program))
     }
 }

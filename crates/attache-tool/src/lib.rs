@@ -20,12 +20,15 @@ mod untrusted;
 
 /// Words that the log holds too, so they live with the others.
 pub use attache_domain::{Access, Effect, Level, Proposal, Shown};
-pub use confinement::{Confinement, Confiner, Guard, Input, Launch, NoConfinement, Program};
+pub use confinement::{Confinement, Confiner, Guard, Input, Launch, NoConfinement, Program, WATCHER_NAME};
 pub use error::{ErrorKind, ToolError};
 pub use glob_limit::check_glob;
 pub use protected::{is_protected, protected_files};
 pub use registry::Registry;
 pub use spec::{ToolKind, ToolOrigin, ToolSpec};
 pub use stamp::Stamp;
-pub use tool::{HandedFile, IgnoreSources, LiveOutput, Tool, ToolContext, ToolInput, ToolOutput, Workspace};
+pub use tool::{
+    HandedFile, IgnoreSources, Leftovers, LiveOutput, MARK_VARIABLE, NoLeftovers, Tool, ToolContext,
+    ToolInput, ToolOutput, Workspace,
+};
 pub use untrusted::untrusted;

@@ -16,6 +16,12 @@ pub type ToolInput = Map<String, Value>;
 pub trait Tool: Send + Sync + 'static {
     fn spec(&self) -> &ToolSpec;
 
+    /// The mark of the processes that carry out a call: what is left of them after a crash is found by it. A tool that
+    /// starts processes for each call gives another mark each time and puts [`ToolContext::mark`] on them.
+    fn process_mark(&self) -> Option<String> {
+        None
+    }
+
     /// Checks `input` and says what it would do. Touches nothing.
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError>;
 
@@ -30,6 +36,30 @@ pub struct ToolContext {
     pub workspace: Arc<Workspace>,
     pub cancel: CancellationToken,
     pub live: Arc<dyn LiveOutput>,
+    /// What [`Tool::process_mark`] gave for this call.
+    pub mark: Option<String>,
+}
+
+/// The variable that carries the mark, in the environment of every process that a call starts.
+pub const MARK_VARIABLE: &str = "ATTACHE_COMMAND_ID";
+
+/// Ends processes that a server left running when it was killed.
+#[async_trait]
+pub trait Leftovers: Send + Sync + 'static {
+    /// Ends every process that carries `mark`, with everything it has started, and returns once none is left; or, after
+    /// some seconds, with the process ids of those that could not be ended.
+    async fn end(&self, mark: &str) -> Vec<i32>;
+}
+
+/// For tools that start no processes: there is nothing to end.
+#[derive(Debug, Default)]
+pub struct NoLeftovers;
+
+#[async_trait]
+impl Leftovers for NoLeftovers {
+    async fn end(&self, _mark: &str) -> Vec<i32> {
+        Vec::new()
+    }
 }
 
 /// Where a conversation works.

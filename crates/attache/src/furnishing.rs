@@ -18,7 +18,7 @@ use attache_domain::{Content, ContextId, Scope, Wishes};
 use attache_net::{AddressRules, Client};
 use attache_tool::policy::{Mode, Rule};
 use attache_tool::{Confiner, IgnoreSources, Registry, Workspace};
-use attache_tool_std::{GoogleWebSearch, WebFetch, WebFetchOptions, WorkspaceFiles};
+use attache_tool_std::{GoogleWebSearch, MarkedProcesses, WebFetch, WebFetchOptions, WorkspaceFiles};
 use sha2::{Digest, Sha256};
 
 use crate::models::Models;
@@ -32,6 +32,7 @@ use crate::wiring::Attended;
 pub(crate) use brief::project_words;
 pub(crate) use ground::Ground;
 use ground::Grounds;
+use wished::ServerStarts;
 
 /// What all conversations have in common.
 pub(crate) struct Furnishing {
@@ -47,6 +48,8 @@ pub(crate) struct Furnishing {
     tools: SharedTools,
     attended: Attended,
     confiner: Arc<dyn Confiner>,
+    /// On the MCP servers that this program starts.
+    server_mark: String,
     /// Where the conversations' own folders are, without links.
     scratch: OnceLock<PathBuf>,
     grounds: Grounds,
@@ -115,6 +118,7 @@ impl Furnishing {
             tools,
             attended,
             confiner,
+            server_mark: uuid::Uuid::new_v4().to_string(),
             scratch,
             grounds,
             trust,
@@ -218,10 +222,12 @@ impl Furnishing {
                 detects_loops: !settings.model.disable_loop_detection,
                 ..WorkLimits::default()
             },
+            leftovers: Arc::new(MarkedProcesses),
             attended: self.attended == Attended::Yes,
         };
         let own_tools = standard_tools(settings, &self.tools, self.attended, &self.confiner);
-        let servers = wished::servers(&self.operator, settings, root, wishes, &self.confiner)?;
+        let starts = ServerStarts { confiner: self.confiner.clone(), mark: self.server_mark.clone() };
+        let servers = wished::servers(&self.operator, settings, root, wishes, starts)?;
         let premises = WorkspacePremises {
             settings: settings.clone(),
             root: root.clone(),

@@ -7,7 +7,7 @@ use anyhow::Context;
 use attache_config::Settings;
 use attache_net::{AddressRules, SystemResolver};
 use attache_tool::{Confiner, NoConfinement};
-use attache_tool_sandbox::{EgressOptions, Limits, Sandbox, SandboxOptions};
+use attache_tool_sandbox::{EgressOptions, Limits, Sandbox, SandboxOptions, Supervisor};
 
 use crate::furnishing::addresses;
 
@@ -18,7 +18,7 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Result<Arc<dyn Confiner>> {
     let confinement = &settings.confinement;
     if !confinement.enabled {
-        return Ok(Arc::new(NoConfinement::because("confinement is switched off in the settings")));
+        return Ok(unconfined("confinement is switched off in the settings".to_owned()));
     }
     let data = settings.scratch.parent().map(PathBuf::from);
     let keys = settings.card.signing_keys.iter().cloned();
@@ -43,7 +43,18 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
     std::fs::create_dir_all(&settings.scratch).context("cannot make the folder for temporary files")?;
     match Sandbox::probe(options, &settings.scratch) {
         Ok(sandbox) => Ok(Arc::new(sandbox)),
-        Err(reasons) => Ok(Arc::new(NoConfinement::because(reasons.join("; ")))),
+        Err(reasons) => Ok(unconfined(reasons.join("; "))),
+    }
+}
+
+/// Commands run as they are, and end with this program where the system lets that be done.
+fn unconfined(why: String) -> Arc<dyn Confiner> {
+    match Supervisor::probe(OWN_PROGRAM.into(), why.clone()) {
+        Ok(supervisor) => Arc::new(supervisor),
+        Err(error) => {
+            tracing::warn!(%error, "commands cannot be watched: they may outlive this program when it is killed");
+            Arc::new(NoConfinement::because(why))
+        }
     }
 }
 

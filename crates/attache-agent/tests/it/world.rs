@@ -209,6 +209,7 @@ async fn start(
         premises: None,
         notices: Vec::new(),
         limits: setup.limits.clone(),
+        leftovers: Arc::new(attache_tool::NoLeftovers),
         attended: setup.attended,
     };
     let agent = CodingAgent::new(Arc::new(place));

@@ -135,7 +135,7 @@ async fn what_becomes_of_calls_goes_with_what_follows() {
             grants: Default::default(),
             why: String::new(),
         })),
-        Fact::CallStarted { call: call.clone(), digest: Digest("0".into()) },
+        Fact::CallStarted { call: call.clone(), digest: Digest("0".into()), mark: None },
         Fact::CallFinished(Box::new(FinishedCall {
             call,
             outcome: CallOutcome::Succeeded,

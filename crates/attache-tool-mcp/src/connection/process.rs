@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use attache_net::Secret;
-use attache_tool::{Access, Confiner, Guard, IgnoreSources, Input, Launch, Level, NoConfinement, Workspace};
+use attache_tool::{Access, Guard, IgnoreSources, Input, Launch, Level, MARK_VARIABLE, Workspace};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
 };
@@ -66,10 +66,13 @@ fn launch(program: &Program<'_>, directory: &Path, context: &ConnectContext) -> 
         access: program.access,
         input: Input::Inherited,
     };
-    if program.access.level == Level::Open {
-        return NoConfinement::default().confine(started);
-    }
     let confinement = context.confinement.as_ref();
+    if program.access.level == Level::Open {
+        return match confinement {
+            Some(confinement) => confinement.confiner.supervise(started),
+            None => Ok(Launch::plain(started)),
+        };
+    }
     let confiner = confinement.filter(|it| it.confiner.confinement().holds(program.access.level));
     let confiner =
         confiner.ok_or_else(|| io::Error::other("it is to be confined, which this system cannot do"))?;
@@ -95,6 +98,7 @@ impl Process {
             .envs(context.environment.iter().map(|(name, value)| (name, value)))
             .envs(launch.environment.iter().map(|(name, value)| (name, value)))
             .envs(program.env.iter().map(|(name, value)| (name, value.expose())))
+            .envs(context.mark.iter().map(|mark| (MARK_VARIABLE, mark)))
             .current_dir(&directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

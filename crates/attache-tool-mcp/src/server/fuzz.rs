@@ -108,6 +108,7 @@ async fn use_all(server: &Arc<Server>, said: usize) {
         }),
         cancel: CancellationToken::new(),
         live: shown.clone(),
+        mark: None,
     };
     let servers: Arc<[Arc<Server>]> = Arc::new([server.clone()]);
     let mut calls: Vec<(Arc<dyn Tool>, ToolInput)> =

@@ -74,7 +74,12 @@ impl World {
             environment: vec![],
             ignore: Default::default(),
         };
-        ToolContext { workspace: Arc::new(workspace), cancel: self.cancel.clone(), live: self.live.clone() }
+        ToolContext {
+            workspace: Arc::new(workspace),
+            cancel: self.cancel.clone(),
+            live: self.live.clone(),
+            mark: None,
+        }
     }
 
     /// Proposes and runs.

@@ -55,7 +55,7 @@ fn kernel_is_at_least(major: u32, minor: u32) -> bool {
 }
 
 /// Never raises: what the server's own limits are stays.
-fn lower(resource: Resource, limit: u64) -> io::Result<()> {
+pub(super) fn lower(resource: Resource, limit: u64) -> io::Result<()> {
     let now = getrlimit(resource);
     let within = |known: Option<u64>| Some(known.map_or(limit, |known| known.min(limit)));
     setrlimit(resource, Rlimit { current: within(now.current), maximum: within(now.maximum) })?;

@@ -19,12 +19,18 @@ use crate::Limits;
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 const SLOWEST_LOOK: Duration = Duration::from_millis(500);
 
-/// A handle that tells when the server has ended. Fails when it has ended already.
-pub(super) fn watch_server(server: i32) -> io::Result<OwnedFd> {
+/// The server, with a handle that tells when it has ended.
+pub(super) struct Server {
+    pub(super) pid: Pid,
+    pub(super) handle: OwnedFd,
+}
+
+/// Fails when the server has ended already.
+pub(super) fn watch_server(server: i32) -> io::Result<Server> {
     let gone = || io::Error::other("the server has ended");
-    let server = Pid::from_raw(server).ok_or_else(gone)?;
-    let handle = pidfd_open(server, PidfdFlags::empty())?;
-    if getppid() == Some(server) { Ok(handle) } else { Err(gone()) }
+    let pid = Pid::from_raw(server).ok_or_else(gone)?;
+    let handle = pidfd_open(pid, PidfdFlags::empty())?;
+    if getppid() == Some(pid) { Ok(Server { pid, handle }) } else { Err(gone()) }
 }
 
 /// What the first process inside does.
@@ -89,9 +95,16 @@ fn as_command(mut reader: io::PipeReader, first: Option<Pid>) -> ExitCode {
     if let (false, Ok(Some((_, ended)))) = (told, ended) {
         status = ended.as_raw();
     }
+    end_like(status)
+}
+
+/// Ends as a process did of which the kernel says `status`.
+pub(super) fn end_like(status: i32) -> ExitCode {
     let signal = status & 0x7f;
     if let Some(signal) = Signal::from_named_raw(signal) {
-        // Where a signal does not end this process the code below says the same.
+        // Some have a handler of the language's that is taken away by the first. Where a signal does not end this process
+        // the code below says the same.
+        let _ = kill_process(getpid(), signal);
         let _ = kill_process(getpid(), signal);
     }
     let code = if signal == 0 { (status >> 8) & 0xff } else { 128 + signal };

@@ -31,6 +31,7 @@ pub(super) fn given(folder: &Path, text: &[u8]) {
         workspace: Arc::new(desk.workspace()),
         cancel: Default::default(),
         live: Arc::new(Silence),
+        mark: None,
     };
     let before = desk.listed();
     match serde_json::from_slice::<ToolInput>(text) {

@@ -94,7 +94,9 @@ impl Entry {
         if !left {
             return ended(ending);
         }
-        let running: Vec<i32> = self.tree.members().iter().map(|process| process.pid).collect();
+        let members = self.tree.members();
+        let running: Vec<i32> =
+            members.iter().filter(|process| !process.watches).map(|process| process.pid).collect();
         match running.as_slice() {
             [] => ended(ending),
             running => format!("{}, left running: {}", ended(ending), numbers(running)),

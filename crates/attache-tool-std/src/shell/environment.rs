@@ -1,8 +1,6 @@
 //! The environment of a command: what the workspace allows, and what keeps programs from asking questions.
 
-use attache_tool::{Level, Workspace};
-
-use super::mark::VARIABLE;
+use attache_tool::{Level, MARK_VARIABLE, Workspace};
 
 /// What the shell itself would obey before it reads the command.
 const OBEYED_BY_THE_SHELL: &[&str] =
@@ -83,7 +81,7 @@ pub(super) fn environment(
     });
     let fixed = FIXED.iter().map(|(name, value)| (String::from(*name), String::from(*value)));
     let term = if terminal { "xterm-256color" } else { "dumb" };
-    let ours = [(String::from("TERM"), term.into()), (VARIABLE.into(), id.into())];
+    let ours = [(String::from("TERM"), term.into()), (MARK_VARIABLE.into(), id.into())];
     allowed.cloned().chain(fixed).chain(git_settings(level)).chain(ours).collect()
 }
 
@@ -108,7 +106,7 @@ mod tests {
         assert_eq!(last("BASH_FUNC_ls%%"), None);
         assert_eq!(last("PAGER"), Some("cat"));
         assert_eq!(last("TERM"), Some("xterm-256color"));
-        assert_eq!(last(VARIABLE), Some("id"));
+        assert_eq!(last(MARK_VARIABLE), Some("id"));
     }
 
     #[test]

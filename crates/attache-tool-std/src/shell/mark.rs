@@ -4,13 +4,11 @@
 //! The variable goes with the environment, as `env -i` drops it. The limit (on file locks, `ulimit -x`) passes through
 //! every fork, new session and new program; only a program that sets that very limit loses it.
 
+use attache_tool::MARK_VARIABLE;
 use uuid::Uuid;
 
 use super::processes;
 use super::start::{SHELL, SHELL_OPTIONS};
-
-/// The variable's name.
-pub(super) const VARIABLE: &str = "ATTACHE_COMMAND_ID";
 
 #[derive(Debug, Clone)]
 pub(super) struct Mark {
@@ -20,9 +18,14 @@ pub(super) struct Mark {
 
 impl Mark {
     pub(super) fn new() -> Self {
-        let id = Uuid::new_v4();
-        // 48 bits of chance: nobody else has this limit.
-        Self { id: id.to_string(), limit: id.as_u64_pair().0 >> 16 }
+        Self::of(&fresh_id())
+    }
+
+    /// The mark that was chosen before.
+    pub(super) fn of(id: &str) -> Self {
+        // 48 bits of chance: nobody else has this limit. What is no number of ours has no limit that anything else has.
+        let limit = Uuid::parse_str(id).map_or(u64::MAX >> 1, |id| id.as_u64_pair().0 >> 16);
+        Self { id: id.to_owned(), limit }
     }
 
     /// What a shell has to be given to run `command` with the limit on it: it takes that on and becomes the shell that
@@ -39,7 +42,12 @@ impl Mark {
 
     /// Whether the process has one of them.
     pub(super) fn is_on(&self, pid: i32) -> bool {
-        processes::was_started_with(pid, &format!("{VARIABLE}={}", self.id))
+        processes::was_started_with(pid, &format!("{MARK_VARIABLE}={}", self.id))
             || processes::file_locks(pid) == Some(self.limit)
     }
+}
+
+/// Names a mark that nothing else has.
+pub(crate) fn fresh_id() -> String {
+    Uuid::new_v4().to_string()
 }

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use attache_tool::WATCHER_NAME;
+
 /// One process, as it was when it was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Process {
@@ -13,6 +15,8 @@ pub(super) struct Process {
     pub(super) started: u64,
     /// Not ended and only waiting for its parent to notice.
     pub(super) alive: bool,
+    /// It has the name of those that stay beside a command and end its processes with the server.
+    pub(super) watches: bool,
 }
 
 impl Process {
@@ -45,7 +49,9 @@ pub(super) fn file_locks(pid: i32) -> Option<u64> {
 
 fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
     // The program's name stands in brackets and may hold anything, brackets too.
-    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let name_ends = stat.iter().rposition(|byte| *byte == b')')?;
+    let name = stat.iter().position(|byte| *byte == b'(').map(|begins| &stat[begins + 1..name_ends]);
+    let after_name = name_ends + 1;
     let fields: Vec<&str> = str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace().collect();
     let number = |index: usize| fields.get(index)?.parse().ok();
     Some(Process {
@@ -55,6 +61,7 @@ fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
         session: number(3)?,
         started: fields.get(19)?.parse().ok()?,
         alive: !matches!(fields[0], "Z" | "X" | "x"),
+        watches: name == Some(WATCHER_NAME.as_bytes()),
     })
 }
 
@@ -65,7 +72,8 @@ mod tests {
     #[test]
     fn a_name_with_brackets_and_blanks_does_not_confuse() {
         let stat = b"7 (a) R (b) S 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 99 0 0\n";
-        let expected = Process { pid: 7, parent: 3, group: 4, session: 5, started: 99, alive: true };
+        let expected =
+            Process { pid: 7, parent: 3, group: 4, session: 5, started: 99, alive: true, watches: false };
         assert_eq!(parse(7, stat), Some(expected));
     }
 

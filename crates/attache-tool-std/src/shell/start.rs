@@ -85,8 +85,8 @@ pub(super) fn start(
     directory: &Path,
     launcher: Launcher<'_>,
     terminal: bool,
+    mark: Mark,
 ) -> io::Result<Started> {
-    let mark = Mark::new();
     // There may be no terminal to be had; whatever else was wrong shows again.
     let pty = if terminal { open_terminal().ok() } else { None };
     let launch = launcher.launch(command, &mark)?;
@@ -151,6 +151,10 @@ fn on_pipe(prepared: Prepared<'_>) -> io::Result<(Child, Output)> {
             .stderr(writer.try_clone()?);
         Ok(command)
     };
+    if launch.supervised {
+        let child = prepare(launch.program.as_os_str())?.args(&launch.arguments).spawn()?;
+        return Ok((child, Output::Pipe(pipe::Receiver::from_owned_fd(reader.into())?)));
+    }
     // The standard library cannot start a session yet; where this program is missing a group has to do.
     let in_session = prepare("setsid".as_ref())?.arg(&launch.program).args(&launch.arguments).spawn();
     let child = match in_session {

@@ -2,8 +2,8 @@
 //!
 //! A process belongs to the command when it descends from the shell, is in its session or group, or bears one of the
 //! command's marks. The marks find those that left the session and lost their parents. Out of reach is only what does
-//! all of it, wipes its environment, and changes a limit that nothing else changes, before it is ever seen; or what
-//! was asked of a service that ran before, such as cron or a container's daemon.
+//! all of it, wipes its environment, and changes a limit that nothing else changes, before it is ever seen, where nothing
+//! watches the command; or what was asked of a service that ran before, such as cron or a container's daemon.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,8 +21,13 @@ const GRACE: Duration = Duration::from_millis(200);
 const LOOK: Duration = Duration::from_millis(10);
 /// When to give up: what is left then cannot be ended by us, since it runs as somebody else.
 const HOPELESS: Duration = Duration::from_secs(5);
+/// Looks that find nothing but watchers before these are killed, too.
+const PATIENCE_WITH_WATCHERS: usize = 5;
 /// Passes of an end without waiting; one that starts processes faster than they can be listed is not expected.
 const MOST_PASSES: usize = 100;
+
+/// No process has this number.
+const NO_LEADER: i32 = -1;
 
 #[derive(Debug)]
 pub(super) struct Tree {
@@ -43,6 +48,12 @@ impl Tree {
     pub(super) fn new(mark: Mark, leader: i32) -> Self {
         let started = processes::one(leader).map_or(0, |process| process.started);
         Self { mark, leader, started, seen: Mutex::default() }
+    }
+
+    /// The processes that carry a mark, whoever started them.
+    pub(super) fn of_mark(mark: Mark) -> Self {
+        let seen = Seen { leader_ended: true, ..Seen::default() };
+        Self { mark, leader: NO_LEADER, started: 0, seen: Mutex::new(seen) }
     }
 
     pub(super) fn leader(&self) -> i32 {
@@ -93,32 +104,53 @@ impl Tree {
 
     /// Those that stay when the shell has ended. With it goes its terminal, which ends most of them.
     pub(super) async fn survivors(self: &Arc<Self>) -> Vec<i32> {
-        if self.members_elsewhere().await.is_empty() {
+        if self.members_elsewhere().await.iter().all(|process| process.watches) {
             return Vec::new();
         }
         sleep(LOOK).await;
+        let members = self.members_elsewhere().await;
         let mut survivors: Vec<i32> =
-            self.members_elsewhere().await.iter().map(|process| process.pid).collect();
+            members.iter().filter(|process| !process.watches).map(|process| process.pid).collect();
         survivors.sort_unstable();
         survivors
     }
 
     /// Asks all to end, makes them after a moment, and returns when none is left.
     pub(super) async fn end(self: &Arc<Self>) {
+        self.end_after(GRACE).await;
+    }
+
+    /// Kills all, and returns when none is left, or with those that could not be ended.
+    pub(super) async fn kill_all(self: &Arc<Self>) -> Vec<i32> {
+        self.end_after(Duration::ZERO).await
+    }
+
+    async fn end_after(self: &Arc<Self>, grace: Duration) -> Vec<i32> {
         let begun = Instant::now();
         let mut asked = HashSet::new();
-        let mut nobody = 0;
+        let (mut nobody, mut only_watchers) = (0, 0);
         // A process that is just being replaced by a program shows no environment: one look could miss it.
-        while nobody < 2 && begun.elapsed() < HOPELESS {
+        while nobody < 2 {
             let members = self.members_elsewhere().await;
+            if begun.elapsed() >= HOPELESS {
+                return members.iter().map(|process| process.pid).collect();
+            }
             nobody = if members.is_empty() { nobody + 1 } else { 0 };
-            if begun.elapsed() >= GRACE {
-                kill(&members);
+            let (watchers, others): (Vec<Process>, Vec<Process>) =
+                members.into_iter().partition(|process| process.watches);
+            only_watchers = if others.is_empty() { only_watchers + 1 } else { 0 };
+            if begun.elapsed() >= grace {
+                kill(&others);
             } else {
-                members.iter().filter(|process| asked.insert(process.key())).for_each(terminate);
+                others.iter().filter(|process| asked.insert(process.key())).for_each(terminate);
+            }
+            // They adopt what loses its parents, so they go last; as a rule by themselves.
+            if only_watchers > PATIENCE_WITH_WATCHERS {
+                kill(&watchers);
             }
             sleep(LOOK).await;
         }
+        Vec::new()
     }
 
     /// Ends all at once, without a grace and without waiting.
@@ -129,10 +161,14 @@ impl Tree {
             // has found all.
             let fresh: Vec<_> =
                 self.members().into_iter().filter(|process| ended.insert(process.key())).collect();
-            if fresh.is_empty() {
-                return;
+            let (watchers, others): (Vec<_>, Vec<_>) = fresh.into_iter().partition(|process| process.watches);
+            if others.is_empty() {
+                return kill(&watchers);
             }
-            kill(&fresh);
+            for watcher in watchers {
+                ended.remove(&watcher.key());
+            }
+            kill(&others);
         }
     }
 

@@ -41,6 +41,7 @@ impl World {
             workspace: Arc::new(workspace),
             cancel: Default::default(),
             live: Arc::new(Silence),
+            mark: None,
         };
         let reads = Arc::new(Reads::default());
         let (write_file, replace) = (WriteFile::new(reads.clone()), Replace::new(reads.clone()));

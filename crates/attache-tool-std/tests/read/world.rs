@@ -39,6 +39,7 @@ impl World {
             workspace: Arc::new(workspace),
             cancel: CancellationToken::new(),
             live: Arc::new(Silence),
+            mark: None,
         };
         let world = Self { folder, context };
         files.iter().for_each(|(name, content)| world.write(name, content));

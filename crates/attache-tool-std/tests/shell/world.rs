@@ -63,6 +63,7 @@ impl World {
             }),
             cancel: CancellationToken::new(),
             live: live.clone(),
+            mark: None,
         };
         let options = ShellOptions { terminal: false, ..ShellOptions::default() };
         Self { folder, context, background: Arc::default(), options, live }

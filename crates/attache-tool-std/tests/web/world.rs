@@ -92,7 +92,12 @@ pub(super) fn context() -> ToolContext {
         environment: vec![],
         ignore: Default::default(),
     };
-    ToolContext { workspace: Arc::new(workspace), cancel: CancellationToken::new(), live: Arc::new(Silence) }
+    ToolContext {
+        workspace: Arc::new(workspace),
+        cancel: CancellationToken::new(),
+        live: Arc::new(Silence),
+        mark: None,
+    }
 }
 
 pub(super) fn text(output: &ToolOutput) -> String {

@@ -89,18 +89,25 @@ pub(super) fn flags(operator: &Settings, flags: &AgentFlags, wishes: &Wishes) ->
     Ok(flags)
 }
 
+/// How the programs of MCP servers are started.
+pub(super) struct ServerStarts {
+    pub(super) confiner: Arc<dyn Confiner>,
+    /// On every one of them.
+    pub(super) mark: String,
+}
+
 /// The servers of the settings, and those that the client brings.
 pub(super) fn servers(
     operator: &Settings,
     settings: &WorkspaceSettings,
     root: &Path,
     wishes: &Wishes,
-    confiner: &Arc<dyn Confiner>,
+    ServerStarts { confiner, mark }: ServerStarts,
 ) -> Result<Vec<Wanted>, Refusal> {
-    let confinement =
-        ServerConfinement { confiner: confiner.clone(), scratch: operator.scratch.join("mcp-servers") };
+    let confinement = ServerConfinement { confiner, scratch: operator.scratch.join("mcp-servers") };
     let context = || ConnectContext {
         confinement: Some(confinement.clone()),
+        mark: Some(mark.clone()),
         ..ConnectContext::new(root, operator.child_environment.clone())
     };
     let mut wanted = Vec::new();

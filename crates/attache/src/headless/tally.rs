@@ -253,7 +253,7 @@ mod tests {
         for event in [
             event(1000, Fact::TurnStarted { turn: 1, model: None }),
             event(1250, answer("c")),
-            event(1300, Fact::CallStarted { call: call.clone(), digest: Digest("d".into()) }),
+            event(1300, Fact::CallStarted { call: call.clone(), digest: Digest("d".into()), mark: None }),
             event(1340, Fact::CallFinished(Box::new(finished))),
             event(1400, answer("d")),
         ] {

@@ -17,7 +17,11 @@ pub(crate) async fn start(model: &ModelServer) -> (Launch, ServerProcess) {
 }
 
 pub(crate) fn launch_with(model: &ModelServer) -> Launch {
-    let launch = launch();
+    launch_of(launch(), model)
+}
+
+/// As [`launch_with`], for a launch of something else than the binary itself.
+pub(crate) fn launch_of(launch: Launch, model: &ModelServer) -> Launch {
     let workspace = launch.folder().join("work");
     fs::create_dir_all(&workspace).unwrap();
     fs::write(workspace.join("hello.txt"), "Hello, world.\nSecond line.\n").unwrap();

@@ -9,6 +9,7 @@ use crate::agent_world::{
     answer_text, calls, last_output, launch_with, reply, says, send, settled, start, state,
 };
 use crate::support::message;
+use crate::watching::eventually;
 
 #[tokio::test]
 async fn a_question_is_answered_by_the_model() {
@@ -187,9 +188,8 @@ async fn a_command_under_way_at_kill_9_is_not_run_again() {
     let first = stream.next().await.unwrap();
     let id = first.payload()["task"]["id"].clone();
     let runs = launch.folder().join("work/runs");
-    while !runs.exists() {
-        tokio::task::yield_now().await;
-    }
+    // The file is there before its line is.
+    eventually("the command", || fs::read_to_string(&runs).is_ok_and(|text| text == "once\n")).await;
     server.kill().await;
     let server = launch.start().await;
     let client = server.client();

@@ -1,5 +1,6 @@
 //! `kill -9` in every state of a coding task, and a new start: nothing is lost, and nothing is done twice.
 
+mod children;
 mod commands;
 mod randomly;
 

@@ -20,7 +20,7 @@ pub(super) fn every_kind() -> Vec<Fact> {
         Fact::CallProposed(Box::new(look())),
         Fact::CallAnswered { call: id("call-1"), answer: Box::new(changed()) },
         Fact::CallAnswered { call: id("call-2"), answer: Box::new(refused()) },
-        Fact::CallStarted { call: id("call-1"), digest: Digest("0c2d".into()) },
+        Fact::CallStarted { call: id("call-1"), digest: Digest("0c2d".into()), mark: None },
         Fact::CallShowed { call: id("call-1"), text: "half way\n".into() },
         finished("call-1", CallOutcome::Succeeded, Some("--- a\n+++ b\n")),
         finished("call-2", CallOutcome::Canceled, None),
@@ -65,6 +65,7 @@ pub(super) fn later_kinds() -> Vec<Fact> {
         },
         Fact::MessageReceived { message: commanding().into(), digest: Digest("0f4a".into()) },
         Fact::CallProposed(Box::new(confined_command())),
+        Fact::CallStarted { call: id("call-5"), digest: Digest("0c2d".into()), mark: Some("5f3c".into()) },
     ]
 }
 

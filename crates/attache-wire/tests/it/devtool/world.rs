@@ -122,7 +122,7 @@ pub(crate) fn answered_with(choice: &str, verdict: Verdict, new_content: Option<
 }
 
 pub(crate) fn started() -> Fact {
-    Fact::CallStarted { call: id(), digest: Digest("00".into()) }
+    Fact::CallStarted { call: id(), digest: Digest("00".into()), mark: None }
 }
 
 pub(crate) fn showed(text: &str) -> Fact {

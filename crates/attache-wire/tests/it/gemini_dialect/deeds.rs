@@ -59,7 +59,7 @@ pub(super) fn answered(call: &str, choice: &str, new_content: Option<&str>) -> F
 }
 
 pub(super) fn started(call: &str) -> Fact {
-    Fact::CallStarted { call: CallId(call.into()), digest: Digest("00".into()) }
+    Fact::CallStarted { call: CallId(call.into()), digest: Digest("00".into()), mark: None }
 }
 
 pub(super) fn lost(call: &str) -> Fact {

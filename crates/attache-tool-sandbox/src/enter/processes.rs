@@ -1,0 +1,64 @@
+//! The processes below this one, as the kernel lists them.
+
+use std::collections::HashSet;
+use std::fs;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Process {
+    pub(super) pid: i32,
+    parent: i32,
+    /// In ticks since the machine started. With the number it names a process for good.
+    pub(super) started: u64,
+}
+
+/// Children, their children and so on. Where there is no `/proc`, there are none to be seen.
+pub(super) fn descendants() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let all: Vec<Process> = numbers.filter_map(one).collect();
+    let mut below = HashSet::from([i32::try_from(std::process::id()).unwrap_or_default()]);
+    let mut found: Vec<Process> = Vec::new();
+    loop {
+        let more: Vec<Process> = all
+            .iter()
+            .filter(|process| below.contains(&process.parent) && !below.contains(&process.pid))
+            .copied()
+            .collect();
+        if more.is_empty() {
+            return found;
+        }
+        below.extend(more.iter().map(|process| process.pid));
+        found.extend(more);
+    }
+}
+
+pub(super) fn started_at(pid: i32) -> Option<u64> {
+    one(pid).map(|process| process.started)
+}
+
+fn one(pid: i32) -> Option<Process> {
+    parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn parse(pid: i32, stat: &[u8]) -> Option<Process> {
+    // The program's name stands in brackets and may hold anything, brackets too.
+    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
+    let fields: Vec<&str> = str::from_utf8(&stat[after_name..]).ok()?.split_ascii_whitespace().collect();
+    Some(Process { pid, parent: fields.get(1)?.parse().ok()?, started: fields.get(19)?.parse().ok()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_found_and_a_stranger_is_not() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let below: Vec<i32> = descendants().iter().map(|process| process.pid).collect();
+        assert!(below.contains(&pid) && !below.contains(&1), "{below:?}");
+        assert!(started_at(pid).is_some());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

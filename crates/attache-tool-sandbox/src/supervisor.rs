@@ -1,0 +1,70 @@
+//! Starts commands that nothing confines so that they still end with the server.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use attache_tool::{Confinement, Confiner, Input, Launch, Program};
+
+use crate::ENTER;
+use crate::enter::NO_ARENA;
+use crate::plan::Order;
+
+/// Confines nothing, and says why.
+#[derive(Debug)]
+pub struct Supervisor {
+    program: PathBuf,
+    confinement: Confinement,
+}
+
+impl Supervisor {
+    /// `program` calls [`enter`](crate::enter) when its first argument is [`ENTER`]; `why` says why commands are not
+    /// confined. Fails where a try shows that the system cannot do it.
+    pub fn probe(program: PathBuf, why: String) -> io::Result<Self> {
+        let order = order(Input::Empty)?;
+        let mut command = Command::new(&program);
+        command.args([ENTER, &order, "true"]).stdin(Stdio::null()).stdout(Stdio::null());
+        let output = command.output()?;
+        if !output.status.success() {
+            let text = String::from_utf8_lossy(&output.stderr);
+            return Err(io::Error::other(format!("{} {}", output.status, text.trim())));
+        }
+        let confinement = Confinement { gaps: vec![why], ..Confinement::default() };
+        Ok(Self { program, confinement })
+    }
+}
+
+impl Confiner for Supervisor {
+    fn confinement(&self) -> &Confinement {
+        &self.confinement
+    }
+
+    fn confine(&self, program: Program<'_>) -> io::Result<Launch> {
+        self.supervise(program)
+    }
+
+    fn supervise(&self, program: Program<'_>) -> io::Result<Launch> {
+        supervised(&self.program, program)
+    }
+}
+
+/// The start of a copy of `own`, which watches the program.
+pub(crate) fn supervised(own: &Path, program: Program<'_>) -> io::Result<Launch> {
+    let order = order(program.input)?;
+    let arguments = [OsString::from(ENTER), order.into(), program.name.into()];
+    let (name, value) = NO_ARENA;
+    Ok(Launch {
+        program: own.to_owned(),
+        arguments: arguments.into_iter().chain(program.arguments.into_iter().map(OsString::from)).collect(),
+        environment: vec![(name.to_owned(), value.to_owned())],
+        input: None,
+        guard: None,
+        supervised: true,
+    })
+}
+
+fn order(input: Input) -> io::Result<String> {
+    let server = i32::try_from(std::process::id()).map_err(io::Error::other)?;
+    Ok(serde_json::to_string(&Order::Supervise { server, input: input == Input::Inherited })?)
+}

@@ -1,0 +1,20 @@
+//! Processes of calls whose server was killed.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_tool::Leftovers;
+
+use super::mark::Mark;
+use super::tree::Tree;
+
+/// Finds the processes of a call by the mark that all of them carry.
+#[derive(Debug, Default)]
+pub struct MarkedProcesses;
+
+#[async_trait]
+impl Leftovers for MarkedProcesses {
+    async fn end(&self, mark: &str) -> Vec<i32> {
+        Arc::new(Tree::of_mark(Mark::of(mark))).kill_all().await
+    }
+}
