@@ -68,6 +68,8 @@ pub(crate) struct LimitsFile {
     pub(crate) stall_timeout_seconds: u64,
     pub(crate) heartbeat_seconds: u64,
     pub(crate) shutdown_seconds: u64,
+    pub(crate) task_events: usize,
+    pub(crate) task_megabytes: usize,
 }
 
 impl Default for LimitsFile {
@@ -89,6 +91,8 @@ impl Default for LimitsFile {
             stall_timeout_seconds: 60,
             heartbeat_seconds: 15,
             shutdown_seconds: 10,
+            task_events: 51_200,
+            task_megabytes: 50,
         }
     }
 }

@@ -310,6 +310,8 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
     in_range("limits.answer_room_bytes", settings.limits.answer_room_bytes, 1 << 20..=1 << 40)?;
     in_range("limits.header_bytes", settings.limits.header_bytes, 8192..=1 << 20)?;
     in_range("limits.json_depth", settings.limits.json_depth, 8..=120)?;
+    in_range("limits.task_events", settings.limits.task_events, 100..=100_000_000)?;
+    in_range("limits.task_megabytes", settings.limits.task_megabytes, 1..=1_000_000)?;
     in_range("limits.connections", settings.limits.connections, 1..=1_000_000)?;
     for (name, value) in [
         ("limits.connections_per_address", settings.limits.connections_per_address),

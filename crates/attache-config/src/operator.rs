@@ -110,6 +110,8 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("limits.streams_per_address", "", &[], json!(limits.streams_per_address)),
         entry("limits.streams_per_caller", "", &[], json!(limits.streams_per_caller)),
         entry("limits.streams_per_connection", "", &[], json!(limits.streams_per_connection)),
+        entry("limits.task_events", "", &[], json!(limits.task_events)),
+        entry("limits.task_megabytes", "", &[], json!(limits.task_megabytes)),
         entry("log", "--log", &["ATTACHE_LOG"], json!(settings.log.filter)),
         entry("log_format", "--log-format", &["ATTACHE_LOG_FORMAT"], json!(format)),
         entry("port", "--port", &["CODER_AGENT_PORT", "PORT"], json!(settings.port)),

@@ -155,6 +155,10 @@ pub struct LimitSettings {
     pub stall_timeout: Duration,
     pub heartbeat: Duration,
     pub shutdown_patience: Duration,
+    /// How many events the history of one task may have.
+    pub task_events: usize,
+    /// How many megabytes it may take in the log.
+    pub task_megabytes: usize,
 }
 
 impl LimitSettings {
@@ -176,6 +180,8 @@ impl LimitSettings {
             stall_timeout: Duration::from_secs(file.stall_timeout_seconds),
             heartbeat: Duration::from_secs(file.heartbeat_seconds),
             shutdown_patience: Duration::from_secs(file.shutdown_seconds),
+            task_events: file.task_events,
+            task_megabytes: file.task_megabytes,
         }
     }
 }

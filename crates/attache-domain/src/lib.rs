@@ -30,6 +30,7 @@ mod operation;
 mod progress;
 mod proposal;
 mod push;
+mod size;
 mod state;
 mod summary;
 mod update;

@@ -21,6 +21,9 @@ pub struct Progress {
     pub context: ContextId,
     /// Position of the last event folded in.
     pub head: Seq,
+    /// About the bytes that all its events take in the log.
+    #[serde(default)]
+    pub bytes: u64,
     pub state: TaskState,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub status_at: Timestamp,
@@ -168,6 +171,7 @@ impl Progress {
             scope: opened.scope.clone(),
             context: opened.context.clone(),
             head: event.seq,
+            bytes: event.fact.size(),
             state: TaskState::Submitted,
             status_at: event.at,
             ending: opened.ending,
@@ -203,6 +207,7 @@ impl Progress {
     /// Folds one recorded event in. What is in the log happened.
     pub fn apply(&mut self, event: &Event) {
         self.head = event.seq;
+        self.bytes += event.fact.size();
         self.turn.apply(&event.fact);
         self.work.apply(&event.fact);
         match &event.fact {

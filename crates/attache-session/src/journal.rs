@@ -10,6 +10,7 @@ use attache_domain::{Event, Fact, Intent, Progress, Seq, Step, TaskState, TaskSu
 use tokio::sync::Notify;
 
 use crate::Stopped;
+use crate::history::{HistoryLimits, ends_turn};
 use crate::hot::{Batch, number};
 use crate::pacing::Patience;
 
@@ -35,10 +36,13 @@ struct State {
     /// A batch is on its way to the store.
     writing: bool,
     stopped: bool,
+    history: HistoryLimits,
+    /// The history has become so long that only the end of the turn is recorded any more.
+    full: bool,
 }
 
 impl Journal {
-    pub(crate) fn new(progress: Progress) -> Self {
+    pub(crate) fn new(progress: Progress, history: HistoryLimits) -> Self {
         let state = State {
             ahead: progress,
             gathered: Vec::new(),
@@ -46,6 +50,8 @@ impl Journal {
             pieces: false,
             writing: false,
             stopped: false,
+            history,
+            full: false,
         };
         Self { state: Mutex::new(state), room: Notify::new(), written: Notify::new() }
     }
@@ -63,7 +69,7 @@ impl Journal {
                     return Err(Stopped);
                 }
                 if state.gathered.len() < MOST_GATHERED {
-                    return state.gather(fact);
+                    return state.gather_within_limits(fact);
                 }
             }
             self.room.notified().await;
@@ -99,6 +105,11 @@ impl Journal {
         let state = self.state();
         let is_start = |event: &Arc<Event>| matches!(event.fact, Fact::TurnStarted { .. });
         !state.writing && !state.stopped && state.gathered.iter().all(is_start)
+    }
+
+    /// The history has become too long for what the agent wanted to record.
+    pub(crate) fn is_full(&self) -> bool {
+        self.state().full
     }
 
     /// The batch that was taken is durable.
@@ -158,6 +169,22 @@ impl Journal {
 }
 
 impl State {
+    /// What ends the turn always fits; everything else only while the history is not too long.
+    fn gather_within_limits(&mut self, fact: Fact) -> Result<(), Stopped> {
+        if self.history.is_reached(&self.ahead) && !ends_turn(&fact) {
+            self.full = true;
+            return Err(Stopped);
+        }
+        // Every turn that begins near the end is told so, too: a person's message may have led there.
+        let was_near = self.history.is_near(&self.ahead) && !matches!(fact, Fact::TurnStarted { .. });
+        self.gather(fact)?;
+        if !was_near && self.history.is_near(&self.ahead) {
+            // A turn that has just ended has no place for it.
+            let _ = self.gather(self.history.warning(&self.ahead));
+        }
+        Ok(())
+    }
+
     fn gather(&mut self, fact: Fact) -> Result<(), Stopped> {
         let shown = self.ahead.state;
         match self.ahead.decide(Intent::Record(fact)) {

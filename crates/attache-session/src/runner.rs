@@ -15,6 +15,7 @@ use futures_util::future::poll_fn;
 use tokio_util::sync::CancellationToken;
 
 use crate::contexts::{Contexts, Place, Waiting};
+use crate::history::{HistoryLimits, stopped_calls};
 use crate::hot::{Batch, HotTask, RecordError};
 use crate::pacing::Pacing;
 use crate::{Agent, Counters, Journal, TurnRequest};
@@ -25,6 +26,7 @@ pub(crate) struct Runner {
     pub(crate) index: Arc<dyn TaskIndex>,
     pub(crate) contexts: Arc<Contexts>,
     pub(crate) counters: Arc<Counters>,
+    pub(crate) history: HistoryLimits,
     pub(crate) stop: CancellationToken,
 }
 
@@ -90,7 +92,7 @@ impl Runner {
 
     /// Lets the agent perform the turn, and writes down what it reports while it works.
     async fn turn(&self, start: Option<u32>) {
-        let journal = Journal::new(self.hot.progress());
+        let journal = Journal::new(self.hot.progress(), self.history);
         if let Some(turn) = start
             && journal.record(self.begin(turn)).await.is_err()
         {
@@ -173,10 +175,17 @@ impl Runner {
         }
     }
 
-    /// An agent that returns without ending its turn has failed.
+    /// An agent that returns without ending its turn has failed, or was not allowed to record more.
     async fn close_turn(&self, journal: &Journal) {
         if journal.turn_is_open() {
-            let message = self.failure("The agent stopped unexpectedly.");
+            let message = if journal.is_full() {
+                for stopped in journal.look(stopped_calls) {
+                    let _ = journal.record(stopped).await;
+                }
+                journal.look(|progress| self.history.last_word(progress))
+            } else {
+                self.failure("The agent stopped unexpectedly.")
+            };
             let _ = journal
                 .record(Fact::TurnEnded {
                     outcome: Outcome::Failed,

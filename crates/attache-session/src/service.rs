@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::contexts::Contexts;
 use crate::finished::{FinishedTasks, Seen};
+use crate::history::HistoryLimits;
 use crate::hot::{HotTask, RecordError, now};
 use crate::identity::{Identity, digest};
 use crate::listing::{self, TaskPage};
@@ -36,6 +37,8 @@ pub struct SessionOptions {
     pub cancel_patience: Duration,
     /// Who carries push notifications; without it there are none.
     pub push: Option<PushSettings>,
+    /// How long the history of a task may become.
+    pub history: HistoryLimits,
 }
 
 impl Default for SessionOptions {
@@ -45,6 +48,7 @@ impl Default for SessionOptions {
             output_modes: vec!["text/plain".into()],
             cancel_patience: Duration::from_secs(5),
             push: None,
+            history: HistoryLimits::default(),
         }
     }
 }
@@ -503,6 +507,7 @@ impl SessionService {
             index: self.stores.index.clone(),
             contexts: self.contexts.clone(),
             counters: self.counters.clone(),
+            history: self.options.history,
             stop: self.stop.clone(),
         };
         let (shelf, outbox) = (self.shelf.clone(), self.outbox.clone());

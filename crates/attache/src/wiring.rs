@@ -11,7 +11,7 @@ use attache_config::{
 use attache_domain::{AgentCard, AgentExtension};
 use attache_net::{Secret, SystemResolver};
 use attache_server::{BodyRoom, CourierOptions, HttpCourier, Limits, ServerOptions};
-use attache_session::{Agent, PushOptions, PushSettings, SessionOptions, Told};
+use attache_session::{Agent, HistoryLimits, PushOptions, PushSettings, SessionOptions, Told};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{OpenError, SqliteOptions, SqliteStore};
@@ -88,6 +88,10 @@ pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
     SessionOptions {
         input_modes: settings.card.input_modes.clone(),
         output_modes: settings.card.output_modes.clone(),
+        history: HistoryLimits {
+            events: settings.limits.task_events as u64,
+            bytes: (settings.limits.task_megabytes as u64) << 20,
+        },
         ..SessionOptions::default()
     }
 }

@@ -1,0 +1,106 @@
+//! How long the history of one task may become. A task that runs away fills no disk: people are warned in time, and then
+//! its turn ends.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    CallOutcome, CallPhase, CallProgress, Content, Fact, FinishedCall, Message, MessageId, Progress,
+};
+use serde_json::{Map, Value};
+
+/// Where a task ends. Both count everything that was ever recorded of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryLimits {
+    pub events: u64,
+    /// About the bytes in the log.
+    pub bytes: u64,
+}
+
+impl Default for HistoryLimits {
+    fn default() -> Self {
+        Self { events: 51_200, bytes: 50 << 20 }
+    }
+}
+
+/// How much of a limit may be used before people are warned.
+const WARNING_AT: f64 = 0.8;
+
+impl HistoryLimits {
+    /// Nothing is recorded any more but how the turn ends.
+    pub(crate) fn is_reached(&self, progress: &Progress) -> bool {
+        progress.head.0 >= self.events || progress.bytes >= self.bytes
+    }
+
+    pub(crate) fn is_near(&self, progress: &Progress) -> bool {
+        let near = |used: u64, limit: u64| used as f64 >= limit as f64 * WARNING_AT;
+        near(progress.head.0, self.events) || near(progress.bytes, self.bytes)
+    }
+
+    pub(crate) fn warning(&self, progress: &Progress) -> Fact {
+        let text = format!(
+            "This task has nearly reached the longest history that a task may have ({}). It ends there: finish here, or go \
+             on in a new task of the same conversation.",
+            self.in_words()
+        );
+        let id = MessageId::from(format!("history-{}-{}", progress.head, progress.task));
+        let message = Message::from_agent(id, progress.context.clone(), Some(progress.task.clone()), text);
+        Fact::Noticed { message: Arc::new(message) }
+    }
+
+    /// The last word of a task that has reached them.
+    pub(crate) fn last_word(&self, progress: &Progress) -> Message {
+        let text = format!(
+            "This task has reached the longest history that a task may have ({}), so it ends here. What was done stays as it \
+             is. Start a new task in the same conversation to go on.",
+            self.in_words()
+        );
+        let id = MessageId::from(format!("history-limit-{}-{}", progress.turn.number, progress.task));
+        let message = Message::from_agent(id, progress.context.clone(), Some(progress.task.clone()), text);
+        let metadata = Map::from_iter([("reason".to_owned(), Value::from("history_limit"))]);
+        Message { metadata: Some(metadata), ..message }
+    }
+
+    fn in_words(&self) -> String {
+        format!("{} events or {} MB", self.events, self.bytes >> 20)
+    }
+}
+
+/// A turn ends, and begins to end, whatever the length.
+pub(crate) fn ends_turn(fact: &Fact) -> bool {
+    matches!(
+        fact,
+        Fact::TurnStarted { .. }
+            | Fact::TurnEnded { .. }
+            | Fact::PromptTaken { .. }
+            | Fact::TextEnded
+            | Fact::CallFinished(_)
+            | Fact::TaskCanceled
+            | Fact::Replied { .. }
+    )
+}
+
+/// The ends of all calls that are open: what runs of them is stopped with the turn.
+pub(crate) fn stopped_calls(progress: &Progress) -> Vec<Fact> {
+    let open = progress.work.calls.iter().filter(|call| call.phase != CallPhase::Finished);
+    open.map(stopped).collect()
+}
+
+fn stopped(call: &CallProgress) -> Fact {
+    let (outcome, text) = match call.phase == CallPhase::Started || call.lost {
+        true => (
+            CallOutcome::Unknown,
+            "It was stopped because the task has reached the longest history that it may have. It is not known how far it came.",
+        ),
+        false => (
+            CallOutcome::Canceled,
+            "[Operation Cancelled] The task has reached the longest history that it may have.",
+        ),
+    };
+    Fact::CallFinished(Box::new(FinishedCall {
+        call: call.id.clone(),
+        outcome,
+        output: vec![Content::Text(text.into())],
+        summary: text.into(),
+        diff: None,
+    }))
+}
