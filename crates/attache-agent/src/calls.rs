@@ -1,21 +1,19 @@
-//! The calls of an answer: proposed, run, cancelled.
+//! The calls of an answer: proposed, started, cancelled.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use attache_domain::{
-    Artifact, CallId, CallOutcome, CallProgress, CallRecord, CallStep, Cast, Content, Digest, Effect, Fact,
-    FinishedCall, Part, PartContent, Proposal, ProposedCall, Shown, ToolResult, Verdict,
+    CallId, CallOutcome, CallProgress, CallRecord, CallStep, Cast, Content, Digest, Effect, Fact,
+    FinishedCall, Proposal, ProposedCall, Shown, ToolResult, Verdict,
 };
 use attache_session::Stopped;
 use attache_tool::diff::compare;
-use attache_tool::{ErrorKind, HandedFile, ToolContext, ToolError, ToolOutput, shell};
+use attache_tool::{ErrorKind, ToolContext, ToolError, failpoint, shell};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use sha2::{Digest as _, Sha256};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::asking::SKIP;
@@ -23,10 +21,6 @@ use crate::changes::shortened;
 use crate::live::Live;
 use crate::performance::{Performance, Turn};
 use crate::{Case, Ruling};
-
-/// Every piece that is shown is a fact and goes to every reader with what was shown before it: a few a second are enough
-/// for people.
-const BETWEEN_SHOWN: Duration = Duration::from_millis(250);
 
 impl Performance<'_> {
     /// Finds out what each requested call would do and whether it may; runs those that nobody is asked about. Tells what
@@ -141,6 +135,7 @@ impl Performance<'_> {
                     let (digest, mark) = (digest(&proposal), self.process_mark(record));
                     let started = Fact::CallStarted { call: id.clone(), digest, mark: mark.clone() };
                     self.journal.record(started).await?;
+                    failpoint::reach("call-recorded");
                     running.push_back(self.run_call(record, proposal, mark));
                 }
                 // It had started when everything stopped. What changes nothing may run again by itself; about the rest
@@ -162,69 +157,13 @@ impl Performance<'_> {
         if !all_repeatable {
             // A crash from here on finds them started, whatever they have done.
             self.journal.flush().await?;
+            failpoint::reach("call-durable");
         }
         let mut results = Vec::new();
         while let Some(result) = running.next().await {
             results.push(result?);
         }
         Ok(all_repeatable.then_some(results))
-    }
-
-    async fn run_call(
-        &self,
-        record: &CallRecord,
-        proposal: Proposal,
-        mark: Option<String>,
-    ) -> Result<ToolResult, Stopped> {
-        let id = &record.call.id;
-        let live = Arc::new(Live::default());
-        let context = ToolContext { mark, ..self.tool_context(live.clone()) };
-        let touched = touched(&proposal);
-        let run = async {
-            let tool = self.tools.registry.find(&record.call.name)?;
-            tool.run(proposal, &context).await
-        };
-        let mut run = std::pin::pin!(run);
-        let mut quiet_until = Instant::now();
-        let mut result = loop {
-            let shown = async {
-                tokio::time::sleep_until(quiet_until).await;
-                live.next().await
-            };
-            tokio::select! {
-                biased;
-                result = &mut run => break result,
-                text = shown => {
-                    quiet_until = Instant::now() + BETWEEN_SHOWN;
-                    self.show(id, text).await?;
-                }
-            }
-        };
-        self.show(id, live.take()).await?;
-        if let Ok(output) = &mut result {
-            output.content.extend(self.found_nearby(&touched).await);
-            for artifact in handed_over(id, output) {
-                let artifact = Box::new(artifact);
-                self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
-            }
-        }
-        let finished = came_to(id, result);
-        let result = finished.result_of(&record.call);
-        self.journal.record(Fact::CallFinished(Box::new(finished))).await?;
-        Ok(result)
-    }
-
-    /// What people left for the model beside what it has just touched.
-    async fn found_nearby(&self, touched: &[PathBuf]) -> Option<Content> {
-        let surroundings = self.place.surroundings.as_ref().filter(|_| !touched.is_empty())?;
-        surroundings.nearby(touched).await.map(Content::Text)
-    }
-
-    async fn show(&self, id: &CallId, text: String) -> Result<(), Stopped> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        self.journal.record(Fact::CallShowed { call: id.clone(), text }).await
     }
 
     /// What was proposed, with what the person put in its place; an agreement for longer is remembered.
@@ -241,24 +180,6 @@ impl Performance<'_> {
             proposal.input.insert("answers".into(), answers.clone());
         }
         Some(proposal)
-    }
-
-    fn process_mark(&self, record: &CallRecord) -> Option<String> {
-        self.tools.registry.find(&record.call.name).ok()?.process_mark()
-    }
-
-    /// Ends the processes of a call that were under way when the server was killed. Until they are gone the call can
-    /// still take effect, so nobody is asked about it and nothing goes on before.
-    async fn end_leftovers(&self, record: &CallRecord) -> Result<(), Stopped> {
-        let Some(mark) = &record.mark else { return Ok(()) };
-        let left = self.place.leftovers.end(mark).await;
-        if left.is_empty() {
-            return Ok(());
-        }
-        let numbers: Vec<String> = left.iter().map(ToString::to_string).collect();
-        let name = &record.call.name;
-        let text = format!("Processes of {name} could not be ended and still run: {}", numbers.join(", "));
-        self.notice(text).await
     }
 
     fn is_repeatable(&self, record: &CallRecord) -> bool {
@@ -299,7 +220,7 @@ impl Earlier {
     }
 }
 
-fn touched(proposal: &Proposal) -> Vec<PathBuf> {
+pub(crate) fn touched(proposal: &Proposal) -> Vec<PathBuf> {
     let paths = proposal.effects.iter().filter_map(|effect| match effect {
         Effect::Read { path } | Effect::Write { path } => Some(path.clone()),
         _ => None,
@@ -312,40 +233,13 @@ fn digest(proposal: &Proposal) -> Digest {
     Digest::of_hash(&Sha256::digest(bytes))
 }
 
-fn came_to(id: &CallId, result: Result<ToolOutput, ToolError>) -> FinishedCall {
-    match result {
-        Err(error) => failed(id, &error),
-        Ok(ToolOutput { content, summary, diff, files: _ }) => {
-            FinishedCall { call: id.clone(), outcome: CallOutcome::Succeeded, output: content, summary, diff }
-        }
-    }
-}
-
-fn failed(id: &CallId, error: &ToolError) -> FinishedCall {
+pub(crate) fn failed(id: &CallId, error: &ToolError) -> FinishedCall {
     finished(id, CallOutcome::Failed { kind: error.kind.name() }, &error.message)
 }
 
 fn lost(id: &CallId) -> Fact {
     let choices = ["proceed_once", SKIP, "cancel"].map(str::to_owned).to_vec();
     Fact::CallLost { call: id.clone(), choices }
-}
-
-/// Files for the person become artifacts, named after the call so that each is its own.
-fn handed_over(id: &CallId, output: &ToolOutput) -> Vec<Artifact> {
-    let artifact = |(place, file): (usize, &HandedFile)| {
-        let mut part = Part::new(PartContent::Raw(file.bytes.clone()));
-        part.media_type = Some(file.media_type.clone());
-        part.filename = Some(file.name.clone());
-        Artifact {
-            id: format!("file-{}-{place}", id.0).into(),
-            name: Some(file.name.clone()),
-            description: file.description.clone(),
-            parts: vec![part],
-            metadata: None,
-            extensions: Vec::new(),
-        }
-    };
-    output.files.iter().enumerate().map(artifact).collect()
 }
 
 fn unknown(id: &CallId) -> FinishedCall {

@@ -23,6 +23,8 @@ mod reducing;
 mod referee;
 mod repetition;
 mod round;
+mod running;
+mod showing;
 mod tally;
 mod tokens;
 mod voice;

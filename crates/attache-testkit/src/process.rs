@@ -105,7 +105,18 @@ impl Launch {
 
     /// Starts the server and waits until it listens.
     pub async fn start(&self) -> ServerProcess {
-        let mut child = self.command().spawn().expect("the binary starts");
+        self.start_command(self.command()).await
+    }
+
+    /// Starts a server that kills itself at a named point of the code.
+    pub async fn start_until(&self, failpoint: &str) -> ServerProcess {
+        let mut command = self.command();
+        command.env("ATTACHE_FAILPOINT", failpoint);
+        self.start_command(command).await
+    }
+
+    async fn start_command(&self, mut command: Command) -> ServerProcess {
+        let mut child = command.spawn().expect("the binary starts");
         let log: Arc<Mutex<String>> = Arc::default();
         let mut errors = BufReader::new(child.stderr.take().expect("stderr is piped")).lines();
         let sink = log.clone();
@@ -183,6 +194,11 @@ impl ServerProcess {
     /// As `kill -9` does: no chance to say goodbye.
     pub async fn kill(mut self) {
         self.child.kill().await.expect("it can be killed");
+    }
+
+    /// Waits until it has ended by itself.
+    pub async fn ended(mut self) {
+        timeout(PATIENCE, self.child.wait()).await.expect("it ends in time").expect("an exit status");
     }
 
     /// Asks politely (SIGTERM) and returns the exit code.

@@ -48,9 +48,12 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let _ = rustix::process::setsid();
     let mut command = Command::new(program);
     command.args(arguments);
-    let done = match order {
-        Order::Confine(plan) => confine(&plan, command),
-        Order::Supervise { server, input } => supervise_only(server, with_input(input, command)),
+    let (done, refuse): (_, fn(&str) -> ExitCode) = match order {
+        Order::Confine(plan) if plan.walls == Walls::None => (confine(&plan, command), not_started),
+        Order::Confine(plan) => (confine(&plan, command), refuse),
+        Order::Supervise { server, input } => {
+            (supervise_only(server, with_input(input, command)), not_started)
+        }
     };
     match done {
         Ok(code) => code,
@@ -197,8 +200,15 @@ fn identity(path: &std::path::Path) -> io::Result<(u64, u64)> {
 }
 
 fn refuse(why: &str) -> ExitCode {
+    say_not_started(&format!(", for it could not be confined: {why}"))
+}
+
+fn not_started(why: &str) -> ExitCode {
+    say_not_started(&format!(": {why}"))
+}
+
+fn say_not_started(why: &str) -> ExitCode {
     // Where it cannot be said, the exit code says it.
-    let _ =
-        writeln!(io::stderr(), "attache: the command was not started, for it could not be confined: {why}");
+    let _ = writeln!(io::stderr(), "attache: the command was not started{why}");
     ExitCode::from(NOT_STARTED)
 }

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::Content;
-use attache_tool::{Access, Confiner, ErrorKind, ToolContext, ToolError, ToolOutput};
+use attache_tool::{Access, Confiner, ErrorKind, ToolContext, ToolError, ToolOutput, failpoint};
 
 pub use background::BackgroundProcesses;
 pub use leftovers::MarkedProcesses;
@@ -127,7 +127,9 @@ impl Shell {
         let workspace = &context.workspace;
         let launcher = Launcher { confiner: self.confiner.as_ref(), access, workspace };
         let mark = context.mark.as_deref().map_or_else(Mark::new, Mark::of);
-        start(command, directory, launcher, self.options.terminal, mark).map_err(|error| {
+        let started = start(command, directory, launcher, self.options.terminal, mark);
+        failpoint::reach("command-spawned");
+        started.map_err(|error| {
             ToolError::new(
                 ErrorKind::ShellExecuteError,
                 format!(

@@ -6,6 +6,7 @@
 mod confinement;
 pub mod diff;
 mod error;
+pub mod failpoint;
 pub mod fuzz;
 mod glob_limit;
 pub mod policy;

@@ -222,7 +222,7 @@ impl Furnishing {
                 detects_loops: !settings.model.disable_loop_detection,
                 ..WorkLimits::default()
             },
-            leftovers: Arc::new(MarkedProcesses),
+            leftovers: Arc::new(MarkedProcesses::other_than(self.server_mark.clone())),
             attended: self.attended == Attended::Yes,
         };
         let own_tools = standard_tools(settings, &self.tools, self.attended, &self.confiner);

@@ -7,6 +7,8 @@ mod card_command;
 mod cli;
 mod config_command;
 mod environment;
+#[cfg(debug_assertions)]
+mod failpoints;
 mod furnishing;
 mod headless;
 mod keys_command;
@@ -52,6 +54,8 @@ fn main() -> ExitCode {
         return attache_tool_sandbox::enter(arguments);
     }
     environment::hide_secrets();
+    #[cfg(debug_assertions)]
+    failpoints::install();
     let Cli { command, headless } = Cli::parse();
     let result = match command {
         Some(Command::Card(arguments)) => return card_command::run(arguments),

@@ -91,6 +91,9 @@ impl Process {
         }
         let directory = context.directory.join(program.directory.unwrap_or(Path::new("")));
         let launch = launch(program, &directory, context).map_err(|error| failed(error.to_string()))?;
+        if launch.supervised && is_missing(program, &directory, context) {
+            return Err(failed(why(&io::ErrorKind::NotFound.into(), &directory)));
+        }
         let mut command = Command::new(&launch.program);
         command
             .args(&launch.arguments)
@@ -177,6 +180,18 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Whether there is no such program where it is looked for. The process that watches it would only be told later.
+fn is_missing(program: &Program<'_>, directory: &Path, context: &ConnectContext) -> bool {
+    if program.command.contains('/') {
+        return !directory.join(program.command).exists();
+    }
+    let own = program.env.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.expose());
+    let given =
+        || context.environment.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
+    let Some(path) = own.or_else(given) else { return false };
+    !std::env::split_paths(path).any(|folder| directory.join(folder).join(program.command).exists())
 }
 
 fn why(error: &io::Error, directory: &Path) -> String {

@@ -6,4 +6,5 @@ mod egress;
 mod git;
 mod limits;
 mod walls;
+mod watcher;
 mod world;

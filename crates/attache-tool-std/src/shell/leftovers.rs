@@ -9,12 +9,24 @@ use super::mark::Mark;
 use super::tree::Tree;
 
 /// Finds the processes of a call by the mark that all of them carry.
-#[derive(Debug, Default)]
-pub struct MarkedProcesses;
+#[derive(Debug)]
+pub struct MarkedProcesses {
+    own: String,
+}
+
+impl MarkedProcesses {
+    /// Processes with the mark `own` serve all calls of this program: they are not left over.
+    pub fn other_than(own: impl Into<String>) -> Self {
+        Self { own: own.into() }
+    }
+}
 
 #[async_trait]
 impl Leftovers for MarkedProcesses {
     async fn end(&self, mark: &str) -> Vec<i32> {
+        if mark == self.own {
+            return Vec::new();
+        }
         Arc::new(Tree::of_mark(Mark::of(mark))).kill_all().await
     }
 }
