@@ -191,7 +191,7 @@ fn is_missing(program: &Program<'_>, directory: &Path, context: &ConnectContext)
     let given =
         || context.environment.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_str());
     let Some(path) = own.or_else(given) else { return false };
-    !std::env::split_paths(path).any(|folder| directory.join(folder).join(program.command).exists())
+    !path.split(':').any(|folder| directory.join(folder).join(program.command).exists())
 }
 
 fn why(error: &io::Error, directory: &Path) -> String {

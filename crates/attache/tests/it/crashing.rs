@@ -2,7 +2,9 @@
 
 mod children;
 mod commands;
+mod failpoints;
 mod randomly;
+mod storm;
 
 use std::fs;
 

@@ -33,6 +33,7 @@ mod operations;
 mod pairs;
 mod push;
 mod replay;
+mod running_away;
 mod safety;
 mod send;
 mod store;

@@ -167,6 +167,43 @@ async fn a_command_that_only_landlock_confines_has_ended_when_somebody_is_asked(
     assert!(!work(&launch).join("hidden.late").exists());
 }
 
+/// The processes that have `parent`.
+fn children(parent: u32) -> Vec<u32> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let parent_of = |pid: u32| -> Option<u32> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+    };
+    let numbers = processes.into_iter().filter_map(|process| process.file_name().to_str()?.parse().ok());
+    numbers.filter(|pid| parent_of(*pid) == Some(parent)).collect()
+}
+
+fn signal(name: &str, pids: &[u32]) {
+    let pids = pids.iter().map(ToString::to_string);
+    assert!(Command::new("kill").arg(name).args(pids).status().unwrap().success());
+}
+
+#[tokio::test]
+async fn what_outlives_its_watcher_is_found_by_its_mark() {
+    let (name, command) = ways().into_iter().find(|(name, _)| *name == "session").unwrap();
+    let run = batch([("run_shell_command", json!({"command": command, "unconfined": true}))]);
+    let model = ModelServer::playing([run, says("I look.")]);
+    let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
+    let pipe = Pipe::of(&launch, name);
+    let server = launch.start().await;
+    let (id, _stream) = open(&server.client(), "m1", "Run!").await;
+    eventually("the command", || pipe.has_started()).await;
+    let watchers: Vec<u32> = children(server.pid()).into_iter().flat_map(children).collect();
+    assert_eq!(watchers.len(), 1);
+    signal("-STOP", &watchers);
+    server.kill().await;
+    signal("-KILL", &watchers);
+    assert!(!pipe.is_over(), "nothing has ended it");
+    let server = launch.start().await;
+    let task = reaches(&server.client(), &id, "INPUT_REQUIRED").await;
+    assert!(pipe.is_over(), "still running when somebody is asked: {task:#}");
+}
+
 /// A server that takes its time for its one tool.
 fn slow_server() -> String {
     let answer = |result: Value| json!({"jsonrpc": "2.0", "id": 0, "result": result}).to_string();

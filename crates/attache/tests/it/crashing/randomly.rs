@@ -27,13 +27,8 @@ async fn at_any_moment_of_a_task_that_asks_a_lot_no_approval_is_lost_and_none_us
 }
 
 async fn check(mode: &str) {
-    let seed = wanted("ATTACHE_TEST_SEED").unwrap_or_else(|| u64::from(std::process::id()));
+    let mut chance = Chance(announced_seed());
     let kills = wanted("ATTACHE_TEST_KILLS").unwrap_or(15);
-    #[expect(clippy::print_stderr, reason = "a course that fails is played again by its seed")]
-    {
-        eprintln!("ATTACHE_TEST_SEED={seed}");
-    }
-    let mut chance = Chance(seed);
     let model = ModelServer::answering(next_answer);
     let launch = launch_with(&model).argument("--approval-mode").argument(mode);
     fs::write(work(&launch).join("counter.txt"), "count 0\n").unwrap();
@@ -150,23 +145,31 @@ fn check_told(request: &Value) {
     assert_eq!((parts(request, "functionCall"), parts(request, "functionResponse")), (CALLS, CALLS));
 }
 
-fn parts(request: &Value, member: &str) -> usize {
+pub(super) fn parts(request: &Value, member: &str) -> usize {
     let contents = request["contents"].as_array().cloned().unwrap_or_default();
     let parts = contents.iter().flat_map(|content| content["parts"].as_array().unwrap());
     parts.filter(|part| part.get(member).is_some()).count()
 }
 
-fn wanted(name: &str) -> Option<u64> {
+/// The seed that is wanted, or any.
+#[expect(clippy::print_stderr, reason = "a course that fails is played again by its seed")]
+pub(super) fn announced_seed() -> u64 {
+    let seed = wanted("ATTACHE_TEST_SEED").unwrap_or_else(|| u64::from(std::process::id()));
+    eprintln!("ATTACHE_TEST_SEED={seed}");
+    seed
+}
+
+pub(super) fn wanted(name: &str) -> Option<u64> {
     #[expect(clippy::disallowed_methods, reason = "tests are told how hard to try by the environment")]
     let wanted = std::env::var(name);
     wanted.ok()?.parse().ok()
 }
 
 /// Numbers without a pattern, the same for the same seed.
-struct Chance(u64);
+pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
