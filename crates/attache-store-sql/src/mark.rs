@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use attache_domain::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::error::is_corrupt;
 use crate::file_identity::{FileIdentity, beside};
 use crate::lock::open_private;
 
@@ -57,22 +58,31 @@ pub(crate) enum Past {
 }
 
 impl Past {
+    /// Compares an open database with its mark.
     pub(crate) fn of(
         connection: &Connection,
         mark: Option<Marked>,
         identity: FileIdentity,
     ) -> rusqlite::Result<Self> {
         let Some(mark) = mark else {
-            let any = connection.query_row("SELECT 1 FROM batch LIMIT 1", [], |_| Ok(())).optional()?;
-            return Ok(if any.is_some() { Self::Unmarked } else { Self::Same });
+            let any = connection.query_row("SELECT 1 FROM batch LIMIT 1", [], |_| Ok(())).optional();
+            return match any {
+                Ok(None) => Ok(Self::Same),
+                Ok(Some(())) => Ok(Self::Unmarked),
+                Err(error) if is_corrupt(&error) => Ok(Self::Unmarked),
+                Err(error) => Err(error),
+            };
         };
         let find = "SELECT checksum FROM batch WHERE place = ?1";
         let found = connection.query_row(find, [mark.witness.place], |row| row.get::<_, Option<i64>>(0));
-        match found.optional()?.flatten() {
-            Some(checksum) if checksum != mark.witness.checksum => Ok(Self::Lost(mark)),
-            None => Ok(Self::Lost(mark)),
-            Some(_) if mark.inode != identity.inode => Ok(Self::Copied),
-            Some(_) => Ok(Self::Same),
+        match found.optional() {
+            Ok(Some(Some(checksum))) if checksum == mark.witness.checksum => {
+                Ok(if mark.inode == identity.inode { Self::Same } else { Self::Copied })
+            }
+            Ok(_) => Ok(Self::Lost(mark)),
+            // A damaged page must not keep everything else from being served.
+            Err(error) if is_corrupt(&error) => Ok(Self::Lost(mark)),
+            Err(error) => Err(error),
         }
     }
 

@@ -131,4 +131,6 @@ async fn a_damaged_page_is_named_by_sqlite() {
     std::fs::write(&path, bytes).unwrap();
     let report = check(&path).unwrap();
     assert!(report.faults.iter().any(|fault| fault.starts_with("SQLite: ")), "{:?}", report.faults);
+    // The store can still be opened.
+    SqliteStore::open(&path, SqliteOptions::default()).unwrap();
 }

@@ -149,7 +149,11 @@ async fn nothing_is_acknowledged_once_a_file_is_deleted_replaced_or_moved() {
         // files is good for a few milliseconds.
         std::thread::sleep(std::time::Duration::from_millis(50));
         std::fs::rename(&file, place.file("elsewhere")).unwrap();
-        check_gone(store.append(Sample::new("b").append_of([attache_domain::Fact::TextEnded])).await);
+        let refused = store.append(Sample::new("b").append_of([attache_domain::Fact::TextEnded])).await;
+        assert!(
+            refused.as_ref().is_err_and(|error| error.to_string().contains("was deleted")),
+            "{refused:?}"
+        );
         std::fs::rename(place.file("elsewhere"), &file).unwrap();
         sample.put(&store).await;
         // Replaced by a copy.
@@ -161,11 +165,7 @@ async fn nothing_is_acknowledged_once_a_file_is_deleted_replaced_or_moved() {
             "{refused:?}"
         );
         std::fs::remove_file(&file).unwrap();
-        let refused = store.append(Sample::new("b").append_of([attache_domain::Fact::TextEnded])).await;
-        assert!(
-            refused.as_ref().is_err_and(|error| error.to_string().contains("was deleted")),
-            "{refused:?}"
-        );
+        check_gone(store.append(Sample::new("b").append_of([attache_domain::Fact::TextEnded])).await);
         // What is there can still be read, and closing touches none of the files that are there now.
         assert_eq!(store.read(&sample.key, attache_domain::Seq::START, 9).await.unwrap().len(), 2);
         std::fs::write(place.file("other-wal"), "of another database").unwrap();

@@ -81,12 +81,13 @@ pub fn check(path: &Path) -> Result<CheckReport, MaintenanceError> {
     if steps >= 2
         && let Some(identity) = identity
     {
-        match Past::of(&connection, mark, identity).map_err(failed)? {
-            Past::Same => {}
-            Past::Unmarked | Past::Copied => report.notes.push(
+        match Past::of(&connection, mark, identity) {
+            Ok(Past::Same) => {}
+            Ok(Past::Unmarked | Past::Copied) => report.notes.push(
                 "it is a copy, or has no mark beside it: the next start gives its log a new epoch".to_owned(),
             ),
-            past @ Past::Lost(_) => report.fault(past.warning().unwrap_or_default()),
+            Ok(past @ Past::Lost(_)) => report.fault(past.warning().unwrap_or_default()),
+            Err(error) => report.fault(format!("what the mark names cannot be looked for: {error}")),
         }
     }
     Ok(report)
