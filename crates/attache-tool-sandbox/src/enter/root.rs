@@ -264,13 +264,17 @@ fn made(path: &Path, is_folder: bool) -> io::Result<OwnedFd> {
     let gone = || io::Error::from(io::ErrorKind::NotFound);
     let (parent, last) = path.parent().zip(path.file_name()).ok_or_else(gone)?;
     let parent = made(parent, true)?;
-    if is_folder {
-        mkdirat(&parent, last, Mode::from_raw_mode(0o755))?;
+    let made = if is_folder {
+        mkdirat(&parent, last, Mode::from_raw_mode(0o755))
     } else {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat(&parent, last, flags, Mode::from_raw_mode(0o644))?;
+        openat(&parent, last, flags, Mode::from_raw_mode(0o644)).map(drop)
+    };
+    match made {
+        // Another command of the conversation, which shares the folder, has made it in this moment.
+        Ok(()) | Err(Errno::EXIST) => open(path)?.ok_or_else(gone),
+        Err(error) => Err(error.into()),
     }
-    open(path)?.ok_or_else(gone)
 }
 
 fn kind(handle: &OwnedFd) -> io::Result<FileType> {
