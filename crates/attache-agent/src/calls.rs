@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use attache_domain::{
-    CallId, CallOutcome, CallProgress, CallRecord, CallStep, Cast, Content, Digest, Effect, Fact,
-    FinishedCall, Proposal, ProposedCall, Shown, ToolResult, Verdict,
+    CallId, CallOutcome, CallPhase, CallRecord, CallStep, Cast, Content, Digest, Effect, Fact,
+    FinishedCall, LOST_CHOICES, Proposal, ProposedCall, Shown, ToolResult, Verdict,
 };
 use attache_session::Stopped;
 use attache_tool::diff::compare;
@@ -16,7 +16,6 @@ use futures_util::stream::FuturesOrdered;
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 
-use crate::asking::SKIP;
 use crate::changes::shortened;
 use crate::live::Live;
 use crate::performance::{Performance, Turn};
@@ -85,14 +84,19 @@ impl Performance<'_> {
         Ok(ProposedCall { call, proposal, alone, choices, grants, why })
     }
 
-    /// Somebody refused: none of these will run.
+    /// People refused: none of these will run.
     pub(crate) async fn cancel(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
         for step in steps {
             let CallStep::Cancel(id) = step else { continue };
-            let is_lost = |call: &CallProgress| call.id == *id && call.lost;
-            let lost = self.journal.look(|progress| progress.work.calls.iter().any(is_lost));
-            let text = "[Operation Cancelled] The user did not agree to this.";
-            let finished = if lost { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };
+            let call = self.journal.look(|progress| progress.work.find(id).cloned());
+            let text = match &call {
+                Some(call) if call.phase != CallPhase::Refused => {
+                    "[Operation Cancelled] It was not run, because the user did not agree to the calls beside it."
+                }
+                _ => "[Operation Cancelled] The user did not agree to this.",
+            };
+            let is_lost = call.is_some_and(|call| call.lost);
+            let finished = if is_lost { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };
             self.journal.record(Fact::CallFinished(Box::new(finished))).await?;
         }
         Ok(Turn::GoesOn)
@@ -145,7 +149,7 @@ impl Performance<'_> {
                     self.end_leftovers(record).await?;
                     match self.approved(record).filter(|_| self.is_repeatable(record)) {
                         Some(proposal) => running.push_back(self.run_call(record, proposal, None)),
-                        None => self.journal.record(lost(id)).await?,
+                        None => self.lose(id).await?,
                     }
                 }
                 CallStep::Skip(id) => {
@@ -164,6 +168,13 @@ impl Performance<'_> {
             results.push(result?);
         }
         Ok(all_repeatable.then_some(results))
+    }
+
+    /// A question of its own: an answer to the one before it, whether the call may run, must not run it a second time.
+    async fn lose(&self, id: &CallId) -> Result<(), Stopped> {
+        let question = self.journal.look(|progress| progress.work.lost_question(id, progress.head));
+        let choices = LOST_CHOICES.map(str::to_owned).to_vec();
+        self.journal.record(Fact::CallLost { call: id.clone(), choices, question: Some(question) }).await
     }
 
     /// What was proposed, with what the person put in its place; an agreement for longer is remembered.
@@ -235,11 +246,6 @@ fn digest(proposal: &Proposal) -> Digest {
 
 pub(crate) fn failed(id: &CallId, error: &ToolError) -> FinishedCall {
     finished(id, CallOutcome::Failed { kind: error.kind.name() }, &error.message)
-}
-
-fn lost(id: &CallId) -> Fact {
-    let choices = ["proceed_once", SKIP, "cancel"].map(str::to_owned).to_vec();
-    Fact::CallLost { call: id.clone(), choices }
 }
 
 fn unknown(id: &CallId) -> FinishedCall {

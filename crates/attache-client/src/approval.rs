@@ -12,19 +12,27 @@ use crate::{Message, Part, TaskStatus};
 const OPEN_CALLS: &str = "attache/open-calls";
 const APPROVAL: &str = "attache/approval";
 
-/// A call that waits for an answer.
+/// A call that waits for an answer, which names `call`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct OpenCall {
     pub call: String,
     /// The answers it takes, by their ids.
     #[serde(default)]
     pub choices: Vec<String>,
+    /// The call that was running when the server stopped; `call` is then the id of the question about that.
+    #[serde(default)]
+    pub lost: Option<String>,
 }
 
 impl OpenCall {
     /// Answers with one of its choices, or with a word that means one, such as `yes`.
     pub fn answer(&self, choice: &str) -> Part {
         Part::data(json!({ "call": self.call, "choice": choice }))
+    }
+
+    /// It was running when the server stopped: the question is whether it runs again.
+    pub fn is_lost(&self) -> bool {
+        self.lost.is_some()
     }
 
     /// It is a question of a tool, which takes any text.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::{
-    Answer, CallId, CallPhase, Event, Message, MessageId, Metadata, Part, Proposal, Shown, TaskView, Verdict,
+    Answer, CallId, Event, Message, MessageId, Metadata, Part, Proposal, RUN_AGAIN, Shown, TaskView, Verdict,
     Work, terminal_safe, visible, visible_line,
 };
 
-/// Member of a question's metadata: the calls it is about, each with its id and the choices that it takes. A client that
-/// answers names the call it has shown, and so cannot answer another one by mistake.
+/// Member of a question's metadata: the calls it is about, each with the id that an answer names and the choices that it
+/// takes. A client that answers names the call it has shown, and so cannot answer another one by mistake. A call that was
+/// lost is asked about under an id of its own; `lost` is then the call's.
 pub const OPEN_CALLS: &str = "attache/open-calls";
 
 /// Member of the metadata of a message in a task's history: which call was answered, how, by whom and when.
@@ -19,8 +20,13 @@ pub const APPROVAL: &str = "attache/approval";
 impl Work {
     /// The metadata of a message that asks about every open call.
     pub fn open_calls(&self) -> Metadata {
-        let open = self.calls.iter().filter(|call| call.phase == CallPhase::Asked);
-        let open = open.map(|call| json!({ "call": call.id.0, "choices": call.choices }));
+        let open = self.asked().map(|call| {
+            let mut open = json!({ "call": call.question_id().0, "choices": call.choices });
+            if call.lost {
+                open["lost"] = call.id.0.clone().into();
+            }
+            open
+        });
         Metadata::from_iter([(OPEN_CALLS.to_owned(), open.collect())])
     }
 }
@@ -89,7 +95,7 @@ impl TaskView {
             verb(answer),
             visible_line(by),
             visible_line(tool),
-            visible_line(&call.0),
+            visible_line(&answer.question.as_ref().unwrap_or(call).0),
             visible_line(&answer.choice),
         );
         for words in [proposal.map(|proposal| proposal.in_words()), said(answer)].into_iter().flatten() {
@@ -101,10 +107,13 @@ impl TaskView {
         let id = MessageId::from(format!("approval-{}-{}", event.seq, self.task));
         let mut message = Message::from_agent(id, self.context.clone(), Some(self.task.clone()), "");
         message.parts = vec![Part::text(text)];
-        let approval = json!({
+        let mut approval = json!({
             "call": call.0, "tool": tool, "choice": answer.choice, "by": by, "at": at,
             "message": answer.message.as_ref().map(|(message, _)| message.as_str()),
         });
+        if let Some(question) = &answer.question {
+            approval["question"] = question.0.clone().into();
+        }
         message.metadata = Some(Metadata::from_iter([(APPROVAL.to_owned(), approval)]));
         message
     }
@@ -119,6 +128,7 @@ fn verb(answer: &Answer) -> &'static str {
     match answer.verdict {
         Verdict::Proceed if answer.answers.is_some() => "Answered",
         Verdict::Proceed if answer.new_content.is_some() => "Approved with changed content",
+        Verdict::Proceed if answer.choice == RUN_AGAIN => "Run again, as decided",
         Verdict::Proceed => "Approved",
         Verdict::Refuse => "Refused",
         Verdict::Skip => "Left out",

@@ -41,6 +41,9 @@ pub struct CallRecord {
     /// It was being carried out when everything stopped.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lost: bool,
+    /// The id of the question that was put when it was lost; clients know the call by it from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<CallId>,
     pub answer: Option<Answer>,
     /// The end of what it has shown while it ran.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -121,8 +124,9 @@ impl Cast {
                 record.grants.clone_from(&proposed.grants);
             }),
             Fact::CallAnswered { call, answer } => self.change(call, |record| record.take_answer(answer)),
-            Fact::CallLost { call, choices } => self.change(call, |record| {
+            Fact::CallLost { call, choices, question } => self.change(call, |record| {
                 record.choices.clone_from(choices);
+                record.question.clone_from(question);
                 record.lost = true;
             }),
             Fact::CallStarted { call, mark, .. } => self.change(call, |record| record.start(mark.clone())),
@@ -171,6 +175,7 @@ impl CallRecord {
             choices: Vec::new(),
             grants: BTreeMap::new(),
             lost: false,
+            question: None,
             answer: None,
             live: String::new(),
             shown: 0,
@@ -180,6 +185,12 @@ impl CallRecord {
             summary: String::new(),
             diff: None,
         }
+    }
+
+    /// The id by which clients know it: a call that was lost goes by the id of the question about that, so that an answer
+    /// to the question before it can never be taken for one to this.
+    pub fn shown_id(&self) -> &CallId {
+        self.question.as_ref().unwrap_or(&self.call.id)
     }
 
     fn take_answer(&mut self, answer: &Answer) {

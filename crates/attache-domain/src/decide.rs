@@ -139,14 +139,16 @@ impl Progress {
         Ok(facts)
     }
 
+    /// What the calls would do is known to the view, which says it.
     fn still_open(&self, work: &Work) -> Message {
-        let open = work.calls.iter().filter(|call| call.phase == CallPhase::Asked);
-        let open: Vec<_> = open
-            .map(|call| {
-                format!("\n{}: answer with one of: {}", visible_line(&call.id.0), call.choices.join(", "))
-            })
-            .collect();
-        let text = format!("I still need your answer before I go on:\n{}", open.concat());
+        let open = work.asked().map(|call| {
+            format!(
+                "\n{}: answer with one of: {}",
+                visible_line(&call.question_id().0),
+                call.choices.join(", ")
+            )
+        });
+        let text = format!("I still need your answer before I go on:\n{}", open.collect::<Vec<_>>().concat());
         let id = MessageId::from(format!("ask-{}-{}-{}", work.rounds, self.head, self.task));
         let message = Message::from_agent(id, self.context.clone(), Some(self.task.clone()), text);
         Message { metadata: Some(work.open_calls()), ..message }
@@ -155,12 +157,12 @@ impl Progress {
     /// An answer counts once, to a question that is open, and only with what was offered.
     fn decide_answer(&self, work: &Work, call: CallId, answer: Answer) -> Result<Fact, Fault> {
         self.refuse_if_finished()?;
-        let asked = work.find(&call).filter(|asked| asked.phase == CallPhase::Asked);
+        let asked = work.asked().find(|asked| asked.id == call && asked.question == answer.question);
         let Some(asked) = asked.filter(|_| !self.cancel_requested) else {
-            return Err(self.not_open(&call));
+            return Err(self.not_open(answer.question.as_ref().unwrap_or(&call)));
         };
         if !asked.choices.contains(&answer.choice) {
-            let (call, choices) = (call.0, asked.choices.clone());
+            let (call, choices) = (asked.question_id().0.clone(), asked.choices.clone());
             return Err(Fault::NotAChoice { call, given: answer.choice, choices });
         }
         if answer.new_content.is_some() && !asked.choices.iter().any(|choice| choice == MODIFYING) {
@@ -292,17 +294,16 @@ impl Progress {
         self.state.is_terminal() && !self.may_reopen()
     }
 
-    /// Nobody is asked about `call`: perhaps because somebody was quicker.
-    pub(crate) fn not_open(&self, call: &CallId) -> Fault {
-        if let Some(said) = self.answered.iter().rev().find(|said| said.call == *call) {
-            let (choice, by) = (said.choice.clone(), said.by.clone());
-            return Fault::AlreadyAnswered { call: call.0.clone(), choice, by, at: said.at };
+    /// The question `id` is not open: perhaps because somebody was quicker.
+    pub(crate) fn not_open(&self, id: &CallId) -> Fault {
+        if let Some(said) = self.answered.iter().rev().find(|said| said.question_id() == id) {
+            return said.already();
         }
         if let Err(finished) = self.refuse_if_finished() {
             return finished;
         }
-        let open = self.work.calls.iter().filter(|asked| asked.phase == CallPhase::Asked);
-        Fault::NothingToAnswer { call: call.0.clone(), open: open.map(|asked| asked.id.0.clone()).collect() }
+        let open = self.work.asked().map(|asked| asked.question_id().0.clone());
+        Fault::NothingToAnswer { call: id.0.clone(), open: open.collect() }
     }
 
     fn refuse_if_finished(&self) -> Result<(), Fault> {

@@ -95,6 +95,10 @@ pub enum Fact {
         call: CallId,
         /// The answers somebody may give, by their ids.
         choices: Vec<String>,
+        /// The id that an answer to this question names in place of the call's. Logs written before questions had ids
+        /// lack it; there the call's id counts.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<CallId>,
     },
     /// A call has something to show while it runs.
     CallShowed { call: CallId, text: String },
@@ -232,6 +236,9 @@ pub struct ProposedCall {
 pub struct Answer {
     /// One of the choices that were offered.
     pub choice: String,
+    /// The question that it answers, when the question has an id of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<CallId>,
     pub verdict: Verdict,
     /// What an edit should write instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -67,6 +67,8 @@ pub enum CallMove {
     Started,
     /// It was being carried out when everything stopped; somebody is asked about it.
     Lost,
+    /// It has not moved: a client that sees only the end of the turn is told that people are asked about it.
+    StillAsked,
     Finished,
 }
 

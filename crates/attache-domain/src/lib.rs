@@ -30,6 +30,7 @@ mod operation;
 mod progress;
 mod proposal;
 mod push;
+mod question;
 mod size;
 mod state;
 mod summary;
@@ -72,6 +73,7 @@ pub use push::{
     KeptPushConfig, ListPushConfigs, PushAuthentication, PushConfig, PushConfigCall, PushConfigPage,
     PushShape, PushStanding, PushState, PushWish,
 };
+pub use question::{CANCEL, LOST_CHOICES, RUN_AGAIN, SKIP};
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
 pub use update::{Update, closes, is_shown, update_of};

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ArtifactId, CallId, ContextId, Digest, Ending, Event, Fact, Message, MessageId, ReplyShape, Scope, Seq,
-    TaskId, TaskKey, TaskState, Work,
+    ArtifactId, CallId, ContextId, Digest, Ending, Event, Fact, Fault, Message, MessageId, ReplyShape, Scope,
+    Seq, TaskId, TaskKey, TaskState, Work,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,11 +50,30 @@ pub struct Progress {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answered {
     pub call: CallId,
+    /// The question, when it had an id of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<CallId>,
+    /// The turn in which it counted; 0 where that was not noted.
+    #[serde(default)]
+    pub turn: u32,
     pub choice: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub at: Timestamp,
+}
+
+impl Answered {
+    /// The id that the answer named.
+    pub fn question_id(&self) -> &CallId {
+        self.question.as_ref().unwrap_or(&self.call)
+    }
+
+    /// Refuses another answer to the same question.
+    pub(crate) fn already(&self) -> Fault {
+        let (call, choice, by) = (self.question_id().0.clone(), self.choice.clone(), self.by.clone());
+        Fault::AlreadyAnswered { call, choice, by, at: self.at }
+    }
 }
 
 /// How many of them a task remembers.
@@ -212,10 +231,8 @@ impl Progress {
         self.work.apply(&event.fact);
         match &event.fact {
             Fact::MessageReceived { message, digest } => {
-                // A task that was over goes on.
-                if self.state.is_terminal() {
-                    self.enter(TaskState::Submitted, event.at);
-                }
+                let state = self.state.after_message();
+                self.enter(state, event.at);
                 self.received.push((message.id.clone(), digest.clone()));
             }
             Fact::PromptQueued { message, digest } => {
@@ -231,8 +248,14 @@ impl Progress {
                 if self.answered.len() >= MOST_ANSWERED {
                     self.answered.pop_front();
                 }
-                let (call, choice, by) = (call.clone(), answer.choice.clone(), answer.by.clone());
-                self.answered.push_back(Answered { call, choice, by, at: event.at });
+                self.answered.push_back(Answered {
+                    call: call.clone(),
+                    question: answer.question.clone(),
+                    turn: self.turn.number,
+                    choice: answer.choice.clone(),
+                    by: answer.by.clone(),
+                    at: event.at,
+                });
                 if let Some(said) = answer.message.as_ref().filter(|said| !self.received.contains(said)) {
                     self.received.push(said.clone());
                 }

@@ -42,6 +42,16 @@ impl TaskState {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }
 
+    /// The state once a message has arrived that the task goes on with: nobody is asked any more, and a task that was over
+    /// waits for its turn.
+    pub(crate) fn after_message(self) -> Self {
+        match self {
+            Self::InputRequired | Self::AuthRequired => Self::Working,
+            Self::Completed | Self::Failed | Self::Canceled | Self::Rejected => Self::Submitted,
+            Self::Submitted | Self::Working => self,
+        }
+    }
+
     /// May a task in this state move to `next`?
     pub fn may_become(self, next: TaskState) -> bool {
         match self {

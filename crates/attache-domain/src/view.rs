@@ -14,8 +14,8 @@ pub use telling::{Told, Untold};
 use crate::approval::is_answer;
 use crate::{
     Answer, Artifact, ArtifactId, COMMAND, CallId, CallOutcome, Cast, ContextId, Event, Exchange, Fact,
-    Facts, Fault, FinishedCall, Intent, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal,
-    Role, Shown, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
+    FinishedCall, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal, Role, Shown, Step,
+    TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
 };
 
 /// A task as its events tell it: how far it is, and what it holds.
@@ -155,11 +155,6 @@ impl TaskView {
         self.progress.key()
     }
 
-    /// See [`Progress::decide`].
-    pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
-        self.progress.decide(intent)
-    }
-
     /// See [`Progress::next`].
     pub fn next(&self) -> Option<Step> {
         self.progress.next()
@@ -195,9 +190,7 @@ impl TaskView {
             }
             Fact::MessageReceived { message, .. } => {
                 self.keep_status_message();
-                if self.status.state.is_terminal() {
-                    self.enter(TaskState::Submitted, None, event.at);
-                }
+                self.enter(self.status.state.after_message(), None, event.at);
                 self.hear(message.clone());
             }
             Fact::PromptTaken { said } => {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{AnswerEnd, CallId, CallOutcome, Circles, ContextReason, Fact, Said, Utterance, Verdict};
+use crate::{AnswerEnd, CallId, CallOutcome, Circles, ContextReason, Fact, Said, Seq, Utterance, Verdict};
 
 /// Small: what the calls say and would do is in the view.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Work {
     /// Somebody refused a call of the latest answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     refused: bool,
+    /// Somebody wants a call of the latest answer to run, or the work to go on without it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    approved: bool,
     /// A call of the latest answer was carried out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     succeeded: bool,
@@ -36,6 +39,9 @@ pub struct CallProgress {
     pub alone: bool,
     /// The answers that are waited for.
     pub choices: Vec<String>,
+    /// The id of the latest question about it, when that is not the call's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<CallId>,
     /// What it would do depends on this call, which comes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<CallId>,
@@ -59,6 +65,13 @@ pub enum CallPhase {
     Skipped,
     Started,
     Finished,
+}
+
+impl CallProgress {
+    /// The id that an answer about it names.
+    pub fn question_id(&self) -> &CallId {
+        self.question.as_ref().unwrap_or(&self.id)
+    }
 }
 
 impl CallPhase {
@@ -90,7 +103,7 @@ pub enum CallStep {
     /// Find out what it would do and whether it may.
     Propose(CallId),
     Start(CallId),
-    /// Somebody refused it or a call before it: it will not run.
+    /// Somebody refused it, or every call that was asked about: it will not run.
     Cancel(CallId),
     /// Somebody said to go on without it: what became of it stays unknown.
     Skip(CallId),
@@ -136,7 +149,9 @@ impl Work {
         }
         match &self.spoken {
             Some(end) => CallStep::Settle(Settlement::Spoken(end.clone())),
-            None if self.refused && !self.succeeded => CallStep::Settle(Settlement::Declined),
+            None if self.refused && !self.approved && !self.succeeded => {
+                CallStep::Settle(Settlement::Declined)
+            }
             None => CallStep::CallModel,
         }
     }
@@ -150,13 +165,45 @@ impl Work {
         self.calls.iter().find(|call| call.id == *id)
     }
 
-    /// One refusal stops the calls that have not begun, too.
+    /// The calls that people are asked about now.
+    pub fn asked(&self) -> impl Iterator<Item = &CallProgress> {
+        self.calls.iter().filter(|call| call.phase == CallPhase::Asked)
+    }
+
+    /// The call about which the question `id` is open.
+    pub fn asked_as(&self, id: &CallId) -> Option<&CallProgress> {
+        self.asked().find(|call| call.question_id() == id)
+    }
+
+    /// A new id for the question about a lost call. Like all that it is made of, the place in the log and the place among
+    /// the calls, it is never used twice in a task, and no call has it.
+    pub fn lost_question(&self, call: &CallId, head: Seq) -> CallId {
+        let place = self.calls.iter().position(|known| known.id == *call).unwrap_or_default() + 1;
+        let mut id = CallId(format!("lost-{head}-{place}"));
+        while self.find(&id).is_some() {
+            id.0.push('x');
+        }
+        id
+    }
+
+    /// A refused call does not run, nor does a call that waits for it. When people refuse everything that they are asked
+    /// about, no other call begins either: the person speaks next.
     fn cancellations(&self) -> Vec<CallStep> {
-        if !self.calls.iter().any(|call| call.phase == CallPhase::Refused) {
+        let refused = |call: &CallProgress| call.phase == CallPhase::Refused;
+        if !self.calls.iter().any(refused) {
             return Vec::new();
         }
-        let begun = |call: &&CallProgress| !matches!(call.phase, CallPhase::Started | CallPhase::Finished);
-        self.calls.iter().filter(begun).map(|call| CallStep::Cancel(call.id.clone())).collect()
+        let goes_on = self.approved || self.asked().next().is_some();
+        // A call waits only for one before it.
+        let mut canceled: Vec<&CallProgress> = Vec::new();
+        for call in &self.calls {
+            let has_begun = matches!(call.phase, CallPhase::Started | CallPhase::Finished);
+            let waits = call.until.as_ref().is_some_and(|until| canceled.iter().any(|it| it.id == *until));
+            if !has_begun && (!goes_on || refused(call) || waits) {
+                canceled.push(call);
+            }
+        }
+        canceled.into_iter().map(|call| CallStep::Cancel(call.id.clone())).collect()
     }
 
     fn proposals(&self) -> Vec<CallStep> {
@@ -221,7 +268,7 @@ impl Work {
             Fact::ModelAnswered(answer) => {
                 self.rounds += 1;
                 self.circles.note(&answer.said);
-                (self.refused, self.succeeded) = (false, false);
+                (self.refused, self.approved, self.succeeded) = (false, false, false);
                 self.calls = answer.said.iter().filter_map(requested).collect();
                 self.spoken = self.calls.is_empty().then(|| answer.end.clone());
             }
@@ -232,15 +279,20 @@ impl Work {
                         phase: call.phase,
                         alone: proposed.alone,
                         choices: proposed.choices.clone(),
+                        question: None,
                         until: None,
                         lost: false,
                     };
                 }
             }
-            Fact::CallAnswered { answer, .. } => self.refused |= answer.verdict == Verdict::Refuse,
-            Fact::CallLost { call, choices } => {
+            Fact::CallAnswered { answer, .. } => match answer.verdict {
+                Verdict::Refuse => self.refused = true,
+                Verdict::Proceed | Verdict::Skip | Verdict::Modify => self.approved = true,
+            },
+            Fact::CallLost { call, choices, question } => {
                 if let Some(call) = self.find_mut(call) {
                     call.choices.clone_from(choices);
+                    call.question.clone_from(question);
                     call.lost = true;
                 }
             }
@@ -285,6 +337,7 @@ fn requested(said: &Said) -> Option<CallProgress> {
         phase: CallPhase::Requested,
         alone: false,
         choices: Vec::new(),
+        question: None,
         until: None,
         lost: false,
     })

@@ -152,6 +152,7 @@ fn an_edit_that_another_client_has_changed_is_another_question() {
     let by = Some("me (ann) in the message m1".to_owned());
     let answer = attache_domain::Answer {
         choice: "modify_with_editor".into(),
+        question: None,
         verdict: attache_domain::Verdict::Modify,
         new_content: Some("other".into()),
         answers: None,
@@ -180,4 +181,67 @@ fn an_answer_stands_behind_its_question_with_its_author() {
     let approval = &task.view.history[2].metadata.as_ref().unwrap()[APPROVAL];
     assert_eq!(approval["at"], "1970-01-01T00:00:00.000Z");
     assert_eq!((&approval["call"], &approval["choice"]), (&"one".into(), &"proceed_once".into()));
+}
+
+/// Is `text`, which `client` sends while no question is open, taken for a late answer?
+fn is_late(task: &Task, client: &str, text: &str) -> bool {
+    let by = answerer(&Scope::new("", "me"), Some(client), &MessageId::from("late"));
+    let refused = task.view.refuse_late_answer(&said("late", text), &by, task.now);
+    if let Err(fault) = &refused {
+        assert!(matches!(fault, Fault::AlreadyAnswered { call, .. } if call == "one"), "{fault}");
+    }
+    refused.is_err()
+}
+
+#[test]
+fn while_the_turn_goes_on_nothing_but_an_answer_is_late_whoever_sends_it() {
+    let mut task = Task::asking("one");
+    assert!(!is_late(&task, "bob", "yes"), "it is asked");
+    task.hears("ann", "m1", "yes").unwrap();
+    task.waits(3600);
+    for client in ["ann", "bob"] {
+        for text in
+            ["yes", " NO! ", "always", "proceed_once", "run again", "skip", "one: yes", "all: no", "yes\nno"]
+        {
+            assert!(is_late(&task, client, text), "{client}: {text}");
+        }
+        for text in ["yes please", "no, the other one", "two: yes", "one: fine", "", "proceed_twice"] {
+            assert!(!is_late(&task, client, text), "{client}: {text}");
+        }
+    }
+}
+
+#[test]
+fn once_the_turn_is_over_only_what_another_client_sends_at_once_is_late() {
+    let mut task = Task::asking("one");
+    task.hears("ann", "m1", "yes").unwrap();
+    task.finishes("one");
+    task.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message: None, usage: None });
+    task.waits(9);
+    assert!(is_late(&task, "bob", "yes") && !is_late(&task, "ann", "yes"));
+    task.waits(1);
+    assert!(!is_late(&task, "bob", "yes") && is_late(&task, "bob", "one: yes"));
+}
+
+#[test]
+fn only_an_answer_and_nothing_else_is_a_clear_answer() {
+    let task = Task::asking("one");
+    let is_clear = |text: &str| task.view.progress.is_clear_answer(&said("m", text));
+    for text in ["yes", "No.", "ALWAYS", "cancel", "one: yes", "all: yes", "run again", "no\none: yes"] {
+        assert!(is_clear(text), "{text}");
+    }
+    for text in [
+        "",
+        "yes please",
+        "yes, do it",
+        "I say yes",
+        "no idea",
+        "yes?",
+        "okay then",
+        "answer",
+        "note: this",
+        "Bob says: yes",
+    ] {
+        assert!(!is_clear(text), "{text}");
+    }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use attache_domain::{
     Answer, AnswerEnd, CallId, CallOutcome, CallStep, Content, Digest, Event, Exchange, Fact, Fault,
-    FinishedCall, Intent, Message, MessageId, ModelAnswer, Opening, Outcome, Proposal, ProposedCall,
-    Reduction, ReplyShape, Role, Said, Scope, Seq, Settlement, Shown, Step, TaskState, TaskView, Timestamp,
-    Told, ToolCall, Usage, Utterance, Verdict,
+    FinishedCall, Intent, LOST_CHOICES, Message, MessageId, ModelAnswer, Opening, Outcome, Part, PartContent,
+    Proposal, ProposedCall, RUN_AGAIN, Reduction, ReplyShape, Role, Said, Scope, Seq, Settlement, Shown,
+    Step, TaskState, TaskView, Timestamp, Told, ToolCall, Usage, Utterance, Verdict,
 };
-use serde_json::Map;
+use serde_json::{Map, json};
 
 struct Task(TaskView);
 
@@ -48,8 +48,10 @@ impl Task {
     }
 
     fn answer(&mut self, call: &str, choice: &str, verdict: Verdict) -> Result<(), Fault> {
+        let asked = self.0.progress.work.find(&id(call));
         let answer = Answer {
             choice: choice.into(),
+            question: asked.and_then(|asked| asked.question.clone()),
             verdict,
             new_content: None,
             answers: None,
@@ -62,6 +64,7 @@ impl Task {
     fn modify(&mut self, call: &str, content: Option<&str>) -> Result<(), Fault> {
         let answer = Answer {
             choice: "proceed_once".into(),
+            question: None,
             verdict: Verdict::Modify,
             new_content: content.map(str::to_owned),
             answers: None,
@@ -69,6 +72,28 @@ impl Task {
             by: None,
         };
         self.push(Intent::Answer { answers: vec![(id(call), answer)], prompt: None })
+    }
+
+    fn lose(&mut self, call: &str) -> Result<(), Fault> {
+        let progress = &self.0.progress;
+        let question = Some(progress.work.lost_question(&id(call), progress.head));
+        let choices = LOST_CHOICES.map(str::to_owned).to_vec();
+        self.record(Fact::CallLost { call: id(call), choices, question })
+    }
+
+    /// The answers that `text` gives to what is open.
+    fn hears(&self, text: &str) -> Result<Vec<(String, String)>, String> {
+        let message = Message::from_agent("m2".into(), "c".into(), None, text);
+        let answers = self.0.progress.answers_in(&message).map_err(|fault| fault.to_string())?;
+        Ok(answers.into_iter().map(|(call, answer)| (call.0, answer.choice)).collect())
+    }
+
+    /// The answer that `data` gives to what is open.
+    fn reads(&self, data: serde_json::Value) -> Result<String, String> {
+        let mut message = Message::from_agent("m2".into(), "c".into(), None, "");
+        message.parts = vec![Part::new(PartContent::Data(data))];
+        let answers = self.0.progress.answers_in(&message).map_err(|fault| fault.to_string())?;
+        Ok(answers[0].1.choice.clone())
     }
 
     /// Carries out a line of `what call` words and says what is to be done then.
@@ -91,10 +116,8 @@ impl Task {
                 "finish" => self.record(finished(call)),
                 "finish-canceled" => self.record(canceled(call)),
                 "defer" => self.record(Fact::CallDeferred { call: id(call), until: id("a") }),
-                "lose" => self.record(Fact::CallLost {
-                    call: id(call),
-                    choices: ["proceed_once", "skip", "cancel"].map(str::to_owned).to_vec(),
-                }),
+                "lose" => self.lose(call),
+                "again" => self.answer(call, RUN_AGAIN, Verdict::Proceed),
                 "skip" => self.answer(call, "skip", Verdict::Skip),
                 "modify" => self.modify(call, Some("other")),
                 other => panic!("{other}"),
@@ -205,20 +228,140 @@ fn calls_that_must_be_alone_are_and_the_order_stays() {
 }
 
 #[test]
-fn one_refusal_cancels_what_has_not_begun() {
-    check(&["a", "b", "c"], "ask a, ask b, allow c, no b", "cancel a, cancel b, cancel c");
+fn what_was_approved_runs_and_only_what_was_refused_is_cancelled() {
+    check(&["a", "b"], "ask a, ask b, yes a, no b", "cancel b");
+    check(&["a", "b"], "ask a, ask b, no a, yes b", "cancel a");
+    check(&["a", "b"], "ask a, ask b, yes a, no b, finish-canceled b", "start a");
+    check(&["a", "b"], "ask a, ask b, yes a, no b, finish-canceled b, start a, finish a", "call the model");
     check(&["a", "b"], "allow-alone a, ask-alone b, start a, no b", "cancel b");
+    // An approved call that fails is still something that the model hears of.
+    let failed = "ask a, ask b, yes a, no b, finish-canceled b, start a, finish-canceled a";
+    check(&["a", "b"], failed, "call the model");
+    // What a rule allows runs beside what a person allows.
+    check(&["a", "b", "c"], "ask a, ask b, allow c, yes a, no b, finish-canceled b", "start a, start c");
+    // What waits for a refused call is cancelled with it, at any distance.
+    check(&["a", "b", "c"], "ask-alone a, defer b, ask-alone c, no a, yes c", "cancel a, cancel b");
+}
+
+#[test]
+fn a_refusal_leaves_the_other_questions_open() {
+    check(&["a", "b"], "ask a, ask b, no a", "cancel a");
+    check(&["a", "b"], "ask a, ask b, no a, finish-canceled a", "ask a person");
+    check(&["a", "b"], "ask a, ask b, no a, finish-canceled a, yes b", "start b");
+}
+
+#[test]
+fn when_everything_asked_is_refused_nothing_else_begins() {
+    check(&["a", "b"], "ask a, ask b, no a, no b", "cancel a, cancel b");
+    check(&["a", "b", "c"], "ask a, ask b, allow c, no a, no b", "cancel a, cancel b, cancel c");
+    let one_by_one = "ask a, ask b, allow c, no a, finish-canceled a, no b";
+    check(&["a", "b", "c"], one_by_one, "cancel b, cancel c");
+    let over = "finish-canceled b, finish-canceled c";
+    check(&["a", "b", "c"], &format!("{one_by_one}, {over}"), "settle declined");
 }
 
 #[test]
 fn a_call_that_was_lost_is_asked_about_and_may_be_done_again_or_left() {
     let lost = "allow a, allow b, start a, start b, finish b, lose a";
     check(&["a", "b"], lost, "ask a person");
-    check(&["a", "b"], &format!("{lost}, yes a"), "start a");
-    check(&["a", "b"], &format!("{lost}, yes a, start a, finish a"), "call the model");
+    check(&["a", "b"], &format!("{lost}, again a"), "start a");
+    check(&["a", "b"], &format!("{lost}, again a, start a, finish a"), "call the model");
+    check(&["a", "b"], &format!("{lost}, again a, start a, lose a"), "ask a person");
     check(&["a", "b"], &format!("{lost}, skip a"), "skip a");
     check(&["a", "b"], &format!("{lost}, skip a, finish a"), "call the model");
     check(&["a", "b"], &format!("{lost}, no a"), "cancel a");
+}
+
+/// A call that was approved, started and lost: `a` is asked about under the id that is returned.
+fn lost_after_approval() -> (Task, String) {
+    let mut task = Task::with_calls(&["a"]);
+    task.play("ask a, yes a, start a, lose a");
+    task.record(asked()).unwrap();
+    let question = task.0.progress.work.find(&id("a")).unwrap().question_id().0.clone();
+    (task, question)
+}
+
+#[test]
+fn an_answer_to_the_question_before_never_runs_a_lost_call() {
+    let (mut task, question) = lost_after_approval();
+    assert_ne!(question, "a");
+    let late = [
+        task.reads(json!({"call": "a", "choice": "proceed_once"})),
+        task.reads(json!({"call": "a", "choice": "run_again"})),
+        task.reads(json!({"call": "a", "choice": "proceed_once", "nearest": true})),
+        task.hears("a: yes").map(|_| String::new()),
+        task.hears("a: run_again").map(|_| String::new()),
+    ];
+    for late in late {
+        let late = late.unwrap_err();
+        assert!(late.starts_with("the call \"a\" was answered already, with \"proceed_once\""), "{late}");
+    }
+    for word in ["yes", "ok", "always", "proceed_once", "all: yes", &format!("{question}: yes")] {
+        let refused = task.hears(word).unwrap_err();
+        assert!(refused.contains("it takes: run_again, skip, cancel"), "{word}: {refused}");
+    }
+    assert!(task.reads(json!({"call": question, "choice": "proceed_once"})).is_err());
+    // Lost a second time, it is asked about under yet another id.
+    task.play("again a, start a, lose a");
+    task.record(asked()).unwrap();
+    let late = task.reads(json!({"call": question, "choice": "run_again"})).unwrap_err();
+    assert!(late.contains("was answered already, with \"run_again\""), "{late}");
+}
+
+#[test]
+fn the_question_about_a_lost_call_takes_its_own_words() {
+    let (task, question) = lost_after_approval();
+    let is = |choice: &str| Ok(vec![("a".to_owned(), choice.to_owned())]);
+    for words in ["run again", "Again!", "run_again", "all: rerun", &format!("{question}: run again")] {
+        assert_eq!(task.hears(words), is("run_again"), "{words}");
+    }
+    assert_eq!(task.hears("skip"), is("skip"));
+    for words in ["no", "cancel", "stop"] {
+        assert_eq!(task.hears(words), is("cancel"), "{words}");
+    }
+    assert_eq!(task.reads(json!({"call": question, "choice": "skip"})), Ok("skip".into()));
+    assert_eq!(task.reads(json!({"choice": "run_again"})), Ok("run_again".into()), "it is the only one");
+    // A client with a fixed list of outcomes has no other way to say so, and names the question.
+    let nearest = json!({"call": question, "choice": "proceed_once", "nearest": true});
+    assert_eq!(task.reads(nearest), Ok("run_again".into()));
+}
+
+#[test]
+fn an_old_log_has_lost_calls_whose_question_has_no_id_of_its_own() {
+    let mut task = Task::with_calls(&["a"]);
+    task.play("allow a, start a");
+    let old = json!({"call_lost": {"call": "a", "choices": ["proceed_once", "skip", "cancel"]}});
+    task.record(serde_json::from_value(old).unwrap()).unwrap();
+    assert_eq!(task.hears("a: skip"), Ok(vec![("a".into(), "skip".into())]));
+}
+
+#[test]
+fn an_outcome_that_is_not_offered_means_the_nearest_that_is() {
+    let once = &["proceed_once", "cancel"][..];
+    let command = &["proceed_once", "proceed_always", "cancel"][..];
+    let server = &["proceed_once", "proceed_always_tool", "proceed_always_server", "cancel"][..];
+    let tool_only = &["proceed_once", "proceed_always_tool", "cancel"][..];
+    let all = ["proceed_always", "proceed_always_tool", "proceed_always_server", "proceed_always_and_save"];
+    let expected = [
+        (once, ["proceed_once"; 4]),
+        (command, ["proceed_always"; 4]),
+        (tool_only, ["proceed_always_tool"; 4]),
+        (
+            server,
+            ["proceed_always_tool", "proceed_always_tool", "proceed_always_server", "proceed_always_tool"],
+        ),
+    ];
+    for (choices, expected) in expected {
+        let mut task = Task::with_calls(&["a"]);
+        task.record(proposed("a", false, choices)).unwrap();
+        for (outcome, expected) in all.iter().zip(expected) {
+            let read = task.reads(json!({"call": "a", "choice": outcome, "nearest": true}));
+            assert_eq!(read.as_deref(), Ok(expected), "{outcome} of {choices:?}");
+            let exactly = task.reads(json!({"call": "a", "choice": outcome}));
+            assert_eq!(exactly.is_ok(), choices.contains(outcome), "{outcome} of {choices:?}");
+        }
+        assert!(task.reads(json!({"call": "a", "choice": "modify_with_editor", "nearest": true})).is_err());
+    }
 }
 
 #[test]
@@ -383,6 +526,7 @@ fn a_call_is_answered_about_once_in_a_message() {
     task.play("ask a");
     let answer = |choice: &str| Answer {
         choice: choice.into(),
+        question: None,
         verdict: Verdict::Proceed,
         new_content: None,
         answers: None,

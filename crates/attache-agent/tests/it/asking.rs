@@ -26,11 +26,14 @@ async fn a_call_that_needs_agreement_waits_for_it() {
 }
 
 #[tokio::test]
-async fn a_refusal_stops_the_answer_and_the_person_speaks_next() {
+async fn when_all_is_refused_the_person_speaks_next() {
     let world = World::new([calls("", &["a write", "b write"]), says("Something else.")]).await;
     let view = world.send("Write!").await;
     let view = world.reply(&view.task, "a: no").await.unwrap();
     assert_eq!(view.status.state, TaskState::InputRequired);
+    assert!(status_text(&view).contains("(b)") && !status_text(&view).contains("(a)"), "b is still open");
+    let view = world.reply(&view.task, "no").await.unwrap();
+    assert!(status_text(&view).contains("What shall I do instead"), "{}", status_text(&view));
     assert!(world.tools.done().is_empty());
     let view = world.reply(&view.task, "Do something else").await.unwrap();
     assert_eq!(view.status.state, TaskState::Completed);
@@ -39,6 +42,39 @@ async fn a_refusal_stops_the_answer_and_the_person_speaks_next() {
         "results: ![Operation Cancelled] The user did not agree to this., \
          ![Operation Cancelled] The user did not agree to this."
     );
+}
+
+#[tokio::test]
+async fn what_is_approved_runs_and_what_is_refused_does_not_and_the_model_hears_which() {
+    for answers in [&["a: no\nb: yes"][..], &["b: yes", "a: no"], &["a: no", "b: yes"]] {
+        let world = World::new([calls("", &["a write", "b write"]), says("One of them.")]).await;
+        let mut view = world.send("Write!").await;
+        for answer in answers {
+            view = world.reply(&view.task, answer).await.unwrap();
+        }
+        assert_eq!(view.status.state, TaskState::Completed, "{answers:?}");
+        assert_eq!(world.tools.done(), ["write b proposed"], "{answers:?}");
+        let heard = "results: ![Operation Cancelled] The user did not agree to this., result of b";
+        assert_eq!(world.model.heard()[2], heard, "{answers:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_yes_that_comes_too_late_is_no_prompt() {
+    let world = World::new([calls("", &["a write", "b slow"]), says("Done.")]).await;
+    let view = world.send("Write!").await;
+    let task = view.task.clone();
+    let working = world.reply_at_once(&task, "a: yes").await.unwrap();
+    assert_eq!(working.status.state, TaskState::Working);
+    for late in ["yes", "No.", "always", "proceed_once", "a: yes", "all: yes", "skip"] {
+        let refused = world.reply(&task, late).await.unwrap_err().to_string();
+        assert!(
+            refused.contains("\"a\" was answered already, with \"proceed_once\", by "),
+            "{late}: {refused}"
+        );
+    }
+    let other = world.reply_at_once(&task, "yes, and be quick").await.unwrap();
+    assert_eq!(other.progress.queue.len(), 1, "other words are heard when the turn is over");
 }
 
 #[tokio::test]

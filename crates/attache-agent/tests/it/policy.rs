@@ -101,6 +101,7 @@ fn runs(referee: &PolicyReferee, line: &str) -> bool {
 fn always(referee: &PolicyReferee, tool: &str, proposal: &Proposal) {
     let answer = Answer {
         choice: "proceed_always".into(),
+        question: None,
         verdict: Verdict::Proceed,
         new_content: None,
         answers: None,

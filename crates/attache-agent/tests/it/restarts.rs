@@ -29,7 +29,7 @@ async fn a_call_that_had_started_is_asked_about() {
     assert_eq!(view.status.state, TaskState::InputRequired);
     let text = status_text(&view);
     assert!(text.contains("not known whether it took effect"), "{text}");
-    assert!(text.contains("proceed_once, skip, cancel"), "{text}");
+    assert!(text.contains("Answer with one of: run_again, skip, cancel"), "{text}");
     assert_eq!(world.tools.done(), ["begin a"], "it does not run again by itself");
 }
 
@@ -37,7 +37,9 @@ async fn a_call_that_had_started_is_asked_about() {
 async fn a_lost_call_can_be_done_again() {
     let (world, view) = lost().await;
     world.tools.go.add_permits(1);
-    let view = world.reply(&view.task, "yes").await.unwrap();
+    let refused = world.reply(&view.task, "yes").await.unwrap_err().to_string();
+    assert!(refused.contains("it takes: run_again, skip, cancel"), "{refused}");
+    let view = world.reply(&view.task, "run again").await.unwrap();
     assert_eq!(view.status.state, TaskState::Completed);
     assert_eq!(world.tools.done(), ["begin a", "begin a", "slow a"]);
     assert_eq!(world.model.heard()[2], "results: result of a");

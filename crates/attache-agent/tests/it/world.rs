@@ -115,16 +115,30 @@ impl World {
         task: Option<TaskId>,
         parts: Vec<attache_domain::Part>,
     ) -> Result<Arc<TaskView>, attache_domain::Fault> {
+        self.say_with(task, parts, SendConfiguration::default()).await
+    }
+
+    /// Replies, and does not wait for what follows.
+    pub(crate) async fn reply_at_once(
+        &self,
+        task: &TaskId,
+        text: &str,
+    ) -> Result<Arc<TaskView>, attache_domain::Fault> {
+        let configuration = SendConfiguration { return_immediately: true, ..SendConfiguration::default() };
+        self.say_with(Some(task.clone()), vec![attache_domain::Part::text(text)], configuration).await
+    }
+
+    async fn say_with(
+        &self,
+        task: Option<TaskId>,
+        parts: Vec<attache_domain::Part>,
+        configuration: SendConfiguration,
+    ) -> Result<Arc<TaskView>, attache_domain::Fault> {
         let number = self.tools.next_number();
         let mut message = Message::from_agent(format!("m{number}").into(), "c".into(), task, "");
         message.role = Role::User;
         message.parts = parts;
-        let send = SendMessage {
-            message,
-            configuration: SendConfiguration::default(),
-            metadata: None,
-            manner: Manner::default(),
-        };
+        let send = SendMessage { message, configuration, metadata: None, manner: Manner::default() };
         match self.session.send(&scope(), send).await? {
             Reply::Task(view) => Ok(view),
             Reply::Message(_) => panic!("a task"),

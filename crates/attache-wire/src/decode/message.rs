@@ -58,7 +58,9 @@ pub(crate) fn understand(
 ) -> Option<Message> {
     let profile = incoming::read(reading, &mut message, here);
     reading.recognise(profile);
-    if message.task.is_none() && Progress::answers_apart(&message).is_some() {
+    // With a context, the session looks for the task that asks.
+    let is_lost = message.task.is_none() && message.context.is_none();
+    if is_lost && Progress::answers_apart(&message).is_some() {
         return reading
             .refuse(here.member(task), "is required: an answer about a call goes to the task that asks");
     }

@@ -5,7 +5,8 @@ mod tool_call;
 use attache_domain::{CallMove, Happening, Part, StateReason, TaskState, TaskView};
 
 use super::envelope::{
-    StatusEvent, WITHDRAWN, data, error_in, message, speech, withdrawn_message, write_artifact,
+    StatusEvent, WITHDRAWN, call_message_id, data, error_in, message, speech, withdrawn_message,
+    write_artifact,
 };
 use super::{Occasion, URI, thought};
 use crate::Dialect;
@@ -51,7 +52,11 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
             let parts = vec![thought::part(text)];
             say(dialect, occasion, &format!("thought-{seq}"), parts, &Kind::of("THOUGHT"), out);
         }
-        Happening::Call { call, .. } | Happening::Shown { call, .. } => {
+        Happening::Call { call, moved } => {
+            let (id, parts) = (call_message_id(occasion, call, *moved), vec![data(tool_call::spell(call))]);
+            say(dialect, occasion, &id, parts, &Kind::of("TOOL_CALL_UPDATE"), out);
+        }
+        Happening::Shown { call, .. } => {
             let parts = vec![data(tool_call::spell(call))];
             say(dialect, occasion, &format!("call-{seq}"), parts, &Kind::of("TOOL_CALL_UPDATE"), out);
         }

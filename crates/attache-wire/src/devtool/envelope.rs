@@ -1,6 +1,8 @@
 //! The event around a happening: A2A's own, the same for every profile.
 
-use attache_domain::{Artifact, Message, MessageId, Part, PartContent, Role, TaskState, TaskStatus, Usage};
+use attache_domain::{
+    Artifact, CallMove, CallRecord, Message, MessageId, Part, PartContent, Role, TaskState, TaskStatus, Usage,
+};
 use serde_json::Value;
 
 use super::Occasion;
@@ -52,6 +54,15 @@ pub(super) fn message(occasion: &Occasion<'_>, id: &str, parts: Vec<Part>) -> Me
         reference_tasks: Vec::new(),
         extensions: Vec::new(),
         metadata: None,
+    }
+}
+
+/// The name of a message about a call.
+pub(super) fn call_message_id(occasion: &Occasion<'_>, call: &CallRecord, moved: CallMove) -> String {
+    match moved {
+        // Several calls are shown again at one place of the log.
+        CallMove::StillAsked => format!("asked-{}-{}", occasion.seq, call.shown_id().0),
+        _ => format!("call-{}", occasion.seq),
     }
 }
 

@@ -135,7 +135,7 @@ fn update(record: &CallRecord) -> Event<'_> {
         (None, _) => (CallStatus::Requested, None, None),
     };
     Event::ToolCallUpdate {
-        tool_call_id: &record.call.id.0,
+        tool_call_id: &record.shown_id().0,
         status,
         tool_name: &record.call.name,
         result,

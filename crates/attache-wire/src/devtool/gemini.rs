@@ -14,7 +14,8 @@ use attache_domain::{
 };
 
 use super::envelope::{
-    StatusEvent, WITHDRAWN, data, error_in, message, reason_in, speech, withdrawn_message, write_artifact,
+    StatusEvent, WITHDRAWN, call_message_id, data, error_in, message, reason_in, speech, withdrawn_message,
+    write_artifact,
 };
 use super::incoming::GEMINI;
 use super::{Occasion, thought};
@@ -58,11 +59,12 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
             let parts = vec![thought::part(text)];
             say(dialect, occasion, &format!("thought-{seq}"), parts, &Metadata::of("thought"), out);
         }
-        Happening::Call { call, .. } => {
+        Happening::Call { call, moved } => {
             let parts = vec![data(tool_call::spell(call, &prompt_id(occasion.task, &occasion.stage.turn)))];
             let asked = tool_call::is_asked(call);
             let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
-            say(dialect, occasion, &format!("call-{seq}"), parts, &Metadata::of(kind), out);
+            let id = call_message_id(occasion, call, *moved);
+            say(dialect, occasion, &id, parts, &Metadata::of(kind), out);
         }
         Happening::Shown { call, text } => live::write(dialect, occasion, call, text, out),
         Happening::Artifact { artifact, append, last_chunk } => {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use attache_client::{Artifact, Message, Part, PartContent, Role, Task, TaskStatus};
+use attache_client::{Artifact, Message, OpenCall, Part, PartContent, Role, Task, TaskStatus};
 use attache_domain::{visible_again, visible_line};
 
 use super::arguments::ShowArguments;
@@ -60,10 +60,14 @@ pub(crate) fn how_to_answer(id: &str, status: &TaskStatus) -> String {
     let open = status.open_calls();
     let calls: Vec<_> = open.iter().map(|open| visible_line(&open.call)).collect();
     let (answer, or) = match &calls[..] {
+        [only] if open[0].is_lost() => {
+            (format!("{only}=skip"), format!("{only}=run_again, or {only}=cancel"))
+        }
         [only] if !open[0].takes_text() => (format!("{only}=yes"), format!("{only}=no, or {only}=CHOICE")),
         [_, _, ..] => {
-            let each: Vec<_> = calls.iter().map(|call| format!("{call}=yes")).collect();
-            (each.join(" "), "=no, or =CHOICE, for each".to_owned())
+            let word = |open: &OpenCall| if open.is_lost() { "skip" } else { "yes" };
+            let each = calls.iter().zip(&open).map(|(call, open)| format!("{call}={}", word(open)));
+            (each.collect::<Vec<_>>().join(" "), "=no, or =CHOICE, for each".to_owned())
         }
         _ => ("yes".to_owned(), "no, a choice, or any text".to_owned()),
     };
@@ -149,5 +153,24 @@ May I?
 answer with: attache tasks answer t-1 yes (or no, a choice, or any text)
 ";
         assert_eq!(page(&task), expected);
+    }
+    #[test]
+    fn the_command_that_answers_names_the_question_and_runs_nothing_again_by_itself() {
+        let how = |open: serde_json::Value| {
+            let message = json!({"messageId": "m", "role": "ROLE_AGENT", "parts": [],
+                "metadata": {"attache/open-calls": open}});
+            let status = json!({"state": "TASK_STATE_INPUT_REQUIRED", "message": message});
+            how_to_answer("t-1", &serde_json::from_value(status).unwrap())
+        };
+        let call = json!({"call": "c-1", "choices": ["proceed_once", "cancel"]});
+        let lost = json!({"call": "lost-5-1", "lost": "c-1", "choices": ["run_again", "skip", "cancel"]});
+        let expected = "answer with: attache tasks answer t-1 c-1=yes (or c-1=no, or c-1=CHOICE)";
+        assert_eq!(how(json!([call])), expected);
+        let expected =
+            "answer with: attache tasks answer t-1 lost-5-1=skip (or lost-5-1=run_again, or lost-5-1=cancel)";
+        assert_eq!(how(json!([lost])), expected);
+        let expected =
+            "answer with: attache tasks answer t-1 lost-5-1=skip c-1=yes (or =no, or =CHOICE, for each)";
+        assert_eq!(how(json!([lost, call])), expected);
     }
 }

@@ -50,7 +50,11 @@ pub(super) fn later_kinds() -> Vec<Fact> {
         given(ContextReason::Lost),
         reduced(Some("What we did.")),
         reduced(None),
-        Fact::CallLost { call: id("call-1"), choices: vec!["proceed_once".into(), "skip".into()] },
+        Fact::CallLost {
+            call: id("call-1"),
+            choices: vec!["proceed_once".into(), "skip".into()],
+            question: None,
+        },
         Fact::CallAnswered { call: id("call-1"), answer: Box::new(skipped) },
         Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: Some(Box::new(usage)) },
         Fact::CallDeferred { call: id("call-2"), until: id("call-1") },
@@ -66,6 +70,20 @@ pub(super) fn later_kinds() -> Vec<Fact> {
         Fact::MessageReceived { message: commanding().into(), digest: Digest("0f4a".into()) },
         Fact::CallProposed(Box::new(confined_command())),
         Fact::CallStarted { call: id("call-5"), digest: Digest("0c2d".into()), mark: Some("5f3c".into()) },
+        Fact::CallLost {
+            call: id("call-1"),
+            choices: vec!["run_again".into(), "skip".into()],
+            question: Some(id("lost-57-1")),
+        },
+        Fact::CallAnswered {
+            call: id("call-1"),
+            answer: Box::new(Answer {
+                choice: "run_again".into(),
+                question: Some(id("lost-57-1")),
+                verdict: Verdict::Proceed,
+                ..refused()
+            }),
+        },
     ]
 }
 
@@ -181,6 +199,7 @@ fn look() -> ProposedCall {
 fn changed() -> Answer {
     Answer {
         choice: "proceed_once".into(),
+        question: None,
         verdict: Verdict::Proceed,
         new_content: Some("newer".into()),
         answers: Some(Value::from("blue")),
@@ -192,6 +211,7 @@ fn changed() -> Answer {
 fn refused() -> Answer {
     Answer {
         choice: "cancel".into(),
+        question: None,
         verdict: Verdict::Refuse,
         new_content: None,
         answers: None,

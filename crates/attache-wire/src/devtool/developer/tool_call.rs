@@ -55,7 +55,7 @@ impl<'a> ToolCall<'a> {
         let is_over = record.outcome.is_some();
         let is_asked = record.phase == CallPhase::Asked && !is_over;
         Self {
-            tool_call_id: &record.call.id.0,
+            tool_call_id: &record.shown_id().0,
             status: Status::of(record),
             tool_name: &record.call.name,
             description: words::description(record),

@@ -54,7 +54,8 @@ pub(super) fn spell(record: &CallRecord) -> Value {
         details["grants"] = json!(record.grants);
     }
     let title = details["title"].as_str().unwrap_or_default();
-    let lost = if record.lost { "It was cut off while it ran. Run again? " } else { "" };
+    let lost =
+        if record.lost { "It was cut off while it ran, and may have taken effect. Run again? " } else { "" };
     details["title"] = format!("{lost}{title}{}", warning(record)).into();
     details
 }

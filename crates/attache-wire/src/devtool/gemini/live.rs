@@ -14,7 +14,7 @@ pub(super) fn write(
     out: &mut Vec<u8>,
 ) {
     let artifact = Artifact {
-        id: format!("tool-{}-output", call.call.id.0).into(),
+        id: format!("tool-{}-output", call.shown_id().0).into(),
         name: None,
         description: None,
         parts: vec![Part::text(text)],

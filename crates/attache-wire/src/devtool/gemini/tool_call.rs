@@ -8,7 +8,7 @@ use crate::devtool::words::{as_shown, shown};
 
 pub(super) fn spell(record: &CallRecord, prompt_id: &str) -> Value {
     let request = json!({
-        "callId": record.call.id.0,
+        "callId": record.shown_id().0,
         "name": record.call.name,
         "args": arguments(record),
         "isClientInitiated": false,

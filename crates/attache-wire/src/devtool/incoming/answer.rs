@@ -2,7 +2,7 @@
 //!
 //! The RFC names `tool_call_id`, `selected_option_id` and perhaps `file_details.new_content`; Gemini CLI's clients say
 //! `callId`, `outcome` and perhaps `newContent`. Both become the plain answer of the domain: `call`, `choice`,
-//! `newContent`, `answers`.
+//! `newContent`, `answers`. Outcomes are a fixed list, whatever a question offers, so the nearest choice is meant: `nearest`.
 
 use serde_json::{Map, Value};
 
@@ -29,6 +29,9 @@ pub(super) fn understand(data: &mut Value) -> Option<Profile> {
     }
     if let Some(answers) = members.get("answers") {
         answer.insert("answers".to_owned(), answers.clone());
+    }
+    if profile == Profile::Gemini {
+        answer.insert("nearest".to_owned(), true.into());
     }
     *data = Value::Object(answer);
     Some(profile)
@@ -81,7 +84,8 @@ mod tests {
         let wrapped =
             json!({"kind": "TOOL_CALL_CONFIRMATION", "toolCallId": "k1", "selectedOptionId": "proceed_once"});
         check(wrapped, developer, &plain);
-        check(json!({"callId": "k1", "outcome": "proceed_once"}), Some(Profile::Gemini), &plain);
+        let nearest = json!({"call": "k1", "choice": "proceed_once", "nearest": true});
+        check(json!({"callId": "k1", "outcome": "proceed_once"}), Some(Profile::Gemini), &nearest);
     }
 
     #[test]
@@ -96,7 +100,8 @@ mod tests {
         check(with("file_details", details.clone()), Some(Profile::Developer), &plain);
         check(with("modified_details", json!({"file_details": details})), Some(Profile::Developer), &plain);
         let gemini = json!({"callId": "k1", "outcome": "proceed_once", "newContent": "new\n"});
-        check(gemini, Some(Profile::Gemini), &plain);
+        let nearest = json!({"call": "k1", "choice": "proceed_once", "newContent": "new\n", "nearest": true});
+        check(gemini, Some(Profile::Gemini), &nearest);
     }
 
     #[test]
@@ -116,7 +121,8 @@ mod tests {
     #[test]
     fn several_answers_in_one_part_are_all_read() {
         let both = json!([{"callId": "a", "outcome": "cancel"}, {"call": "b", "choice": "cancel"}]);
-        let becomes = json!([{"call": "a", "choice": "cancel"}, {"call": "b", "choice": "cancel"}]);
+        let becomes =
+            json!([{"call": "a", "choice": "cancel", "nearest": true}, {"call": "b", "choice": "cancel"}]);
         check(both, Some(Profile::Gemini), &becomes);
     }
 

@@ -41,7 +41,7 @@ fn a_confirmed_command_is_told_whole_from_the_question_to_its_end() {
     let question = json!({ "confirmation_request": {
         "options": [
             { "id": "proceed_once", "name": "Allow once", "description": "Does this, and asks again the next time." },
-            { "id": "cancel", "name": "Reject", "description": "Does not do this, nor what waits behind it." },
+            { "id": "cancel", "name": "Reject", "description": "Does not do this; other calls that were allowed still run." },
         ],
         "execute_details": {
             "command": "git status && ls", "working_directory": "/w",

@@ -29,7 +29,7 @@ fn every_answer_has_a_name_and_says_what_it_does() {
     check(mcp(), "proceed_always_server", "Always allow this server", "all tools of files");
     check(exec(), "proceed_always_and_save", "Allow for good", "later conversations");
     check(edit(), "modify_with_editor", "Change first", "file_details.new_content");
-    check(plain("x"), "cancel", "Reject", "waits behind it");
+    check(plain("x"), "cancel", "Reject", "still run");
     check(questions(), "cancel", "Dismiss", "nothing");
     check(questions(), "answer", "Answer", "answers");
 }

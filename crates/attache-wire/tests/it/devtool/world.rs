@@ -117,7 +117,8 @@ pub(crate) fn answered(choice: &str, verdict: Verdict) -> Fact {
 pub(crate) fn answered_with(choice: &str, verdict: Verdict, new_content: Option<&str>) -> Fact {
     let new_content = new_content.map(str::to_owned);
     let by = Some("ann".to_owned());
-    let answer = Answer { choice: choice.into(), verdict, new_content, answers: None, message: None, by };
+    let choice = choice.into();
+    let answer = Answer { choice, question: None, verdict, new_content, answers: None, message: None, by };
     Fact::CallAnswered { call: id(), answer: Box::new(answer) }
 }
 
@@ -130,7 +131,8 @@ pub(crate) fn showed(text: &str) -> Fact {
 }
 
 pub(crate) fn lost() -> Fact {
-    Fact::CallLost { call: id(), choices: ["proceed_once", "skip", "cancel"].map(str::to_owned).to_vec() }
+    let choices = attache_domain::LOST_CHOICES.map(str::to_owned).to_vec();
+    Fact::CallLost { call: id(), choices, question: Some(CallId("lost-9-1".into())) }
 }
 
 pub(crate) fn finished(outcome: CallOutcome, text: &str, summary: &str) -> Fact {

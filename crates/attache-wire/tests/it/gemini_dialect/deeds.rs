@@ -49,6 +49,7 @@ pub(super) fn answered(call: &str, choice: &str, new_content: Option<&str>) -> F
     };
     let answer = Answer {
         choice: choice.into(),
+        question: None,
         verdict,
         new_content: new_content.map(Into::into),
         answers: None,
@@ -63,7 +64,8 @@ pub(super) fn started(call: &str) -> Fact {
 }
 
 pub(super) fn lost(call: &str) -> Fact {
-    Fact::CallLost { call: CallId(call.into()), choices: vec!["proceed_once".into(), "cancel".into()] }
+    let question = Some(CallId(format!("lost-9-{call}")));
+    Fact::CallLost { call: CallId(call.into()), choices: vec!["run_again".into(), "cancel".into()], question }
 }
 
 pub(super) fn showed(call: &str, text: &str) -> Fact {

@@ -119,7 +119,8 @@ mod tests {
     use super::*;
 
     fn open(call: &str, choices: &[&str]) -> OpenCall {
-        OpenCall { call: call.into(), choices: choices.iter().map(|choice| (*choice).to_owned()).collect() }
+        let choices = choices.iter().map(|choice| (*choice).to_owned()).collect();
+        OpenCall { call: call.into(), choices, lost: None }
     }
 
     #[track_caller]

@@ -30,7 +30,10 @@ impl<'a> ConfirmationOption<'a> {
 fn told(id: &str, record: &CallRecord) -> Option<(&'static str, Cow<'static, str>)> {
     let asks = matches!(words::shown(record), Some(Shown::Questions { .. }));
     let (name, effect) = match id {
-        "proceed_once" if record.lost => ("Do it again", "Does this once more; nothing is undone before."),
+        // Logs from before the question about a lost call had choices of its own.
+        "run_again" | "proceed_once" if record.lost => {
+            ("Do it again", "Does this once more; nothing is undone before.")
+        }
         "proceed_once" => ("Allow once", "Does this, and asks again the next time."),
         "proceed_always" => return Some(always(record)),
         "proceed_always_tool" | "proceed_always_server" => return Some(of_server(id, record)),
@@ -43,8 +46,10 @@ fn told(id: &str, record: &CallRecord) -> Option<(&'static str, Cow<'static, str
             "Takes what file_details.new_content holds in place of the change, and asks about that.",
         ),
         "cancel" if asks => ("Dismiss", "Answers nothing; the agent stops here."),
-        "cancel" if record.lost => ("Stop", "Does not do this again, nor what waits behind it."),
-        "cancel" => ("Reject", "Does not do this, nor what waits behind it."),
+        "cancel" if record.lost => {
+            ("Stop", "Does not do this again; the agent stops here if nothing else is to run.")
+        }
+        "cancel" => ("Reject", "Does not do this; other calls that were allowed still run."),
         "skip" => (
             "Go on without it",
             "Does not do this again; the agent goes on and knows that it may have happened.",

@@ -1,0 +1,104 @@
+//! The words in which people are asked about calls; they need nothing but text.
+
+use serde_json::Value;
+
+use crate::{
+    CallProgress, CallRecord, Fact, Facts, Fault, Intent, Message, Part, Proposal, Shown, TaskView, Work,
+    terminal_safe, visible, visible_line,
+};
+
+/// Runs a call once more that was running when the server stopped.
+pub const RUN_AGAIN: &str = "run_again";
+
+/// Goes on without a call.
+pub const SKIP: &str = "skip";
+
+/// Stops a call.
+pub const CANCEL: &str = "cancel";
+
+/// The answers to a question about a lost call. None of them is an answer to the question whether the call may run, nor
+/// the other way round.
+pub const LOST_CHOICES: [&str; 3] = [RUN_AGAIN, SKIP, CANCEL];
+
+const LOST: &str = "The server stopped while this was running, and it is not known whether it took effect. \
+                    run_again does it once more, skip goes on without it, cancel stops here.\n";
+
+impl TaskView {
+    /// See [`Progress::decide`](crate::Progress::decide). What remains open after some answers is asked again in full.
+    pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
+        let is_answer = matches!(intent, Intent::Answer { .. });
+        let mut facts = self.progress.decide(intent)?;
+        if is_answer {
+            let mut work = self.progress.work.clone();
+            for fact in &mut facts {
+                work.apply(fact);
+                if let Fact::PersonAsked { message } = fact {
+                    let text = self.question_text("I still need your answer before I go on:", &work);
+                    *message = Message { parts: vec![Part::text(text)], ..message.as_ref().clone() }.into();
+                }
+            }
+        }
+        Ok(facts)
+    }
+
+    /// Asks about every open call of `work`, after the words of `opening`.
+    pub fn question_text(&self, opening: &str, work: &Work) -> String {
+        let mut text = format!("{opening}\n");
+        for asked in work.asked() {
+            if let Some(record) = self.cast.find(&asked.id).filter(|_| !asked.choices.is_empty()) {
+                text.push_str(&about_call(asked, record));
+            }
+        }
+        if work.asked().count() > 1 {
+            let word = if work.asked().any(|asked| asked.lost) { "CHOICE" } else { "yes" };
+            text.push_str(&format!(
+                "\nFor one of these say `CALL: {word}`, for all of them `all: {word}`.\n"
+            ));
+        }
+        text
+    }
+}
+
+fn about_call(asked: &CallProgress, record: &CallRecord) -> String {
+    let shown = record.proposal.as_ref().map(|proposal| describe(proposal)).unwrap_or_default();
+    let how = match record.proposal.as_ref().map(|proposal| &proposal.shown) {
+        _ if asked.lost => "Answer with one of",
+        Some(Shown::Questions { .. }) => "Answer in your own words, or with one of",
+        _ => "Answer with yes or no, or with one of",
+    };
+    let mut text = format!(
+        "\n{} ({}): {shown}\n{}{how}: {}\n",
+        visible_line(&record.call.name),
+        visible_line(&asked.question_id().0),
+        if asked.lost { LOST } else { "" },
+        asked.choices.join(", "),
+    );
+    for (choice, sentence) in record.grants.iter().filter(|(choice, _)| asked.choices.contains(choice)) {
+        text.push_str(&format!("  {choice}: {sentence}\n"));
+    }
+    text
+}
+
+/// What a person reads who has nothing but text.
+fn describe(proposal: &Proposal) -> String {
+    match &proposal.shown {
+        Shown::Edit { diff, .. } => format!("{}\n{}", proposal.in_words(), visible(diff)),
+        // A question is answered and not approved; its words only must not steer a terminal.
+        Shown::Questions { questions } => terminal_safe(&questions_in_words(questions)).into_owned(),
+        _ => proposal.in_words(),
+    }
+}
+
+/// One question a line, each with the answers it suggests.
+fn questions_in_words(questions: &Value) -> String {
+    let mut text = String::new();
+    for question in questions.as_array().into_iter().flatten() {
+        let member = |name: &str| question[name].as_str().unwrap_or_default();
+        text.push_str(&format!("\n{}", member("question")));
+        for option in question["options"].as_array().into_iter().flatten() {
+            let part = |name: &str| option[name].as_str().unwrap_or_default();
+            text.push_str(&format!("\n  - {}: {}", part("label"), part("description")));
+        }
+    }
+    text
+}
