@@ -28,6 +28,7 @@ pub(crate) struct ConfigFile {
     pub(crate) allow_private_addresses: Vec<String>,
     pub(crate) client_auto_execute: bool,
     pub(crate) admin_policies: Option<PathBuf>,
+    pub(crate) answer_by_context: Option<bool>,
     pub(crate) strict_version: bool,
     pub(crate) worker_threads: Option<usize>,
     pub(crate) log: Option<String>,

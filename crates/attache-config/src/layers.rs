@@ -91,6 +91,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         allowed_origins: file.allowed_origins,
         allow_private_addresses: operator::private_addresses(file.allow_private_addresses)?,
         admin_policies: file.admin_policies.unwrap_or_else(|| PathBuf::from(operator::ADMIN_POLICIES)),
+        answer_by_context: file.answer_by_context.unwrap_or(true),
         strict_version: file.strict_version,
         worker_threads: file.worker_threads,
         limits: LimitSettings::of(&file.limits),

@@ -85,6 +85,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("allowed_hosts", "", &[], json!(settings.allowed_hosts)),
         entry("allowed_origins", "", &[], json!(settings.allowed_origins)),
         entry("allowed_roots", "", &[ALLOWED_ROOT], json!(settings.allowed_roots)),
+        entry("answer_by_context", "", &[], json!(settings.answer_by_context)),
         entry("client_auto_execute", "", &[], json!(settings.client_auto_execute)),
         entry("confinement.cpu_seconds", "", &[], json!(confinement.cpu_seconds)),
         entry("confinement.enabled", "", &[], json!(confinement.enabled)),

@@ -41,6 +41,8 @@ pub struct Settings {
     pub allow_private_addresses: Vec<String>,
     /// Rules that count before all others.
     pub admin_policies: PathBuf,
+    /// A message without a task is the answer to the one task of its context that waits for input.
+    pub answer_by_context: bool,
     pub strict_version: bool,
     /// Threads that serve; by default one for each core but one.
     pub worker_threads: Option<usize>,

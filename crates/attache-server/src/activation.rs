@@ -65,13 +65,13 @@ impl Activation {
         self.profile().unwrap_or_else(|| Profile::of_ending(view.progress.ending))
     }
 
-    pub(crate) fn adopt(&self, send: SendMessage) -> SendMessage {
+    pub(crate) fn adopt(&self, send: &mut SendMessage) {
         let ending = self.profile().map(Profile::ending);
         let sameness = match self.is_active(extensions::IDEMPOTENT_SEND) {
             true => Sameness::Id,
             false => Sameness::IdAndContent,
         };
-        SendMessage { manner: Manner { ending, sameness, client: self.client.clone() }, ..send }
+        send.manner = Manner { ending, sameness, client: self.client.clone() };
     }
 
     pub(crate) fn is_active(&self, extension: &str) -> bool {

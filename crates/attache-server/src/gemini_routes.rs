@@ -162,7 +162,7 @@ async fn execute_command(
         let framing = Framing::JsonRpc { version: Version::V0_3, id };
         let shape = shape(None, Profile::Gemini);
         let (open_call, subscription) = (Some(open_call), app.session.follow(started));
-        let opened = Opened { open_call, subscription, shape, first: First::Task };
+        let opened = Opened { open_call, subscription, shape, first: First::Task, resumes: false };
         let speech = Speech { language: Dialect::V0_3Rpc, epoch: None };
         return Ok(EventStream::new(app, framing, speech, opened).into_response());
     }

@@ -77,6 +77,8 @@ pub(crate) struct Opened {
     pub(crate) subscription: Subscription,
     pub(crate) shape: TaskShape,
     pub(crate) first: First,
+    /// The client has seen everything before: it comes back to where it was cut off.
+    pub(crate) resumes: bool,
 }
 
 /// What a stream shows first.
@@ -128,6 +130,15 @@ async fn act(
     let replays = activation.is_active(replay::URI);
     let scope = &Scope::new(tenant.unwrap_or_default(), admitted.caller.owner);
     let (session, room) = (&app.session, &app.options.limits.answer_room);
+    // A client that does not name the task it goes on with is shown it.
+    let mut names_task = true;
+    if let Operation::Send(send) | Operation::Stream(send) = &mut operation {
+        names_task = send.message.task.is_some();
+        activation.adopt(send);
+        if let Some(task) = session.task_in_context(scope, send).await? {
+            send.message.task = Some(task);
+        }
+    }
     let open_call = open_call(app, scope, admitted, &operation).await?;
     // What ties a request's number to the task that other lines of the log name.
     let done =
@@ -135,7 +146,7 @@ async fn act(
     Ok(match operation {
         Operation::Send(send) => {
             let length = send.configuration.history_length;
-            match session.send(scope, activation.adopt(send)).await? {
+            match session.send(scope, send).await? {
                 Reply::Task(view) => {
                     *share = wait_for_room(room, weight_of_view(&view)).await?;
                     done(&view.task);
@@ -195,21 +206,19 @@ async fn act(
         }
         Operation::Stream(send) => {
             let length = send.configuration.history_length;
-            let continues = send.message.task.is_some();
-            let send = activation.adopt(send);
             let after = cursor(headers)?;
             let (subscription, bare) = session.stream(scope, send, after.as_ref()).await?;
             *share = wait_for_room(room, weight_of_view(&subscription.view)).await?;
             done(&subscription.view.task);
             let shape = shape(length, activation.profile_for(&subscription.view));
             // Both dialects of the extension go on where they were; 1.0 wants every stream to begin with the task.
-            let goes_on = continues && shape.profile != Profile::Plain && version == Version::V0_3;
+            let goes_on = names_task && shape.profile != Profile::Plain && version == Version::V0_3;
             let first = match (bare, goes_on) {
                 (true, _) => First::Message,
                 (false, true) => First::Events,
                 (false, false) => First::Task,
             };
-            Outcome::Stream(Opened { open_call, subscription, shape, first })
+            Outcome::Stream(Opened { open_call, subscription, shape, first, resumes: after.is_some() })
         }
         Operation::Subscribe(mut subscribe) => {
             subscribe.after = cursor(headers)?.or(subscribe.after);
@@ -224,11 +233,13 @@ async fn act(
             *share = wait_for_room(room, weight_of_view(&subscription.view)).await?;
             done(&subscription.view.task);
             let shape = shape(None, activation.profile_for(&subscription.view));
-            Outcome::Stream(Opened { open_call, subscription, shape, first: First::Task })
+            let resumes = subscribe.after.is_some() && subscription.gap.is_none();
+            Outcome::Stream(Opened { open_call, subscription, shape, first: First::Task, resumes })
         }
         Operation::Commands(list) => Outcome::Commands(session.commands(scope, list).await?),
-        Operation::Execute(send) => {
-            let execution = session.execute(scope, activation.adopt(send)).await?;
+        Operation::Execute(mut send) => {
+            activation.adopt(&mut send);
+            let execution = session.execute(scope, send).await?;
             let executed = Executed::new(execution, open_call);
             Outcome::Executed { executed, profile: activation.profile() }
         }

@@ -109,7 +109,8 @@ fn executed_events(
     let subscription = app.session.follow(started);
     let profile = profile.unwrap_or_else(|| Profile::of_ending(subscription.view.progress.ending));
     let shape = shape(None, profile);
-    let opened = Opened { open_call: executed.open_call, subscription, shape, first: First::Task };
+    let opened =
+        Opened { open_call: executed.open_call, subscription, shape, first: First::Task, resumes: false };
     let mut stream = EventStream::new(app, framing, speech, opened);
     stream.begin_with(&first);
     stream.into_response()

@@ -7,7 +7,9 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use attache_domain::{ContextId, Fact, Fault, Gap, Seq, TaskId, TaskView};
+use attache_domain::{
+    CallId, CallPhase, ContextId, Fact, Fault, Gap, Happening, Seq, TaskId, TaskState, TaskView,
+};
 use attache_session::{Entry, Follower, Subscription};
 use attache_wire::devtool::Profile;
 use attache_wire::encode::TaskShape;
@@ -16,7 +18,7 @@ use crate::app::App;
 use crate::metrics::OpenStream;
 use crate::open_calls::OpenCall;
 use crate::operate::{First, Opened};
-use crate::speech::{Language, Speech};
+use crate::speech::{Language, Speech, seq_before};
 
 /// Events taken at once, and bytes put together at once.
 const MOST_EVENTS: usize = 64;
@@ -45,17 +47,25 @@ pub(crate) struct Reading<L> {
     /// What the task that is shown first leaves out.
     gap: Option<Gap>,
     entries: Vec<Arc<Entry>>,
+    /// The questions about calls that this stream has shown, by the ids that answers name.
+    asked: Vec<CallId>,
     _open: OpenStream,
     _open_call: Option<OpenCall>,
 }
 
 impl<L: Language> Reading<L> {
     pub(crate) fn new(app: &App, speech: Speech<L>, opened: Opened) -> Self {
-        let Opened { open_call, subscription: Subscription { view, follower, gap }, shape, first } = opened;
+        let Opened { open_call, subscription, shape, first, resumes } = opened;
+        let Subscription { view, follower, gap } = subscription;
         let shows_task = match first {
             First::Task => true,
             First::Events => follower.is_none(),
             First::Message => false,
+        };
+        // A task shows its open questions while it waits for their answers.
+        let asked = match resumes || (shows_task && view.status.state == TaskState::InputRequired) {
+            true => view.cast.asked().map(|call| call.shown_id().clone()).collect(),
+            false => Vec::new(),
         };
         Self {
             speech,
@@ -67,6 +77,7 @@ impl<L: Language> Reading<L> {
             follower,
             gap,
             entries: Vec::new(),
+            asked,
             _open: app.metrics.open_stream(),
             _open_call: open_call,
         }
@@ -134,6 +145,7 @@ impl<L: Language> Reading<L> {
             let mut entries = std::mem::take(&mut self.entries);
             let others = self.follower.as_ref().is_some_and(Follower::has_company);
             for entry in entries.drain(..) {
+                self.write_questions(&entry, frames, out)?;
                 self.write_entry(&entry, others, frames, out)?;
                 if entry.closes() {
                     self.follower = None;
@@ -147,6 +159,38 @@ impl<L: Language> Reading<L> {
             if let Some(follower) = &mut self.follower {
                 follower.ready(MOST_EVENTS, &mut self.entries);
             }
+        }
+        Ok(())
+    }
+
+    /// A client that is shown calls is shown every question that is open before the stream ends with one, also those that
+    /// were put on another stream.
+    fn write_questions(
+        &mut self,
+        entry: &Entry,
+        frames: &impl Frames,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let profile = self.shape.profile;
+        if profile == Profile::Plain {
+            return Ok(());
+        }
+        if let Some(Happening::Call { call, .. }) = entry.happening()
+            && call.phase == CallPhase::Asked
+        {
+            self.asked.push(call.shown_id().clone());
+        }
+        if !matches!(entry.event.fact, Fact::PersonAsked { .. }) {
+            return Ok(());
+        }
+        for call in entry.cast().asked().filter(|call| !self.asked.contains(call.shown_id())) {
+            let opened = frames.open(self.speech.epoch.as_deref(), seq_before(entry), out);
+            let written = self.speech.write_question(profile, (&self.task, &self.context), entry, call, out);
+            if let Err(error) = written {
+                tracing::error!(task = %self.task, error, "a question cannot be spelled");
+                return Err(Fault::Internal);
+            }
+            frames.close(opened, out);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{ContextId, Gap, Seq, TaskId, TaskView, Update};
+use attache_domain::{CallMove, CallRecord, ContextId, Gap, Happening, Seq, TaskId, TaskView, Update};
 use attache_session::{Entry, Seen};
 use attache_wire::devtool::{Occasion, Profile};
 use attache_wire::encode::{self, TaskShape};
@@ -166,6 +166,28 @@ impl<L: Language> Speech<L> {
         });
     }
 
+    /// Shows again that people are asked about `call`, before `entry`, which says that nothing goes on until they answer. It
+    /// has the place of the event before, so that a client that comes back after it is shown `entry`.
+    pub(crate) fn write_question(
+        &self,
+        profile: Profile,
+        (task, context): (&TaskId, &ContextId),
+        entry: &Entry,
+        call: &CallRecord,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let start = out.len();
+        let (seq, at) = (seq_before(entry), entry.event.at);
+        let happening = Happening::Call { call, moved: CallMove::StillAsked };
+        let occasion =
+            Occasion { task, context, seq, at, stage: entry.stage(), cast: entry.cast(), happening };
+        self.language.write_occasion(profile, &occasion, out)?;
+        if let Some(mark) = self.mark(seq, None) {
+            self.language.mark_item(&mark, out, start);
+        }
+        Ok(())
+    }
+
     fn spell(
         &self,
         profile: Profile,
@@ -195,4 +217,9 @@ impl<L: Language> Speech<L> {
     fn mark<'a>(&'a self, seq: Seq, gap: Option<&'a Gap>) -> Option<Mark<'a>> {
         self.epoch.as_ref().map(|epoch| Mark { epoch, seq, gap })
     }
+}
+
+/// The place in the log before an entry's.
+pub(crate) fn seq_before(entry: &Entry) -> Seq {
+    Seq(entry.event.seq.0.saturating_sub(1))
 }

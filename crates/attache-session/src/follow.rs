@@ -35,10 +35,10 @@ impl Follower {
         Self { watcher, cursor: view.progress.head, stage, cast, reading: None }
     }
 
-    /// Follows `hot` from right before the last event that `view` shows.
-    pub(crate) fn before_last(hot: Arc<HotTask>, view: &TaskView) -> Self {
+    /// Follows `hot` from right before the last `count` events that `view` shows.
+    pub(crate) fn before_last(hot: Arc<HotTask>, view: &TaskView, count: u64) -> Self {
         let follower = Self::new(hot, view);
-        Self { cursor: Seq(follower.cursor.0.saturating_sub(1)), ..follower }
+        Self { cursor: Seq(follower.cursor.0.saturating_sub(count)), ..follower }
     }
 
     /// The place of the last entry handed out.

@@ -106,7 +106,7 @@ impl HotTask {
         loop {
             let (mut progress, facts) = {
                 let state = self.state();
-                let facts = state.view.progress.decide(intent.clone())?;
+                let facts = state.view.decide(intent.clone())?;
                 if facts.is_empty() {
                     return Ok(state.view.clone());
                 }

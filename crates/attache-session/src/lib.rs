@@ -8,6 +8,7 @@
 
 mod agent;
 mod commands;
+mod context_answers;
 mod contexts;
 mod conversation;
 mod counters;

@@ -35,6 +35,8 @@ pub struct SessionOptions {
     pub output_modes: Vec<String>,
     /// How long a cancel call waits for the task to stop before it answers with the state that holds.
     pub cancel_patience: Duration,
+    /// A message that names a context but no task is the answer to the one task of the context that waits for input.
+    pub answer_by_context: bool,
     /// Who carries push notifications; without it there are none.
     pub push: Option<PushSettings>,
     /// How long the history of a task may become.
@@ -47,6 +49,7 @@ impl Default for SessionOptions {
             input_modes: vec!["*/*".into()],
             output_modes: vec!["text/plain".into()],
             cancel_patience: Duration::from_secs(5),
+            answer_by_context: true,
             push: None,
             history: HistoryLimits::default(),
         }
@@ -56,9 +59,9 @@ impl Default for SessionOptions {
 pub struct SessionService {
     pub(crate) stores: Stores,
     pub(crate) agent: Arc<dyn Agent>,
-    options: SessionOptions,
+    pub(crate) options: SessionOptions,
     pub(crate) identity: Identity,
-    shelf: Arc<Shelf>,
+    pub(crate) shelf: Arc<Shelf>,
     finished: FinishedTasks,
     contexts: Arc<Contexts>,
     counters: Arc<Counters>,
@@ -86,8 +89,8 @@ pub struct Started {
     pub view: Arc<TaskView>,
     /// The caller gets a bare message back, not a task.
     pub bare: bool,
-    /// The last thing that `view` shows was said about the message, to its sender before all others.
-    noticed: bool,
+    /// So many of the last events that `view` shows came with the message. A stream shows them to its sender.
+    shown_again: u64,
 }
 
 /// A task as of a cursor, and everything after it.
@@ -223,10 +226,8 @@ impl SessionService {
 
     /// Everything that happens after the message of `started` was accepted.
     pub fn follow(&self, started: Started) -> Subscription {
-        let view = started.view;
-        // A message that came before, or one that leaves questions open: there is nothing to wait for.
-        let at_rest = view.progress.turn.phase == TurnPhase::Over || view.progress.waits_for_person();
-        let follower = (!at_rest).then(|| Follower::new(started.hot, &view));
+        let view = started.view.clone();
+        let follower = follower_of(started, &view);
         Subscription { view, follower, gap: None }
     }
 
@@ -242,18 +243,13 @@ impl SessionService {
         let started = self.begin(scope, send).await?;
         // A cursor of another log says nothing: the caller sees everything.
         let after = after.and_then(|after| self.number_of(after));
-        let mut view = started.view;
+        let (mut view, bare) = (started.view.clone(), started.bare);
         if let Some(after) = after.filter(|after| *after > view.progress.head) {
             view = self.as_of(&started.hot, after).await?;
         }
-        // A message that came before, or one that leaves other questions open: there is nothing to wait for.
-        let at_rest = !started.bare
-            && (view.progress.turn.phase == TurnPhase::Over || view.progress.waits_for_person());
-        let follower = (!at_rest).then(|| match started.noticed && after.is_none() {
-            true => Follower::before_last(started.hot, &view),
-            false => Follower::new(started.hot, &view),
-        });
-        Ok((Subscription { view, follower, gap: None }, started.bare))
+        let shown_again = if after.is_none() { started.shown_again } else { 0 };
+        let follower = follower_of(Started { shown_again, ..started }, &view);
+        Ok((Subscription { view, follower, gap: None }, bare))
     }
 
     pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<Seen>, Fault> {
@@ -364,7 +360,7 @@ impl SessionService {
             Ok(()) => {
                 self.counters.appended(&event.fact);
                 let hot = self.shelf.keep(self.warm(view.clone()));
-                Ok(Started { hot, view: Arc::new(view), bare, noticed: false })
+                Ok(Started { hot, view: Arc::new(view), bare, shown_again: 0 })
             }
             // The same message came before: its task goes on, or is over. The caller sees it from its start.
             Err(StoreError::Conflict { .. }) => {
@@ -374,7 +370,7 @@ impl SessionService {
                     refuse_another(&view.progress, &message, &digest)?;
                 }
                 let bare = view.progress.reply == ReplyShape::Message;
-                Ok(Started { hot, view, bare, noticed: false })
+                Ok(Started { hot, view, bare, shown_again: 0 })
             }
             Err(error) => Err(internal(error)),
         }
@@ -426,20 +422,28 @@ impl SessionService {
             let message = Some((message.id.clone(), digest.clone()));
             (call, Answer { message, by: Some(by.clone()), ..answer })
         };
+        let mut answered = 0;
         let intent = match said {
             Said::Prompt(message) => {
                 Intent::Receive { message, digest, reopens: manner.ending != Some(Ending::Completes) }
             }
             Said::Answers { answers, rest } => {
                 let prompt = rest.map(|rest| (rest, digest.clone()));
+                answered = answers.len() as u64;
                 Intent::Answer { answers: answers.into_iter().map(sign).collect(), prompt }
             }
         };
         let queued = hot.with_progress(|progress| progress.queue.len());
         let view = hot.record(intent).await.map_err(record_fault)?;
-        // Queued behind work that people watch, it was told so.
-        let noticed = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
-        Ok(Started { hot, view, bare: false, noticed })
+        let is_queued = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
+        let shown_again = match answered {
+            // Queued behind work that people watch, it was told so.
+            0 => u64::from(is_queued),
+            // The answers, and the question about what is still open.
+            answers if view.progress.waits_for_person() => answers + 1,
+            _ => 0,
+        };
+        Ok(Started { hot, view, bare: false, shown_again })
     }
 
     /// The task, if this caller may see it. Hidden and foreign tasks do not exist.
@@ -451,7 +455,7 @@ impl SessionService {
     }
 
     /// Tasks to look at only, in this order; those not in memory are read in one go.
-    async fn views(&self, keys: Vec<TaskKey>) -> Result<Vec<Arc<TaskView>>, StoreError> {
+    pub(crate) async fn views(&self, keys: Vec<TaskKey>) -> Result<Vec<Arc<TaskView>>, StoreError> {
         let mut views: Vec<_> = keys.iter().map(|key| self.shelf.find(key).map(|hot| hot.view())).collect();
         let missing: Vec<_> = (0..keys.len()).filter(|place| views[*place].is_none()).collect();
         let asked: Vec<_> = missing.iter().map(|place| keys[*place].clone()).collect();
@@ -535,10 +539,26 @@ fn read(view: &TaskView, message: &Message, digest: &Digest, by: &str) -> Result
         let answers = view.answers_in(&answering, by, now())?;
         return Ok(Said::Answers { answers, rest });
     }
-    if is_known || !progress.waits_for_person() || message.command.is_some() {
+    if is_known || message.command.is_some() {
+        return Ok(Said::Prompt(message.clone()));
+    }
+    if !progress.waits_for_person() {
+        view.refuse_late_answer(message, by, now())?;
+        view.refuse_answer_after_end(message, now())?;
         return Ok(Said::Prompt(message.clone()));
     }
     Ok(Said::Answers { answers: view.answers_in(message, by, now())?, rest: None })
+}
+
+/// Follows the task of a message that was accepted, unless there is nothing to wait for: the message came before and the
+/// task is at rest.
+fn follower_of(started: Started, view: &TaskView) -> Option<Follower> {
+    let progress = &view.progress;
+    let at_rest = !started.bare && (progress.turn.phase == TurnPhase::Over || progress.waits_for_person());
+    match started.shown_again {
+        0 => (!at_rest).then(|| Follower::new(started.hot, view)),
+        count => Some(Follower::before_last(started.hot, view, count)),
+    }
 }
 
 fn record_fault(error: RecordError) -> Fault {

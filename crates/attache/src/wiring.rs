@@ -92,6 +92,7 @@ pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
             events: settings.limits.task_events as u64,
             bytes: (settings.limits.task_megabytes as u64) << 20,
         },
+        answer_by_context: settings.answer_by_context,
         ..SessionOptions::default()
     }
 }
