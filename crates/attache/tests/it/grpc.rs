@@ -1,5 +1,6 @@
 //! The gRPC binding: the real binary over real sockets, with a client that shares nothing with it but the definitions.
 
+mod answering;
 mod errors;
 mod limits;
 mod operations;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod agent_world;
+mod answering;
 mod approving;
 mod booby_trap;
 mod broken_project;

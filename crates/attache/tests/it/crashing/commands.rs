@@ -42,7 +42,7 @@ async fn lost(model: &ModelServer) -> (Launch, ServerProcess, Value) {
     let server = crash(&launch, server, &["runs"]).await;
     let task = reaches(&server.client(), &id, "INPUT_REQUIRED").await;
     assert!(question(&task).contains("not known whether it took effect"), "{task:#}");
-    assert!(question(&task).contains("proceed_once, skip, cancel"), "{task:#}");
+    assert!(question(&task).contains("Answer with one of: run_again, skip, cancel"), "{task:#}");
     (launch, server, task)
 }
 
@@ -55,7 +55,10 @@ async fn a_lost_command_runs_again_when_somebody_says_so() {
     let server = launch.start().await;
     assert_eq!(runs(&launch, "runs"), 1, "not by itself");
     fs::write(work(&launch).join("go"), "").unwrap();
-    let done = reply(&server.client(), "m2", &task, "yes").await;
+    let refused = reply(&server.client(), "m2", &task, "yes").await;
+    assert!(refused["error"].to_string().contains("run_again, skip, cancel"), "{refused:#}");
+    assert_eq!(runs(&launch, "runs"), 1, "nor by a word that does not clearly say so");
+    let done = reply(&server.client(), "m3", &task, "run again").await;
     assert_eq!((state(&done), answer_text(&done).as_str()), ("TASK_STATE_COMPLETED", "Twice."));
     assert_eq!(runs(&launch, "runs"), 2);
 }
@@ -98,7 +101,11 @@ async fn of_a_batch_only_what_was_running_is_asked_about() {
     let server = crash(&launch, server, &["made.txt", "runs", "other"]).await;
     let client = server.client();
     let task = reaches(&client, &id, "INPUT_REQUIRED").await;
-    assert_eq!(question(&task).matches("proceed_once, skip, cancel").count(), 2, "both commands: {task:#}");
+    assert_eq!(
+        question(&task).matches("Answer with one of: run_again, skip, cancel").count(),
+        2,
+        "both commands: {task:#}"
+    );
     assert!(!question(&task).contains("write_file"), "{task:#}");
     let asked: Vec<_> = question(&task)
         .split("run_shell_command (")
@@ -108,7 +115,7 @@ async fn of_a_batch_only_what_was_running_is_asked_about() {
     fs::write(work(&launch).join("go"), "").unwrap();
     let half = reply(&client, "m2", &task, &format!("{}: skip", asked[0])).await;
     assert_eq!(state(&half), "TASK_STATE_INPUT_REQUIRED", "{half:#}");
-    let done = reply(&client, "m3", &task, &format!("{}: yes", asked[1])).await;
+    let done = reply(&client, "m3", &task, &format!("{}: run again", asked[1])).await;
     assert_eq!((state(&done), answer_text(&done).as_str()), ("TASK_STATE_COMPLETED", "Done."));
     assert_eq!((runs(&launch, "made.txt"), runs(&launch, "runs"), runs(&launch, "other")), (1, 1, 2));
     let outputs = outputs(&model);

@@ -111,7 +111,12 @@ fn look(launch: &Launch, question: &str) -> &'static str {
             read("log").lines().any(|line| line == &after[..1])
         }
     };
-    if took_effect { "skip" } else { "proceed_once" }
+    let is_lost = question.contains("not known whether it took effect");
+    match took_effect {
+        true => "skip",
+        false if is_lost => "run_again",
+        false => "proceed_once",
+    }
 }
 
 fn check_effects(launch: &Launch) {

@@ -124,10 +124,7 @@ async fn a_refusal_ends_the_turn_and_says_why_it_rests() {
         &["task WORKING", "INPUT_REQUIRED [declined] I did not do that. What shall I do instead?"],
     );
     let done = answer(&client, id, "m3", "Nothing.").await;
-    check(
-        &done,
-        &["task INPUT_REQUIRED", "WORKING", "answer-2 = As you like.", "answer-2 +  (.)", "COMPLETED"],
-    );
+    check(&done, &["task WORKING", "WORKING", "answer-2 = As you like.", "answer-2 +  (.)", "COMPLETED"]);
     assert!(!work(&launch).join("made").exists());
 }
 

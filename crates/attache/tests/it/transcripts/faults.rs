@@ -104,7 +104,7 @@ async fn an_answer_cut_off_at_the_output_limit_stays_open() {
     assert_eq!(usage["outputTokens"], 9);
     let id = stopped[0].payload()["task"]["id"].as_str().unwrap();
     let done = answer(&client, id, "m2", "continue").await;
-    check(&done, &["task INPUT_REQUIRED", "WORKING", "answer-2 =  a time.", "answer-2 +  (.)", "COMPLETED"]);
+    check(&done, &["task WORKING", "WORKING", "answer-2 =  a time.", "answer-2 +  (.)", "COMPLETED"]);
     let told = model.received()[1].json()["contents"].to_string();
     assert!(told.contains("Once upon"), "{told}");
 }
@@ -136,7 +136,7 @@ async fn exhausted_quota_is_not_tried_again_and_leaves_the_task_open() {
     check(&stopped, &["task SUBMITTED", "WORKING", "INPUT_REQUIRED [quota] …"]);
     let id = stopped[0].payload()["task"]["id"].as_str().unwrap();
     let done = answer(&client, id, "m2", "And now?").await;
-    check(&done, &["task INPUT_REQUIRED", "WORKING", "answer-2 = Again.", "answer-2 +  (.)", "COMPLETED"]);
+    check(&done, &["task WORKING", "WORKING", "answer-2 = Again.", "answer-2 +  (.)", "COMPLETED"]);
 }
 
 #[tokio::test]
@@ -194,7 +194,7 @@ async fn a_turn_that_never_ends_stops_at_a_limit_and_can_be_told_to_go_on() {
     assert_eq!(model.received().len(), 100);
     let id = stopped[0].payload()["task"]["id"].as_str().unwrap();
     let done = answer(&client, id, "m2", "continue").await;
-    check(&done, &["task INPUT_REQUIRED", "WORKING", "answer-2 = Done.", "answer-2 +  (.)", "COMPLETED"]);
+    check(&done, &["task WORKING", "WORKING", "answer-2 = Done.", "answer-2 +  (.)", "COMPLETED"]);
 }
 
 #[tokio::test]

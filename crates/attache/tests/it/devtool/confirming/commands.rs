@@ -102,7 +102,7 @@ async fn for_good_is_for_other_conversations_too_where_the_operator_allows_it() 
 }
 
 #[tokio::test]
-async fn a_refused_command_does_not_run_nor_what_waits_behind_it() {
+async fn refused_commands_do_not_run_and_the_person_speaks_next() {
     let both = batch([
         ("run_shell_command", json!({"command": "touch one"})),
         ("run_shell_command", json!({"command": "touch two"})),
@@ -110,8 +110,8 @@ async fn a_refused_command_does_not_run_nor_what_waits_behind_it() {
     let world = World::playing([both, says("As you like.")]).await;
     let editor = world.editor().with("User-Agent", "editor-of-ann");
     let asked = editor.ask("m1", "Run!").await;
-    let first = asked.asked()[0].clone();
-    let refused = editor.answer(asked.task(), "m2", &[chosen(&first, "cancel")]).await;
+    let both: Vec<_> = asked.asked().iter().map(|call| chosen(call, "cancel")).collect();
+    let refused = editor.answer(asked.task(), "m2", &both).await;
     refused.check(&[
         "TOOL_CALL_UPDATE working run_shell_command CANCELLED",
         "TOOL_CALL_UPDATE working run_shell_command CANCELLED",
