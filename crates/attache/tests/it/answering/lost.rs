@@ -98,7 +98,7 @@ async fn a_late_answer_to_the_first_question_is_refused_in_every_dialect_and_run
         assert!(told.contains("was answered already"), "{told}");
     }
     let task = lost.asks().await;
-    assert_eq!(asked_in(&task), [lost.second.clone()], "it still asks: {task:#}");
+    assert_eq!(asked_in(&task), [lost.second.as_str()], "it still asks: {task:#}");
     let bob = lost.by("bob", Pair::Rest10, Words::Plain);
     let done = bob.stream(bob.answering(&lost.task, "m3", &[(&lost.second, "skip")])).await;
     assert_eq!(state_in(done.last().unwrap()), "completed", "{done:#?}");

@@ -33,7 +33,7 @@ async fn after_one_of_two_answers_the_stream_shows_the_other_question_and_ends()
             "{name}: {second:#?}"
         );
         assert!(speaker.pair.is_v1_0() || is_final(last), "{name}: {second:#?}");
-        assert_eq!(asked_in(&second.iter().cloned().collect()), [two.clone()], "{name}: {second:#?}");
+        assert_eq!(asked_in(&second.iter().cloned().collect()), [two.as_str()], "{name}: {second:#?}");
         if speaker.words == Words::Plain {
             let text = last.to_string();
             assert!(text.contains("still need") && text.contains("touch "), "{name}: {text}");
