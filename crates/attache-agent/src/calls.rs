@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use attache_domain::{
-    CallId, CallOutcome, CallPhase, CallRecord, CallStep, Cast, Content, Digest, Effect, Fact,
-    FinishedCall, LOST_CHOICES, Proposal, ProposedCall, Shown, ToolResult, Verdict,
+    CallId, CallOutcome, CallPhase, CallRecord, CallStep, Cast, Content, Digest, Effect, Fact, FinishedCall,
+    LOST_CHOICES, Proposal, ProposedCall, Shown, ToolResult, Verdict,
 };
 use attache_session::Stopped;
 use attache_tool::diff::compare;

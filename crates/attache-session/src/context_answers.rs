@@ -33,7 +33,7 @@ impl SessionService {
         };
         if found.is_none() && Progress::answers_apart(message).is_some() {
             let what = "is required: an answer about a call goes to the task that asks";
-            return Err(Fault::invalid("message.taskId", what));
+            return Err(Fault::invalid("message.task", what));
         }
         Ok(found)
     }
@@ -145,5 +145,5 @@ fn several(waiting: &[&Arc<TaskView>]) -> Fault {
         let asked: String = asked.lines().next().unwrap_or_default().chars().take(200).collect();
         what.push_str(&format!("\n{}: {}", view.task, visible_line(&asked)));
     }
-    Fault::invalid("message.taskId", what)
+    Fault::invalid("message.task", what)
 }

@@ -61,7 +61,7 @@ async fn data_names_the_call_and_needs_no_task_either() {
     assert!(late["error"].to_string().contains("was answered already"), "{late:#}");
     params["message"]["contextId"] = "another".into();
     let nowhere = client.rpc("SendMessage", params).await;
-    assert!(nowhere["error"].to_string().contains("taskId"), "{nowhere:#}");
+    assert!(nowhere["error"].to_string().contains("message.task"), "{nowhere:#}");
 }
 
 #[tokio::test]
@@ -102,7 +102,7 @@ async fn with_several_tasks_that_wait_the_refusal_lists_them() {
     for id in [&first["id"], &second["id"]] {
         assert!(told.contains(id.as_str().unwrap()), "{refused:#}");
     }
-    assert!(told.contains("several tasks") && told.contains("taskId"), "{refused:#}");
+    assert!(told.contains("several tasks") && told.contains("message.task"), "{refused:#}");
     assert!(!work(&launch).join("one").exists() && !work(&launch).join("two").exists());
     let done = reply(&client, "m4", &first, "yes").await;
     assert_eq!(state(&done), "TASK_STATE_COMPLETED", "{done:#}");
