@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Answer, CallId, CancelTask, Cursor, Digest, Ending, Event, Fault, Gap, GetTask, Intent, ListTasks,
-    Message, MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId, TaskKey,
-    TaskState, TaskSummary, TaskView, TurnPhase, answerer,
+    Answer, CallId, Cursor, Digest, Ending, Event, Fault, Gap, GetTask, Intent, ListTasks, Message,
+    MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId, TaskKey, TaskState,
+    TaskSummary, TaskView, TurnPhase, answerer,
 };
 use attache_store::{Append, StoreError, Stores};
 use tokio_util::sync::CancellationToken;
@@ -18,12 +18,15 @@ use crate::hot::{HotTask, RecordError, now};
 use crate::identity::{Identity, digest};
 use crate::listing::{self, TaskPage};
 use crate::outbox::{Hold, Outbox};
-use crate::runner::{Runner, chain};
+use crate::runner::Runner;
 use crate::shelf::Shelf;
-use crate::store_health::StoreFault;
+use crate::store_health::{StoreFault, store_fault};
 use crate::watcher::Watcher;
 use crate::weight::weight_of_view;
 use crate::{Agent, Counters, Follower, PushSettings, media, replay};
+
+/// A monitor that asks how things are waits no longer than this for the store to be read.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the session is told by whoever starts it.
 #[derive(Debug, Clone)]
@@ -52,12 +55,12 @@ impl Default for SessionOptions {
 pub struct SessionService {
     pub(crate) stores: Stores,
     pub(crate) agent: Arc<dyn Agent>,
-    options: SessionOptions,
+    pub(crate) options: SessionOptions,
     pub(crate) identity: Identity,
     shelf: Arc<Shelf>,
     finished: FinishedTasks,
     contexts: Arc<Contexts>,
-    counters: Arc<Counters>,
+    pub(crate) counters: Arc<Counters>,
     pub(crate) outbox: Option<Arc<Outbox>>,
     runners: TaskTracker,
     pub(crate) stop: CancellationToken,
@@ -157,7 +160,8 @@ impl SessionService {
         if let Some(fault) = self.counters.store.probe(self.stores.records.as_ref()).await {
             return Err(fault);
         }
-        Ok(self.stores.index.counts().await.map_err(|_| StoreFault::Unreadable)?.total)
+        let counted = tokio::time::timeout(READ_TIMEOUT, self.stores.index.counts()).await;
+        Ok(counted.map_err(|_| StoreFault::Slow)?.map_err(|_| StoreFault::Unreadable)?.total)
     }
 
     /// Accepts a message: opens a task, continues one, or recognises a message that came before.
@@ -277,19 +281,6 @@ impl SessionService {
         Ok(TaskPage { tasks, next_page_token, page_size: list.page_size, total_size: listed.total })
     }
 
-    /// Asks the task to stop and waits a little for it to do so.
-    pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
-        let hot = self.visible(scope, &cancel.task).await?;
-        let hold = self.hold(&hot.key).await?;
-        hot.record(Intent::Cancel).await.map_err(record_fault)?;
-        self.run(&hot);
-        drop(hold);
-        let watcher = Watcher::new(hot);
-        let stopped = watcher.wait_until(|state| state.view.progress.state.is_terminal());
-        let _ = tokio::time::timeout(self.options.cancel_patience, stopped).await;
-        Ok(watcher.task().view())
-    }
-
     async fn open(&self, scope: &Scope, send: SendMessage) -> Result<(Started, Option<Hold>), Fault> {
         let digest = digest(&send.message);
         let task = self.identity.task(scope, &send.message, &digest, send.manner.sameness);
@@ -344,7 +335,9 @@ impl SessionService {
         let bare = reply == ReplyShape::Message;
         let summary = TaskSummary::of(&view.progress);
         let append = Append { key: key.clone(), expected: Seq::START, events: vec![event.clone()], summary };
+        let under_way = self.counters.store.writes();
         let appended = self.stores.log.append(append).await;
+        drop(under_way);
         self.counters.store.wrote(&appended);
         match appended {
             Ok(()) => {
@@ -475,7 +468,7 @@ impl SessionService {
     }
 
     /// Sees to it that somebody works on the task if there is work.
-    fn run(&self, hot: &Arc<HotTask>) {
+    pub(crate) fn run(&self, hot: &Arc<HotTask>) {
         if self.stop.is_cancelled() || !hot.start_running() {
             return;
         }
@@ -536,6 +529,5 @@ fn refuse_another(progress: &Progress, message: &MessageId, digest: &Digest) -> 
 }
 
 pub(crate) fn internal(error: StoreError) -> Fault {
-    tracing::error!(error = %chain(&error), "the store failed");
-    Fault::Internal
+    store_fault(&error)
 }
