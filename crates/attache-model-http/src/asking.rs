@@ -4,13 +4,14 @@
 //! dropping it drops the request. What is sent and what the events of an answer mean is a [`Provider`]'s.
 
 mod reading;
+mod silence;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use attache_domain::{Exchange, Said, Usage};
 use attache_model::{LanguageError, Piece, Prompt, Stop, Streamed};
-use attache_net::{Answer, Client, Request};
+use attache_net::{Answer, Client, NetError, Request};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{Stream, stream};
@@ -22,6 +23,7 @@ use crate::retry::{RetryOptions, Setback, Tries};
 use crate::sse::SseEvent;
 use crate::token::Renew;
 use reading::{Reading, Step};
+use silence::{Heard, Silence};
 
 /// One way of being asked.
 pub(crate) trait Provider: Send + Sync + 'static {
@@ -157,11 +159,14 @@ struct Asking<P: Provider> {
     extent: usize,
     barren: u32,
     told: VecDeque<Result<Streamed, LanguageError>>,
+    /// Since the request was sent, until its answer begins.
+    silence: Option<Silence>,
     phase: Phase,
 }
 
 enum Phase {
     Send,
+    Wait { sending: BoxFuture<'static, Result<Answer, NetError>>, renew: Renew },
     Read(Box<Reading>),
     Pause(Instant),
     Over,
@@ -178,6 +183,7 @@ impl<P: Provider> Asking<P> {
             extent: 0,
             barren: 0,
             told: VecDeque::new(),
+            silence: None,
             phase: Phase::Send,
             provider,
             prompt,
@@ -191,6 +197,7 @@ impl<P: Provider> Asking<P> {
             }
             match &mut self.phase {
                 Phase::Send => self.send().await,
+                Phase::Wait { .. } => self.wait().await,
                 Phase::Read(_) => self.read().await,
                 Phase::Pause(until) => {
                     sleep_until(*until).await;
@@ -211,13 +218,26 @@ impl<P: Provider> Asking<P> {
             Ok(request) => request,
             Err(error) => return self.give_up(error),
         };
-        let answer = match self.provider.client().send(request).await {
-            Ok(answer) => answer,
-            Err(error) => {
-                let fault = Fault::of_network(&error, &self.provider.place(), self.provider.retry());
-                return self.not_answered(fault, renew);
-            }
+        let client = self.provider.client().clone();
+        self.silence = Some(Silence::begins(self.provider.retry()));
+        self.phase = Phase::Wait { sending: Box::pin(async move { client.send(request).await }), renew };
+    }
+
+    /// Waits for the head of the answer.
+    async fn wait(&mut self) {
+        let Phase::Wait { sending, renew } = &mut self.phase else { return };
+        let renew = *renew;
+        let heard = match &mut self.silence {
+            Some(silence) => silence.until(sending).await,
+            None => Heard::This(sending.await),
         };
+        let answer = match heard {
+            Heard::This(Ok(answer)) => answer,
+            Heard::This(Err(error)) => return self.not_reached(&error, renew),
+            Heard::Nothing(piece) => return self.told.push_back(Ok(Streamed::Piece(piece))),
+            Heard::TooLate(error) => return self.not_reached(&error, renew),
+        };
+        self.phase = Phase::Send;
         let head = Head::of(&answer);
         if head.status == 200 {
             self.phase = Phase::Read(Box::new(Reading::new(answer)));
@@ -226,6 +246,12 @@ impl<P: Provider> Asking<P> {
         let body = answer.beginning(MOST_OF_AN_ERROR).await;
         let body = self.provider.redacted(&String::from_utf8_lossy(&body));
         self.not_answered(self.provider.fault_of_answer(&head, &body), renew);
+    }
+
+    fn not_reached(&mut self, error: &NetError, renew: Renew) {
+        self.phase = Phase::Send;
+        let fault = Fault::of_network(error, &self.provider.place(), self.provider.retry());
+        self.not_answered(fault, renew);
     }
 
     fn body(&mut self) -> Result<Bytes, LanguageError> {
@@ -247,7 +273,17 @@ impl<P: Provider> Asking<P> {
 
     async fn read(&mut self) {
         let Phase::Read(reading) = &mut self.phase else { return };
-        match reading.step(self.assembly.has_finished()).await {
+        let step = reading.step(self.assembly.has_finished());
+        let step = match &mut self.silence {
+            Some(silence) => match silence.until(step).await {
+                Heard::This(step) => step,
+                Heard::Nothing(piece) => return self.told.push_back(Ok(Streamed::Piece(piece))),
+                Heard::TooLate(error) => return self.not_reached(&error, Renew::IfNeeded),
+            },
+            None => step.await,
+        };
+        self.silence = None;
+        match step {
             Step::Events(events) => self.take(&events),
             Step::Closed => self.judge(StreamEnd::Closed),
             Step::Broken { .. } if self.assembly.has_finished() => self.judge(StreamEnd::Broken),
@@ -320,6 +356,7 @@ impl<P: Provider> Asking<P> {
         let setback = match fault.again {
             Some(Again::After(wanted)) => Setback::NotAnswered { wanted },
             Some(Again::NobodyThere) => Setback::NobodyThere,
+            Some(Again::Silent) => Setback::Silent,
             Some(Again::NoCapacity) => Setback::NoCapacity,
             Some(Again::Renewed) if self.provider.renews() && renew == Renew::IfNeeded => {
                 self.renew = Renew::Now;
@@ -334,7 +371,7 @@ impl<P: Provider> Asking<P> {
         match fault.again {
             Some(Again::After(wanted)) => self.again(Setback::NotWhole { wanted }, fault),
             Some(Again::NoCapacity) => self.again(Setback::NoCapacity, fault),
-            Some(Again::NobodyThere | Again::Renewed) | None => self.give_up(fault.end),
+            Some(Again::NobodyThere | Again::Silent | Again::Renewed) | None => self.give_up(fault.end),
         }
     }
 
