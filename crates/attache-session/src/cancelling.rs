@@ -18,10 +18,18 @@ impl SessionService {
     /// Stops the work on the task and waits a little for this to be recorded.
     pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
         let hot = self.visible(scope, &cancel.task).await?;
+        // Webhooks of a task at rest are woken before it moves; one that is worked on is stopped first, for a store that
+        // fails must not keep it from that.
+        let is_running = hot.is_running();
+        let mut hold = None;
+        if !is_running {
+            hold = timeout(SECOND_CHANCE, self.hold(&hot.key)).await.ok();
+        }
         hot.want_cancel()?;
-        // Webhooks are told of it, if need be later; a store that fails must not keep the work from being stopped.
-        let hold = timeout(SECOND_CHANCE, self.hold(&hot.key)).await;
         self.run(&hot);
+        if is_running {
+            hold = timeout(SECOND_CHANCE, self.hold(&hot.key)).await.ok();
+        }
         drop(hold);
         let watcher = Watcher::new(hot);
         tokio::select! {

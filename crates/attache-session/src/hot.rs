@@ -219,6 +219,10 @@ impl HotTask {
         Ok(())
     }
 
+    pub(crate) fn is_running(&self) -> bool {
+        self.state().running
+    }
+
     pub(crate) fn is_to_be_canceled(&self) -> bool {
         let state = self.state();
         state.cancel_wanted || state.view.progress.cancel_requested

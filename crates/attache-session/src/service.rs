@@ -406,16 +406,26 @@ impl SessionService {
             (call, Answer { message, by: Some(by.clone()), ..answer })
         };
         let intent = match said {
-            Said::Prompt(message) => {
-                Intent::Receive { message, digest, reopens: manner.ending != Some(Ending::Completes) }
-            }
+            Said::Prompt(message) => Intent::Receive {
+                message,
+                digest: digest.clone(),
+                reopens: manner.ending != Some(Ending::Completes),
+            },
             Said::Answers { answers, rest } => {
                 let prompt = rest.map(|rest| (rest, digest.clone()));
                 Intent::Answer { answers: answers.into_iter().map(sign).collect(), prompt }
             }
         };
         let queued = hot.with_progress(|progress| progress.queue.len());
-        let view = hot.record(intent).await.map_err(record_fault)?;
+        let view = match hot.record(intent).await {
+            // It was recorded when it seemed to fail, and comes again.
+            Err(RecordError::Refused(_))
+                if hot.with_progress(|progress| knows(progress, &message, &digest)) =>
+            {
+                hot.view()
+            }
+            recorded => recorded.map_err(record_fault)?,
+        };
         // Queued behind work that people watch, it was told so.
         let noticed = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
         Ok(Started { hot, view, bare: false, noticed })
@@ -504,7 +514,7 @@ enum Said {
 /// A message that the task knows already is handed on as it is: whoever decides recognises it.
 fn read(view: &TaskView, message: &Message, digest: &Digest, by: &str) -> Result<Said, Fault> {
     let progress = &view.progress;
-    let is_known = progress.received.iter().any(|(id, seen)| *id == message.id && seen == digest);
+    let is_known = knows(progress, message, digest);
     if !is_known && let Some((answering, rest)) = Progress::answers_apart(message) {
         let answers = view.answers_in(&answering, by, now())?;
         return Ok(Said::Answers { answers, rest });
@@ -513,6 +523,11 @@ fn read(view: &TaskView, message: &Message, digest: &Digest, by: &str) -> Result
         return Ok(Said::Prompt(message.clone()));
     }
     Ok(Said::Answers { answers: view.answers_in(message, by, now())?, rest: None })
+}
+
+/// The task has received this very message.
+fn knows(progress: &Progress, message: &Message, digest: &Digest) -> bool {
+    progress.received.iter().any(|(id, seen)| *id == message.id && seen == digest)
 }
 
 fn record_fault(error: RecordError) -> Fault {

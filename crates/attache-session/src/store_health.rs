@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use attache_domain::Fault;
 use attache_store::{Record, RecordChange, Records, StoreError};
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use crate::runner::chain;
@@ -90,6 +91,8 @@ pub(crate) struct StoreHealth {
     /// The result of the latest write: nothing wrong, or a fault by its place in the list, from 1.
     fault: AtomicU8,
     last_probe: Mutex<Option<Instant>>,
+    /// Wakes whoever waits for the store, once it can be written again.
+    pub(crate) recovered: Notify,
     /// Writes under way; and when the first of them began or the latest ended, in milliseconds after `created`.
     under_way: AtomicUsize,
     moved_at: AtomicU64,
@@ -101,6 +104,7 @@ impl Default for StoreHealth {
         Self {
             fault: AtomicU8::default(),
             last_probe: Mutex::default(),
+            recovered: Notify::new(),
             under_way: AtomicUsize::default(),
             moved_at: AtomicU64::default(),
             created: Instant::now(),
@@ -132,7 +136,7 @@ impl StoreHealth {
         match result {
             Ok(_) => self.set(None),
             // The store works: somebody else was faster.
-            Err(StoreError::Conflict { .. }) => {}
+            Err(StoreError::Conflict { .. } | StoreError::Corrupt { .. }) => {}
             Err(error) => self.set(Some(StoreFault::of(error))),
         }
     }
@@ -184,7 +188,10 @@ impl StoreHealth {
         if self.fault.swap(number, Ordering::Relaxed) != number {
             match fault {
                 Some(fault) => tracing::error!("{fault}"),
-                None => tracing::info!("the store can be written again"),
+                None => {
+                    tracing::info!("the store can be written again");
+                    self.recovered.notify_waiters();
+                }
             }
         }
     }

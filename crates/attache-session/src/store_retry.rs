@@ -1,4 +1,5 @@
-//! Tries again while the store is not available, ever more slowly, until the server stops.
+//! Tries again while the store is not available, ever more slowly, until the server stops; and at once when another write
+//! has succeeded.
 
 use std::time::Duration;
 
@@ -35,8 +36,13 @@ impl<'a> StoreRetry<'a> {
         counters.store_failed();
         hot.store_failed();
         tracing::error!(task = %hot.key.task, error = %chain(error), "the log is not available; trying again");
-        let stops = tokio::time::timeout(self.pause, stop.cancelled()).await.is_ok();
+        let pause = self.pause;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
-        if stops { Err(Stopped) } else { Ok(()) }
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(Stopped),
+            () = counters.store.recovered.notified() => Ok(()),
+            () = tokio::time::sleep(pause) => Ok(()),
+        }
     }
 }

@@ -1,16 +1,19 @@
 //! A store that cannot be written: what runs can be stopped, and callers are told what they can do.
 
 use std::fs;
+use std::time::Duration;
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Answer, Client, Launch, ServerProcess};
+use attache_testkit::{Answer, Client, Launch, PATIENCE, ServerProcess};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use tonic::Code;
 
-use crate::agent_world::{calls, launch_with, says, state, work};
+use super::stopping::{open_stream, read_until_said};
+use crate::agent_world::{answer_text, calls, launch_with, says, state, work};
 use crate::grpc::world::{Grpc, Speaks, info};
-use crate::support::{SCRIPT, launch, message};
+use crate::support::{SCRIPT, launch, message, message_to};
 use crate::watching::{check, eventually, lives, open, reaches, task};
 
 /// The largest file that the server may write from now on: with zero, nothing can be written any more.
@@ -111,6 +114,84 @@ async fn a_command_that_was_stopped_and_not_recorded_does_not_run_again_after_a_
     assert_eq!(state(&canceled), "TASK_STATE_CANCELED", "{canceled:#}");
     let runs = fs::read_to_string(work(&launch).join("runs")).unwrap();
     assert_eq!((runs.lines().count(), model.received().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn readers_are_told_that_a_task_waits_for_the_store() {
+    let script = "rules: [{steps: [{say: one}, {wait: 300ms}, {say: ' two'}]}]";
+    let launch = launch().durable().script(script).settings("[limits]\nheartbeat_seconds = 1\n");
+    let server = limitable(launch).start().await;
+    let params =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": message("m1", "x")});
+    let mut reader = open_stream(&server, "/", &params.to_string()).await;
+    let mut text = read_until_said(&mut reader, "one").await.0;
+    limit_files(&server, Some(0));
+    let told = ": keep-alive; the store cannot be written";
+    let mut freed = false;
+    let mut buffer = [0; 4096];
+    while !text.contains("TASK_STATE_COMPLETED") {
+        let count = tokio::time::timeout(PATIENCE, reader.read(&mut buffer)).await;
+        let count = count.expect("in time").expect("bytes");
+        assert_ne!(count, 0, "it ended early: {text}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+        if !freed && text.contains(told) {
+            assert!(!text.contains("two"), "nothing that is not recorded is shown: {text}");
+            limit_files(&server, None);
+            freed = true;
+        }
+    }
+    assert!(freed, "{text}");
+}
+
+/// Sends until it is taken.
+async fn insist(client: &Client, params: Value) -> Value {
+    loop {
+        let answer = call(client, "SendMessage", params.clone()).await;
+        if answer.status != 503 {
+            return answer.json()["result"]["task"].clone();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_disk_that_fills_and_empties_all_the_time_costs_time_and_nothing_else() {
+    // A folder needs no room in a file, so the command itself is not in trouble.
+    let make = calls("run_shell_command", json!({"command": "mkdir made-$$"}));
+    let model = ModelServer::answering(move |request| {
+        match request.json().to_string().contains("functionResponse") {
+            true => says("Done."),
+            false => make.clone(),
+        }
+    });
+    let launch = limitable(launch_with(&model));
+    let server = launch.start().await;
+    let client = server.client();
+    let work_on_it = async {
+        let mut params = message("m1", "Make it!");
+        params["configuration"] = json!({"returnImmediately": true});
+        let id = insist(&client, params).await["id"].as_str().unwrap().to_owned();
+        reaches(&client, &id, "INPUT_REQUIRED").await;
+        let mut answer = message_to(&id, "m2", "yes");
+        answer["configuration"] = json!({"returnImmediately": true});
+        insist(&client, answer).await;
+        reaches(&client, &id, "COMPLETED").await
+    };
+    let trouble = async {
+        for number in 0.. {
+            limit_files(&server, Some(0));
+            tokio::time::sleep(Duration::from_millis(7 + number * 5 % 60)).await;
+            limit_files(&server, None);
+            tokio::time::sleep(Duration::from_millis(20 + number * 7 % 80)).await;
+        }
+    };
+    let done = tokio::select! {
+        done = work_on_it => done,
+        () = trouble => unreachable!("it does not end by itself"),
+    };
+    assert_eq!(answer_text(&done), "Done.", "{done:#}");
+    let made = fs::read_dir(work(&launch)).unwrap().flatten();
+    let made = made.filter(|entry| entry.file_name().to_string_lossy().starts_with("made-")).count();
+    assert_eq!(made, 1, "once: {done:#}");
 }
 
 #[tokio::test]
