@@ -228,12 +228,15 @@ impl Runner {
 
     /// That somebody asked for it is recorded first: should everything stop in between, the next start goes on with it.
     async fn cancel(&self) {
-        for intent in [Intent::Cancel, Intent::Record(Fact::TaskCanceled)] {
-            let mut retry = StoreRetry::of(self);
-            while let Err(RecordError::Store(error)) = self.hot.record(intent.clone()).await {
-                if retry.pause(&error).await.is_err() {
-                    return;
-                }
+        self.record(Intent::Cancel).await;
+        self.record(Intent::Record(Fact::TaskCanceled)).await;
+    }
+
+    async fn record(&self, intent: Intent) {
+        let mut retry = StoreRetry::of(self);
+        while let Err(RecordError::Store(error)) = self.hot.record(intent.clone()).await {
+            if retry.pause(&error).await.is_err() {
+                return;
             }
         }
     }
