@@ -28,6 +28,11 @@ pub(crate) async fn serve(app: &App) -> Response {
             (StatusCode::SERVICE_UNAVAILABLE, body)
         }
     };
+    let mut body = body;
+    let warnings = app.session.store_status().warnings;
+    if !warnings.is_empty() {
+        body["warnings"] = warnings.into();
+    }
     let mut response = Response::new(Body::from(body.to_string()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

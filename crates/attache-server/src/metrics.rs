@@ -173,6 +173,15 @@ fn write_session(app: &App, text: &mut Text) {
     text.single("store_failures", "counter", "Writes the store refused for a while", now.store_failures);
     let help = "Whether the latest write to the store succeeded (1) or not (0)";
     text.single("store_writable", "gauge", help, u64::from(now.store_writable));
+    let help = "Tasks found unreadable since the start; they are shown as failed";
+    text.single("tasks_unreadable", "gauge", help, now.tasks_unreadable);
+    let help = "Reads that met an unreadable task";
+    text.single("unreadable_reads", "counter", help, now.unreadable_reads);
+    let store = app.session.store_status();
+    let help = "Rows of the store found unreadable since the start, apart from the logs of tasks";
+    text.single("store_unreadable_rows", "gauge", help, store.unreadable_rows);
+    let help = "Warnings of the store about its own past; the health page tells them";
+    text.single("store_warnings", "gauge", help, store.warnings.len() as u64);
     text.single("push_delivered", "counter", "Push notifications taken", now.push_delivered);
     text.single("push_failed", "counter", "Tries of push notifications that failed", now.push_failed);
     text.single("push_gave_up", "counter", "Push configurations given up", now.push_gave_up);

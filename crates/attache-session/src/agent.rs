@@ -52,7 +52,8 @@ impl Latest {
         let task = view.task.clone();
         drop(view);
         let (index, log) = (self.index.as_ref(), self.hot.log().as_ref());
-        conversation::finished(index, log, &scope, &context, Some(&task)).await
+        let quarantine = self.hot.quarantine();
+        conversation::finished(index, log, quarantine, &scope, &context, Some(&task)).await
     }
 }
 

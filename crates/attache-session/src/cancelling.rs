@@ -17,7 +17,7 @@ const SECOND_CHANCE: Duration = Duration::from_secs(1);
 impl SessionService {
     /// Stops the work on the task and waits a little for this to be recorded.
     pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
-        let hot = self.visible(scope, &cancel.task).await?;
+        let hot = self.cancelable(scope, &cancel.task).await?;
         // Webhooks of a task at rest are woken before it moves; one that is worked on is stopped first, for a store that
         // fails must not keep it from that.
         let is_running = hot.is_running();

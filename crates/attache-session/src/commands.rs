@@ -98,6 +98,7 @@ impl SessionService {
                 let earlier = conversation::finished(
                     stores.index.as_ref(),
                     stores.log.as_ref(),
+                    &self.counters().quarantine,
                     scope,
                     context,
                     except,

@@ -3,6 +3,7 @@
 use attache_domain::{ContextId, Ending, Scope, TaskId, TaskKey, TaskView, TurnPhase};
 use attache_store::{EventLog, ListQuery, StoreError, TaskIndex};
 
+use crate::quarantine::Quarantine;
 use crate::replay;
 
 /// Earlier tasks of a conversation that count; older ones are forgotten.
@@ -12,6 +13,7 @@ const MOST_EARLIER: usize = 100;
 pub(crate) async fn finished(
     index: &dyn TaskIndex,
     log: &dyn EventLog,
+    quarantine: &Quarantine,
     scope: &Scope,
     context: &ContextId,
     except: Option<&TaskId>,
@@ -27,7 +29,7 @@ pub(crate) async fn finished(
     let listed = index.list(&query).await?.tasks.into_iter().rev();
     let others = listed.map(|place| place.task).filter(|task| Some(task) != except);
     let keys: Vec<_> = others.map(|task| TaskKey { scope: scope.clone(), task }).collect();
-    let views = replay::views(log, &keys).await?;
+    let views = replay::views(log, quarantine, &keys).await?;
     Ok(views.into_iter().flatten().filter(is_finished).collect())
 }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use attache_domain::{Fact, TaskState};
 
+use crate::quarantine::Quarantine;
 use crate::store_health::{StoreFault, StoreHealth};
 
 #[derive(Debug, Default)]
@@ -19,6 +20,7 @@ pub struct Counters {
     push_failed: AtomicU64,
     push_gave_up: AtomicU64,
     pub(crate) store: StoreHealth,
+    pub(crate) quarantine: Quarantine,
 }
 
 /// The counters at one moment.
@@ -32,6 +34,9 @@ pub struct CountersNow {
     pub tasks_running: u64,
     /// Tasks taken up again after a restart.
     pub tasks_recovered: u64,
+    /// Tasks whose log was found unreadable, and reads that met one of them.
+    pub tasks_unreadable: u64,
+    pub unreadable_reads: u64,
     pub store_failures: u64,
     /// Tasks whose work cannot be recorded now.
     pub tasks_waiting_for_store: u64,
@@ -62,6 +67,8 @@ impl Counters {
             events_appended: load(&self.events),
             tasks_running: load(&self.running),
             tasks_recovered: load(&self.recovered),
+            tasks_unreadable: self.quarantine.tasks(),
+            unreadable_reads: self.quarantine.reads(),
             store_failures: load(&self.store_failures),
             tasks_waiting_for_store: load(&self.waiting_for_store),
             store_writable: self.store.fault().is_none(),

@@ -14,6 +14,7 @@ use attache_store::{Append, EventLog, StoreError};
 use tokio::sync::Notify;
 
 use crate::Counters;
+use crate::quarantine::Quarantine;
 use crate::replay::{self, PAGE};
 use crate::tail::{Entry, Tail};
 use crate::watcher::Wakers;
@@ -100,6 +101,10 @@ impl HotTask {
 
     pub(crate) fn log(&self) -> &Arc<dyn EventLog> {
         &self.log
+    }
+
+    pub(crate) fn quarantine(&self) -> &Quarantine {
+        &self.counters.quarantine
     }
 
     /// Records what `decide` makes of `intent` and returns the task as it is then.

@@ -8,9 +8,13 @@ use std::io;
 use std::sync::Arc;
 
 use attache_domain::{ContextId, Digest, Message, Sameness, Scope, TaskId};
-use attache_store::{Records, StoreError};
+use attache_store::{Record, RecordChange, Records, StoreError};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest as _, Sha256};
+
+const SPACE: &str = "identity";
+const TASK_IDS: &str = "task-ids";
+const EPOCH: &str = "epoch";
 
 pub(crate) struct Identity {
     keyed: Hmac<Sha256>,
@@ -18,15 +22,19 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Takes the store's key, made on first use.
-    pub(crate) async fn load(records: &dyn Records) -> Result<Self, StoreError> {
+    /// Takes the store's key and its name, made on first use. A log whose past has changed gets another name, before
+    /// anything is appended to it: cursors from before lead nowhere.
+    pub(crate) async fn load(records: &dyn Records, past_changed: bool) -> Result<Self, StoreError> {
         let (first, second) = (uuid::Uuid::new_v4(), uuid::Uuid::new_v4());
         let fresh = [*first.as_bytes(), *second.as_bytes()].concat();
-        let key = records.get_or_put("identity", "task-ids", fresh).await?;
+        let key = get_or_put_readable(records, TASK_IDS, fresh).await?;
         let keyed =
             Hmac::new_from_slice(&key).map_err(|error| StoreError::Corrupt { what: error.to_string() })?;
-        let fresh = uuid::Uuid::new_v4().simple().to_string().into_bytes();
-        let epoch = records.get_or_put("identity", "epoch", fresh[..12].to_vec()).await?;
+        let fresh = uuid::Uuid::new_v4().simple().to_string().into_bytes()[..12].to_vec();
+        if past_changed {
+            put(records, EPOCH, fresh.clone()).await?;
+        }
+        let epoch = get_or_put_readable(records, EPOCH, fresh).await?;
         Ok(Self { keyed, epoch: String::from_utf8_lossy(&epoch).into() })
     }
 
@@ -65,6 +73,28 @@ impl Identity {
         bytes.copy_from_slice(&hash[..16]);
         uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
     }
+}
+
+/// A record that cannot be read is replaced: without the key, messages that came before are not recognised, which is less
+/// harm than no server.
+async fn get_or_put_readable(
+    records: &dyn Records,
+    key: &'static str,
+    fresh: Vec<u8>,
+) -> Result<Vec<u8>, StoreError> {
+    match records.get_or_put(SPACE, key, fresh.clone()).await {
+        Err(StoreError::Corrupt { what }) => {
+            tracing::error!(what, "the record {SPACE}/{key} cannot be read and is replaced by a new one");
+            put(records, key, fresh.clone()).await?;
+            Ok(fresh)
+        }
+        found => found,
+    }
+}
+
+async fn put(records: &dyn Records, key: &'static str, value: Vec<u8>) -> Result<(), StoreError> {
+    let record = Record { key: key.into(), value };
+    records.change(vec![RecordChange::Put { space: SPACE, record }]).await
 }
 
 /// Fingerprint of everything a message says.

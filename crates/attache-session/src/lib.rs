@@ -23,6 +23,7 @@ mod media;
 mod outbox;
 mod pacing;
 mod push;
+mod quarantine;
 mod replay;
 mod reserved;
 mod resume;

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use attache_domain::{Event, Seq, TaskKey, TaskView};
-use attache_store::{EventLog, StoreError};
+use attache_store::{EventLog, Snapshot, StoreError};
+
+use crate::quarantine::Quarantine;
 
 /// Events asked for at once: large enough that a long log takes few trips, small enough to hold.
 pub(crate) const PAGE: usize = 512;
@@ -13,17 +15,28 @@ pub(crate) async fn view(log: &dyn EventLog, key: &TaskKey) -> Result<Option<Tas
     view_at(log, key, Seq(u64::MAX)).await
 }
 
-/// Several whole tasks, in the order asked for.
-pub(crate) async fn views(log: &dyn EventLog, keys: &[TaskKey]) -> Result<Vec<Option<TaskView>>, StoreError> {
+/// Several whole tasks, in the order asked for. One that cannot be read is none.
+pub(crate) async fn views(
+    log: &dyn EventLog,
+    quarantine: &Quarantine,
+    keys: &[TaskKey],
+) -> Result<Vec<Option<TaskView>>, StoreError> {
     if keys.is_empty() {
         return Ok(Vec::new());
     }
     let mut found = Vec::with_capacity(keys.len());
     for (key, events) in keys.iter().zip(log.read_each(keys, PAGE).await?) {
-        found.push(if events.len() < PAGE {
-            TaskView::fold(events.iter().map(|event| &**event))
-        } else {
-            view(log, key).await?
+        let read = match events {
+            Ok(events) if events.len() < PAGE => Ok(TaskView::fold(events.iter().map(|event| &**event))),
+            Ok(_) => view(log, key).await,
+            Err(error) => Err(error),
+        };
+        found.push(match read {
+            Err(error @ StoreError::Corrupt { .. }) => {
+                quarantine.add(key, &error);
+                None
+            }
+            read => read?,
         });
     }
     Ok(found)
@@ -41,7 +54,7 @@ pub(crate) async fn view_at(
     let begins = page.first().is_none_or(|event| event.seq == Seq::START.next());
     // Short tasks need no snapshot; for long ones it saves reading from the start, if that is still there.
     if (page.len() >= PAGE || !begins)
-        && let Some(snapshot) = log.snapshot(key, at).await?
+        && let Some(snapshot) = readable_snapshot(log, key, at).await?
         && let Ok(stored) = serde_json::from_slice::<TaskView>(&snapshot.bytes)
     {
         page = log.read(key, stored.progress.head, PAGE).await?;
@@ -65,7 +78,22 @@ pub(crate) async fn view_at(
     Ok(view)
 }
 
-fn fold(view: &mut Option<TaskView>, event: &Arc<Event>, key: &TaskKey) -> Result<(), StoreError> {
+/// A snapshot that cannot be read is none: the log tells the same.
+async fn readable_snapshot(
+    log: &dyn EventLog,
+    key: &TaskKey,
+    at: Seq,
+) -> Result<Option<Snapshot>, StoreError> {
+    match log.snapshot(key, at).await {
+        Err(StoreError::Corrupt { what }) => {
+            tracing::warn!(task = %key.task, what, "a snapshot cannot be read; the log is read from its start");
+            Ok(None)
+        }
+        found => found,
+    }
+}
+
+pub(crate) fn fold(view: &mut Option<TaskView>, event: &Arc<Event>, key: &TaskKey) -> Result<(), StoreError> {
     match view {
         Some(view) => view.apply(event),
         None => {

@@ -7,7 +7,7 @@ use attache_domain::{
     ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, ReplyShape, Role, Scope,
     SendMessage, Seq, TaskId, TaskKey, TaskView, Timestamp, Wishes,
 };
-use attache_store::{Record, RecordChange};
+use attache_store::{Record, RecordChange, StoreError};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -71,7 +71,13 @@ impl SessionService {
         if key.task.as_str().len() != ID_LENGTH || Uuid::try_parse(key.task.as_str()).is_err() {
             return Ok(None);
         }
-        let found = self.stores.records.get(SPACE, &name(key)).await.map_err(internal)?;
+        let found = match self.stores.records.get(SPACE, &name(key)).await {
+            Err(StoreError::Corrupt { what }) => {
+                tracing::error!(what, "what a task was promised with cannot be read");
+                None
+            }
+            found => found.map_err(internal)?,
+        };
         Ok(found.and_then(|value| read(&value)).filter(|reserved| !reserved.is_outdated()))
     }
 

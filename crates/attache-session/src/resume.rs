@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use attache_domain::{Cursor, Fault, Gap, GapReason, GetTask, Scope, Seq, SubscribeTask, TaskView, WhenLost};
 
+use attache_store::StoreError;
+
 use crate::finished::Seen;
 use crate::hot::HotTask;
 use crate::service::{Subscription, WhenFinished, internal};
@@ -22,7 +24,13 @@ impl SessionService {
         subscribe: &SubscribeTask,
         when_finished: WhenFinished,
     ) -> Result<Subscription, Fault> {
-        let hot = self.visible(scope, &subscribe.task).await?;
+        let hot = match self.visible(scope, &subscribe.task).await {
+            Err(Fault::TaskFinished { .. }) if when_finished == WhenFinished::Show => {
+                let view = self.quarantined(scope, &subscribe.task).await.ok_or(Fault::Internal)?;
+                return Ok(Subscription { view, follower: None, gap: None });
+            }
+            found => found?,
+        };
         let now = hot.view();
         let (view, gap) = match &subscribe.after {
             None => (now.clone(), None),
@@ -102,7 +110,14 @@ impl SessionService {
             return Ok(Some(now.clone()));
         }
         // The opening is part of every task that anybody sees.
-        let view = hot.view_at(at.max(Seq::START.next())).await.map_err(internal)?;
+        let view = match hot.view_at(at.max(Seq::START.next())).await {
+            // It is in memory, and what is stored of it cannot be read: as good as not kept.
+            Err(error @ StoreError::Corrupt { .. }) => {
+                hot.quarantine().add(&hot.key, &error);
+                None
+            }
+            read => read.map_err(internal)?,
+        };
         Ok(view.filter(|view| view.progress.head == at.max(Seq::START.next())).map(Arc::new))
     }
 }

@@ -8,7 +8,7 @@ use attache_domain::{
     MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId, TaskKey, TaskState,
     TaskSummary, TaskView, TurnPhase, answerer,
 };
-use attache_store::{Append, StoreError, Stores};
+use attache_store::{Append, StoreError, StoreStatus, Stores};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -112,7 +112,7 @@ impl SessionService {
         agent: Arc<dyn Agent>,
         options: SessionOptions,
     ) -> Result<Arc<Self>, StartError> {
-        let identity = Identity::load(stores.records.as_ref()).await?;
+        let identity = Identity::load(stores.records.as_ref(), stores.log.status().past_changed).await?;
         let (shelf, counters): (Arc<Shelf>, Arc<Counters>) = Default::default();
         let outbox = match options.push.clone() {
             Some(push) => Some(Outbox::start(push, &stores, shelf.clone(), counters.clone()).await?),
@@ -132,9 +132,14 @@ impl SessionService {
             stop: CancellationToken::new(),
         });
         for key in session.stores.index.unfinished().await? {
-            if let Some(hot) = session.hot(&key).await? {
-                session.counters.task_recovered();
-                session.run(&hot);
+            match session.hot(&key).await {
+                Ok(Some(hot)) => {
+                    session.counters.task_recovered();
+                    session.run(&hot);
+                }
+                Ok(None) => {}
+                Err(error @ StoreError::Corrupt { .. }) => session.counters.quarantine.add(&key, &error),
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(session)
@@ -162,6 +167,11 @@ impl SessionService {
         }
         let counted = tokio::time::timeout(READ_TIMEOUT, self.stores.index.counts()).await;
         Ok(counted.map_err(|_| StoreFault::Slow)?.map_err(|_| StoreFault::Unreadable)?.total)
+    }
+
+    /// What the store has found out about itself.
+    pub fn store_status(&self) -> StoreStatus {
+        self.stores.log.status()
     }
 
     /// Accepts a message: opens a task, continues one, or recognises a message that came before.
@@ -347,7 +357,7 @@ impl SessionService {
             }
             // The same message came before: its task goes on, or is over. The caller sees it from its start.
             Err(StoreError::Conflict { .. }) => {
-                let hot = self.hot(&key).await.map_err(internal)?.ok_or(Fault::Internal)?;
+                let hot = self.readable(&key).await?.ok_or(Fault::Internal)?;
                 let view = self.as_of(&hot, Seq::START.next()).await?;
                 if sameness == Sameness::Id {
                     refuse_another(&view.progress, &message, &digest)?;
@@ -434,7 +444,7 @@ impl SessionService {
     /// The task, if this caller may see it. Hidden and foreign tasks do not exist.
     pub(crate) async fn visible(&self, scope: &Scope, task: &TaskId) -> Result<Arc<HotTask>, Fault> {
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
-        let hot = self.hot(&key).await.map_err(internal)?;
+        let hot = self.readable(&key).await?;
         hot.filter(|hot| hot.with_progress(|progress| progress.reply == ReplyShape::Task))
             .ok_or_else(|| Fault::TaskNotFound { task: task.clone() })
     }
@@ -444,7 +454,7 @@ impl SessionService {
         let mut views: Vec<_> = keys.iter().map(|key| self.shelf.find(key).map(|hot| hot.view())).collect();
         let missing: Vec<_> = (0..keys.len()).filter(|place| views[*place].is_none()).collect();
         let asked: Vec<_> = missing.iter().map(|place| keys[*place].clone()).collect();
-        let read = replay::views(self.stores.log.as_ref(), &asked).await?;
+        let read = replay::views(self.stores.log.as_ref(), &self.counters.quarantine, &asked).await?;
         for (place, view) in missing.into_iter().zip(read) {
             views[place] = view.map(Arc::new);
         }
@@ -458,9 +468,13 @@ impl SessionService {
         }
         let view = match self.shelf.find(key) {
             Some(hot) => hot.view(),
-            None => match replay::view(self.stores.log.as_ref(), key).await? {
-                Some(view) => Arc::new(view),
-                None => return Ok(None),
+            None => match replay::view(self.stores.log.as_ref(), key).await {
+                Ok(Some(view)) => Arc::new(view),
+                Ok(None) => return Ok(None),
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    return Ok(Some(Seen::new(Arc::new(self.failed_view(key, &error).await))));
+                }
+                Err(error) => return Err(error),
             },
         };
         let seen = Seen::new(view);
@@ -469,7 +483,7 @@ impl SessionService {
     }
 
     /// The task in memory, read from the log if need be.
-    async fn hot(&self, key: &TaskKey) -> Result<Option<Arc<HotTask>>, StoreError> {
+    pub(crate) async fn hot(&self, key: &TaskKey) -> Result<Option<Arc<HotTask>>, StoreError> {
         self.shelf.bring(&self.stores.log, &self.counters, key).await
     }
 

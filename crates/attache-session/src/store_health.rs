@@ -39,14 +39,28 @@ pub enum StoreFault {
     Slow,
     #[error("the store cannot be read")]
     Unreadable,
+    #[error(
+        "the files of the store were deleted or replaced while it was open; nothing is accepted any more"
+    )]
+    Gone,
 }
 
 impl StoreFault {
-    const ALL: [Self; 6] =
-        [Self::Full, Self::ReadOnly, Self::Locked, Self::Unwritable, Self::Slow, Self::Unreadable];
+    const ALL: [Self; 7] = [
+        Self::Full,
+        Self::ReadOnly,
+        Self::Locked,
+        Self::Unwritable,
+        Self::Slow,
+        Self::Unreadable,
+        Self::Gone,
+    ];
 
     /// Stores say it in their own words; those of SQLite and of the system are known.
     fn of(error: &StoreError) -> Self {
+        if matches!(error, StoreError::Gone { .. }) {
+            return Self::Gone;
+        }
         let text = chain(error);
         let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
         if says(&["disk is full", "No space left", "quota exceeded"]) {
@@ -73,6 +87,7 @@ impl StoreFault {
 pub fn store_fault(error: &StoreError) -> Fault {
     tracing::error!(error = %chain(error), "the store failed");
     match error {
+        StoreError::Gone { .. } => StoreFault::Gone.refuses(StoreFault::Gone.to_string()),
         StoreError::Unavailable { .. } => match StoreFault::of(error) {
             StoreFault::Full => StoreFault::Full.refuses(
                 "the server cannot keep anything now: its disk is full; send the same request again later"

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::lock::open_private;
 use crate::{OpenError, SqliteOptions};
 
 const WRITER_CACHE_KIB: u32 = 4096;
@@ -23,13 +22,13 @@ const CHECKPOINT_PAGES: u32 = 2000;
 /// Nobody else holds locks for long; this only bridges the readers' recovery after a crash.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Makes sure that the folder and the file are there, readable by their owner only if made here.
-pub(crate) fn prepare_file(path: &Path) -> Result<(), OpenError> {
+/// Makes sure that the folder is there, readable by its owner only if made here.
+pub(crate) fn prepare_folder(path: &Path) -> Result<(), OpenError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(|source| OpenError::Folder { path: folder.to_owned(), source })?;
     }
-    open_private(path).map(drop).map_err(|source| OpenError::file(path, source))
+    Ok(())
 }
 
 pub(crate) fn open_writer(path: &Path, options: SqliteOptions) -> rusqlite::Result<Connection> {

@@ -22,9 +22,13 @@ pub enum OpenError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The lock beside the database is taken; only one process at a time may use a database.
-    #[error("{} is in use by another process", path.display())]
-    InUse { path: PathBuf },
+    /// The database is locked; only one process at a time may use it.
+    #[error("{} is in use by another process{}", path.display(), by.as_ref().map(|by| format!(" ({by})")).unwrap_or_default())]
+    InUse {
+        path: PathBuf,
+        /// Its id and name, where the system tells.
+        by: Option<String>,
+    },
     /// Written by a later version of this program.
     #[error("{} has schema {found}, but this program knows schemas up to {known} only", path.display())]
     Newer { path: PathBuf, found: u32, known: u32 },
@@ -50,7 +54,7 @@ impl OpenError {
     pub(crate) fn sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::InUse { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::InUse { path, by: None },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Corrupt { path, source },
             _ => Self::File { path, source: source.into() },
         }
@@ -59,10 +63,17 @@ impl OpenError {
 
 /// An error met while reading.
 pub(crate) fn read_failed(error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => corrupt(error),
-        _ => StoreError::unavailable(error),
-    }
+    if is_corrupt(&error) { corrupt(error) } else { StoreError::unavailable(error) }
+}
+
+/// The error is about what one row holds; the database itself works.
+pub(crate) fn is_of_one_row(error: &rusqlite::Error) -> bool {
+    !matches!(error, rusqlite::Error::SqliteFailure(..))
+}
+
+pub(crate) fn is_corrupt(error: &rusqlite::Error) -> bool {
+    is_of_one_row(error)
+        || matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
 pub(crate) fn corrupt(what: impl ToString) -> StoreError {

@@ -2,13 +2,20 @@
 //!
 //! One thread writes and commits the appends of many tasks together; a few threads read. An append
 //! returns once its commit is as durable as [`Synchronous`] says, and nothing is read before that.
-//! One process at a time: a lock file beside the database keeps a second one out.
+//! One process at a time: a lock on the database file keeps a second one out. Rows carry checksums, a mark beside the
+//! database tells whether its past has changed, and files that are deleted or replaced are noticed before the next
+//! acknowledgement.
 //!
 //! Not here: what events mean. The store keeps them as JSON and looks only at their numbers.
 
+mod checksum;
 mod connection;
 mod error;
+mod file_identity;
+mod file_watch;
 mod lock;
+mod maintenance;
+mod mark;
 mod options;
 mod queue;
 mod reader;
@@ -19,8 +26,10 @@ mod scopes;
 mod store;
 mod stored;
 mod tally;
+mod unreadable;
 mod writer;
 
 pub use error::OpenError;
+pub use maintenance::{CheckReport, Compacted, MaintenanceError, Restored, backup, check, compact, restore};
 pub use options::{SqliteOptions, Synchronous};
 pub use store::SqliteStore;

@@ -1,16 +1,20 @@
 //! What can be chosen when a database is opened.
 
+use std::time::Duration;
+
 /// How a [`SqliteStore`](crate::SqliteStore) is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqliteOptions {
     pub synchronous: Synchronous,
     /// Threads that serve reads and listings; at least one is started.
     pub readers: usize,
+    /// How long to retry when another process holds the database.
+    pub lock_timeout: Duration,
 }
 
 impl Default for SqliteOptions {
     fn default() -> Self {
-        Self { synchronous: Synchronous::Full, readers: 2 }
+        Self { synchronous: Synchronous::Full, readers: 2, lock_timeout: Duration::from_secs(1) }
     }
 }
 

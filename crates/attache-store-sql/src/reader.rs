@@ -9,14 +9,16 @@ use std::sync::Arc;
 
 use attache_domain::Scope;
 use attache_store::{Record, StoreError};
-use rusqlite::{Connection, OptionalExtension, Statement};
+use rusqlite::{Connection, OptionalExtension, Row, Statement};
 
-pub(crate) use events::FIND_TASK;
+pub(crate) use events::{FIND_TASK, batch_of};
 
-use crate::error::read_failed;
+use crate::checksum;
+use crate::error::{corrupt, read_failed};
 use crate::recent::RecentTasks;
 use crate::scopes::Scopes;
 use crate::tally::Tally;
+use crate::unreadable::UnreadableRows;
 
 /// What writer and readers know together.
 #[derive(Default)]
@@ -24,6 +26,7 @@ pub(crate) struct Shared {
     pub(crate) scopes: Scopes,
     pub(crate) tally: Tally,
     pub(crate) recent: RecentTasks,
+    pub(crate) unreadable: UnreadableRows,
 }
 
 pub(crate) struct Reader<'c> {
@@ -44,10 +47,11 @@ impl<'c> Reader<'c> {
             connection,
             shared,
             scope: connection.prepare("SELECT number FROM scope WHERE tenant = ?1 AND owner = ?2")?,
-            record: connection.prepare("SELECT value FROM record WHERE space = ?1 AND key = ?2")?,
+            record: connection
+                .prepare("SELECT key, value, checksum FROM record WHERE space = ?1 AND key = ?2")?,
             records: connection.prepare(
-                "SELECT key, value FROM record WHERE space = ?1 AND key >= ?2 AND (?3 IS NULL OR key > ?3)
-                 ORDER BY key LIMIT ?4",
+                "SELECT key, value, checksum FROM record
+                 WHERE space = ?1 AND key >= ?2 AND (?3 IS NULL OR key > ?3) ORDER BY key",
             )?,
             events: events::Statements::prepare(connection)?,
             list: list::Statements::prepare(connection)?,
@@ -57,7 +61,11 @@ impl<'c> Reader<'c> {
     }
 
     pub(crate) fn record(&mut self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.record.query_row((space, key), |row| row.get(0)).optional().map_err(read_failed)
+        let mut rows = self.record.query((space, key)).map_err(read_failed)?;
+        match rows.next().map_err(read_failed)? {
+            Some(row) => record_of(row, space).map(|record| Some(record.value)),
+            None => Ok(None),
+        }
     }
 
     pub(crate) fn records(
@@ -67,14 +75,26 @@ impl<'c> Reader<'c> {
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         // A later `after` is the better place to begin: the index goes straight there.
         let from = after.unwrap_or_default().max(prefix);
-        let found = self.records.query_map((space, from, after, limit), |row| {
-            Ok(Record { key: row.get(0)?, value: row.get(1)? })
-        });
-        let found = found.and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(read_failed)?;
-        Ok(found.into_iter().take_while(|record| record.key.starts_with(prefix)).collect())
+        let mut rows = self.records.query((space, from, after)).map_err(read_failed)?;
+        let mut found = Vec::new();
+        while found.len() < limit
+            && let Some(row) = rows.next().map_err(read_failed)?
+        {
+            let key = row.get_ref(0).map_err(read_failed)?.as_bytes().unwrap_or_default();
+            if !key.starts_with(prefix.as_bytes()) {
+                break;
+            }
+            match record_of(row, space) {
+                Ok(record) => found.push(record),
+                Err(error) => {
+                    let row = format!("record {space}/{}", String::from_utf8_lossy(key));
+                    self.shared.unreadable.found(row, &error);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// The number of a caller; `None` when there is nothing of that caller.
@@ -89,6 +109,20 @@ impl<'c> Reader<'c> {
         }
         Ok(number)
     }
+}
+
+/// From a key, a value and a checksum.
+pub(crate) fn record_of(row: &Row<'_>, space: &str) -> Result<Record, StoreError> {
+    let named = |error: StoreError, key: &str| match error {
+        StoreError::Corrupt { what } => corrupt(format!("the record {space}/{key}: {what}")),
+        other => other,
+    };
+    let key: String = row.get(0).map_err(read_failed)?;
+    let value: Vec<u8> = row.get(1).map_err(|error| named(read_failed(error), &key))?;
+    let kept = row.get(2).map_err(|error| named(read_failed(error), &key))?;
+    let found = checksum::of_record(space, &key, &value);
+    checksum::verify(kept, found).map_err(|error| named(error, &key))?;
+    Ok(Record { key, value })
 }
 
 #[cfg(test)]

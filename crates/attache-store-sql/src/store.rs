@@ -5,21 +5,23 @@ use std::sync::{Arc, mpsc as std_mpsc};
 use std::thread::{Builder, JoinHandle};
 
 use async_trait::async_trait;
-use attache_domain::{Event, Seq, TaskKey};
+use attache_domain::{Event, Seq, TaskKey, TaskSummary};
 use attache_store::{
-    Append, EventLog, IndexCounts, ListQuery, ListedTasks, Record, RecordChange, Records, Snapshot,
-    StoreError, TaskIndex,
+    Append, EventLog, IndexCounts, ListQuery, ListedTasks, LogRead, Record, RecordChange, Records, Snapshot,
+    StoreError, StoreStatus, TaskIndex,
 };
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::connection::{open_writer, prepare_file};
-use crate::lock::FileLock;
+use crate::connection::{open_writer, prepare_folder};
+use crate::file_watch::FileWatch;
+use crate::lock::DatabaseLock;
+use crate::mark::{MarkFile, Past, read_mark};
 use crate::reader::{Reader, Shared};
 use crate::readers::Readers;
 use crate::stored::{encode, fits};
-use crate::writer::{AppendBody, Change, QUEUED, Write, Writer, Written};
-use crate::{OpenError, SqliteOptions, schema};
+use crate::writer::{AppendBody, Change, DatabaseFiles, QUEUED, Write, Writer, Written};
+use crate::{OpenError, SqliteOptions, checksum, schema};
 
 /// The longest batch that SQLite takes, with room to spare.
 const MAX_BODY_BYTES: usize = 500_000_000;
@@ -42,21 +44,30 @@ pub struct SqliteStore {
     // Dropped in this order: the last connection to close, the writer's, cleans up.
     readers: Readers,
     writer: WriterThread,
-    _lock: FileLock,
+    shared: Arc<Shared>,
+    past: Past,
+    _lock: DatabaseLock,
 }
 
 impl SqliteStore {
     /// Opens the database at `path`, or makes it, with its folder.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
-        prepare_file(path)?;
-        let lock = FileLock::take(path)?;
+        prepare_folder(path)?;
+        let lock = DatabaseLock::take(path, options.lock_timeout)?;
         let failed = |source| OpenError::sqlite(path, source);
         let mut connection = open_writer(path, options).map_err(failed)?;
         schema::bring_up_to_date(&mut connection, path)?;
+        // The files beside the database are named after the file that symbolic links lead to.
+        let real = path.canonicalize().map_err(|source| OpenError::file(path, source))?;
+        let mark = read_mark(&real);
+        let past = Past::of(&connection, mark, lock.identity()).map_err(failed)?;
+        tell(past, path);
         let shared = Arc::new(Shared::default());
         let readers = Readers::start(path, options.readers, &shared)?;
-        let writer = WriterThread::start(path, connection, shared)?;
-        Ok(Self { readers, writer, _lock: lock })
+        let watch = FileWatch::new(path, &real, lock.identity());
+        let files = DatabaseFiles::new(watch, MarkFile::new(&real, lock.identity(), mark));
+        let writer = WriterThread::start(path, connection, files, shared.clone())?;
+        Ok(Self { readers, writer, shared, past, _lock: lock })
     }
 
     async fn write(&self, change: Change) -> Result<Written, StoreError> {
@@ -85,7 +96,9 @@ impl EventLog for SqliteStore {
         if !fits(last) || body.len() > MAX_BODY_BYTES {
             return Err(StoreError::unavailable("the log of a task cannot grow that large"));
         }
-        self.write(Change::Append(AppendBody { key, expected, last, body, summary })).await.map(drop)
+        let body_checksum = checksum::of_body(body.as_bytes());
+        let append = AppendBody { key, expected, last, body, body_checksum, summary };
+        self.write(Change::Append(append)).await.map(drop)
     }
 
     async fn read(&self, key: &TaskKey, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError> {
@@ -93,10 +106,14 @@ impl EventLog for SqliteStore {
         self.readers.ask(move |reader| reader.events(&key, after, limit)).await
     }
 
-    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError> {
         let keys = keys.to_vec();
         let read = move |reader: &mut Reader<'_>| {
-            keys.iter().map(|key| reader.events_of_listed(key, limit)).collect()
+            let each = keys.iter().map(|key| match reader.events_of_listed(key, limit) {
+                Err(error @ StoreError::Corrupt { .. }) => Ok(Err(error)),
+                read => read.map(Ok),
+            });
+            each.collect()
         };
         self.readers.ask(read).await
     }
@@ -109,6 +126,14 @@ impl EventLog for SqliteStore {
         let key = key.clone();
         self.readers.ask(move |reader| reader.snapshot(&key, at_most)).await
     }
+
+    fn status(&self) -> StoreStatus {
+        StoreStatus {
+            past_changed: self.past != Past::Same,
+            warnings: self.past.warning().into_iter().collect(),
+            unreadable_rows: self.shared.unreadable.count(),
+        }
+    }
 }
 
 #[async_trait]
@@ -116,6 +141,11 @@ impl TaskIndex for SqliteStore {
     async fn list(&self, query: &ListQuery) -> Result<ListedTasks, StoreError> {
         let query = query.clone();
         self.readers.ask(move |reader| reader.list(&query)).await
+    }
+
+    async fn summary(&self, key: &TaskKey) -> Result<Option<TaskSummary>, StoreError> {
+        let key = key.clone();
+        self.readers.ask(move |reader| reader.summary(&key)).await
     }
 
     async fn unfinished(&self) -> Result<Vec<TaskKey>, StoreError> {
@@ -158,6 +188,17 @@ impl Records for SqliteStore {
     }
 }
 
+/// Names a past that has changed in the log.
+fn tell(past: Past, path: &Path) {
+    let path = path.display();
+    match past {
+        Past::Same => {}
+        Past::Unmarked => tracing::info!("{path} has no mark beside it; earlier cursors are not resumed"),
+        Past::Copied => tracing::info!("{path} is a copy; earlier cursors are not resumed"),
+        Past::Lost(_) => tracing::error!("{path}: {}", past.warning().unwrap_or_default()),
+    }
+}
+
 /// Dropping it finishes what is queued.
 struct WriterThread {
     inbox: Option<mpsc::Sender<Write>>,
@@ -165,12 +206,17 @@ struct WriterThread {
 }
 
 impl WriterThread {
-    fn start(path: &Path, connection: Connection, shared: Arc<Shared>) -> Result<Self, OpenError> {
+    fn start(
+        path: &Path,
+        connection: Connection,
+        files: DatabaseFiles,
+        shared: Arc<Shared>,
+    ) -> Result<Self, OpenError> {
         let (inbox, requests) = mpsc::channel(QUEUED);
         let (ready, is_ready) = std_mpsc::sync_channel(1);
         let thread = Builder::new()
             .name("attache-sqlite-writer".to_owned())
-            .spawn(move || run_writer(connection, requests, shared, &ready))
+            .spawn(move || run_writer(connection, files, requests, shared, &ready))
             .map_err(|source| OpenError::file(path, source))?;
         match is_ready.recv() {
             Ok(Ok(())) => Ok(Self { inbox: Some(inbox), thread: Some(thread) }),
@@ -191,19 +237,25 @@ impl Drop for WriterThread {
 
 fn run_writer(
     connection: Connection,
+    files: DatabaseFiles,
     requests: mpsc::Receiver<Write>,
     shared: Arc<Shared>,
     ready: &std_mpsc::SyncSender<rusqlite::Result<()>>,
 ) {
-    match Writer::prepare(&connection, shared) {
-        Ok(mut writer) => {
+    let may_close = match Writer::prepare(&connection, shared) {
+        Ok(writer) => {
             let _ = ready.send(Ok(()));
-            writer.serve(requests);
+            writer.watching(files).serve(requests)
         }
         Err(error) => {
             let _ = ready.send(Err(error));
             return;
         }
+    };
+    if !may_close {
+        // Closing would remove the write-ahead log by its name, which may belong to another database by now.
+        std::mem::forget(connection);
+        return;
     }
     // The last connection to close moves the write-ahead log into the database and removes it.
     if let Err((_, error)) = connection.close() {

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Event, Seq, TaskState, Timestamp};
+use attache_domain::{ContextId, Event, Seq, TaskState, TaskSummary, Timestamp};
 use attache_store::StoreError;
+use rusqlite::Row;
 use serde::Deserialize;
 
 use crate::error::corrupt;
@@ -48,6 +49,11 @@ pub(crate) fn decode(body: &[u8], last: Seq) -> Result<Vec<Arc<Event>>, StoreErr
     if found != last {
         return Err(corrupt(format!("a batch that should end with event {last} ends with {found}")));
     }
+    if events.windows(2).any(|pair| pair[1].seq != pair[0].seq.next()) {
+        return Err(corrupt(format!(
+            "the events of the batch that ends with {last} are not numbered one after the other"
+        )));
+    }
     Ok(events)
 }
 
@@ -81,6 +87,26 @@ pub(crate) fn code_of(state: TaskState) -> u8 {
 
 pub(crate) fn state_of(code: u8) -> Option<TaskState> {
     TaskState::ALL.into_iter().find(|state| code_of(*state) == code)
+}
+
+/// ?1 the task's number.
+pub(crate) const FIND_SUMMARY: &str =
+    "SELECT context, state, status_at, hidden, unfinished FROM task WHERE number = ?1";
+
+/// The columns of `FIND_SUMMARY`.
+pub(crate) fn summary_of(row: &Row<'_>) -> rusqlite::Result<TaskSummary> {
+    let code: u8 = row.get(1)?;
+    let state = state_of(code).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, code.into()))?;
+    let milliseconds: i64 = row.get(2)?;
+    let status_at = Timestamp::from_millisecond(milliseconds)
+        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(2, milliseconds))?;
+    Ok(TaskSummary {
+        context: ContextId::new(row.get::<_, String>(0)?),
+        state,
+        status_at,
+        hidden: row.get(3)?,
+        unfinished: row.get(4)?,
+    })
 }
 
 /// The first whole millisecond at or after `at`.

@@ -6,6 +6,7 @@
 //! thread goes on with the next.
 
 mod append;
+mod files;
 mod filing;
 mod known;
 
@@ -17,10 +18,14 @@ use rusqlite::{Connection, OptionalExtension, Statement};
 use tokio::sync::{mpsc, oneshot};
 
 pub(crate) use append::AppendBody;
+pub(crate) use files::DatabaseFiles;
 use filing::Filing;
 use known::KnownTasks;
 
-use crate::reader::Shared;
+use crate::checksum;
+use crate::error::{corrupt, is_corrupt, is_of_one_row};
+use crate::mark::Witness;
+use crate::reader::{Shared, record_of};
 use crate::stored::{fits, place};
 use crate::tally::TallyChange;
 
@@ -71,12 +76,15 @@ pub(crate) struct Writer<'c> {
     /// What this transaction changes for the readers, told to them once it is committed.
     new_scopes: Vec<(Scope, i64)>,
     tally_changes: Vec<TallyChange>,
+    /// The last batch of this transaction.
+    last_batch: Option<Witness>,
+    files: Option<DatabaseFiles>,
 }
 
 impl<'c> Writer<'c> {
     pub(crate) fn prepare(connection: &'c Connection, shared: Arc<Shared>) -> rusqlite::Result<Self> {
         let prepare = |sql| connection.prepare(sql);
-        let filing = Filing::load(connection, &shared.recent)?;
+        let filing = Filing::load(connection, &shared)?;
         Ok(Self {
             connection,
             shared,
@@ -84,49 +92,82 @@ impl<'c> Writer<'c> {
             commit: prepare("COMMIT")?,
             find_scope: prepare("SELECT number FROM scope WHERE tenant = ?1 AND owner = ?2")?,
             insert_scope: prepare("INSERT INTO scope (tenant, owner) VALUES (?1, ?2)")?,
-            insert_snapshot: prepare("INSERT OR REPLACE INTO snapshot (place, bytes) VALUES (?1, ?2)")?,
-            insert_record: prepare(
-                "INSERT INTO record (space, key, value) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            insert_snapshot: prepare(
+                "INSERT OR REPLACE INTO snapshot (place, bytes, checksum) VALUES (?1, ?2, ?3)",
             )?,
-            find_record: prepare("SELECT value FROM record WHERE space = ?1 AND key = ?2")?,
-            put_record: prepare("INSERT OR REPLACE INTO record (space, key, value) VALUES (?1, ?2, ?3)")?,
+            insert_record: prepare(
+                "INSERT INTO record (space, key, value, checksum) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO NOTHING",
+            )?,
+            find_record: prepare("SELECT key, value, checksum FROM record WHERE space = ?1 AND key = ?2")?,
+            put_record: prepare(
+                "INSERT OR REPLACE INTO record (space, key, value, checksum) VALUES (?1, ?2, ?3, ?4)",
+            )?,
             delete_record: prepare("DELETE FROM record WHERE space = ?1 AND key = ?2")?,
             append: append::Statements::prepare(connection)?,
             known: KnownTasks::default(),
             filing,
             new_scopes: Vec::new(),
             tally_changes: Vec::new(),
+            last_batch: None,
+            files: None,
         })
     }
 
-    /// Serves until every sender is gone and the queue is empty.
-    pub(crate) fn serve(&mut self, mut inbox: mpsc::Receiver<Write>) {
+    /// Watches the files from now on, and keeps the mark beside them.
+    pub(crate) fn watching(self, files: DatabaseFiles) -> Self {
+        Self { files: Some(files), ..self }
+    }
+
+    /// Serves until every sender is gone and the queue is empty. Returns false when the files are not those that were
+    /// opened: then the connection must not be closed.
+    pub(crate) fn serve(mut self, mut inbox: mpsc::Receiver<Write>) -> bool {
         let mut writes = Vec::with_capacity(TOGETHER);
         while inbox.blocking_recv_many(&mut writes, TOGETHER) > 0 {
             self.write_together(&mut writes);
         }
-        if let Err(error) = self.filing.file_everything(self.connection) {
+        let are_ours = self.files.as_mut().is_none_or(DatabaseFiles::close);
+        if are_ours && let Err(error) = self.filing.file_everything(self.connection) {
             tracing::warn!(%error, "the latest tasks were not filed; the next start does it");
         }
+        are_ours
     }
 
     /// Commits all of `writes` or none, then answers each.
     fn write_together(&mut self, writes: &mut Vec<Write>) {
-        let outcomes = self.transact(writes);
-        match outcomes {
+        if let Some(what) = self.files.as_mut().and_then(DatabaseFiles::fault) {
+            refuse(writes, || StoreError::Gone { what: what.clone() });
+            return;
+        }
+        match self.transact(writes) {
             Ok(outcomes) => {
+                let last_batch = self.last_batch.take();
+                let gone = self.files.as_mut().and_then(|files| files.committed(last_batch));
                 self.tell_readers();
+                if let Some(what) = gone {
+                    refuse(writes, || StoreError::Gone { what: what.clone() });
+                    return;
+                }
                 for (write, outcome) in writes.drain(..).zip(outcomes) {
                     let _ = write.answer.send(outcome);
+                }
+            }
+            // A damaged page concerns those who need it; they are found one by one.
+            Err(error) if is_corrupt(&error) && writes.len() > 1 => {
+                self.forget();
+                for write in std::mem::take(writes) {
+                    self.write_together(&mut vec![write]);
                 }
             }
             Err(error) => {
                 tracing::error!(%error, requests = writes.len(), "a transaction failed");
                 self.forget();
+                let is_corrupt = is_corrupt(&error);
                 let error = Arc::new(error);
-                for write in writes.drain(..) {
-                    let _ = write.answer.send(Err(StoreError::unavailable(error.clone())));
-                }
+                refuse(writes, || match is_corrupt {
+                    true => corrupt(&error),
+                    false => StoreError::unavailable(error.clone()),
+                });
             }
         }
     }
@@ -139,20 +180,29 @@ impl<'c> Writer<'c> {
         Ok(outcomes)
     }
 
+    /// What cannot be read concerns its own change only.
     fn apply(&mut self, change: &Change) -> rusqlite::Result<Outcome> {
+        match self.apply_readable(change) {
+            Err(error) if is_of_one_row(&error) => Ok(Err(corrupt(error))),
+            applied => applied,
+        }
+    }
+
+    fn apply_readable(&mut self, change: &Change) -> rusqlite::Result<Outcome> {
         match change {
             Change::Append(append) => self.append(append),
             Change::Snapshot { key, snapshot } => self.keep_snapshot(key, snapshot),
             Change::Record { space, key, value } => {
-                self.insert_record.execute((space, key, value))?;
-                let value = self.find_record.query_row((space, key), |row| row.get(0))?;
-                Ok(Ok(Written::Record(value)))
+                self.insert_record.execute((space, key, value, checksum::of_record(space, key, value)))?;
+                let found = self.find_record.query_row((space, key), |row| Ok(record_of(row, space)))?;
+                Ok(found.map(|record| Written::Record(record.value)))
             }
             Change::Records(changes) => {
                 for change in changes {
                     match change {
                         RecordChange::Put { space, record } => {
-                            self.put_record.execute((space, &record.key, &record.value))?
+                            let checksum = checksum::of_record(space, &record.key, &record.value);
+                            self.put_record.execute((space, &record.key, &record.value, checksum))?
                         }
                         RecordChange::Delete { space, key } => self.delete_record.execute((space, key))?,
                     };
@@ -168,7 +218,9 @@ impl<'c> Writer<'c> {
             && let Some(task) = self.task(scope, &key.task)?
             && fits(snapshot.at)
         {
-            self.insert_snapshot.execute((place(task.number, snapshot.at), &snapshot.bytes))?;
+            let place = place(task.number, snapshot.at);
+            let checksum = checksum::at_place(checksum::of_body(&snapshot.bytes), place);
+            self.insert_snapshot.execute((place, &snapshot.bytes, checksum))?;
         }
         Ok(Ok(Written::Done))
     }
@@ -212,6 +264,13 @@ impl<'c> Writer<'c> {
         self.filing.rolled_back();
         self.new_scopes.clear();
         self.tally_changes.clear();
+        self.last_batch = None;
+    }
+}
+
+fn refuse(writes: &mut Vec<Write>, why: impl Fn() -> StoreError) {
+    for write in writes.drain(..) {
+        let _ = write.answer.send(Err(why()));
     }
 }
 

@@ -15,5 +15,9 @@ attache_store::conformance_tests!(open(SqliteOptions::default()));
 mod relaxed_with_one_reader {
     use super::{SqliteOptions, Synchronous, open};
 
-    attache_store::conformance_tests!(open(SqliteOptions { synchronous: Synchronous::Off, readers: 0 }));
+    attache_store::conformance_tests!(open(SqliteOptions {
+        synchronous: Synchronous::Off,
+        readers: 0,
+        ..SqliteOptions::default()
+    }));
 }

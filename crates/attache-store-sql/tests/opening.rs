@@ -123,18 +123,6 @@ async fn everything_is_there_after_a_crash() {
     }
 }
 
-#[tokio::test]
-async fn a_second_store_on_the_same_file_is_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("tasks.db");
-    let first = open(&path).unwrap();
-    let refused = refusal(open(&path));
-    assert!(matches!(refused, OpenError::InUse { .. }), "{refused:?}");
-    assert!(refused.to_string().ends_with("tasks.db is in use by another process"));
-    drop(first);
-    open(&path).unwrap();
-}
-
 #[test]
 fn missing_folders_are_made_and_private() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,18 +166,37 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }
 
+/// As the first version of this program left it.
 #[tokio::test]
-async fn a_damaged_batch_is_reported_as_corrupt() {
+async fn a_database_of_the_first_schema_is_brought_up_to_date_and_stays_readable() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("tasks.db");
-    let store = open(&path).unwrap();
-    let mut sample = Sample::new("a");
-    sample.put(&store).await;
-    drop(store);
     let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute("UPDATE batch SET body = substr(body, 1, 20)", []).unwrap();
+    connection.execute_batch(include_str!("../src/schema/0001_tasks.sql")).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE schema_step (number INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT;
+             INSERT INTO schema_step VALUES (1, '58c58b27b8c8aef3');
+             INSERT INTO scope VALUES (1, 'tenant', 'owner');
+             INSERT INTO task VALUES (1, 1, 'a', 'context', 2, 0, 0, 0);
+             INSERT INTO batch VALUES ((1 << 28) + 1, '[{\"seq\":1,\"at\":0,\"fact\":\"cancel_requested\"}]');
+             INSERT INTO snapshot VALUES ((1 << 28) + 1, x'01');
+             INSERT INTO record VALUES ('space', 'key', x'02');
+             PRAGMA user_version = 1; PRAGMA application_id = 1635017576;",
+        )
+        .unwrap();
     drop(connection);
+    // A check reads it as it is.
+    let report = attache_store_sql::check(&path).unwrap();
+    assert_eq!((report.tasks, report.events, report.without_checksum), (1, 1, 3));
+
     let store = open(&path).unwrap();
-    let read = store.read(&sample.key, Seq::START, 10).await;
-    assert!(matches!(read, Err(StoreError::Corrupt { .. })), "{read:?}");
+    let mut sample = Sample { head: Seq(1), ..Sample::new("a") };
+    assert_eq!(store.read(&sample.key, Seq::START, 9).await.unwrap().len(), 1);
+    assert_eq!(store.snapshot(&sample.key, Seq(9)).await.unwrap().unwrap().bytes, [1]);
+    assert_eq!(store.get("space", "key").await.unwrap(), Some(vec![2]));
+    sample.put(&store).await;
+    assert_eq!(store.read(&sample.key, Seq::START, 9).await.unwrap().len(), 2);
+    drop(store);
+    assert_eq!(attache_store_sql::check(&path).unwrap().without_checksum, 3, "what is new has a checksum");
 }

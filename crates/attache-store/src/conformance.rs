@@ -4,9 +4,11 @@
 //! one test per check, each with a store of its own. Not here: what only some stores promise, such as
 //! keeping everything across a restart; those tests belong to the store.
 //!
-//! [`HeldBack`] is a wrapper for the tests of others: a store whose appends wait until they are let through.
+//! Two wrappers are for the tests of others: [`HeldBack`], a store whose appends wait until they are let through, and
+//! [`Damaged`], a store in which some logs and records cannot be read.
 
 mod concurrent;
+mod damaged;
 mod held_back;
 mod index;
 mod listing;
@@ -15,6 +17,7 @@ mod records;
 mod samples;
 
 pub use concurrent::*;
+pub use damaged::Damaged;
 pub use held_back::HeldBack;
 pub use index::*;
 pub use listing::*;
@@ -63,6 +66,7 @@ macro_rules! conformance_tests {
             many_tasks_appended_at_once_each_keep_their_order
             of_appends_to_one_task_at_once_exactly_one_wins
             of_openings_of_one_task_at_once_exactly_one_wins
+            a_new_store_has_nothing_to_warn_of
             // The listing.
             tasks_are_listed_by_newest_status_and_ties_by_id
             a_listing_can_be_filtered_by_context
@@ -79,6 +83,7 @@ macro_rules! conformance_tests {
             a_caller_without_tasks_has_an_empty_listing
             a_status_change_moves_a_task_in_the_listing
             an_append_without_a_status_change_leaves_the_listing_alone
+            the_listing_row_of_one_task_is_found
             unfinished_tasks_of_every_caller_are_found_oldest_first
             a_task_that_is_taken_up_again_is_unfinished_again
             the_count_covers_all_callers_and_leaves_out_hidden_tasks

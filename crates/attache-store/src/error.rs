@@ -16,9 +16,13 @@ pub enum StoreError {
         #[source]
         source: BoxError,
     },
-    /// What is stored cannot be understood.
+    /// What is stored about this task, or in this record, cannot be understood. Everything else in the store stays
+    /// readable.
     #[error("a stored record cannot be read: {what}")]
     Corrupt { what: String },
+    /// The store's own files were deleted or replaced while it was open. Nothing is acknowledged any more.
+    #[error("the store is gone: {what}")]
+    Gone { what: String },
 }
 
 impl StoreError {

@@ -1,7 +1,7 @@
 //! The seam of the task listing. It can be thrown away and rebuilt from the log.
 
 use async_trait::async_trait;
-use attache_domain::{ContextId, Scope, TaskId, TaskKey, TaskState, Timestamp};
+use attache_domain::{ContextId, Scope, TaskId, TaskKey, TaskState, TaskSummary, Timestamp};
 
 use crate::StoreError;
 
@@ -42,10 +42,14 @@ pub struct IndexCounts {
 
 #[async_trait]
 pub trait TaskIndex: Send + Sync + 'static {
-    /// A page of the caller's tasks; hidden ones are never in it.
+    /// A page of the caller's tasks; hidden ones are never in it, and a row that cannot be read is left out.
     async fn list(&self, query: &ListQuery) -> Result<ListedTasks, StoreError>;
 
-    /// Every task of every caller that somebody has to work on, oldest status first.
+    /// The listing row of one task, hidden or not; `None` when there is no such task.
+    async fn summary(&self, key: &TaskKey) -> Result<Option<TaskSummary>, StoreError>;
+
+    /// Every task of every caller that somebody has to work on, oldest status first. A row that cannot be read is left
+    /// out.
     async fn unfinished(&self) -> Result<Vec<TaskKey>, StoreError>;
 
     async fn counts(&self) -> Result<IndexCounts, StoreError>;

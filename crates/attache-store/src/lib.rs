@@ -14,6 +14,6 @@ mod stores;
 
 pub use error::StoreError;
 pub use index::{IndexCounts, ListCursor, ListQuery, ListedTasks, TaskIndex};
-pub use log::{Append, EventLog, Snapshot};
+pub use log::{Append, EventLog, LogRead, Snapshot, StoreStatus};
 pub use records::{Record, RecordChange, Records};
 pub use stores::Stores;

@@ -29,16 +29,39 @@ pub trait EventLog: Send + Sync + 'static {
 
     /// Up to about `limit` events strictly after `after`, oldest first, without a hole. Empty means
     /// caught up, or that there is no such task. At least one event when there is one.
+    ///
+    /// [`StoreError::Corrupt`] when the next event cannot be read; the events before it can.
     async fn read(&self, key: &TaskKey, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError>;
 
-    /// The beginnings of several logs, each as `read` from the start gives it, in the order asked for.
-    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError>;
+    /// The beginnings of several logs, each as `read` from the start gives it, in the order asked for. A log among whose
+    /// first `limit` events one cannot be read has an error of its own; an error of the whole call concerns the store.
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError>;
 
     /// Keeps a snapshot beside the log. A cache: losing it costs time only.
     async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError>;
 
     /// The newest snapshot taken at or before `at_most`, if one was kept.
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError>;
+
+    /// What the store has found out about itself. Never waits.
+    fn status(&self) -> StoreStatus {
+        StoreStatus::default()
+    }
+}
+
+/// What reading one of several logs gave.
+pub type LogRead = Result<Vec<Arc<Event>>, StoreError>;
+
+/// What a store has found out about itself since it was opened.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StoreStatus {
+    /// The log may lack events that it once acknowledged, or is a copy: a cursor handed out before it was opened leads
+    /// nowhere. Stays true until something is appended and the store is opened again.
+    pub past_changed: bool,
+    /// What an operator has to know, one sentence each, without paths and data.
+    pub warnings: Vec<String>,
+    /// Rows found unreadable so far that belong to no task's log: listing rows, snapshots, records.
+    pub unreadable_rows: u64,
 }
 
 /// A task folded up to `at`, in a form only its writer understands.

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use attache_domain::{Event, Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp};
 
 use crate::{
-    Append, EventLog, IndexCounts, ListCursor, ListQuery, ListedTasks, Record, RecordChange, Records,
-    Snapshot, StoreError, TaskIndex,
+    Append, EventLog, IndexCounts, ListCursor, ListQuery, ListedTasks, LogRead, Record, RecordChange,
+    Records, Snapshot, StoreError, TaskIndex,
 };
 
 /// A store that forgets everything when it is dropped.
@@ -92,11 +92,11 @@ impl EventLog for MemoryStore {
         Ok(stored.events[start..end].to_vec())
     }
 
-    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError> {
         let tasks = self.tasks();
         let beginning =
             |key| tasks.by_key.get(key).map(|stored| stored.events.iter().take(limit).cloned().collect());
-        Ok(keys.iter().map(|key| beginning(key).unwrap_or_default()).collect())
+        Ok(keys.iter().map(|key| Ok(beginning(key).unwrap_or_default())).collect())
     }
 
     async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
@@ -142,6 +142,10 @@ impl TaskIndex for MemoryStore {
             }
         }
         Ok(page)
+    }
+
+    async fn summary(&self, key: &TaskKey) -> Result<Option<TaskSummary>, StoreError> {
+        Ok(self.tasks().by_key.get(key).map(|stored| stored.summary.clone()))
     }
 
     async fn unfinished(&self) -> Result<Vec<TaskKey>, StoreError> {

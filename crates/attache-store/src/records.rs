@@ -6,6 +6,7 @@ use crate::StoreError;
 
 #[async_trait]
 pub trait Records: Send + Sync + 'static {
+    /// [`StoreError::Corrupt`] when there is a record and it cannot be read.
     async fn get(&self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Stores `value` unless there is one already; returns the one that counts.
@@ -15,7 +16,7 @@ pub trait Records: Send + Sync + 'static {
     async fn change(&self, changes: Vec<RecordChange>) -> Result<(), StoreError>;
 
     /// Up to `limit` records of `space` whose keys begin with `prefix` and come strictly after `after`, in the order of
-    /// the bytes of their keys. Fewer than `limit`: there are no more.
+    /// the bytes of their keys. Fewer than `limit`: there are no more. A record that cannot be read is left out.
     async fn under(
         &self,
         space: &str,

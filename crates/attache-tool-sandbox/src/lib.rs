@@ -13,6 +13,7 @@ mod egress;
 mod enter;
 mod git;
 mod guard;
+mod handles;
 mod limits;
 mod places;
 mod plan;

@@ -10,6 +10,7 @@ use crate::config_command::ConfigArguments;
 use crate::headless::HeadlessArguments;
 use crate::keys_command::KeysArguments;
 use crate::mcp::McpArguments;
+use crate::store_command::StoreArguments;
 use crate::tasks::TasksArguments;
 use crate::trust_command::TrustArguments;
 
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Mcp(McpArguments),
     /// Serve the agent to A2A clients over HTTP
     Serve(ServeArguments),
+    /// Check, back up, restore and compact the store of tasks
+    Store(StoreArguments),
     /// Look after the tasks of a running server
     Tasks(TasksArguments),
     /// Show what a folder's own files allow, and accept it

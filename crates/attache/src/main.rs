@@ -24,6 +24,7 @@ mod sandbox;
 mod serve;
 mod servers;
 mod signing;
+mod store_command;
 mod surroundings;
 mod tasks;
 mod toolbox;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Some(Command::Keys(arguments)) => keys_command::run(arguments),
         Some(Command::Mcp(arguments)) => mcp::run(arguments),
         Some(Command::Serve(arguments)) => serve::run(arguments),
+        Some(Command::Store(arguments)) => return store_command::run(arguments),
         Some(Command::Tasks(arguments)) => return tasks::run(arguments),
         Some(Command::Trust(arguments)) => trust_command::run(arguments),
         None if headless.asks_nothing() && io::stdin().is_terminal() => return explain(),

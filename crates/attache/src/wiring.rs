@@ -14,7 +14,7 @@ use attache_server::{BodyRoom, CourierOptions, HttpCourier, Limits, ServerOption
 use attache_session::{Agent, PushOptions, PushSettings, SessionOptions, Told};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
-use attache_store_sql::{SqliteOptions, SqliteStore};
+use attache_store_sql::{OpenError, SqliteOptions, SqliteStore};
 use attache_tool::Confiner;
 use attache_wire::{devtool, extensions, replay};
 
@@ -35,8 +35,12 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
             };
             let options = SqliteOptions { synchronous, ..SqliteOptions::default() };
             let store = SqliteStore::open(path, options).map_err(|error| {
-                let hint =
-                    "choose another place with --store sqlite:PATH, or --store memory: to keep nothing";
+                let hint = match error {
+                    OpenError::Corrupt { .. } => {
+                        "`attache store check` names the damage, and `attache store restore` puts a backup in its place"
+                    }
+                    _ => "choose another place with --store sqlite:PATH, or --store memory: to keep nothing",
+                };
                 hinted(
                     anyhow::Error::new(error).context(format!("cannot use the store {}", path.display())),
                     hint,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use attache_domain::{Event, Seq, TaskKey};
 use attache_store::memory::MemoryStore;
-use attache_store::{Append, EventLog, Snapshot, StoreError};
+use attache_store::{Append, EventLog, LogRead, Snapshot, StoreError};
 
 pub(crate) struct NotedLog {
     pub(crate) inner: Arc<MemoryStore>,
@@ -56,7 +56,7 @@ impl EventLog for NotedLog {
         self.inner.read(key, after, limit).await
     }
 
-    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError> {
         self.inner.read_each(keys, limit).await
     }
 

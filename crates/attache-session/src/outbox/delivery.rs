@@ -37,6 +37,12 @@ impl Outbox {
             let rest = match self.deliver_from_cursor(active).await {
                 Ok(End::Done) => return,
                 Ok(End::After(rest)) => rest,
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    self.counters.quarantine.add(&active.key.task, &error);
+                    let failures = self.standing(active).map_or(1, |standing| standing.failures + 1);
+                    self.give_up(active, failures, "the log of the task cannot be read".into()).await;
+                    return;
+                }
                 Err(error) => {
                     self.counters.store_failed();
                     let task = &active.key.task.task;

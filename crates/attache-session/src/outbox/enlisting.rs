@@ -7,7 +7,9 @@ use attache_domain::{Fault, KeptPushConfig, PushConfig, PushConfigId, PushShape,
 use attache_store::StoreError;
 use sha2::{Digest, Sha256};
 
-use super::stored::{CONFIGS, ConfigKey, STANDINGS, Standing, StoredConfig, prefix, read};
+use super::stored::{
+    CONFIGS, ConfigKey, Kept, STANDINGS, Standing, StoredConfig, prefix, readable, record_of,
+};
 use super::{Active, Hold, Outbox, Slot, State, terms};
 use crate::service::internal;
 
@@ -44,9 +46,10 @@ impl Outbox {
         let hold = self.hold(task).await.map_err(internal)?;
         let key = ConfigKey { task: task.clone(), id: config.id.clone() };
         let text = key.text();
-        let known = self.records.get(STANDINGS, &text).await.map_err(internal)?;
-        let known =
-            known.map(|standing| read::<Standing>("standing", &standing)).transpose().map_err(internal)?;
+        let known = match record_of(self.records.as_ref(), STANDINGS, &text).await.map_err(internal)? {
+            Kept::Value(standing) => readable::<Standing>("standing", &key, &standing),
+            Kept::Nothing | Kept::Unreadable => None,
+        };
         let kept = self.records.under(CONFIGS, &prefix(task), None, self.options.per_task + 1).await;
         let others = kept.map_err(internal)?.iter().filter(|record| record.key != text).count();
         let stored = StoredConfig { config: Arc::new(config), shape };
@@ -107,9 +110,12 @@ impl Outbox {
     ) -> Result<Option<KeptPushConfig>, StoreError> {
         let named = id.cloned().unwrap_or_else(|| task.task.as_str().into());
         let key = ConfigKey { task: task.clone(), id: named }.text();
-        if let Some(value) = self.records.get(CONFIGS, &key).await? {
-            let standing = self.records.get(STANDINGS, &key).await?;
-            return self.shown(task, &value, standing.as_deref()).map(Some);
+        if let Kept::Value(value) = record_of(self.records.as_ref(), CONFIGS, &key).await? {
+            let standing = match record_of(self.records.as_ref(), STANDINGS, &key).await? {
+                Kept::Value(standing) => Some(standing),
+                Kept::Nothing | Kept::Unreadable => None,
+            };
+            return Ok(self.shown(task, &value, standing.as_deref()));
         }
         if id.is_some() {
             return Ok(None);
@@ -132,7 +138,8 @@ impl Outbox {
             let found = standings.iter().find(|record| record.key == key);
             found.map(|record| record.value.as_slice())
         };
-        configs.iter().map(|record| self.shown(task, &record.value, standing(&record.key))).collect()
+        let shown = configs.iter().map(|record| self.shown(task, &record.value, standing(&record.key)));
+        Ok(shown.flatten().collect())
     }
 
     /// When it returns, nothing is told any more and nothing is known. Deleting what is not there is no error.
@@ -157,23 +164,22 @@ impl Outbox {
         written
     }
 
-    fn shown(
-        &self,
-        task: &TaskKey,
-        value: &[u8],
-        standing: Option<&[u8]>,
-    ) -> Result<KeptPushConfig, StoreError> {
-        let StoredConfig { config, .. } = read("configuration", value)?;
+    /// `None` when it cannot be read.
+    fn shown(&self, task: &TaskKey, value: &[u8], standing: Option<&[u8]>) -> Option<KeptPushConfig> {
+        let unnamed = ConfigKey { task: task.clone(), id: "?".into() };
+        let StoredConfig { config, .. } = readable("configuration", &unnamed, value)?;
         let in_memory = {
             let state = self.state();
             state.mail.get(task).and_then(|mail| mail.slots.get(&config.id)).map(Slot::shown)
         };
         let standing = match (in_memory, standing) {
             (Some(shown), _) => shown,
-            (None, Some(standing)) => read::<Standing>("standing", standing)?.shown(),
+            (None, Some(standing)) => {
+                readable::<Standing>("standing", &unnamed, standing).unwrap_or_default().shown()
+            }
             (None, None) => Standing::default().shown(),
         };
-        Ok(KeptPushConfig { task: task.task.clone(), config: (*config).clone(), standing })
+        Some(KeptPushConfig { task: task.task.clone(), config: (*config).clone(), standing })
     }
 }
 

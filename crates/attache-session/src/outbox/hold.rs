@@ -5,7 +5,9 @@ use std::sync::Arc;
 use attache_domain::TaskKey;
 use attache_store::StoreError;
 
-use super::stored::{CONFIGS, ConfigKey, STANDINGS, Standing, StoredConfig, prefix, read};
+use super::stored::{
+    CONFIGS, ConfigKey, Kept, STANDINGS, Standing, StoredConfig, prefix, readable, record_of,
+};
 use super::{Active, Outbox, Receipt, Rest, Slot, State};
 
 /// While it is held, nothing about the task is parked; what was parked has been made active, durably.
@@ -64,11 +66,11 @@ impl Outbox {
         let mut found = Vec::with_capacity(configs.len());
         for record in configs {
             let Some(key) = ConfigKey::parse(&record.key) else { continue };
-            let standing = match standings.iter().find(|standing| standing.key == record.key) {
-                Some(standing) => read("standing", &standing.value)?,
-                None => Standing::default(),
-            };
-            found.push((key, read("configuration", &record.value)?, standing));
+            let standing = standings.iter().find(|standing| standing.key == record.key);
+            let standing = standing.and_then(|standing| readable("standing", &key, &standing.value));
+            // One that cannot be read is left alone, and nothing is told to it.
+            let Some(config) = readable("configuration", &key, &record.value) else { continue };
+            found.push((key, config, standing.unwrap_or_default()));
         }
         Ok(found)
     }
@@ -110,15 +112,19 @@ impl Outbox {
     /// Goes on with one that was active when the store was last used.
     pub(super) async fn resume(self: &Arc<Self>, key: ConfigKey) -> Result<(), StoreError> {
         let text = key.text();
-        let Some(config) = self.records.get(CONFIGS, &text).await? else {
+        let config = match record_of(self.records.as_ref(), CONFIGS, &text).await? {
+            Kept::Value(config) => config,
             // Left over from a deletion that came between: nothing else is known about it.
-            return self.records.change(vec![key.delete_active()]).await;
+            Kept::Nothing => return self.records.change(vec![key.delete_active()]).await,
+            // Its task goes on without it.
+            Kept::Unreadable => return Ok(()),
         };
-        let config: StoredConfig = read("configuration", &config)?;
-        let standing = match self.records.get(STANDINGS, &text).await? {
-            Some(standing) => read("standing", &standing)?,
-            None => Standing::default(),
+        let Some(config) = readable::<StoredConfig>("configuration", &key, &config) else { return Ok(()) };
+        let standing = match record_of(self.records.as_ref(), STANDINGS, &text).await? {
+            Kept::Value(standing) => readable("standing", &key, &standing),
+            Kept::Nothing | Kept::Unreadable => None,
         };
+        let standing: Standing = standing.unwrap_or_default();
         let active = Active::new(key.clone(), config.config, config.shape, self);
         let mut state = self.state();
         let mail = state.mail.entry(key.task).or_default();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use attache_domain::{
     PushConfig, PushConfigId, PushShape, PushStanding, PushState, Scope, Seq, TaskId, TaskKey,
 };
-use attache_store::{Record, RecordChange, StoreError};
+use attache_store::{Record, RecordChange, Records, StoreError};
 use serde::{Deserialize, Serialize};
 
 /// What the caller asked for; holds secrets.
@@ -116,6 +116,39 @@ pub(super) fn read<T: serde::de::DeserializeOwned>(what: &str, value: &[u8]) -> 
     let corrupt =
         |error| StoreError::Corrupt { what: format!("the {what} of a push configuration: {error}") };
     serde_json::from_slice(value).map_err(corrupt)
+}
+
+/// `None`, and a line in the log, when it cannot be read.
+pub(super) fn readable<T: serde::de::DeserializeOwned>(
+    what: &str,
+    key: &ConfigKey,
+    value: &[u8],
+) -> Option<T> {
+    let read = read(what, value);
+    if let Err(error) = &read {
+        tracing::error!(task = %key.task.task, config = %key.id, %error, "a push configuration cannot be read; it is left out");
+    }
+    read.ok()
+}
+
+/// What is kept under a key.
+pub(super) enum Kept {
+    Value(Vec<u8>),
+    Nothing,
+    Unreadable,
+}
+
+/// A record that cannot be read is named in the log.
+pub(super) async fn record_of(records: &dyn Records, space: &str, key: &str) -> Result<Kept, StoreError> {
+    match records.get(space, key).await {
+        Ok(Some(value)) => Ok(Kept::Value(value)),
+        Ok(None) => Ok(Kept::Nothing),
+        Err(error @ StoreError::Corrupt { .. }) => {
+            tracing::error!(%error, "a record of a push configuration cannot be read; it is left out");
+            Ok(Kept::Unreadable)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn put(space: &'static str, key: String, value: &impl Serialize) -> RecordChange {

@@ -5,6 +5,7 @@ mod durability;
 mod following;
 mod pacing;
 mod pushing;
+mod quarantine;
 mod reserving;
 mod resuming;
 mod running;

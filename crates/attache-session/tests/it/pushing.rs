@@ -6,3 +6,4 @@ mod opening;
 mod postman;
 mod restarting;
 mod telling;
+mod unreadable;

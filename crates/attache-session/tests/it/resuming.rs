@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use attache_domain::*;
 use attache_session::WhenFinished;
 use attache_store::memory::MemoryStore;
-use attache_store::{Append, EventLog, Snapshot, StoreError, Stores};
+use attache_store::{Append, EventLog, LogRead, Snapshot, StoreError, Stores};
 
 use crate::world::*;
 
@@ -29,10 +29,10 @@ impl EventLog for Trimmed {
         self.inner.read(key, after.max(kept), limit).await
     }
 
-    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError> {
         let mut all = Vec::new();
         for key in keys {
-            all.push(self.read(key, Seq::START, limit).await?);
+            all.push(self.read(key, Seq::START, limit).await);
         }
         Ok(all)
     }

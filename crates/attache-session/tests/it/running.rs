@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use attache_domain::*;
 use attache_store::memory::MemoryStore;
-use attache_store::{Append, EventLog, Snapshot, StoreError, Stores};
+use attache_store::{Append, EventLog, LogRead, Snapshot, StoreError, Stores};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
@@ -103,7 +103,7 @@ impl EventLog for Troubled {
         self.inner.read(key, after, limit).await
     }
 
-    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError> {
         self.inner.read_each(keys, limit).await
     }
 

@@ -36,7 +36,13 @@ impl Reader<'_> {
             if listed.more {
                 continue;
             }
-            let place = place_of(row)?;
+            let place = match place_of(row) {
+                Ok(place) => place,
+                Err(error) => {
+                    self.shared.unreadable.found(format!("listing row in the context {context}"), &error);
+                    continue;
+                }
+            };
             let is_before = query
                 .after
                 .as_ref()

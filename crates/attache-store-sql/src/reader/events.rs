@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use attache_domain::{Event, Seq, TaskKey};
 use attache_store::{Snapshot, StoreError};
-use rusqlite::{Connection, OptionalExtension, Rows, Statement};
+use rusqlite::{Connection, OptionalExtension, Row, Rows, Statement};
 
 use super::Reader;
+use crate::checksum;
 use crate::error::{corrupt, read_failed};
 use crate::stored::{decode, hash_of, last_place, place, seq_at};
 
@@ -27,10 +28,11 @@ impl<'c> Statements<'c> {
             task: connection.prepare(FIND_TASK)?,
             newest_task: connection
                 .prepare("SELECT number FROM task WHERE number > ?1 AND scope = ?2 AND id = ?3")?,
-            batches: connection
-                .prepare("SELECT place, body FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place")?,
+            batches: connection.prepare(
+                "SELECT place, body, checksum FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place",
+            )?,
             snapshot: connection.prepare(
-                "SELECT place, bytes FROM snapshot WHERE place >= ?1 AND place <= ?2
+                "SELECT place, bytes, checksum FROM snapshot WHERE place >= ?1 AND place <= ?2
                  ORDER BY place DESC LIMIT 1",
             )?,
         })
@@ -46,7 +48,7 @@ impl Reader<'_> {
         limit: usize,
     ) -> Result<Vec<Arc<Event>>, StoreError> {
         match self.task_number(key)? {
-            Some(task) => self.events_of(task, after, limit),
+            Some(task) => self.events_of(task, after, limit, Damage::Ends),
             None => Ok(Vec::new()),
         }
     }
@@ -62,25 +64,35 @@ impl Reader<'_> {
             None => self.newest_task_number(key, last)?,
             found => found,
         };
-        found.map_or_else(|| Ok(Vec::new()), |task| self.events_of(task, Seq::START, limit))
+        found.map_or_else(|| Ok(Vec::new()), |task| self.events_of(task, Seq::START, limit, Damage::Fails))
     }
 
-    fn events_of(&mut self, task: i64, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError> {
+    fn events_of(
+        &mut self,
+        task: i64,
+        after: Seq,
+        limit: usize,
+        damage: Damage,
+    ) -> Result<Vec<Arc<Event>>, StoreError> {
         let rows = self.events.batches.query((place(task, after), last_place(task)));
-        take_events(rows.map_err(read_failed)?, after, limit)
+        let events = take_events(rows.map_err(read_failed)?, after, limit, damage)?;
+        if events.is_empty() && after == Seq::START {
+            return Err(corrupt("the task has a listing row and no events"));
+        }
+        Ok(events)
     }
 
     pub(crate) fn snapshot(&mut self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
         let Some(task) = self.task_number(key)? else { return Ok(None) };
         let range = (place(task, Seq::START), place(task, at_most));
-        let found = self
-            .events
-            .snapshot
-            .query_row(range, |row| Ok(Snapshot { at: seq_at(row.get(0)?), bytes: row.get(1)? }));
-        found.optional().map_err(read_failed)
+        let mut rows = self.events.snapshot.query(range).map_err(read_failed)?;
+        match rows.next().map_err(read_failed)? {
+            Some(row) => snapshot_of(row).map(Some),
+            None => Ok(None),
+        }
     }
 
-    fn task_number(&mut self, key: &TaskKey) -> Result<Option<i64>, StoreError> {
+    pub(super) fn task_number(&mut self, key: &TaskKey) -> Result<Option<i64>, StoreError> {
         let Some(scope) = self.scope_number(&key.scope)? else { return Ok(None) };
         // In this order: a task leaves the recent ones only after it can be found in the database.
         if let Some(number) = self.shared.recent.number(scope, &key.task) {
@@ -99,21 +111,67 @@ impl Reader<'_> {
     }
 }
 
-fn take_events(mut rows: Rows<'_>, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError> {
-    let mut events = Vec::new();
-    while let Some(row) = rows.next().map_err(read_failed)? {
-        let place = row.get(0).map_err(read_failed)?;
-        let body = row.get_ref(1).map_err(read_failed)?.as_bytes().map_err(corrupt)?;
-        let mut batch = decode(body, seq_at(place))?;
-        if events.is_empty() {
-            batch.retain(|event| event.seq > after);
-            events = batch;
-        } else {
-            events.append(&mut batch);
-        }
-        if events.len() >= limit {
-            break;
+/// What a batch that cannot be read means for the events before it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Damage {
+    /// They are returned; the next read meets the damage first.
+    Ends,
+    /// They are not.
+    Fails,
+}
+
+fn take_events(
+    mut rows: Rows<'_>,
+    after: Seq,
+    limit: usize,
+    damage: Damage,
+) -> Result<Vec<Arc<Event>>, StoreError> {
+    let mut events: Vec<Arc<Event>> = Vec::new();
+    while events.len() < limit || events.is_empty() {
+        let head = events.last().map_or(after, |event| event.seq);
+        match next_batch(&mut rows, head) {
+            Ok(Some(mut batch)) => events.append(&mut batch),
+            Ok(None) => break,
+            Err(StoreError::Corrupt { .. }) if !events.is_empty() && damage == Damage::Ends => break,
+            Err(error) => return Err(error),
         }
     }
     Ok(events)
+}
+
+/// The events after `head` in the next row.
+fn next_batch(rows: &mut Rows<'_>, head: Seq) -> Result<Option<Vec<Arc<Event>>>, StoreError> {
+    let Some(row) = rows.next().map_err(read_failed)? else { return Ok(None) };
+    let place = row.get(0).map_err(read_failed)?;
+    let named = |error| match error {
+        StoreError::Corrupt { what } => {
+            corrupt(format!("the batch that ends with event {} cannot be read: {what}", seq_at(place)))
+        }
+        other => other,
+    };
+    let mut batch = batch_of(row, place).map_err(named)?;
+    batch.retain(|event| event.seq > head);
+    match batch.first() {
+        Some(first) if first.seq != head.next() => {
+            Err(corrupt(format!("the events after {head} and before {} are missing", first.seq)))
+        }
+        _ => Ok(Some(batch)),
+    }
+}
+
+/// From a place, a body and a checksum.
+pub(crate) fn batch_of(row: &Row<'_>, place: i64) -> Result<Vec<Arc<Event>>, StoreError> {
+    let body = row.get_ref(1).map_err(read_failed)?.as_bytes().map_err(corrupt)?;
+    let kept = row.get(2).map_err(read_failed)?;
+    checksum::verify(kept, checksum::at_place(checksum::of_body(body), place))?;
+    decode(body, seq_at(place))
+}
+
+/// From a place, the bytes and a checksum.
+fn snapshot_of(row: &Row<'_>) -> Result<Snapshot, StoreError> {
+    let place = row.get(0).map_err(read_failed)?;
+    let bytes: Vec<u8> = row.get(1).map_err(read_failed)?;
+    let kept = row.get(2).map_err(read_failed)?;
+    checksum::verify(kept, checksum::at_place(checksum::of_body(&bytes), place))?;
+    Ok(Snapshot { at: seq_at(place), bytes })
 }

@@ -1,13 +1,15 @@
 //! One append within a transaction: compare, then write the batch and what changed of the listing row.
 
-use attache_domain::{ContextId, Seq, TaskId, TaskKey, TaskSummary, Timestamp};
+use attache_domain::{Seq, TaskId, TaskKey, TaskSummary};
 use attache_store::StoreError;
-use rusqlite::{Connection, OptionalExtension, Row, Statement};
+use rusqlite::{Connection, OptionalExtension, Statement};
 
 use super::known::KnownTask;
 use super::{Outcome, Writer, Written};
+use crate::checksum;
+use crate::mark::Witness;
 use crate::reader::FIND_TASK;
-use crate::stored::{code_of, hash_of, last_place, place, seq_at, state_of};
+use crate::stored::{FIND_SUMMARY, code_of, hash_of, last_place, place, seq_at, summary_of};
 use crate::tally::TallyChange;
 
 /// An append with its events in stored form.
@@ -17,6 +19,8 @@ pub(crate) struct AppendBody {
     /// The number of the last event.
     pub(crate) last: Seq,
     pub(crate) body: String,
+    /// See [`checksum::of_body`].
+    pub(crate) body_checksum: u32,
     pub(crate) summary: TaskSummary,
 }
 
@@ -36,9 +40,7 @@ impl<'c> Statements<'c> {
         let prepare = |sql| connection.prepare(sql);
         Ok(Self {
             find_number: prepare(FIND_TASK)?,
-            find_task: prepare(
-                "SELECT context, state, status_at, hidden, unfinished FROM task WHERE number = ?1",
-            )?,
+            find_task: prepare(FIND_SUMMARY)?,
             find_head: prepare(
                 "SELECT place FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place DESC LIMIT 1",
             )?,
@@ -55,14 +57,14 @@ impl<'c> Statements<'c> {
                 "UPDATE task SET state = ?2, status_at = ?3, unfinished = ?4, context = ?5, hidden = ?6
                  WHERE number = ?1",
             )?,
-            insert_batch: prepare("INSERT INTO batch (place, body) VALUES (?1, ?2)")?,
+            insert_batch: prepare("INSERT INTO batch (place, body, checksum) VALUES (?1, ?2, ?3)")?,
         })
     }
 }
 
 impl Writer<'_> {
     pub(super) fn append(&mut self, append: &AppendBody) -> rusqlite::Result<Outcome> {
-        let AppendBody { key, expected, last, body, summary } = append;
+        let AppendBody { key, expected, last, body, body_checksum, summary } = append;
         let conflict = |head| Ok(Err(StoreError::Conflict { expected: *expected, head }));
         let (scope, number) = if *expected == Seq::START {
             let scope = self.scope_number_or_new(&key.scope)?;
@@ -79,7 +81,10 @@ impl Writer<'_> {
             self.update(scope, &known, summary)?;
             (scope, known.number)
         };
-        self.append.insert_batch.execute((place(number, *last), body))?;
+        let place = place(number, *last);
+        let checksum = checksum::at_place(*body_checksum, place);
+        self.append.insert_batch.execute((place, body, checksum))?;
+        self.last_batch = Some(Witness { place, checksum });
         let known = KnownTask { number, head: *last, summary: summary.clone() };
         self.known.keep(scope, key.task.clone(), known);
         Ok(Ok(Written::Done))
@@ -148,20 +153,4 @@ impl Writer<'_> {
         let place = (hash_of(scope, task.as_str()), scope, task.as_str());
         self.append.find_number.query_row(place, |row| row.get(0)).optional()
     }
-}
-
-/// The columns of `find_task`.
-fn summary_of(row: &Row<'_>) -> rusqlite::Result<TaskSummary> {
-    let code: u8 = row.get(1)?;
-    let state = state_of(code).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, code.into()))?;
-    let milliseconds: i64 = row.get(2)?;
-    let status_at = Timestamp::from_millisecond(milliseconds)
-        .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(2, milliseconds))?;
-    Ok(TaskSummary {
-        context: ContextId::new(row.get::<_, String>(0)?),
-        state,
-        status_at,
-        hidden: row.get(3)?,
-        unfinished: row.get(4)?,
-    })
 }

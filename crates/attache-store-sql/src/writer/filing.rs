@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use attache_domain::{ContextId, TaskId};
 use rusqlite::{Connection, Statement};
 
+use crate::reader::Shared;
 use crate::recent::{RecentKey, RecentTasks};
 use crate::stored::{HASH_BITS, hash_of};
 
@@ -53,7 +54,7 @@ struct Entry {
 
 impl<'c> Filing<'c> {
     /// Takes up the tasks that may not have been entered.
-    pub(super) fn load(connection: &'c Connection, recent: &RecentTasks) -> rusqlite::Result<Self> {
+    pub(super) fn load(connection: &'c Connection, shared: &Shared) -> rusqlite::Result<Self> {
         let insert = |table| {
             connection.prepare(&format!("INSERT INTO {table} VALUES (?1, ?2) ON CONFLICT DO NOTHING"))
         };
@@ -73,10 +74,18 @@ impl<'c> Filing<'c> {
             .prepare("SELECT scope, id, context, number FROM task WHERE number > ?1 ORDER BY number")?;
         let mut rows = statement.query([filing.last])?;
         while let Some(row) = rows.next()? {
-            let (task, context) = (row.get::<_, String>(1)?, row.get::<_, String>(2)?);
-            filing.opened(row.get(0)?, task.into(), &context.into(), row.get(3)?);
+            let number = row.get(3)?;
+            match (row.get(0), row.get::<_, String>(1), row.get::<_, String>(2)) {
+                (Ok(scope), Ok(task), Ok(context)) => {
+                    filing.opened(scope, task.into(), &context.into(), number);
+                }
+                // Nothing leads to a task whose row cannot be read.
+                (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
+                    shared.unreadable.found(format!("listing row of task number {number}"), &error);
+                }
+            }
         }
-        filing.committed(recent);
+        filing.committed(&shared.recent);
         Ok(filing)
     }
 

@@ -25,7 +25,9 @@ fn append(task: &str, expected: u64, body: String) -> (Write, Waiter) {
     let key = TaskKey { scope: Scope::new("tenant", "owner"), task: task.into() };
     let (answer, waiter) = oneshot::channel();
     let (expected, last) = (Seq(expected), Seq(expected + 1));
-    (Write { change: Change::Append(AppendBody { key, expected, last, body, summary }), answer }, waiter)
+    let body_checksum = checksum::of_body(body.as_bytes());
+    let body = AppendBody { key, expected, last, body, body_checksum, summary };
+    (Write { change: Change::Append(body), answer }, waiter)
 }
 
 fn write(writer: &mut Writer<'_>, writes: Vec<(Write, Waiter)>) -> Vec<Result<Written, StoreError>> {

@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 use super::Store;
 use super::log::read;
 use super::samples::{Sample, numbered, said};
-use crate::StoreError;
+use crate::{StoreError, StoreStatus};
 
 pub async fn many_tasks_appended_at_once_each_keep_their_order(store: Arc<impl Store>) {
     let mut writers = JoinSet::new();
@@ -75,4 +75,10 @@ async fn one_winner_of(store: &Arc<impl Store>, sample: &Sample, round: usize) -
     }
     assert_eq!((winners.len(), conflicts), (1, 7));
     winners.remove(0)
+}
+
+pub async fn a_new_store_has_nothing_to_warn_of(store: Arc<impl Store>) {
+    assert_eq!(store.status(), StoreStatus::default());
+    Sample::new("a").put(&*store).await;
+    assert_eq!(store.status(), StoreStatus::default());
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Event, Seq, TaskKey};
+use attache_domain::{Event, Seq, TaskKey, TaskSummary};
 use tokio::sync::watch;
 
 use super::Store;
 use crate::{
-    Append, EventLog, IndexCounts, ListQuery, ListedTasks, Record, RecordChange, Records, Snapshot,
-    StoreError, TaskIndex,
+    Append, EventLog, IndexCounts, ListQuery, ListedTasks, LogRead, Record, RecordChange, Records, Snapshot,
+    StoreError, StoreStatus, TaskIndex,
 };
 
 /// Hands everything to the store inside; appends wait first while the gate is held. Starts open.
@@ -78,7 +78,7 @@ impl<S: Store> EventLog for HeldBack<S> {
         self.store.read(key, after, limit).await
     }
 
-    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError> {
         self.store.read_each(keys, limit).await
     }
 
@@ -89,12 +89,20 @@ impl<S: Store> EventLog for HeldBack<S> {
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
         self.store.snapshot(key, at_most).await
     }
+
+    fn status(&self) -> StoreStatus {
+        self.store.status()
+    }
 }
 
 #[async_trait]
 impl<S: Store> TaskIndex for HeldBack<S> {
     async fn list(&self, query: &ListQuery) -> Result<ListedTasks, StoreError> {
         self.store.list(query).await
+    }
+
+    async fn summary(&self, key: &TaskKey) -> Result<Option<TaskSummary>, StoreError> {
+        self.store.summary(key).await
     }
 
     async fn unfinished(&self) -> Result<Vec<TaskKey>, StoreError> {

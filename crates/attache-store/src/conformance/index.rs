@@ -7,6 +7,18 @@ use attache_domain::{Scope, TaskState};
 use super::Store;
 use super::samples::Sample;
 
+pub async fn the_listing_row_of_one_task_is_found(store: Arc<impl Store>) {
+    let mut sample = Sample::new("a").in_state(TaskState::Working).unfinished(true).hidden();
+    assert_eq!(store.summary(&sample.key).await.expect("looks"), None);
+    sample.put(&*store).await;
+    assert_eq!(store.summary(&sample.key).await.expect("looks"), Some(sample.summary.clone()));
+    sample.summary.state = TaskState::Failed;
+    sample.put(&*store).await;
+    assert_eq!(store.summary(&sample.key).await.expect("looks"), Some(sample.summary.clone()));
+    let of_another = Sample::new("a").of(Scope::new("tenant", "other")).key;
+    assert_eq!(store.summary(&of_another).await.expect("looks"), None);
+}
+
 pub async fn unfinished_tasks_of_every_caller_are_found_oldest_first(store: Arc<impl Store>) {
     assert_eq!(store.unfinished().await.expect("lists"), []);
     let other = Scope::new("tenant", "other");

@@ -110,6 +110,7 @@ pub async fn several_logs_are_read_in_the_order_asked_for(store: Arc<impl Store>
     keys.swap(0, 2);
     keys.insert(1, Sample::new("missing").key);
     let read = store.read_each(&keys, 100).await.expect("reads");
+    let read: Vec<_> = read.into_iter().map(|read| read.expect("reads")).collect();
     for (key, events) in keys.iter().zip(&read) {
         assert_eq!(*events, store.read(key, Seq::START, 100).await.expect("reads"), "{key:?}");
     }

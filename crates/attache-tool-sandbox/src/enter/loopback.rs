@@ -1,16 +1,13 @@
 //! The loopback device of a new network namespace, and the socket of the proxy on it.
 
-use std::io::{self, IoSlice};
-use std::mem::MaybeUninit;
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::AsFd;
 
 use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-    recv, sendmsg, sendto, socket_with,
-};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, sendto, socket_with};
 
+use crate::handles;
 use crate::plan::PROXY_PORT;
 
 /// The loopback device is the first of every network namespace.
@@ -57,10 +54,5 @@ fn set_up(device: u32) -> Vec<u8> {
 /// stays in the network namespace it was made in.
 pub(super) fn hand_out_listener() -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT))?;
-    let sockets = [listener.as_fd()];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    control.push(SendAncillaryMessage::ScmRights(&sockets));
-    sendmsg(rustix::stdio::stdin(), &[IoSlice::new(b"p")], &mut control, SendFlags::empty())?;
-    Ok(())
+    handles::send(rustix::stdio::stdin(), listener.as_fd())
 }

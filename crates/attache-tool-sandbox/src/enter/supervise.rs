@@ -34,15 +34,20 @@ pub(super) enum Prepared {
     Ended(ExitCode),
 }
 
-/// Runs `prepare` and the command it returns in a new process, the first of its namespace; ends as the command ends.
-pub(super) fn in_child(prepare: impl FnOnce() -> Result<Prepared, Step>) -> Result<ExitCode, Step> {
+/// Runs `prepare` and the command it returns in a new process, the first of its namespace, and `beside` meanwhile in this
+/// one; ends as the command ends.
+pub(super) fn in_child(
+    beside: impl FnOnce() -> Result<(), Step>,
+    prepare: impl FnOnce() -> Result<Prepared, Step>,
+) -> Result<ExitCode, Step> {
     let (reader, writer) = io::pipe().during("making a pipe")?;
     #[expect(unsafe_code, reason = "this process has one thread, so its copy is whole")]
     // SAFETY: no other thread exists whose locks the copy could find held.
     let forked = unsafe { nix::unistd::fork() }.during("starting a process")?;
     match forked {
         nix::unistd::ForkResult::Child => {
-            drop(reader);
+            // The child sees when the other process ends without having done its part.
+            drop((reader, beside));
             let mut report = Report(writer);
             // The command must not look into this process, which is the first of its namespace.
             nix::sys::prctl::set_dumpable(false).during("making the first process unreadable")?;
@@ -56,7 +61,8 @@ pub(super) fn in_child(prepare: impl FnOnce() -> Result<Prepared, Step>) -> Resu
             Ok(first_process(leader, limits, &server, &mut report))
         }
         nix::unistd::ForkResult::Parent { child } => {
-            drop(writer);
+            drop((writer, prepare));
+            beside()?;
             Ok(as_command(reader, Pid::from_raw(child.as_raw())))
         }
     }

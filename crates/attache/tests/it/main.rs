@@ -36,6 +36,7 @@ mod push;
 mod replay;
 mod safety;
 mod send;
+mod store;
 mod stream;
 mod support;
 mod tasks_command;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use attache_domain::*;
 use attache_store::memory::MemoryStore;
-use attache_store::{Append, EventLog, Snapshot, StoreError, Stores};
+use attache_store::{Append, EventLog, LogRead, Snapshot, StoreError, Stores};
 
 use super::postman::{Postman, start, wish};
 use crate::world::*;
@@ -27,7 +27,7 @@ impl EventLog for Dawdling {
         read
     }
 
-    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<Vec<Arc<Event>>>, StoreError> {
+    async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError> {
         self.0.read_each(keys, limit).await
     }
 

@@ -1,0 +1,56 @@
+//! A configuration that cannot be read is left out; the others, and their task, go on.
+
+use std::sync::Arc;
+
+use attache_domain::*;
+use attache_store::conformance::Damaged;
+use attache_store::memory::MemoryStore;
+use attache_store::{Record, RecordChange, Records, Stores};
+
+use super::postman::{Postman, start, wish};
+use crate::world::*;
+
+#[tokio::test(start_paused = true)]
+async fn an_unreadable_push_configuration_stops_nothing_else() {
+    for damage in ["checksum", "content"] {
+        let store = Arc::new(Damaged::new(MemoryStore::default()));
+        let stores = Stores::of(store.clone());
+        let actor = Actor::of(vec![vec![say("a"), Act::Wait, end(Outcome::Completed)]]);
+        let postman = Postman::new();
+        let first = start(&stores, &actor, &postman, |_| {}).await;
+        let mut send = at_once("m1");
+        send.configuration.push = Some(Box::new(wish("sound", PushShape::EachUpdate)));
+        let opened = task(first.send(&scope(), send).await.unwrap());
+        let damaged = wish("damaged", PushShape::EachUpdate);
+        first.create_push_config(&scope(), &opened.task, damaged).await.unwrap();
+        postman.until("sound", 1).await;
+        first.shutdown().await;
+        let records = store.under("push", "", None, 9).await.unwrap();
+        let key =
+            records.iter().map(|record| record.key.clone()).find(|key| key.ends_with("/damaged")).unwrap();
+        if damage == "checksum" {
+            store.damage_record("push", &key);
+        } else {
+            let record = Record { key, value: b"{".to_vec() };
+            store.change(vec![RecordChange::Put { space: "push", record }]).await.unwrap();
+        }
+
+        let told = postman.seqs("sound").len();
+        let second = start(&stores, &actor, &postman, |_| {}).await;
+        actor.go.add_permits(1);
+        postman.until("sound", told + 1).await;
+        let list = ListPushConfigs { task: opened.task.clone(), page_size: None, page_token: String::new() };
+        let kept = second.push_configs(&scope(), &list).await.unwrap().configs;
+        assert_eq!(
+            kept.iter().map(|kept| kept.config.id.as_str()).collect::<Vec<_>>(),
+            ["sound"],
+            "{damage}"
+        );
+        let missing = second.push_config(&scope(), &opened.task, Some(&"damaged".into())).await;
+        assert!(matches!(missing, Err(Fault::PushConfigNotFound { .. })), "{damage}: {missing:?}");
+        // Another of the same name takes its place.
+        let again = wish("damaged", PushShape::EachUpdate);
+        second.create_push_config(&scope(), &opened.task, again).await.unwrap();
+        assert_eq!(second.push_configs(&scope(), &list).await.unwrap().configs.len(), 2, "{damage}");
+    }
+}

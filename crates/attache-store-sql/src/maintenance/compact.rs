@@ -1,0 +1,35 @@
+//! Gives room that is not used any more back to the file system.
+
+use std::path::Path;
+
+use super::{LOCK_TIMEOUT, MaintenanceError, require_database};
+use crate::connection::open_writer;
+use crate::file_identity::beside;
+use crate::lock::DatabaseLock;
+use crate::{SqliteOptions, schema};
+
+/// How many bytes the files of a database take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compacted {
+    pub before: u64,
+    pub after: u64,
+}
+
+/// Rewrites the database at `path` without unused room. No server may use it.
+pub fn compact(path: &Path) -> Result<Compacted, MaintenanceError> {
+    require_database(path)?;
+    let _lock = DatabaseLock::take(path, LOCK_TIMEOUT)?;
+    let failed = |source| MaintenanceError::sqlite(path, source);
+    let before = bytes(path);
+    let mut connection = open_writer(path, SqliteOptions::default()).map_err(failed)?;
+    schema::bring_up_to_date(&mut connection, path)?;
+    connection.execute_batch("VACUUM").map_err(failed)?;
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(failed)?;
+    connection.close().map_err(|(_, source)| failed(source))?;
+    Ok(Compacted { before, after: bytes(path) })
+}
+
+fn bytes(path: &Path) -> u64 {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
+    size(path) + size(&beside(path, "-wal"))
+}

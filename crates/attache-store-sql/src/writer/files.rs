@@ -1,0 +1,63 @@
+//! What the writer knows of the database's files: whether they are still there, and the mark beside them.
+
+use std::time::{Duration, Instant};
+
+use crate::file_watch::FileWatch;
+use crate::mark::{MarkFile, Witness};
+
+/// For so long after an acknowledgement the next transaction begins without looking: it looks before it is acknowledged.
+const GOOD_FOR: Duration = Duration::from_millis(5);
+
+pub(crate) struct DatabaseFiles {
+    watch: FileWatch,
+    mark: MarkFile,
+    /// A transaction went into files that nothing leads to any more. It was not acknowledged, and stays in what this
+    /// process knows; so nothing is written until the next start, even if the files come back.
+    lost: Option<String>,
+    /// The fault that the log was told of.
+    told: Option<String>,
+    /// When the files were last seen to be there.
+    seen_at: Option<Instant>,
+}
+
+impl DatabaseFiles {
+    pub(crate) fn new(watch: FileWatch, mark: MarkFile) -> Self {
+        Self { watch, mark, lost: None, told: None, seen_at: None }
+    }
+
+    /// Before a transaction: why nothing must be written. While nothing was written, the fault can pass.
+    pub(super) fn fault(&mut self) -> Option<String> {
+        if self.lost.is_none() && self.seen_at.is_some_and(|at| at.elapsed() < GOOD_FOR) {
+            return None;
+        }
+        let fault = self.lost.clone().or_else(|| self.watch.fault());
+        if fault != self.told {
+            match &fault {
+                Some(fault) => tracing::error!("{fault}; nothing is acknowledged any more"),
+                None => tracing::info!("the files of the database are there again"),
+            }
+            self.told.clone_from(&fault);
+        }
+        fault
+    }
+
+    /// After a commit, before it is acknowledged: why it must not be.
+    pub(super) fn committed(&mut self, last_batch: Option<Witness>) -> Option<String> {
+        if let Some(fault) = self.watch.fault() {
+            self.lost = Some(fault);
+            return self.fault();
+        }
+        if let Some(witness) = last_batch {
+            self.mark.write(witness);
+        }
+        self.seen_at = Some(Instant::now());
+        None
+    }
+
+    /// At the end: true when the files are those that were opened, so that they may be cleaned up.
+    pub(super) fn close(&mut self) -> bool {
+        self.mark.sync();
+        self.seen_at = None;
+        self.fault().is_none()
+    }
+}

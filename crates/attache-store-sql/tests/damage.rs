@@ -1,0 +1,195 @@
+//! Damage in one place leaves everything else readable.
+
+use std::path::Path;
+
+use attache_domain::{Fact, Seq, TaskState};
+use attache_store::conformance::Sample;
+use attache_store::{
+    EventLog, ListQuery, Record, RecordChange, Records, Snapshot, StoreError, StoreStatus, TaskIndex,
+};
+use attache_store_sql::{SqliteOptions, SqliteStore};
+use rusqlite::Connection;
+
+fn open(path: &Path) -> SqliteStore {
+    SqliteStore::open(path, SqliteOptions::default()).expect("opens")
+}
+
+/// Changes the file behind the store's back.
+fn tamper(path: &Path, sql: &str) {
+    let connection = Connection::open(path).expect("opens");
+    assert!(connection.execute(sql, []).expect("is SQL") > 0, "{sql} changed nothing");
+}
+
+fn said(text: &str) -> Fact {
+    Fact::TextSaid { text: text.into(), last: false }
+}
+
+fn query(limit: usize) -> ListQuery {
+    let scope = Sample::new("any").key.scope;
+    ListQuery { scope, context: None, state: None, since: None, after: None, limit }
+}
+
+#[track_caller]
+fn check_corrupt<T: std::fmt::Debug>(result: Result<T, StoreError>) {
+    assert!(matches!(result, Err(StoreError::Corrupt { .. })), "{result:?}");
+}
+
+/// Every bit of a batch as it is stored: body and checksum.
+#[tokio::test]
+async fn a_flipped_bit_in_a_batch_is_always_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = open(&path);
+    let mut sample = Sample::new("a");
+    sample.append(&store, [said("a"), said("b")]).await.unwrap();
+    drop(store);
+    let connection = Connection::open(&path).unwrap();
+    let body: String = connection.query_row("SELECT body FROM batch", [], |row| row.get(0)).unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    drop(connection);
+    let start = whole.windows(body.len()).position(|bytes| bytes == body.as_bytes()).unwrap();
+    for bit in (0..body.len() * 8).step_by(13) {
+        let mut flipped = whole.clone();
+        flipped[start + bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&path, &flipped).unwrap();
+        check_corrupt(open(&path).read(&sample.key, Seq::START, 10).await);
+    }
+}
+
+#[tokio::test]
+async fn events_before_the_damage_are_read_and_other_tasks_are_not_concerned() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = open(&path);
+    let (mut a, mut b) = (Sample::new("a"), Sample::new("b"));
+    for sample in [&mut a, &mut b] {
+        for text in ["one", "two", "three"] {
+            sample.append(&store, [said(text)]).await.unwrap();
+        }
+    }
+    drop(store);
+    tamper(&path, "UPDATE batch SET body = replace(body, 'two', 'owt') WHERE place >> 28 = 1");
+    let store = open(&path);
+    assert_eq!(store.read(&a.key, Seq::START, 10).await.unwrap().len(), 1);
+    check_corrupt(store.read(&a.key, Seq(1), 10).await);
+    assert_eq!(store.read(&a.key, Seq(2), 10).await.unwrap().len(), 1);
+    let each = store.read_each(&[a.key.clone(), b.key.clone()], 10).await.unwrap();
+    assert!(each[0].is_err(), "a part of a log is not taken for all of it");
+    assert_eq!(each[1].as_ref().unwrap().len(), 3);
+    // The damaged log can still be added to, and so can the other.
+    a.put(&store).await;
+    b.put(&store).await;
+}
+
+#[tokio::test]
+async fn missing_events_are_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = open(&path);
+    let (mut hole, mut begin, mut all) = (Sample::new("hole"), Sample::new("begin"), Sample::new("all"));
+    for sample in [&mut hole, &mut begin, &mut all] {
+        for text in ["one", "two", "three"] {
+            sample.append(&store, [said(text)]).await.unwrap();
+        }
+    }
+    drop(store);
+    tamper(&path, "DELETE FROM batch WHERE place IN ((1 << 28) + 2, (2 << 28) + 1) OR place >> 28 = 3");
+    let store = open(&path);
+    assert_eq!(store.read(&hole.key, Seq::START, 10).await.unwrap().len(), 1);
+    check_corrupt(store.read(&hole.key, Seq(1), 10).await);
+    check_corrupt(store.read(&begin.key, Seq::START, 10).await);
+    check_corrupt(store.read(&all.key, Seq::START, 10).await);
+    let each = store.read_each(&[begin.key, all.key], 10).await.unwrap();
+    assert!(each.iter().all(Result::is_err));
+}
+
+#[tokio::test]
+async fn rows_without_a_checksum_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = open(&path);
+    let mut sample = Sample::new("a");
+    sample.put(&store).await;
+    store.keep_snapshot(&sample.key, Snapshot { at: Seq(1), bytes: vec![1] }).await.unwrap();
+    store.get_or_put("space", "key", b"value".to_vec()).await.unwrap();
+    drop(store);
+    for table in ["batch", "snapshot", "record"] {
+        tamper(&path, &format!("UPDATE {table} SET checksum = NULL"));
+    }
+    let store = open(&path);
+    assert_eq!(store.read(&sample.key, Seq::START, 10).await.unwrap().len(), 1);
+    assert!(store.snapshot(&sample.key, Seq(9)).await.unwrap().is_some());
+    assert_eq!(store.get("space", "key").await.unwrap().as_deref(), Some(&b"value"[..]));
+}
+
+#[tokio::test]
+async fn a_damaged_listing_row_is_left_out_and_pages_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = open(&path);
+    for number in 0..9 {
+        let state = if number % 2 == 0 { TaskState::Completed } else { TaskState::Working };
+        let sample = Sample::new(&format!("{number}")).in_state(state).unfinished(number % 2 == 1);
+        sample.with_status_at(number).put(&store).await;
+    }
+    drop(store);
+    // Far outside of any calendar, and text that is none.
+    tamper(&path, "UPDATE task SET status_at = 9000000000000000000 WHERE id = '4'");
+    tamper(&path, "UPDATE task SET id = CAST(x'ff33' AS TEXT) WHERE id = '3'");
+    tamper(&path, "UPDATE filing SET up_to = 0");
+    let store = open(&path);
+    for limit in [1, 2, 3, 100] {
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.list(&ListQuery { after: after.take(), ..query(limit) }).await.unwrap();
+            found.extend(page.tasks.iter().map(|place| place.task.as_str().to_owned()));
+            if !page.more {
+                break;
+            }
+            after = page.tasks.last().cloned();
+            assert!(after.is_some(), "more tasks follow an empty page");
+        }
+        assert_eq!(found, ["8", "7", "6", "5", "2", "1", "0"], "{limit} at a time");
+    }
+    let working = ListQuery { state: Some(TaskState::Working), ..query(100) };
+    assert_eq!(store.list(&working).await.unwrap().tasks.len(), 3);
+    let unfinished = store.unfinished().await.unwrap();
+    assert_eq!(unfinished.iter().map(|key| key.task.as_str()).collect::<Vec<_>>(), ["1", "5", "7"]);
+    assert!(store.status().unreadable_rows > 0);
+    // A write to the task whose row is damaged fails for itself only.
+    let damaged = Sample { head: Seq(1), ..Sample::new("4") }.append_of([said("more")]);
+    let mut sound = Sample { head: Seq(1), ..Sample::new("8") };
+    let append = sound.append_of([said("more")]);
+    let (damaged, sound_too) = tokio::join!(store.append(damaged), store.append(append));
+    check_corrupt(damaged);
+    sound_too.unwrap();
+    sound.head = Seq(2);
+    sound.put(&store).await;
+}
+
+#[tokio::test]
+async fn damaged_records_and_snapshots_are_named_and_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = open(&path);
+    let mut sample = Sample::new("a");
+    sample.put(&store).await;
+    store.keep_snapshot(&sample.key, Snapshot { at: Seq(1), bytes: vec![1] }).await.unwrap();
+    for key in ["a", "b", "c", "d"] {
+        store.get_or_put("space", key, key.as_bytes().to_vec()).await.unwrap();
+    }
+    drop(store);
+    tamper(&path, "UPDATE record SET value = x'00' WHERE key = 'b'");
+    tamper(&path, "UPDATE snapshot SET bytes = x'00'");
+    let store = open(&path);
+    check_corrupt(store.get("space", "b").await);
+    check_corrupt(store.get_or_put("space", "b", b"other".to_vec()).await);
+    let found = store.under("space", "", None, 3).await.unwrap();
+    assert_eq!(found.iter().map(|record| record.key.as_str()).collect::<Vec<_>>(), ["a", "c", "d"]);
+    check_corrupt(store.snapshot(&sample.key, Seq(9)).await);
+    assert_eq!(store.status(), StoreStatus { unreadable_rows: 1, ..StoreStatus::default() });
+    // Another value mends it.
+    let record = Record { key: "b".into(), value: b"new".to_vec() };
+    store.change(vec![RecordChange::Put { space: "space", record }]).await.unwrap();
+    assert_eq!(store.get("space", "b").await.unwrap().as_deref(), Some(&b"new"[..]));
+}

@@ -1,0 +1,73 @@
+//! One server for one database and one port, and a start that waits a moment for what a killed one leaves.
+
+use std::fs;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use attache_testkit::model_server::ModelServer;
+
+use super::{durable, send};
+use crate::agent_world::{calls, launch_with, says, work};
+use crate::support::{SCRIPT, launch};
+
+#[tokio::test]
+async fn a_second_server_is_refused_by_every_name_of_the_database() {
+    let first = durable();
+    let server = first.start().await;
+    let path = first.folder().join("tasks.db");
+    let other = launch().script(SCRIPT);
+    let (symbolic, hard) = (other.folder().join("symbolic.db"), first.folder().join("hard.db"));
+    std::os::unix::fs::symlink(&path, &symbolic).unwrap();
+    fs::hard_link(&path, &hard).unwrap();
+    let _ = fs::remove_file(first.folder().join("tasks.db.lock"));
+    for name in [&path, &symbolic, &hard] {
+        let second =
+            launch().script(SCRIPT).argument("--store").argument(format!("sqlite:{}", name.display()));
+        let (code, text) = second.fails().await;
+        assert_eq!(code, Some(1), "{text}");
+        let holder = format!("is in use by another process ({}, attache)", server.pid());
+        assert!(text.contains(&holder), "{text}");
+    }
+    send(&server.client(), "m1", "echo one").await;
+}
+
+/// A child process that has not started its program yet looks like this to the next server.
+#[tokio::test]
+async fn a_lock_and_a_port_that_are_free_in_a_moment_are_waited_for() {
+    let first = durable();
+    first.start().await.kill().await;
+    let path = first.folder().join("tasks.db");
+    let script = format!("exec 9<>'{}'; flock -x 9; echo locked; exec sleep 0.4", path.display());
+    let mut holder = Command::new("sh").args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let output = holder.stdout.take().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
+    assert_eq!(line, "locked\n");
+    let server = first.start().await;
+    send(&server.client(), "m1", "echo one").await;
+    holder.wait().unwrap();
+
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let second = durable().argument("--port").argument(port);
+    let closing = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(listener);
+    });
+    let server = second.start().await;
+    closing.join().unwrap();
+    send(&server.client(), "m1", "echo one").await;
+}
+
+#[tokio::test]
+async fn a_command_inherits_no_socket_and_no_file_of_the_store() {
+    let list = serde_json::json!({"command": "ls -l /proc/self/fd > descriptors; echo listed"});
+    let model = ModelServer::playing([calls("run_shell_command", list), says("Done.")]);
+    let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
+    let server = launch.start().await;
+    send(&server.client(), "m1", "List them!").await;
+    let listed = fs::read_to_string(work(&launch).join("descriptors")).unwrap();
+    assert!(listed.contains("descriptors"), "{listed}");
+    assert!(!listed.contains("tasks.db") && !listed.contains("socket:"), "{listed}");
+}
