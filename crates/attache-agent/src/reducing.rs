@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 
 use crate::ahead::Ahead;
 use crate::performance::Performance;
-use crate::wording::because;
+use crate::wording::{because, still_waiting};
 use crate::{prompt, tokens};
 
 /// Of results, the newest that are always told whole; in tokens.
@@ -163,6 +163,9 @@ impl Performance<'_> {
                 Ok(Streamed::Piece(Piece::Retrying { pause, why, .. })) => {
                     let what = format!("trying again in {:.1} s", pause.as_secs_f64());
                     self.notice(because(&why, &what)).await?;
+                }
+                Ok(Streamed::Piece(Piece::Waiting { silent, most })) => {
+                    self.notice(still_waiting(silent, most)).await?;
                 }
                 Ok(Streamed::Piece(_)) => {}
                 Ok(Streamed::End { usage, said, .. }) => {

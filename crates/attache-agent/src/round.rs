@@ -9,7 +9,7 @@ use crate::ahead::Ahead;
 use crate::performance::{Performance, Turn};
 use crate::reason::Reason;
 use crate::repetition::Repetition;
-use crate::wording::{because, sentence};
+use crate::wording::{because, sentence, still_waiting};
 
 /// What the model is told when it repeats itself.
 const LOOP: &str = "You seem to be repeating yourself without getting any further. Stop and think: what have you learnt, \
@@ -132,6 +132,7 @@ impl Performance<'_> {
             Piece::Thought(text) => self.journal.record(Fact::ThoughtShared { text }).await,
             // The whole answer, calls included, is recorded when it is whole.
             Piece::CallBegun { .. } | Piece::Call(_) => Ok(()),
+            Piece::Waiting { silent, most } => self.notice(still_waiting(silent, most)).await,
             Piece::Retrying { attempt, pause, why } => {
                 self.withdraw().await?;
                 let seconds = pause.as_secs_f64();

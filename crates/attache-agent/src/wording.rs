@@ -1,5 +1,7 @@
 //! Other people's words become sentences of ours.
 
+use std::time::Duration;
+
 /// Begins with a capital letter and ends once.
 pub(crate) fn sentence(text: &str) -> String {
     let text = capital(text.trim());
@@ -10,6 +12,12 @@ pub(crate) fn sentence(text: &str) -> String {
 pub(crate) fn because(why: &str, what: &str) -> String {
     let why = capital(why.trim().trim_end_matches('.'));
     if ends(&why) { format!("{why} {}", sentence(what)) } else { format!("{why}; {what}.") }
+}
+
+/// An answer that does not begin.
+pub(crate) fn still_waiting(silent: Duration, most: Duration) -> String {
+    let (silent, most) = (silent.as_secs(), most.as_secs());
+    format!("The model has not begun to answer for {silent} s; I wait up to {most} s.")
 }
 
 fn ends(text: &str) -> bool {

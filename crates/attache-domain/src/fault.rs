@@ -80,6 +80,12 @@ pub enum Fault {
     TokenNeeded,
     #[error("{what}")]
     Forbidden { what: String },
+    /// The disk of the store is full. The same request can be served once there is room.
+    #[error("{what}")]
+    StoreFull { what: String },
+    /// The store cannot be read or written now, for another reason. The same request can be served later.
+    #[error("{what}")]
+    StoreUnavailable { what: String },
     #[error("the server is shutting down")]
     Unavailable,
     /// Nothing is wrong with the request, and later it can be served.

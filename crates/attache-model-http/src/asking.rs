@@ -3,14 +3,16 @@
 //! One state machine that a stream pulls along: nothing happens unless somebody wants the next piece, and
 //! dropping it drops the request. What is sent and what the events of an answer mean is a [`Provider`]'s.
 
+mod provider;
 mod reading;
+mod silence;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use attache_domain::{Exchange, Said, Usage};
+use attache_domain::Exchange;
 use attache_model::{LanguageError, Piece, Prompt, Stop, Streamed};
-use attache_net::{Answer, Client, Request};
+use attache_net::{Answer, NetError};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{Stream, stream};
@@ -18,114 +20,12 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 
 use crate::fault::{Again, Fault};
-use crate::retry::{RetryOptions, Setback, Tries};
+use crate::retry::{Setback, Tries};
 use crate::sse::SseEvent;
 use crate::token::Renew;
+pub(crate) use provider::{Assembly, Circumstances, Head, NUDGE, Provider, StreamEnd, Verdict};
 use reading::{Reading, Step};
-
-/// One way of being asked.
-pub(crate) trait Provider: Send + Sync + 'static {
-    type Assembly: Assembly;
-
-    fn client(&self) -> &Client;
-    fn retry(&self) -> &RetryOptions;
-    /// Which server it is, for people.
-    fn place(&self) -> String;
-    /// `text` without what is secret, should a server repeat it.
-    fn redacted(&self, text: &str) -> String;
-    /// Can another credential be had when one is refused?
-    fn renews(&self) -> bool;
-
-    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<Bytes, LanguageError>;
-    /// The request for an answer, with a credential on it.
-    fn request(&self, body: Bytes, renew: Renew) -> BoxFuture<'_, Result<Request, LanguageError>>;
-    fn assembly(&self, prompt: &Prompt) -> Self::Assembly;
-
-    /// An answer that is an error. `body` is redacted.
-    fn fault_of_answer(&self, head: &Head, body: &str) -> Fault;
-    /// An error where the next piece of an answer should be.
-    fn fault_within(&self, error: &Value) -> Fault;
-}
-
-/// An answer as far as it has come.
-pub(crate) trait Assembly: Send + 'static {
-    /// Takes an event in and tells what is new. An error is one that the provider reports.
-    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(Piece)) -> Result<(), Value>;
-
-    /// How it ends has been said; only what it cost may still come.
-    fn has_finished(&self) -> bool;
-
-    /// Nothing more can come, even if the connection stays open.
-    fn is_over(&self) -> bool {
-        false
-    }
-
-    fn verdict(&self, end: StreamEnd, after_results: bool) -> Verdict;
-
-    /// Goes on with the answer to the next request.
-    fn carry_on(&mut self);
-
-    /// How much there is, to see whether a continuation gets anywhere.
-    fn extent(&self) -> usize;
-    fn usage(&self) -> Usage;
-    fn into_said(self, stop: &Stop) -> Vec<Said>;
-}
-
-/// What has become of an answer once its stream is over.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Verdict {
-    Whole(Stop),
-    /// There is more, by the next request.
-    Continues(Value),
-    /// Worth another try; `silent` when it just held no words.
-    Invalid {
-        why: String,
-        silent: bool,
-    },
-}
-
-/// How the stream ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StreamEnd {
-    Closed,
-    Broken,
-}
-
-/// What differs between the requests for one prompt.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Circumstances {
-    /// The answer before held no words.
-    pub(crate) nudged: bool,
-    /// Where the answer before stopped, in the provider's own words.
-    pub(crate) continuation: Option<Value>,
-}
-
-/// Added to the instructions when an answer had no words in it.
-pub(crate) const NUDGE: &str = "Your last answer held no text for the user and no tool call. \
-    Answer now with text, or call a tool.";
-
-/// What the head of an answer says about trying again.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Head {
-    pub(crate) status: u16,
-    pub(crate) retry_after: Option<String>,
-    pub(crate) retry_after_ms: Option<String>,
-    pub(crate) should_retry: Option<String>,
-    pub(crate) date: Option<String>,
-}
-
-impl Head {
-    fn of(answer: &Answer) -> Self {
-        let header = |name: &str| answer.header(name).map(str::to_owned);
-        Self {
-            status: answer.status(),
-            retry_after: header("retry-after"),
-            retry_after_ms: header("retry-after-ms"),
-            should_retry: header("x-should-retry"),
-            date: header("date"),
-        }
-    }
-}
+use silence::{Heard, Silence};
 
 /// So many continuations in a row that add nothing are the end of an answer.
 const BARREN_CONTINUATIONS: u32 = 3;
@@ -157,11 +57,14 @@ struct Asking<P: Provider> {
     extent: usize,
     barren: u32,
     told: VecDeque<Result<Streamed, LanguageError>>,
+    /// Since the request was sent, until its answer begins.
+    silence: Option<Silence>,
     phase: Phase,
 }
 
 enum Phase {
     Send,
+    Wait { sending: BoxFuture<'static, Result<Answer, NetError>>, renew: Renew },
     Read(Box<Reading>),
     Pause(Instant),
     Over,
@@ -178,6 +81,7 @@ impl<P: Provider> Asking<P> {
             extent: 0,
             barren: 0,
             told: VecDeque::new(),
+            silence: None,
             phase: Phase::Send,
             provider,
             prompt,
@@ -191,6 +95,7 @@ impl<P: Provider> Asking<P> {
             }
             match &mut self.phase {
                 Phase::Send => self.send().await,
+                Phase::Wait { .. } => self.wait().await,
                 Phase::Read(_) => self.read().await,
                 Phase::Pause(until) => {
                     sleep_until(*until).await;
@@ -211,13 +116,26 @@ impl<P: Provider> Asking<P> {
             Ok(request) => request,
             Err(error) => return self.give_up(error),
         };
-        let answer = match self.provider.client().send(request).await {
-            Ok(answer) => answer,
-            Err(error) => {
-                let fault = Fault::of_network(&error, &self.provider.place(), self.provider.retry());
-                return self.not_answered(fault, renew);
-            }
+        let client = self.provider.client().clone();
+        self.silence = Some(Silence::begins(self.provider.retry()));
+        self.phase = Phase::Wait { sending: Box::pin(async move { client.send(request).await }), renew };
+    }
+
+    /// Waits for the head of the answer.
+    async fn wait(&mut self) {
+        let Phase::Wait { sending, renew } = &mut self.phase else { return };
+        let renew = *renew;
+        let heard = match &mut self.silence {
+            Some(silence) => silence.until(sending).await,
+            None => Heard::This(sending.await),
         };
+        let answer = match heard {
+            Heard::This(Ok(answer)) => answer,
+            Heard::This(Err(error)) => return self.not_reached(&error, renew),
+            Heard::Nothing(piece) => return self.told.push_back(Ok(Streamed::Piece(piece))),
+            Heard::TooLate(error) => return self.not_reached(&error, renew),
+        };
+        self.phase = Phase::Send;
         let head = Head::of(&answer);
         if head.status == 200 {
             self.phase = Phase::Read(Box::new(Reading::new(answer)));
@@ -226,6 +144,12 @@ impl<P: Provider> Asking<P> {
         let body = answer.beginning(MOST_OF_AN_ERROR).await;
         let body = self.provider.redacted(&String::from_utf8_lossy(&body));
         self.not_answered(self.provider.fault_of_answer(&head, &body), renew);
+    }
+
+    fn not_reached(&mut self, error: &NetError, renew: Renew) {
+        self.phase = Phase::Send;
+        let fault = Fault::of_network(error, &self.provider.place(), self.provider.retry());
+        self.not_answered(fault, renew);
     }
 
     fn body(&mut self) -> Result<Bytes, LanguageError> {
@@ -247,7 +171,17 @@ impl<P: Provider> Asking<P> {
 
     async fn read(&mut self) {
         let Phase::Read(reading) = &mut self.phase else { return };
-        match reading.step(self.assembly.has_finished()).await {
+        let step = reading.step(self.assembly.has_finished());
+        let step = match &mut self.silence {
+            Some(silence) => match silence.until(step).await {
+                Heard::This(step) => step,
+                Heard::Nothing(piece) => return self.told.push_back(Ok(Streamed::Piece(piece))),
+                Heard::TooLate(error) => return self.not_reached(&error, Renew::IfNeeded),
+            },
+            None => step.await,
+        };
+        self.silence = None;
+        match step {
             Step::Events(events) => self.take(&events),
             Step::Closed => self.judge(StreamEnd::Closed),
             Step::Broken { .. } if self.assembly.has_finished() => self.judge(StreamEnd::Broken),
@@ -320,6 +254,7 @@ impl<P: Provider> Asking<P> {
         let setback = match fault.again {
             Some(Again::After(wanted)) => Setback::NotAnswered { wanted },
             Some(Again::NobodyThere) => Setback::NobodyThere,
+            Some(Again::Silent) => Setback::Silent,
             Some(Again::NoCapacity) => Setback::NoCapacity,
             Some(Again::Renewed) if self.provider.renews() && renew == Renew::IfNeeded => {
                 self.renew = Renew::Now;
@@ -334,7 +269,7 @@ impl<P: Provider> Asking<P> {
         match fault.again {
             Some(Again::After(wanted)) => self.again(Setback::NotWhole { wanted }, fault),
             Some(Again::NoCapacity) => self.again(Setback::NoCapacity, fault),
-            Some(Again::NobodyThere | Again::Renewed) | None => self.give_up(fault.end),
+            Some(Again::NobodyThere | Again::Silent | Again::Renewed) | None => self.give_up(fault.end),
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) enum Again {
     /// After the pause that was asked for, if any.
     After(Option<Duration>),
     NoCapacity,
+    /// Nothing came in time, which costs too much time to be tried often.
+    Silent,
     /// Nobody listens there, which is rather a wrong address than a bad moment.
     NobodyThere,
     /// With another credential.
@@ -54,6 +56,7 @@ impl Fault {
             NetError::Tls { .. } => {
                 Self { end: LanguageError::Unreachable { what: why.clone() }, why, again: None }
             }
+            NetError::Silent { .. } => Self { why, again: Some(Again::Silent), end },
             error if error.may_pass() => Self { why, again: Some(Again::After(None)), end },
             _ => Self { end: LanguageError::Request { what: why.clone() }, why, again: None },
         }

@@ -43,6 +43,12 @@ pub struct RetryOptions {
     pub attempts: u32,
     /// How often where nobody listens: that is rather a wrong address than a bad moment.
     pub refused_attempts: u32,
+    /// An answer that has not begun after this time is not waited for any longer.
+    pub first_byte_timeout: Duration,
+    /// How often a request is sent to a server that stays silent for so long.
+    pub silent_attempts: u32,
+    /// After this time without an answer people are told that it is waited for.
+    pub silence_notice_delay: Duration,
     /// Whether a request is sent again that the network failed.
     pub network_failures: bool,
     pub first_pause: Duration,
@@ -60,6 +66,10 @@ impl Default for RetryOptions {
         Self {
             attempts: 10,
             refused_attempts: 3,
+            // A model that reasons without showing it may well be silent for a minute.
+            first_byte_timeout: Duration::from_secs(120),
+            silent_attempts: 3,
+            silence_notice_delay: Duration::from_secs(20),
             network_failures: true,
             first_pause: Duration::from_secs(5),
             longest_pause: Duration::from_secs(30),
@@ -78,6 +88,8 @@ pub enum Setback {
     NotAnswered { wanted: Option<Duration> },
     /// Nobody listens at the address.
     NobodyThere,
+    /// No answer began in time.
+    Silent,
     /// The provider has no room for this model right now. That passes at once or not at all.
     NoCapacity,
     /// An answer began and broke off, or came to nothing.
@@ -90,6 +102,7 @@ pub struct Tries {
     options: RetryOptions,
     unanswered: u32,
     refused: u32,
+    silent: u32,
     without_capacity: usize,
     unfinished: u32,
     begun: u32,
@@ -100,7 +113,7 @@ const CAPACITY_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_s
 
 impl Tries {
     pub fn new(options: RetryOptions) -> Self {
-        Self { options, unanswered: 0, refused: 0, without_capacity: 0, unfinished: 0, begun: 1 }
+        Self { options, unanswered: 0, refused: 0, silent: 0, without_capacity: 0, unfinished: 0, begun: 1 }
     }
 
     /// The number of the attempt that is under way, from one.
@@ -122,6 +135,13 @@ impl Tries {
                 let more = self.refused < self.options.refused_attempts;
                 (more && self.unanswered < self.options.attempts).then_some(())?;
                 Some(self.doubled(self.options.first_pause, self.refused, true))
+            }
+            Setback::Silent => {
+                self.silent += 1;
+                self.unanswered += 1;
+                let more = self.silent < self.options.silent_attempts;
+                (more && self.unanswered < self.options.attempts).then_some(())?;
+                Some(self.doubled(self.options.first_pause, self.silent, true))
             }
             Setback::NoCapacity => {
                 let pause = *CAPACITY_PAUSES.get(self.without_capacity)?;
@@ -179,6 +199,7 @@ mod tests {
         check(Setback::NotWhole { wanted: NO_WISH }, &[1.0, 2.0, 4.0]);
         check(Setback::NoCapacity, &[1.0, 3.0]);
         check(Setback::NobodyThere, &[5.0, 10.0]);
+        check(Setback::Silent, &[5.0, 10.0]);
     }
 
     #[test]

@@ -68,6 +68,8 @@ pub enum Piece {
     CallBegun { name: String },
     /// A whole call.
     Call(ToolCall),
+    /// The answer has not begun for so long; it is waited for until so much time has passed in all.
+    Waiting { silent: Duration, most: Duration },
     /// Something went wrong that may pass. What came so far does not count; the answer begins again after `pause`.
     Retrying { attempt: u32, pause: Duration, why: String },
     /// Another model goes on in place of the one that was asked. What came so far does not count.

@@ -192,9 +192,11 @@ fn failed(fault: &Fault) -> Response {
         }
         Fault::BodyTooLarge { .. } => refused(413, &fault.to_string()),
         Fault::MediaTypeNotAccepted { .. } => refused(415, &fault.to_string()),
-        Fault::Unavailable | Fault::Overloaded | Fault::Busy { .. } => {
-            advised(refused(503, &fault.to_string()), fault)
-        }
+        Fault::Unavailable
+        | Fault::StoreFull { .. }
+        | Fault::StoreUnavailable { .. }
+        | Fault::Overloaded
+        | Fault::Busy { .. } => advised(refused(503, &fault.to_string()), fault),
         Fault::LimitReached { .. } => advised(refused(429, &fault.to_string()), fault),
         _ => refused(500, &fault.to_string()),
     }

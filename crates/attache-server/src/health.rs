@@ -7,7 +7,8 @@ use crate::app::App;
 use crate::http::{Body, Response};
 
 pub(crate) async fn serve(app: &App) -> Response {
-    let running = app.session.counters().now().tasks_running;
+    let now = app.session.counters().now();
+    let (running, waiting) = (now.tasks_running, now.tasks_waiting_for_store);
     let uptime = app.started.elapsed().as_secs_f64();
     let (status, body) = match app.session.health().await {
         Ok(total) => {
@@ -17,8 +18,13 @@ pub(crate) async fn serve(app: &App) -> Response {
         }
         Err(fault) => {
             let reason = fault.to_string();
-            let body =
-                json!({"status": "unhealthy", "reason": reason, "uptime": uptime, "activeTasks": running});
+            let body = json!({
+                "status": "unhealthy",
+                "reason": reason,
+                "uptime": uptime,
+                "activeTasks": running,
+                "waitingTasks": waiting,
+            });
             (StatusCode::SERVICE_UNAVAILABLE, body)
         }
     };

@@ -22,6 +22,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -85,8 +86,14 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves until stopped; then accepts no more, ends the streams, and waits for calls under way.
+    /// As [`run_until`](Self::run_until), for whoever has nothing else to end.
     pub async fn run(self) {
+        self.run_until().await;
+    }
+
+    /// Serves until stopped; then accepts no more, ends the streams, and waits for calls under way. Returns the time by
+    /// which everything else should have ended, too.
+    pub async fn run_until(self) -> Instant {
         let limits = self.options.limits.clone();
         // Streams end on a token of their own, once no new connection can come in.
         let end_streams = CancellationToken::new();
@@ -147,17 +154,21 @@ impl Server {
                 drop(place);
             });
         }
+        let ends_at = Instant::now() + limits.shutdown_patience;
         drop(self.listener);
         end_streams.cancel();
         connections.close();
         let mut ending = pin!(connections.wait());
-        if tokio::time::timeout(limits.shutdown_patience, &mut ending).await.is_err() {
+        // The last words are part of the time that there is.
+        let last_words_at = ends_at - LAST_WORDS.min(limits.shutdown_patience / 2);
+        if timeout_at(last_words_at, &mut ending).await.is_err() {
             tracing::warn!("some calls are still under way and are told that they cannot be finished");
-            session.shutdown().await;
-            if tokio::time::timeout(LAST_WORDS, ending).await.is_err() {
+            let last_words = async { tokio::join!(session.shutdown(), ending) };
+            if timeout_at(ends_at, last_words).await.is_err() {
                 tracing::warn!("some connections were cut off");
             }
         }
+        ends_at
     }
 }
 

@@ -168,6 +168,8 @@ fn write_session(app: &App, text: &mut Text) {
     text.single("tasks_running", "gauge", "Tasks being worked on", now.tasks_running);
     text.single("tasks_recovered", "counter", "Tasks taken up again at the start", now.tasks_recovered);
     text.single("events_appended", "counter", "Events made durable since the start", now.events_appended);
+    let help = "Tasks whose work waits because it cannot be recorded";
+    text.single("tasks_waiting_for_store", "gauge", help, now.tasks_waiting_for_store);
     text.single("store_failures", "counter", "Writes the store refused for a while", now.store_failures);
     let help = "Whether the latest write to the store succeeded (1) or not (0)";
     text.single("store_writable", "gauge", help, u64::from(now.store_writable));

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use attache_domain::{
     CallId, CallPhase, ContextId, Fact, Fault, Gap, Happening, Seq, TaskId, TaskState, TaskView,
 };
-use attache_session::{Entry, Follower, Subscription};
+use attache_session::{Entry, Follower, Subscription, store_fault};
 use attache_wire::devtool::Profile;
 use attache_wire::encode::TaskShape;
 
@@ -119,8 +119,8 @@ impl<L: Language> Reading<L> {
         while out.is_empty() {
             let Some(follower) = &mut self.follower else { break };
             if let Err(error) = ready!(follower.poll_next(context, MOST_EVENTS, &mut self.entries)) {
-                tracing::error!(task = %self.task, %error, "a stream cannot go on");
-                return Poll::Ready(Err(Fault::Internal));
+                tracing::error!(task = %self.task, "a stream cannot go on");
+                return Poll::Ready(Err(store_fault(&error)));
             }
             self.write_entries(frames, out)?;
         }

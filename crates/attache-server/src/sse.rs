@@ -32,6 +32,7 @@ pub(crate) struct EventStream {
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
     /// Tells without waiting whether `stop` is ready.
     stopping: CancellationToken,
+    app: Arc<App>,
     /// The waker that `silence` and `stop` have; they need not be asked again for it.
     waiting: Option<Waker>,
 }
@@ -49,6 +50,7 @@ impl EventStream {
             last_sent: Instant::now(),
             stop: Box::pin(app.stop.clone().cancelled_owned()),
             stopping: app.stop.clone(),
+            app: app.clone(),
             waiting: None,
         }
     }
@@ -100,6 +102,16 @@ impl EventStream {
         Poll::Ready(Some(Bytes::from(out)))
     }
 
+    /// A comment: what it says is no event, and nobody resumes after it. A reader whose task waits for the store is told so.
+    fn write_sign_of_life(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b": keep-alive");
+        if let Some(fault) = self.app.session.counters().store_fault() {
+            let text = format!("; {fault}: what happens now is shown when it is recorded");
+            out.extend_from_slice(text.as_bytes());
+        }
+        out.extend_from_slice(b"\n\n");
+    }
+
     fn write_fault(&self, fault: &Fault, out: &mut Vec<u8>) {
         let (name, payload) = self.framing.stream_fault(fault);
         if let Some(name) = name {
@@ -126,7 +138,7 @@ impl Stream for EventStream {
                 if !ready!(events.poll_quiet(context)) {
                     return Poll::Ready(None);
                 }
-                out.extend_from_slice(b": keep-alive\n\n");
+                events.write_sign_of_life(&mut out);
             }
         }
         if out.is_empty() { Poll::Ready(None) } else { events.sent(out) }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use attache_domain::{Fact, TaskState};
 
 use crate::quarantine::Quarantine;
-use crate::store_health::StoreHealth;
+use crate::store_health::{StoreFault, StoreHealth};
 
 #[derive(Debug, Default)]
 pub struct Counters {
@@ -15,6 +15,7 @@ pub struct Counters {
     running: AtomicU64,
     recovered: AtomicU64,
     store_failures: AtomicU64,
+    waiting_for_store: AtomicU64,
     push_delivered: AtomicU64,
     push_failed: AtomicU64,
     push_gave_up: AtomicU64,
@@ -37,6 +38,8 @@ pub struct CountersNow {
     pub tasks_unreadable: u64,
     pub unreadable_reads: u64,
     pub store_failures: u64,
+    /// Tasks whose work cannot be recorded now.
+    pub tasks_waiting_for_store: u64,
     /// As far as the latest write says.
     pub store_writable: bool,
     /// Push notifications that were taken, and tries that failed.
@@ -44,6 +47,14 @@ pub struct CountersNow {
     pub push_failed: u64,
     /// Push configurations that were given up.
     pub push_gave_up: u64,
+}
+
+pub(crate) struct WaitsForStore<'a>(&'a Counters);
+
+impl Drop for WaitsForStore<'_> {
+    fn drop(&mut self) {
+        self.0.waiting_for_store.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Counters {
@@ -59,6 +70,7 @@ impl Counters {
             tasks_unreadable: self.quarantine.tasks(),
             unreadable_reads: self.quarantine.reads(),
             store_failures: load(&self.store_failures),
+            tasks_waiting_for_store: load(&self.waiting_for_store),
             store_writable: self.store.fault().is_none(),
             push_delivered: load(&self.push_delivered),
             push_failed: load(&self.push_failed),
@@ -107,5 +119,16 @@ impl Counters {
 
     pub(crate) fn store_failed(&self) {
         self.store_failures.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Why the store cannot be written, as far as the latest write says.
+    pub fn store_fault(&self) -> Option<StoreFault> {
+        self.store.fault()
+    }
+
+    /// Counts a task as waiting for the store for as long as the result is held.
+    pub(crate) fn waits_for_store(&self) -> WaitsForStore<'_> {
+        self.waiting_for_store.fetch_add(1, Ordering::Relaxed);
+        WaitsForStore(self)
     }
 }

@@ -35,6 +35,10 @@ pub(crate) struct HotState {
     /// Carry wake-ups only: events are in the tail.
     pub(crate) wakers: Wakers,
     running: bool,
+    /// A cancel was asked for and is not recorded yet.
+    cancel_wanted: bool,
+    /// The latest try to record something about the task failed because of the store.
+    pub(crate) store_failed: bool,
     shelved: bool,
     snapshot_at: Seq,
 }
@@ -70,6 +74,8 @@ impl HotTask {
                 wakers: Wakers::default(),
                 tail: Tail::default(),
                 running: false,
+                cancel_wanted: false,
+                store_failed: false,
                 shelved: false,
                 snapshot_at: Seq::START,
             }),
@@ -133,7 +139,9 @@ impl HotTask {
         let Batch { expected, events, summary, .. } = batch;
         let (key, summary) = (self.key.clone(), summary.clone());
         let append = Append { key, expected: *expected, events: events.clone(), summary };
+        let under_way = self.counters.store.writes();
         let appended = self.log.append(append).await;
+        drop(under_way);
         self.counters.store.wrote(&appended);
         appended?;
         Ok(self.absorb(events))
@@ -151,10 +159,18 @@ impl HotTask {
         }
     }
 
+    /// Folds in what was appended since; true when `batch` was, exactly as it is.
+    pub(crate) async fn catch_up_with(&self, batch: &Batch) -> Result<bool, StoreError> {
+        let found = self.log.read(&self.key, batch.expected, batch.events.len()).await?;
+        self.catch_up().await?;
+        let is_there = found.len() >= batch.events.len();
+        Ok(is_there && found.iter().zip(&batch.events).all(|(found, event)| found == event))
+    }
+
     /// Shows durable events: folds them in, keeps them in the tail, wakes the readers.
     fn absorb(&self, events: &[Arc<Event>]) -> Arc<TaskView> {
         let mut guard = self.state();
-        let HotState { view, tail, wakers, .. } = &mut *guard;
+        let HotState { view, tail, wakers, cancel_wanted, store_failed, .. } = &mut *guard;
         let mut woken = Vec::new();
         for event in events {
             if event.seq != view.progress.head.next() {
@@ -165,6 +181,8 @@ impl HotTask {
             self.counters.appended(&event.fact);
             tail.push(Arc::new(Entry::new(event.clone(), stage, view.cast.clone())));
         }
+        *store_failed = false;
+        *cancel_wanted &= !view.progress.state.is_terminal();
         let view = view.clone();
         wakers.take(&mut woken);
         drop(guard);
@@ -175,7 +193,7 @@ impl HotTask {
     /// Marks the task as being worked on; false when nothing is to be done or somebody is at it.
     pub(crate) fn start_running(&self) -> bool {
         let mut state = self.state();
-        if state.running || state.view.next().is_none() {
+        if state.running || state.next().is_none() {
             return false;
         }
         state.running = true;
@@ -185,7 +203,7 @@ impl HotTask {
     /// What to do next; `None` also marks the task as at rest, in the same moment, so that no wish falls between.
     pub(crate) fn next_or_rest(&self) -> Option<Step> {
         let mut state = self.state();
-        let step = state.view.next();
+        let step = state.next();
         state.running = step.is_some();
         step
     }
@@ -193,7 +211,36 @@ impl HotTask {
     /// `at` is the last event, and nobody is about to add another.
     pub(crate) fn rests_at(&self, at: Seq) -> bool {
         let state = self.state();
-        !state.running && state.view.progress.head == at && state.view.next().is_none()
+        !state.running && state.view.progress.head == at && state.next().is_none()
+    }
+
+    /// Has the task canceled by its runner: the work stops at once, and this is recorded as soon as it can be.
+    pub(crate) fn want_cancel(&self) -> Result<(), Fault> {
+        let mut state = self.state();
+        state.view.progress.decide(Intent::Cancel)?;
+        state.cancel_wanted = true;
+        drop(state);
+        self.poke.notify_one();
+        Ok(())
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.state().running
+    }
+
+    pub(crate) fn is_to_be_canceled(&self) -> bool {
+        let state = self.state();
+        state.cancel_wanted || state.view.progress.cancel_requested
+    }
+
+    /// Tells whoever waits for the task that it could not be recorded.
+    pub(crate) fn store_failed(&self) {
+        let mut woken = Vec::new();
+        let mut state = self.state();
+        state.store_failed = true;
+        state.wakers.take(&mut woken);
+        drop(state);
+        woken.into_iter().for_each(Waker::wake);
     }
 
     pub(crate) fn stop_running(&self) {
@@ -230,6 +277,15 @@ impl HotTask {
 }
 
 impl HotState {
+    /// A cancel counts from when it was asked for.
+    fn next(&self) -> Option<Step> {
+        let progress = &self.view.progress;
+        if self.cancel_wanted && !progress.state.is_terminal() {
+            return Some(Step::Cancel);
+        }
+        progress.next()
+    }
+
     /// Entries after `after` into `found`; false when the tail does not reach back that far.
     pub(crate) fn tail_after(&self, after: Seq, limit: usize, found: &mut Vec<Arc<Entry>>) -> bool {
         after >= self.view.progress.head || self.tail.after(after, limit, found)

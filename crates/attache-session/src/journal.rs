@@ -76,6 +76,14 @@ impl Journal {
         }
     }
 
+    /// Reports the last fact of the turn, however many have gathered.
+    pub(crate) fn record_last(&self, fact: Fact) {
+        let mut state = self.state();
+        if !state.stopped {
+            let _ = state.gather(fact);
+        }
+    }
+
     /// Waits until everything reported is durable. What others did before that is known then; what they do while nothing
     /// is reported shows at the next report, which is decided again or ends this performance of the turn.
     pub async fn flush(&self) -> Result<(), Stopped> {

@@ -7,6 +7,7 @@
 //! Not here: how anything is spelled on a wire, and how a turn is performed (that is the [`Agent`]).
 
 mod agent;
+mod cancelling;
 mod commands;
 mod context_answers;
 mod contexts;
@@ -33,6 +34,7 @@ mod service;
 mod shelf;
 mod spellings;
 mod store_health;
+mod store_retry;
 mod tail;
 mod watcher;
 mod weight;
@@ -50,6 +52,6 @@ pub use listing::TaskPage;
 pub use outbox::{Courier, Delivered, Notice, OutboxNow, Parcel, PushOptions, PushSettings, Told, Unfit};
 pub use reserved::Reservation;
 pub use service::{Reply, SessionOptions, SessionService, StartError, Started, Subscription, WhenFinished};
-pub use store_health::StoreFault;
+pub use store_health::{StoreFault, store_fault};
 pub use tail::Entry;
 pub use weight::weight_of_view;

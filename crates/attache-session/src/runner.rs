@@ -6,7 +6,6 @@ use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use attache_domain::{Fact, Intent, Message, MessageId, Outcome, Step};
 use attache_store::{Snapshot, StoreError, TaskIndex};
@@ -18,6 +17,7 @@ use crate::contexts::{Contexts, Place, Waiting};
 use crate::history::{HistoryLimits, stopped_calls};
 use crate::hot::{Batch, HotTask, RecordError};
 use crate::pacing::Pacing;
+use crate::store_retry::StoreRetry;
 use crate::{Agent, Counters, Journal, TurnRequest};
 
 pub(crate) struct Runner {
@@ -29,9 +29,6 @@ pub(crate) struct Runner {
     pub(crate) history: HistoryLimits,
     pub(crate) stop: CancellationToken,
 }
-
-/// Waits between tries when the store is not available, up to this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 impl Runner {
     /// Returns when the task is at rest, or when the server stops.
@@ -46,7 +43,7 @@ impl Runner {
             }
             let start = match step {
                 Step::Cancel => {
-                    self.record(Fact::TaskCanceled).await;
+                    self.cancel().await;
                     continue;
                 }
                 Step::StartTurn { turn } => Some(turn),
@@ -99,18 +96,21 @@ impl Runner {
             return;
         }
         let request = TurnRequest::new(self.hot.clone(), self.index.clone());
-        let mut work = pin!(AssertUnwindSafe(self.agent.perform(request, &journal)).catch_unwind());
+        let mut work = pin!(Some(AssertUnwindSafe(self.agent.perform(request, &journal)).catch_unwind()));
         // Waiting for these is set up once, not at every event.
         let mut poked = pin!(self.hot.poke.notified());
         let mut stopped = pin!(self.stop.cancelled());
-        let mut working = true;
+        let mut working = !self.hot.is_to_be_canceled();
         let mut writing = pin!(None);
         let mut pacing = Pacing::default();
         loop {
             // The order matters: the agent goes first, so that everything it has to say goes in one append.
             let wake = tokio::select! {
                 biased;
-                result = &mut work, if working => Wake::AgentDone(result.is_err()),
+                result = poll_fn(|context| match work.as_mut().as_pin_mut() {
+                    Some(work) => work.poll(context),
+                    None => Poll::Pending,
+                }), if working => Wake::AgentDone(result.is_err()),
                 lost = poll_fn(|context| {
                     let write = |batch| self.write(batch);
                     Self::poll_writing(&journal, writing.as_mut(), &mut pacing, write, working, context)
@@ -126,7 +126,7 @@ impl Runner {
                     if panicked {
                         tracing::error!(task = %self.hot.key.task, "the agent panicked");
                     }
-                    self.close_turn(&journal).await;
+                    self.close_turn(&journal);
                 }
                 Wake::Written(None) => return,
                 Wake::Written(Some(lost)) => {
@@ -135,15 +135,19 @@ impl Runner {
                 }
                 Wake::Poked => {
                     poked.set(self.hot.poke.notified());
-                    working = !self.hot.with_progress(|progress| progress.cancel_requested);
+                    working = !self.hot.is_to_be_canceled();
                 }
                 Wake::Stop => working = false,
+            }
+            if !working {
+                // What the agent does ends here, also when what it has reported cannot be written yet.
+                work.set(None);
             }
         }
     }
 
     /// Writes what gathers, one append after the other. Ready with a batch that lost its place to others,
-    /// or with nothing when all is written and the agent is done.
+    /// or with nothing when all is written and the agent is done, or when the server stops and it cannot be written.
     fn poll_writing<W: Future<Output = Written>>(
         journal: &Journal,
         mut writing: Pin<&mut Option<W>>,
@@ -162,6 +166,7 @@ impl Runner {
                         journal.wrote();
                     }
                     Written::Lost(batch) => return Poll::Ready(Some(batch)),
+                    Written::Stopped => return Poll::Ready(None),
                 }
             }
             if working {
@@ -176,24 +181,20 @@ impl Runner {
     }
 
     /// An agent that returns without ending its turn has failed, or was not allowed to record more.
-    async fn close_turn(&self, journal: &Journal) {
-        if journal.turn_is_open() {
-            let message = if journal.is_full() {
-                for stopped in journal.look(stopped_calls) {
-                    let _ = journal.record(stopped).await;
-                }
-                journal.look(|progress| self.history.last_word(progress))
-            } else {
-                self.failure("The agent stopped unexpectedly.")
-            };
-            let _ = journal
-                .record(Fact::TurnEnded {
-                    outcome: Outcome::Failed,
-                    message: Some(message.into()),
-                    usage: None,
-                })
-                .await;
+    fn close_turn(&self, journal: &Journal) {
+        if !journal.turn_is_open() {
+            return;
         }
+        let message = if journal.is_full() {
+            for stopped in journal.look(stopped_calls) {
+                journal.record_last(stopped);
+            }
+            journal.look(|progress| self.history.last_word(progress))
+        } else {
+            self.failure("The agent stopped unexpectedly.")
+        };
+        let message = Some(message.into());
+        journal.record_last(Fact::TurnEnded { outcome: Outcome::Failed, message, usage: None });
     }
 
     fn failure(&self, text: &str) -> Message {
@@ -205,59 +206,50 @@ impl Runner {
 
     /// Appends, and tries again for as long as the store is only not available.
     async fn write(&self, batch: Batch) -> Written {
-        let mut pause = Duration::from_millis(50);
+        let mut retry = StoreRetry::of(self);
         loop {
-            match self.hot.append(&batch).await {
+            let error = match self.hot.append(&batch).await {
                 Ok(_) => {
                     self.keep_snapshot().await;
                     return Written::Done { ends_in_piece: batch.ends_in_piece };
                 }
-                Err(StoreError::Conflict { .. }) => return Written::Lost(batch),
-                Err(error) => {
-                    self.store_failed(&error);
-                    if self.pause(&mut pause).await {
-                        return Written::Done { ends_in_piece: false };
-                    }
-                }
+                Err(StoreError::Conflict { .. }) if !retry.has_failed() => return Written::Lost(batch),
+                // A try that failed may have been written all the same: then it is not written again.
+                Err(StoreError::Conflict { .. }) => match self.hot.catch_up_with(&batch).await {
+                    Ok(true) => return Written::Done { ends_in_piece: batch.ends_in_piece },
+                    Ok(false) => return Written::Lost(batch),
+                    Err(error) => error,
+                },
+                Err(error) => error,
+            };
+            if retry.pause(&error).await.is_err() {
+                return Written::Stopped;
             }
         }
     }
 
     async fn catch_up(&self) {
-        let mut pause = Duration::from_millis(50);
+        let mut retry = StoreRetry::of(self);
         while let Err(error) = self.hot.catch_up().await {
-            self.store_failed(&error);
-            if self.pause(&mut pause).await {
+            if retry.pause(&error).await.is_err() {
                 return;
             }
         }
     }
 
-    async fn record(&self, fact: Fact) {
-        let mut pause = Duration::from_millis(50);
-        loop {
-            match self.hot.record(Intent::Record(fact.clone())).await {
-                Ok(_) | Err(RecordError::Refused(_)) => return,
-                Err(RecordError::Store(error)) => {
-                    self.store_failed(&error);
-                    if self.pause(&mut pause).await {
-                        return;
-                    }
-                }
+    /// That somebody asked for it is recorded first: should everything stop in between, the next start goes on with it.
+    async fn cancel(&self) {
+        self.record(Intent::Cancel).await;
+        self.record(Intent::Record(Fact::TaskCanceled)).await;
+    }
+
+    async fn record(&self, intent: Intent) {
+        let mut retry = StoreRetry::of(self);
+        while let Err(RecordError::Store(error)) = self.hot.record(intent.clone()).await {
+            if retry.pause(&error).await.is_err() {
+                return;
             }
         }
-    }
-
-    fn store_failed(&self, error: &StoreError) {
-        self.counters.store_failed();
-        tracing::error!(task = %self.hot.key.task, error = %chain(error), "the log is not available; trying again");
-    }
-
-    /// True: the server stops.
-    async fn pause(&self, pause: &mut Duration) -> bool {
-        let stopped = tokio::time::timeout(*pause, self.stop.cancelled()).await.is_ok();
-        *pause = (*pause * 2).min(LONGEST_PAUSE);
-        stopped
     }
 
     async fn keep_snapshot(&self) {
@@ -280,18 +272,20 @@ enum Entered {
 
 enum Wake {
     AgentDone(bool),
-    /// A batch that must be decided again, or nothing when the turn is over.
+    /// A batch that must be decided again, or nothing when the turn is over here.
     Written(Option<Batch>),
     Poked,
     Stop,
 }
 
 enum Written {
-    /// It is durable, or the server stops.
+    /// It is durable.
     Done {
         ends_in_piece: bool,
     },
     Lost(Batch),
+    /// It is not, and the server stops.
+    Stopped,
 }
 
 /// An error with what caused it, on one line.

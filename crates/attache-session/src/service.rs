@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Answer, CallId, CancelTask, Cursor, Digest, Ending, Event, Fault, Gap, GetTask, Intent, ListTasks,
-    Message, MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId, TaskKey,
-    TaskState, TaskSummary, TaskView, TurnPhase, answerer,
+    Answer, CallId, Cursor, Digest, Ending, Event, Fault, Gap, GetTask, Intent, ListTasks, Message,
+    MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId, TaskKey, TaskState,
+    TaskSummary, TaskView, TurnPhase, answerer,
 };
 use attache_store::{Append, StoreError, StoreStatus, Stores};
 use tokio_util::sync::CancellationToken;
@@ -19,12 +19,15 @@ use crate::hot::{HotTask, RecordError, now};
 use crate::identity::{Identity, digest};
 use crate::listing::{self, TaskPage};
 use crate::outbox::{Hold, Outbox};
-use crate::runner::{Runner, chain};
+use crate::runner::Runner;
 use crate::shelf::Shelf;
-use crate::store_health::StoreFault;
+use crate::store_health::{StoreFault, store_fault};
 use crate::watcher::Watcher;
 use crate::weight::weight_of_view;
 use crate::{Agent, Counters, Follower, PushSettings, media, replay};
+
+/// A monitor that asks how things are waits no longer than this for the store to be read.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What the session is told by whoever starts it.
 #[derive(Debug, Clone)]
@@ -64,7 +67,7 @@ pub struct SessionService {
     pub(crate) shelf: Arc<Shelf>,
     finished: FinishedTasks,
     contexts: Arc<Contexts>,
-    counters: Arc<Counters>,
+    pub(crate) counters: Arc<Counters>,
     pub(crate) outbox: Option<Arc<Outbox>>,
     runners: TaskTracker,
     pub(crate) stop: CancellationToken,
@@ -169,7 +172,8 @@ impl SessionService {
         if let Some(fault) = self.counters.store.probe(self.stores.records.as_ref()).await {
             return Err(fault);
         }
-        Ok(self.stores.index.counts().await.map_err(|_| StoreFault::Unreadable)?.total)
+        let counted = tokio::time::timeout(READ_TIMEOUT, self.stores.index.counts()).await;
+        Ok(counted.map_err(|_| StoreFault::Slow)?.map_err(|_| StoreFault::Unreadable)?.total)
     }
 
     /// What the store has found out about itself.
@@ -287,19 +291,6 @@ impl SessionService {
         Ok(TaskPage { tasks, next_page_token, page_size: list.page_size, total_size: listed.total })
     }
 
-    /// Asks the task to stop and waits a little for it to do so.
-    pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
-        let hot = self.cancelable(scope, &cancel.task).await?;
-        let hold = self.hold(&hot.key).await?;
-        hot.record(Intent::Cancel).await.map_err(record_fault)?;
-        self.run(&hot);
-        drop(hold);
-        let watcher = Watcher::new(hot);
-        let stopped = watcher.wait_until(|state| state.view.progress.state.is_terminal());
-        let _ = tokio::time::timeout(self.options.cancel_patience, stopped).await;
-        Ok(watcher.task().view())
-    }
-
     async fn open(&self, scope: &Scope, send: SendMessage) -> Result<(Started, Option<Hold>), Fault> {
         let digest = digest(&send.message);
         let task = self.identity.task(scope, &send.message, &digest, send.manner.sameness);
@@ -354,7 +345,9 @@ impl SessionService {
         let bare = reply == ReplyShape::Message;
         let summary = TaskSummary::of(&view.progress);
         let append = Append { key: key.clone(), expected: Seq::START, events: vec![event.clone()], summary };
+        let under_way = self.counters.store.writes();
         let appended = self.stores.log.append(append).await;
+        drop(under_way);
         self.counters.store.wrote(&appended);
         match appended {
             Ok(()) => {
@@ -424,9 +417,11 @@ impl SessionService {
         };
         let mut answered = 0;
         let intent = match said {
-            Said::Prompt(message) => {
-                Intent::Receive { message, digest, reopens: manner.ending != Some(Ending::Completes) }
-            }
+            Said::Prompt(message) => Intent::Receive {
+                message,
+                digest: digest.clone(),
+                reopens: manner.ending != Some(Ending::Completes),
+            },
             Said::Answers { answers, rest } => {
                 let prompt = rest.map(|rest| (rest, digest.clone()));
                 answered = answers.len() as u64;
@@ -434,7 +429,15 @@ impl SessionService {
             }
         };
         let queued = hot.with_progress(|progress| progress.queue.len());
-        let view = hot.record(intent).await.map_err(record_fault)?;
+        let view = match hot.record(intent).await {
+            // It was recorded when it seemed to fail, and comes again.
+            Err(RecordError::Refused(_))
+                if hot.with_progress(|progress| knows(progress, &message, &digest)) =>
+            {
+                hot.view()
+            }
+            recorded => recorded.map_err(record_fault)?,
+        };
         let is_queued = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
         let shown_again = match answered {
             // Queued behind work that people watch, it was told so.
@@ -497,7 +500,7 @@ impl SessionService {
     }
 
     /// Sees to it that somebody works on the task if there is work.
-    fn run(&self, hot: &Arc<HotTask>) {
+    pub(crate) fn run(&self, hot: &Arc<HotTask>) {
         if self.stop.is_cancelled() || !hot.start_running() {
             return;
         }
@@ -534,7 +537,7 @@ enum Said {
 /// A message that the task knows already is handed on as it is: whoever decides recognises it.
 fn read(view: &TaskView, message: &Message, digest: &Digest, by: &str) -> Result<Said, Fault> {
     let progress = &view.progress;
-    let is_known = progress.received.iter().any(|(id, seen)| *id == message.id && seen == digest);
+    let is_known = knows(progress, message, digest);
     if !is_known && let Some((answering, rest)) = Progress::answers_apart(message) {
         let answers = view.answers_in(&answering, by, now())?;
         return Ok(Said::Answers { answers, rest });
@@ -561,6 +564,11 @@ fn follower_of(started: Started, view: &TaskView) -> Option<Follower> {
     }
 }
 
+/// The task has received this very message.
+fn knows(progress: &Progress, message: &Message, digest: &Digest) -> bool {
+    progress.received.iter().any(|(id, seen)| *id == message.id && seen == digest)
+}
+
 fn record_fault(error: RecordError) -> Fault {
     match error {
         RecordError::Refused(fault) => fault,
@@ -575,6 +583,5 @@ fn refuse_another(progress: &Progress, message: &MessageId, digest: &Digest) -> 
 }
 
 pub(crate) fn internal(error: StoreError) -> Fault {
-    tracing::error!(error = %chain(&error), "the store failed");
-    Fault::Internal
+    store_fault(&error)
 }

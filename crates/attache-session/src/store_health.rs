@@ -1,14 +1,16 @@
 //! Whether the store can be written now.
 //!
-//! Two things tell: what came of the latest append, and a record that is written when somebody asks and nothing was
-//! tried lately. An append that fails says at once that the store is broken; a later write that succeeds says that it
-//! is not any more.
+//! Three things tell: the result of the latest append, how long an append has been under way, and a record that is written
+//! when somebody asks and nothing was tried lately. An append that fails says at once that the store is broken; a later
+//! write that succeeds says that it is not any more.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use attache_domain::Fault;
 use attache_store::{Record, RecordChange, Records, StoreError};
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use crate::runner::chain;
@@ -16,8 +18,8 @@ use crate::runner::chain;
 /// How long a write that succeeded, or failed, is believed.
 const GOOD_FOR: Duration = Duration::from_secs(10);
 const BAD_FOR: Duration = Duration::from_secs(1);
-/// A write that takes longer has failed.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
+/// A store that ends no write for this long is too slow. A monitor that asks waits no longer than this.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 /// What is written. After a failure it is much, for a disk that is full has room for a little now and then.
 const SMALL_RECORD: usize = 1 << 10;
 const LARGE_RECORD: usize = 256 << 10;
@@ -27,6 +29,10 @@ const LARGE_RECORD: usize = 256 << 10;
 pub enum StoreFault {
     #[error("the store cannot be written: the disk is full")]
     Full,
+    #[error("the store cannot be written: it is read-only")]
+    ReadOnly,
+    #[error("the store cannot be written: another process has locked it")]
+    Locked,
     #[error("the store cannot be written")]
     Unwritable,
     #[error("the store does not answer in time")]
@@ -39,35 +45,130 @@ pub enum StoreFault {
     Gone,
 }
 
-#[derive(Debug, Default)]
+impl StoreFault {
+    const ALL: [Self; 7] = [
+        Self::Full,
+        Self::ReadOnly,
+        Self::Locked,
+        Self::Unwritable,
+        Self::Slow,
+        Self::Unreadable,
+        Self::Gone,
+    ];
+
+    /// Stores say it in their own words; those of SQLite and of the system are known.
+    fn of(error: &StoreError) -> Self {
+        if matches!(error, StoreError::Gone { .. }) {
+            return Self::Gone;
+        }
+        let text = chain(error);
+        let says = |words: &[&str]| words.iter().any(|words| text.contains(words));
+        if says(&["disk is full", "No space left", "quota exceeded"]) {
+            Self::Full
+        } else if says(&["readonly database", "Read-only file system"]) {
+            Self::ReadOnly
+        } else if says(&["database is locked"]) {
+            Self::Locked
+        } else {
+            Self::Unwritable
+        }
+    }
+
+    /// The refusal that a caller gets; `what` says what that means for its request.
+    pub(crate) fn refuses(self, what: String) -> Fault {
+        match self {
+            Self::Full => Fault::StoreFull { what },
+            _ => Fault::StoreUnavailable { what },
+        }
+    }
+}
+
+/// What a caller is told whose request failed because of the store.
+pub fn store_fault(error: &StoreError) -> Fault {
+    tracing::error!(error = %chain(error), "the store failed");
+    match error {
+        StoreError::Gone { .. } => StoreFault::Gone.refuses(StoreFault::Gone.to_string()),
+        StoreError::Unavailable { .. } => match StoreFault::of(error) {
+            StoreFault::Full => StoreFault::Full.refuses(
+                "the server cannot keep anything now: its disk is full; send the same request again later"
+                    .into(),
+            ),
+            other => {
+                other.refuses("the server cannot use its store now; send the same request again later".into())
+            }
+        },
+        _ => Fault::Internal,
+    }
+}
+
+#[derive(Debug)]
 pub(crate) struct StoreHealth {
-    /// What the latest write came to: nothing wrong, or a fault by its number.
+    /// The result of the latest write: nothing wrong, or a fault by its place in the list, from 1.
     fault: AtomicU8,
     last_probe: Mutex<Option<Instant>>,
+    /// Wakes whoever waits for the store, once it can be written again.
+    pub(crate) recovered: Notify,
+    /// Writes under way; and when the first of them began or the latest ended, in milliseconds after `created`.
+    under_way: AtomicUsize,
+    moved_at: AtomicU64,
+    created: Instant,
+}
+
+impl Default for StoreHealth {
+    fn default() -> Self {
+        Self {
+            fault: AtomicU8::default(),
+            last_probe: Mutex::default(),
+            recovered: Notify::new(),
+            under_way: AtomicUsize::default(),
+            moved_at: AtomicU64::default(),
+            created: Instant::now(),
+        }
+    }
+}
+
+/// A write under way. Dropped without a result, it says nothing.
+pub(crate) struct UnderWay<'a>(&'a StoreHealth);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.moved_at.store(self.0.milliseconds(), Ordering::Relaxed);
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl StoreHealth {
+    /// To be held while a write is tried.
+    pub(crate) fn writes(&self) -> UnderWay<'_> {
+        if self.under_way.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.moved_at.store(self.milliseconds(), Ordering::Relaxed);
+        }
+        UnderWay(self)
+    }
+
     /// A write was tried.
     pub(crate) fn wrote<T>(&self, result: &Result<T, StoreError>) {
-        let fault = match result {
-            Ok(_) => None,
+        match result {
+            Ok(_) => self.set(None),
             // The store works: somebody else was faster.
-            Err(StoreError::Conflict { .. } | StoreError::Corrupt { .. }) => return,
-            Err(StoreError::Gone { .. }) => Some(StoreFault::Gone),
-            Err(error) if is_full(error) => Some(StoreFault::Full),
-            Err(_) => Some(StoreFault::Unwritable),
-        };
-        self.set(fault);
+            Err(StoreError::Conflict { .. } | StoreError::Corrupt { .. }) => {}
+            Err(error) => self.set(Some(StoreFault::of(error))),
+        }
     }
 
     pub(crate) fn fault(&self) -> Option<StoreFault> {
-        match self.fault.load(Ordering::Relaxed) {
-            0 => None,
-            1 => Some(StoreFault::Full),
-            2 => Some(StoreFault::Unwritable),
-            4 => Some(StoreFault::Gone),
-            _ => Some(StoreFault::Slow),
-        }
+        let number = usize::from(self.fault.load(Ordering::Relaxed));
+        let told = number.checked_sub(1).and_then(|place| StoreFault::ALL.get(place).copied());
+        told.or_else(|| self.is_slow().then_some(StoreFault::Slow))
+    }
+
+    fn is_slow(&self) -> bool {
+        let since = self.milliseconds().saturating_sub(self.moved_at.load(Ordering::Relaxed));
+        self.under_way.load(Ordering::Relaxed) > 0 && Duration::from_millis(since) >= WRITE_TIMEOUT
+    }
+
+    fn milliseconds(&self) -> u64 {
+        u64::try_from(self.created.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
     /// What is known, after a write of its own if the last one was too long ago. One at a time: whoever asks meanwhile
@@ -97,26 +198,18 @@ impl StoreHealth {
     }
 
     fn set(&self, fault: Option<StoreFault>) {
-        let number = match fault {
-            None => 0,
-            Some(StoreFault::Full) => 1,
-            Some(StoreFault::Unwritable | StoreFault::Unreadable) => 2,
-            Some(StoreFault::Slow) => 3,
-            Some(StoreFault::Gone) => 4,
-        };
+        let place = StoreFault::ALL.iter().position(|known| Some(*known) == fault);
+        let number = place.map_or(0, |place| u8::try_from(place + 1).unwrap_or(u8::MAX));
         if self.fault.swap(number, Ordering::Relaxed) != number {
             match fault {
                 Some(fault) => tracing::error!("{fault}"),
-                None => tracing::info!("the store can be written again"),
+                None => {
+                    tracing::info!("the store can be written again");
+                    self.recovered.notify_waiters();
+                }
             }
         }
     }
-}
-
-/// Stores say it in their own words; those of SQLite and of the system are known.
-fn is_full(error: &StoreError) -> bool {
-    let text = chain(error);
-    ["disk is full", "No space left", "quota exceeded"].iter().any(|words| text.contains(words))
 }
 
 #[cfg(test)]
@@ -142,5 +235,34 @@ mod tests {
         assert_eq!(health.fault(), Some(StoreFault::Unwritable), "a conflict says nothing");
         health.wrote(&Ok(()));
         assert_eq!(health.fault(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_write_that_does_not_end_is_told_while_it_lasts() {
+        let health = StoreHealth::default();
+        let (first, second) = (health.writes(), health.writes());
+        tokio::time::advance(WRITE_TIMEOUT - Duration::from_millis(1)).await;
+        assert_eq!(health.fault(), None);
+        drop(first);
+        tokio::time::advance(WRITE_TIMEOUT - Duration::from_millis(1)).await;
+        assert_eq!(health.fault(), None, "others ended meanwhile");
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert_eq!(health.fault(), Some(StoreFault::Slow));
+        drop(second);
+        assert_eq!(health.fault(), None);
+    }
+
+    #[test]
+    fn a_fault_is_known_by_the_words_of_the_store() {
+        for (words, expected) in [
+            ("database or disk is full", StoreFault::Full),
+            ("No space left on device (os error 28)", StoreFault::Full),
+            ("attempt to write a readonly database", StoreFault::ReadOnly),
+            ("Read-only file system (os error 30)", StoreFault::ReadOnly),
+            ("database is locked", StoreFault::Locked),
+            ("disk I/O error", StoreFault::Unwritable),
+        ] {
+            assert_eq!(StoreFault::of(&StoreError::unavailable(words)), expected, "{words}");
+        }
     }
 }

@@ -66,6 +66,18 @@ impl Client {
         self.post("/", &request).await.json()
     }
 
+    /// As [`rpc`](Self::rpc), but `None` when the server is not there or hangs up.
+    pub async fn try_rpc(&self, method: &str, params: Value) -> Option<Value> {
+        let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let client = self.with_json();
+        let calling = async {
+            let mut connection = client.try_send("POST", "/", request.to_string().as_bytes()).await?;
+            let (_, headers) = try_read_head(&mut connection).await?;
+            serde_json::from_slice(&read_body(&mut connection, &headers).await).ok()
+        };
+        timeout(PATIENCE, calling).await.expect("an answer or none in time")
+    }
+
     /// One JSON-RPC call that opens a stream.
     pub async fn rpc_stream(&self, method: &str, params: Value) -> SseStream {
         let request = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});

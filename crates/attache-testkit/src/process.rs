@@ -50,6 +50,17 @@ impl Launch {
         self
     }
 
+    /// Starts the binary from a Bash script that runs `lines` first. `start` is how it starts: `exec` or what ends in it.
+    pub fn through(mut self, lines: &str, start: &str) -> Self {
+        let binary = self.binary.display();
+        let script = format!("#!/bin/bash\n{lines}\n{start} '{binary}' \"$@\"\n");
+        let path = self.write("start-server", &script);
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&path, executable).expect("a file in the temporary folder");
+        self.binary = path;
+        self
+    }
+
     /// Plays `script`, a YAML text, as the model.
     pub fn script(self, script: &str) -> Self {
         let path = self.write("script.yaml", script);

@@ -94,6 +94,8 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         Fault::TenantNotFound { .. } => (-32602, 404, "NOT_FOUND", "TENANT_NOT_FOUND", "InvalidParamsError"),
         Fault::Internal => (-32603, 500, "INTERNAL", "INTERNAL_ERROR", "InternalError"),
         Fault::Unavailable => (-32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
+        Fault::StoreFull { .. } => (-32603, 503, "RESOURCE_EXHAUSTED", "STORE_FULL", "InternalError"),
+        Fault::StoreUnavailable { .. } => (-32603, 503, "UNAVAILABLE", "STORE_UNAVAILABLE", "InternalError"),
         Fault::Overloaded | Fault::Busy { .. } => (-32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
         Fault::LimitReached { .. } => (-32603, 429, "RESOURCE_EXHAUSTED", "LIMIT_REACHED", "InternalError"),
         Fault::Unauthenticated | Fault::TokenNeeded => {
@@ -140,6 +142,8 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         }
         Fault::BodyTooLarge { limit } => vec![("limit", limit.to_string().into())],
         Fault::MediaTypeNotAccepted { found } => vec![("contentType", found.into())],
+        Fault::StoreFull { .. } => vec![("store", "full".into())],
+        Fault::StoreUnavailable { .. } => vec![("store", "unavailable".into())],
         Fault::PushNotSupported
         | Fault::Unsupported { .. }
         | Fault::ContentTypeNotSupported { .. }
@@ -163,10 +167,14 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
     }
 }
 
-/// How long to wait before trying again, where that may help: bodies and connections come and go within seconds.
+/// How long to wait before trying again, where that may help: bodies and connections come and go within seconds, and a
+/// store is tried again at least every five.
 pub fn retry_after(fault: &Fault) -> Option<Duration> {
-    matches!(fault, Fault::Overloaded | Fault::Busy { .. } | Fault::LimitReached { .. })
-        .then_some(Duration::from_secs(2))
+    match fault {
+        Fault::Overloaded | Fault::Busy { .. } | Fault::LimitReached { .. } => Some(Duration::from_secs(2)),
+        Fault::StoreFull { .. } | Fault::StoreUnavailable { .. } => Some(Duration::from_secs(5)),
+        _ => None,
+    }
 }
 
 /// The error details of 1.0: an `ErrorInfo`, a `BadRequest` when members were wrong, and a `RetryInfo` when trying again

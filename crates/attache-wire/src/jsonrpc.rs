@@ -155,6 +155,8 @@ pub fn http_status(fault: &Fault) -> u16 {
         | Fault::Forbidden { .. }
         | Fault::BodyTooLarge { .. }
         | Fault::MediaTypeNotAccepted { .. }
+        | Fault::StoreFull { .. }
+        | Fault::StoreUnavailable { .. }
         | Fault::Unavailable
         | Fault::Overloaded
         | Fault::Busy { .. }

@@ -17,6 +17,7 @@ mod mcp;
 mod models;
 mod open_files;
 mod plain;
+mod port;
 mod premises;
 mod project;
 mod report;

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Context;
 use attache_agent::Mind;
@@ -38,6 +39,7 @@ impl Models {
         let client = Client::new(&ClientOptions::default()).context("cannot make the outbound client")?;
         let retry = RetryOptions {
             attempts: keys.max_attempts,
+            first_byte_timeout: Duration::from_secs(keys.first_byte_timeout.into()),
             network_failures: keys.retry_fetch_errors,
             ..RetryOptions::default()
         };

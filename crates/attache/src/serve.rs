@@ -9,20 +9,18 @@ use attache_config::{AgentFlags, Flags, ModelChoice, Settings, StoreChoice, Trus
 use attache_server::{Server, ServerHandle, can_tell_local_users};
 use attache_session::{SessionOptions, SessionService};
 use attache_tool::{Confiner, Level};
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 
 use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
+use crate::port::listen;
 use crate::project::TrustSummary;
-use crate::report::hinted;
 use crate::wiring::Attended;
 use crate::{logging, open_files, project, runtime, sandbox, wiring};
 
-/// How long, and how often, a port that is in use is tried.
-const BIND_TIMEOUT: Duration = Duration::from_secs(1);
-const BIND_INTERVAL: Duration = Duration::from_millis(20);
+/// However long the calls took to end, this is left to write what is on its way.
+const LEAST_TIME_TO_WRITE: Duration = Duration::from_millis(500);
 
 #[expect(
     clippy::disallowed_methods,
@@ -44,9 +42,10 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let open_files = open_files::raise_limit();
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime")?;
     // On a worker like everything else: a thread of its own would have to wake one up for every connection.
-    runtime
-        .block_on(runtime.spawn(serve(settings, agent_flags, open_files)))
-        .context("the server broke down")?
+    let served = runtime.block_on(runtime.spawn(serve(settings, agent_flags, open_files)));
+    // A thread that reads from a disk that hangs must not keep the program.
+    runtime.shutdown_timeout(LEAST_TIME_TO_WRITE);
+    served.context("the server broke down")?
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
@@ -71,38 +70,13 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     warn_of_unknown_users(&settings);
     greet(&settings, &model, &trust, confiner.as_ref(), &listening_at)
         .context("cannot write to standard output")?;
-    server.run().await;
-    session.shutdown().await;
+    let ends_at = server.run_until().await;
+    let ends_at = ends_at.max(Instant::now() + LEAST_TIME_TO_WRITE);
+    if tokio::time::timeout_at(ends_at, session.shutdown()).await.is_err() {
+        tracing::warn!("the store does not end in time; what it has not written yet is lost");
+    }
     tracing::info!("stopped");
     Ok(())
-}
-
-/// After `kill -9` the port may stay for a moment with a child process that has not started its program yet.
-async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    let deadline = Instant::now() + BIND_TIMEOUT;
-    loop {
-        match TcpListener::bind(address).await {
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < deadline => {
-                tokio::time::sleep(BIND_INTERVAL).await;
-            }
-            bound => return bound,
-        }
-    }
-}
-
-async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    bind(address).await.map_err(|error| {
-        let hint = match error.kind() {
-            io::ErrorKind::AddrInUse => {
-                "another program listens there; choose another port with --port, or --port 0 for any free one"
-            }
-            io::ErrorKind::PermissionDenied => {
-                "ports below 1024 need privileges; choose a higher one with --port"
-            }
-            _ => "check --host and --port",
-        };
-        hinted(anyhow::Error::new(error).context(format!("cannot listen on {address}")), hint)
-    })
 }
 
 /// The server itself speaks no TLS: a reader of the network between it and its callers can read the token.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use attache_config::{Hidden, HttpKind, McpServerSettings, McpTransport, Settings, WorkspaceSettings};
 use attache_domain::Scope;
@@ -30,12 +31,20 @@ struct Connected {
 }
 
 impl SharedServers {
-    /// Connected to, or failed: each tells itself.
-    pub(crate) async fn connect(&self, scope: &Scope, wanted: Vec<Wanted>) -> Vec<Arc<McpServers>> {
+    /// Connected to, failed, or not there yet after `first_wait`: each tells itself. Connecting goes on.
+    pub(crate) async fn connect(
+        &self,
+        scope: &Scope,
+        wanted: Vec<Wanted>,
+        first_wait: Duration,
+    ) -> Vec<Arc<McpServers>> {
         let groups: Vec<_> = wanted.into_iter().map(|wanted| self.group(scope, wanted)).collect();
-        for servers in &groups {
-            servers.settled().await;
-        }
+        let settled = async {
+            for servers in &groups {
+                servers.settled().await;
+            }
+        };
+        let _ = tokio::time::timeout(first_wait, settled).await;
         groups
     }
 

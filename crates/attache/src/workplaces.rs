@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_agent::{Mind, Refusal, Workplace, Workplaces};
@@ -17,6 +18,11 @@ use crate::toolbox::Kit;
 
 /// Conversations whose workplaces are kept; what the oldest have in the background ends with them.
 const MOST_CONVERSATIONS: usize = 256;
+
+/// How long a new conversation waits for its MCP servers before it begins without those that do not answer. Without people
+/// there is mostly one prompt, which should have its tools; a program may have to be fetched from a package registry first.
+const FIRST_WAIT: Duration = Duration::from_secs(5);
+const FIRST_WAIT_UNATTENDED: Duration = Duration::from_secs(20);
 
 pub(crate) struct Furnisher {
     furnishing: Arc<Furnishing>,
@@ -45,7 +51,8 @@ impl Furnisher {
         let ground = self.ground(wishes).await?;
         let prepared = self.furnishing.prepare(&ground, conversation, wishes)?;
         let Prepared { mut place, premises, own_tools, servers } = prepared;
-        let servers = self.servers.connect(&conversation.0, servers).await;
+        let first_wait = if place.attended { FIRST_WAIT } else { FIRST_WAIT_UNATTENDED };
+        let servers = self.servers.connect(&conversation.0, servers, first_wait).await;
         place.notices.extend(servers.iter().flat_map(|servers| troubles(servers)));
         place.premises = Some(Arc::new(WorkspacePremises { servers: servers.clone(), ..premises }));
         place.toolbox = Arc::new(Kit::new(own_tools, ground.declared.clone(), servers));
@@ -129,11 +136,15 @@ impl Open {
 
 /// Servers that people counted on and that are not there.
 fn troubles(servers: &McpServers) -> Vec<String> {
-    let failed = servers.statuses().into_iter().filter_map(|status| {
-        let ServerState::Failed { why } = status.state else { return None };
-        Some(format!("The MCP server {} cannot be used: {why}.", status.name))
+    let told = servers.statuses().into_iter().filter_map(|status| match status.state {
+        ServerState::Failed { why } => Some(format!("The MCP server {} cannot be used: {why}.", status.name)),
+        ServerState::Connecting => Some(format!(
+            "The MCP server {} does not answer yet: I begin without its tools, and use them once it does.",
+            status.name
+        )),
+        ServerState::Connected => None,
     });
-    failed.collect()
+    told.collect()
 }
 
 fn differs_in_model(granted: &Wishes, wishes: &Wishes) -> bool {

@@ -4,6 +4,7 @@
 mod asking;
 mod built_in;
 mod conversations;
+mod failing_writes;
 mod loops;
 mod noted_log;
 mod policy;

@@ -23,7 +23,7 @@ use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value, json};
 use tokio::sync::Semaphore;
 
-use crate::noted_log::NotedLog;
+use crate::noted_log::{Failure, NotedLog};
 
 /// One answer of the model.
 pub(crate) type Script = Vec<Result<Streamed, LanguageError>>;
@@ -32,6 +32,8 @@ pub(crate) struct World {
     pub(crate) stores: Stores,
     /// How many events were written together, each time.
     pub(crate) appends: Arc<Mutex<Vec<usize>>>,
+    /// Which appends fail.
+    pub(crate) failure: Arc<Mutex<Option<Failure>>>,
     pub(crate) model: Arc<ScriptedModel>,
     pub(crate) tools: Arc<Notes>,
     pub(crate) session: Arc<SessionService>,
@@ -62,13 +64,15 @@ impl World {
 
     pub(crate) async fn with(setup: Setup, scripts: impl IntoIterator<Item = Script>) -> Self {
         let (inner, appends) = (Arc::new(MemoryStore::default()), Arc::<Mutex<Vec<usize>>>::default());
-        let log = Arc::new(NotedLog { inner: inner.clone(), appends: appends.clone() });
+        let failure = Arc::<Mutex<Option<Failure>>>::default();
+        let log =
+            Arc::new(NotedLog { inner: inner.clone(), appends: appends.clone(), failure: failure.clone() });
         let stores = Stores { log, ..Stores::of(inner) };
         let model = Arc::new(ScriptedModel::default());
         model.scripts.lock().unwrap().extend(scripts);
         let tools = Arc::new(Notes::default());
         let session = start(&stores, &model, &tools, &setup).await;
-        Self { stores, appends, model, tools, session, setup }
+        Self { stores, appends, failure, model, tools, session, setup }
     }
 
     /// Everything in memory is lost, as in a crash: what has been started is not waited for.
@@ -78,11 +82,11 @@ impl World {
     }
 
     pub(crate) async fn restart_with(self, setup: Setup) -> Self {
-        let Self { stores, appends, model, tools, session, .. } = self;
+        let Self { stores, appends, failure, model, tools, session, .. } = self;
         session.shutdown().await;
         drop(session);
         let session = start(&stores, &model, &tools, &setup).await;
-        Self { stores, appends, model, tools, session, setup }
+        Self { stores, appends, failure, model, tools, session, setup }
     }
 
     pub(crate) async fn send(&self, text: &str) -> Arc<TaskView> {
@@ -167,6 +171,12 @@ impl World {
         self.cancel_newest().await
     }
 
+    /// The task that was opened last.
+    pub(crate) async fn newest(&self) -> Arc<TaskView> {
+        let list = ListTasks { page_size: 1, ..ListTasks::default() };
+        self.session.list(&scope(), &list).await.unwrap().tasks[0].clone()
+    }
+
     /// The task that was opened last, once it is at rest.
     pub(crate) async fn newest_at_rest(&self) -> Arc<TaskView> {
         loop {
@@ -245,7 +255,7 @@ impl Surroundings for Shouting {
     }
 }
 
-fn scope() -> Scope {
+pub(crate) fn scope() -> Scope {
     Scope::new("", "me")
 }
 
@@ -254,6 +264,8 @@ fn scope() -> Scope {
 pub(crate) struct ScriptedModel {
     pub(crate) scripts: Mutex<VecDeque<Script>>,
     pub(crate) prompts: Mutex<Vec<Prompt>>,
+    /// In place of the scripts: the answer after so many results of calls, whenever it is asked for.
+    pub(crate) after_results: Mutex<Vec<fn() -> Script>>,
 }
 
 impl ScriptedModel {
@@ -274,7 +286,12 @@ impl LanguageModel for ScriptedModel {
     }
 
     fn stream(&self, prompt: Prompt) -> LanguageStream {
+        let is_result = |exchange: &&Arc<Exchange>| matches!(***exchange, Exchange::Results(_));
+        let results = prompt.exchanges.iter().filter(is_result).count();
         self.prompts.lock().unwrap().push(prompt);
+        if let Some(script) = self.after_results.lock().unwrap().get(results) {
+            return stream::iter(script()).boxed();
+        }
         match self.scripts.lock().unwrap().pop_front() {
             Some(script) => stream::iter(script).boxed(),
             // The last answer of the script never comes.

@@ -109,6 +109,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("context.includeDirectoryTree", Takes::Bool, "true"),
     allows("context.loadMemoryFromIncludeDirectories", Takes::Bool, "false"),
     narrowing("general.defaultApprovalMode", Takes::OneOf(MODES), r#""default""#),
+    key("general.firstByteTimeout", Takes::Whole { least: 1, most: 300 }, "120"),
     key("general.maxAttempts", Takes::Whole { least: 1, most: 100 }, "10"),
     key("general.retryFetchErrors", Takes::Bool, "true"),
     narrowing("mcp.allowed", Takes::Texts, "null"),
@@ -336,6 +337,6 @@ mod tests {
         let configures = of(ProjectSay::Configures);
         let harmless = ["context.", "general.", "model.", "output.", "tools.", "useWriteTodos"];
         assert!(configures.iter().all(|name| harmless.iter().any(|start| name.starts_with(start))));
-        assert_eq!(configures.len(), 13, "{configures:?}");
+        assert_eq!(configures.len(), 14, "{configures:?}");
     }
 }

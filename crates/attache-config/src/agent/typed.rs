@@ -54,6 +54,8 @@ pub struct ModelKeys {
 pub struct GeneralKeys {
     /// Already no freer than trust and `security.disableYoloMode` allow.
     pub approval_mode: ApprovalMode,
+    /// Seconds that an answer of the model may take to begin.
+    pub first_byte_timeout: u32,
     pub max_attempts: u32,
     pub retry_fetch_errors: bool,
 }
@@ -165,6 +167,7 @@ impl Reader<'_> {
     pub(crate) fn general(&mut self) -> GeneralKeys {
         GeneralKeys {
             approval_mode: self.approval_mode(),
+            first_byte_timeout: u32::try_from(self.resolved.whole("general.firstByteTimeout")).unwrap_or(120),
             max_attempts: u32::try_from(self.resolved.whole("general.maxAttempts")).unwrap_or(1).max(1),
             retry_fetch_errors: self.resolved.bool("general.retryFetchErrors"),
         }

@@ -21,6 +21,7 @@ fn outcome(fault: &Fault) -> String {
         Some(Again::After(Some(pause))) => format!("again in {} s, {end}", pause.as_secs_f64()),
         Some(Again::NoCapacity) => format!("capacity, {end}"),
         Some(Again::Renewed) => format!("renew, {end}"),
+        Some(Again::Silent) => format!("silent, {end}"),
         Some(Again::NobodyThere) => format!("nobody, {end}"),
     }
 }

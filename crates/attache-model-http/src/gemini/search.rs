@@ -117,6 +117,7 @@ impl GeminiSearch {
             };
             let pause = match fault.again {
                 Some(Again::After(wanted)) => tries.after(Setback::NotAnswered { wanted }),
+                Some(Again::Silent) => tries.after(Setback::Silent),
                 Some(Again::NoCapacity) => tries.after(Setback::NoCapacity),
                 Some(Again::Renewed) if renew == Renew::IfNeeded && link.endpoint.renews() => {
                     renew = Renew::Now;

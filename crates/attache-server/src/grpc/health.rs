@@ -1,6 +1,7 @@
 //! `grpc.health.v1`: is the server ready for calls?
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use attache_domain::Fault;
 use attache_proto::health::HealthCheckRequest;
@@ -36,7 +37,10 @@ pub(super) async fn check(app: &App, head: &Parts, body: &mut Arriving) -> Respo
     }
 }
 
-/// Says how things are, and once more when the server stops.
+/// How often a watched server looks whether anything has changed.
+const LOOK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Says how things are, whenever that changes, and once more when the server stops.
 pub(super) async fn watch(
     app: &Arc<App>,
     head: &Parts,
@@ -57,36 +61,52 @@ pub(super) async fn watch(
 }
 
 enum Watching {
-    Begins(ServingStatus),
-    Waits,
+    Tells(ServingStatus),
+    /// This was told last.
+    Waits(ServingStatus),
     Ends(Status),
     Over,
 }
 
 fn watching(app: Arc<App>, status: ServingStatus, deadline: Deadline) -> impl Stream<Item = Frame<Bytes>> {
-    stream::unfold((app, Watching::Begins(status)), move |(app, watching)| async move {
-        Some(match watching {
-            Watching::Begins(status) => (Frame::data(closed(status)), (app, Watching::Waits)),
-            Watching::Waits => {
-                let stopped = app.stop.cancelled();
-                let stops = match deadline {
-                    Some(at) => tokio::time::timeout_at(at, stopped).await.is_ok(),
-                    None => {
-                        stopped.await;
-                        true
-                    }
-                };
-                if !stops {
-                    let trailers = answer::trailers(&deadline::exceeded());
-                    return Some((Frame::trailers(trailers), (app, Watching::Over)));
+    stream::unfold((app, Watching::Tells(status)), move |(app, mut watching)| async move {
+        if let Watching::Waits(told) = watching {
+            watching = match changed(&app, told, deadline).await {
+                Some(status) if app.stop.is_cancelled() => {
+                    let end = Watching::Ends(proto::status(Version::V1_0, &Fault::Unavailable));
+                    return Some((Frame::data(closed(status)), (app, end)));
                 }
-                let end = Watching::Ends(proto::status(Version::V1_0, &Fault::Unavailable));
-                (Frame::data(closed(ServingStatus::NotServing)), (app, end))
-            }
+                Some(status) => Watching::Tells(status),
+                None => Watching::Ends(deadline::exceeded()),
+            };
+        }
+        Some(match watching {
+            Watching::Tells(status) => (Frame::data(closed(status)), (app, Watching::Waits(status))),
             Watching::Ends(status) => (Frame::trailers(answer::trailers(&status)), (app, Watching::Over)),
-            Watching::Over => return None,
+            Watching::Waits(_) | Watching::Over => return None,
         })
     })
+}
+
+/// How things are, once they are not as `told` any more or the server stops; nothing when the deadline comes first.
+async fn changed(app: &App, told: ServingStatus, deadline: Deadline) -> Option<ServingStatus> {
+    loop {
+        let look_at = tokio::time::Instant::now() + LOOK_INTERVAL;
+        let wake_at = deadline.map_or(look_at, |deadline| deadline.min(look_at));
+        if tokio::time::timeout_at(wake_at, app.stop.cancelled()).await.is_ok() {
+            return Some(ServingStatus::NotServing);
+        }
+        if deadline == Some(wake_at) {
+            return None;
+        }
+        // A service that is not there does not come while the server runs.
+        if told != ServingStatus::ServiceUnknown {
+            let status = now(app).await;
+            if status != told {
+                return Some(status);
+            }
+        }
+    }
 }
 
 async fn service_named(app: &App, head: &Parts, body: &mut Arriving) -> Result<String, Status> {

@@ -171,6 +171,22 @@ fn table() -> Vec<Row> {
             "InvalidRequestError",
         ),
         row(Fault::Unavailable, -32603, 503, "UNAVAILABLE", "UNAVAILABLE", "InternalError"),
+        row(
+            Fault::StoreFull { what: String::new() },
+            -32603,
+            503,
+            "RESOURCE_EXHAUSTED",
+            "STORE_FULL",
+            "InternalError",
+        ),
+        row(
+            Fault::StoreUnavailable { what: String::new() },
+            -32603,
+            503,
+            "UNAVAILABLE",
+            "STORE_UNAVAILABLE",
+            "InternalError",
+        ),
         row(Fault::Overloaded, -32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
         row(Fault::Busy { what: "it is busy" }, -32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
         row(

@@ -119,7 +119,8 @@ async fn cancelled_while_running(names: &[&str], calls: Planned) {
     let begun = Instant::now();
     cancel(&client, &id).await;
     eventually("their end", || !all().into_iter().any(lives)).await;
-    assert!(begun.elapsed() < Duration::from_secs(1), "dead after {:?}", begun.elapsed());
+    // By themselves they would go on for minutes; on a busy machine a second is not much.
+    assert!(begun.elapsed() < Duration::from_secs(10), "dead after {:?}", begun.elapsed());
     check(&stream.rest().await, &["WORKING", "CANCELED"]);
     is_over(&client, &model, &id).await;
 }

@@ -9,4 +9,4 @@ mod pushes;
 mod services;
 mod streams;
 mod unspeakable;
-mod world;
+pub(crate) mod world;

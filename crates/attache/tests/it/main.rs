@@ -30,6 +30,7 @@ mod list;
 mod local_users;
 mod mcp;
 mod mcp_command;
+mod mcp_waiting;
 mod operations;
 mod pairs;
 mod push;

@@ -1,5 +1,7 @@
 //! Running it: health, metrics and logs; starting and stopping are apart.
 
+mod broken_store;
+mod disk_faults;
 mod full_disk;
 mod starting;
 mod stopping;

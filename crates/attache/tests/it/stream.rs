@@ -274,18 +274,25 @@ async fn small_frames_are_not_held_back_by_the_socket() {
     let script = "rules: [{steps: [{say: [x], repeat: 10, every: 3ms}]}]";
     let server = launch().forgetful().script(script).start().await;
     let mut socket = TcpStream::connect(server.address()).unwrap();
-    let mut gaps = Vec::new();
-    for round in 0..10 {
-        for _ in 0..8 {
-            ask(&mut socket, &server, "GET", "/health", "");
-            read_until(&mut socket, b"}", &mut Vec::new());
+    let mut held_back = Vec::new();
+    // Other programs delay something now and then, the socket always.
+    for block in 0..10 {
+        let mut gaps = Vec::new();
+        for round in 0..10 {
+            for _ in 0..8 {
+                ask(&mut socket, &server, "GET", "/health", "");
+                read_until(&mut socket, b"}", &mut Vec::new());
+            }
+            let say = message(&format!("m{block}-{round}"), "go").to_string();
+            ask(&mut socket, &server, "POST", "/message:stream", &say);
+            read_until(&mut socket, b"\r\n0\r\n\r\n", &mut gaps);
         }
-        let say = message(&format!("m{round}"), "go").to_string();
-        ask(&mut socket, &server, "POST", "/message:stream", &say);
-        read_until(&mut socket, b"\r\n0\r\n\r\n", &mut gaps);
+        held_back.push(gaps.iter().filter(|gap| **gap > Duration::from_millis(30)).count());
+        if held_back.last() < Some(&5) {
+            return;
+        }
     }
-    let held_back = gaps.iter().filter(|gap| **gap > Duration::from_millis(30)).count();
-    assert!(held_back < 5, "in {held_back} of 10 streams something waited: {gaps:?}");
+    panic!("of 10 streams so many waited, each time: {held_back:?}");
 }
 
 fn ask(socket: &mut TcpStream, server: &ServerProcess, verb: &str, path: &str, body: &str) {

@@ -186,6 +186,36 @@ async fn a_slow_answer_is_waited_for_as_long_as_something_comes() {
     assert_eq!(heard, "Slowly but Fine.");
 }
 
+/// A server that takes the request and says nothing, also where it has sent the head of its answer.
+#[tokio::test(start_paused = true)]
+async fn a_silent_model_is_told_of_and_left_after_three_tries() {
+    let world = World::new((0..4).map(|_| Planned::stream().hold()));
+    let mut stream = world.model.stream(hello());
+    for attempt in 1..=3 {
+        let mut waiting = stream.next();
+        while world.server.received().len() < attempt {
+            assert!((&mut waiting).now_or_never().is_none());
+            tokio::task::yield_now().await;
+        }
+        tokio::time::advance(seconds(20)).await;
+        let piece = waiting.await;
+        let Some(Ok(Streamed::Piece(Piece::Waiting { silent, most }))) = piece else { panic!("{piece:?}") };
+        assert_eq!((silent.as_secs(), most), (20, seconds(120)));
+        let mut waiting = stream.next();
+        assert!((&mut waiting).now_or_never().is_none(), "told once");
+        tokio::time::advance(seconds(100)).await;
+        match waiting.await {
+            Some(Ok(Streamed::Piece(Piece::Retrying { pause, why, .. }))) if attempt < 3 => {
+                assert!(why.contains("120"), "{why}");
+                tokio::time::advance(pause).await;
+            }
+            Some(Err(LanguageError::Unavailable { .. })) if attempt == 3 => {}
+            other => panic!("after {attempt} tries: {other:?}"),
+        }
+    }
+    assert_eq!(world.server.received().len(), 3);
+}
+
 #[tokio::test(start_paused = true)]
 async fn silence_in_the_middle_of_an_answer_ends_it() {
     let world = World::new([gemini::answer([chunk().text("Slowly ")]).hold(), fine()]);

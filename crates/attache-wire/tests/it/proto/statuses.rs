@@ -86,6 +86,13 @@ fn every_error_of_the_table_has_its_code_and_reason() {
         (Fault::invalid("id", "is required"), Code::InvalidArgument, "INVALID_PARAMS", "InvalidParamsError"),
         (Fault::Internal, Code::Internal, "INTERNAL_ERROR", "InternalError"),
         (Fault::Unavailable, Code::Unavailable, "UNAVAILABLE", "InternalError"),
+        (Fault::StoreFull { what: String::new() }, Code::ResourceExhausted, "STORE_FULL", "InternalError"),
+        (
+            Fault::StoreUnavailable { what: String::new() },
+            Code::Unavailable,
+            "STORE_UNAVAILABLE",
+            "InternalError",
+        ),
         (Fault::Overloaded, Code::Unavailable, "OVERLOADED", "InternalError"),
         (Fault::Busy { what: "it is busy" }, Code::Unavailable, "OVERLOADED", "InternalError"),
         (Fault::LimitReached { what: what() }, Code::ResourceExhausted, "LIMIT_REACHED", "InternalError"),

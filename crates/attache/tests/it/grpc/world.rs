@@ -14,14 +14,14 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Response, Status, Streaming};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Speaks {
+pub(crate) enum Speaks {
     V03,
     V10,
 }
 
 #[derive(Clone)]
-pub(super) struct Grpc {
-    pub(super) channel: Channel,
+pub(crate) struct Grpc {
+    pub(crate) channel: Channel,
     speaks: Speaks,
     metadata: Vec<(&'static str, String)>,
     timeout: Option<Duration>,
@@ -29,7 +29,7 @@ pub(super) struct Grpc {
 }
 
 impl Speaks {
-    pub(super) const BOTH: [Self; 2] = [Self::V03, Self::V10];
+    pub(crate) const BOTH: [Self; 2] = [Self::V03, Self::V10];
 
     fn service(self) -> &'static str {
         match self {
@@ -39,14 +39,14 @@ impl Speaks {
     }
 
     /// Parameters of a send. Each version has ids of its own: the same message twice would be one task.
-    pub(super) fn text(self, id: &str, text: &str) -> Value {
+    pub(crate) fn text(self, id: &str, text: &str) -> Value {
         let id = format!("{id}-{self:?}");
         let parts = if self == Self::V03 { "content" } else { "parts" };
         json!({"message": {"messageId": id, "role": "ROLE_USER", parts: [{"text": text}]}})
     }
 
     /// The same, answered as soon as there is a task.
-    pub(super) fn text_at_once(self, id: &str, text: &str) -> Value {
+    pub(crate) fn text_at_once(self, id: &str, text: &str) -> Value {
         let mut params = self.text(id, text);
         params["configuration"] = match self {
             Self::V03 => json!({"blocking": false}),
@@ -55,21 +55,21 @@ impl Speaks {
         params
     }
 
-    pub(super) fn text_to(self, task: &str, id: &str, text: &str) -> Value {
+    pub(crate) fn text_to(self, task: &str, id: &str, text: &str) -> Value {
         let mut params = self.text(id, text);
         params["message"]["taskId"] = task.into();
         params
     }
 
     /// Parameters that name a task.
-    pub(super) fn task(self, id: &str) -> Value {
+    pub(crate) fn task(self, id: &str) -> Value {
         match self {
             Self::V03 => json!({"name": format!("tasks/{id}")}),
             Self::V10 => json!({"id": id}),
         }
     }
 
-    pub(super) fn subscribe(self) -> &'static str {
+    pub(crate) fn subscribe(self) -> &'static str {
         match self {
             Self::V03 => "TaskSubscription",
             Self::V10 => "SubscribeToTask",
@@ -78,39 +78,39 @@ impl Speaks {
 }
 
 impl Grpc {
-    pub(super) async fn to(server: &ServerProcess, speaks: Speaks) -> Self {
+    pub(crate) async fn to(server: &ServerProcess, speaks: Speaks) -> Self {
         let channel = Endpoint::from_shared(server.url().to_owned()).unwrap().connect().await.unwrap();
         Self { channel, speaks, metadata: Vec::new(), timeout: None, compressed: false }
     }
 
-    pub(super) fn with(mut self, name: &'static str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: &str) -> Self {
         self.metadata.push((name, value.to_owned()));
         self
     }
 
-    pub(super) fn within(mut self, timeout: Duration) -> Self {
+    pub(crate) fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    pub(super) fn compressed(mut self) -> Self {
+    pub(crate) fn compressed(mut self) -> Self {
         self.compressed = true;
         self
     }
 
-    pub(super) async fn call(&self, method: &str, params: Value) -> Result<Value, Status> {
+    pub(crate) async fn call(&self, method: &str, params: Value) -> Result<Value, Status> {
         self.answered(method, params).await.map(Response::into_inner)
     }
 
     /// With the metadata of the answer.
-    pub(super) async fn answered(&self, method: &str, params: Value) -> Result<Response<Value>, Status> {
+    pub(crate) async fn answered(&self, method: &str, params: Value) -> Result<Response<Value>, Status> {
         let method = self.method(method);
         let response = self.bytes(&method, encode(method.input(), &params)).await?;
         Ok(response.map(|bytes| decode(method.output(), &bytes)))
     }
 
     /// The answer to whatever bytes there are instead of a message.
-    pub(super) async fn bytes(
+    pub(crate) async fn bytes(
         &self,
         method: &MethodDescriptor,
         bytes: Vec<u8>,
@@ -119,7 +119,7 @@ impl Grpc {
         client.unary(self.request(bytes), path(method), Raw).await
     }
 
-    pub(super) async fn stream(&self, method: &str, params: Value) -> Result<Items, Status> {
+    pub(crate) async fn stream(&self, method: &str, params: Value) -> Result<Items, Status> {
         let method = self.method(method);
         let bytes = encode(method.input(), &params);
         let mut client = self.client().await;
@@ -128,17 +128,17 @@ impl Grpc {
     }
 
     /// Sends and says the id of the task.
-    pub(super) async fn task_of(&self, params: Value) -> String {
+    pub(crate) async fn task_of(&self, params: Value) -> String {
         let sent = self.call("SendMessage", params).await.unwrap();
         sent["task"]["id"].as_str().unwrap().to_owned()
     }
 
-    pub(super) async fn state_of(&self, task: &str) -> String {
+    pub(crate) async fn state_of(&self, task: &str) -> String {
         let task = self.call("GetTask", self.speaks.task(task)).await.unwrap();
         task["status"]["state"].as_str().unwrap().to_owned()
     }
 
-    pub(super) fn method(&self, name: &str) -> MethodDescriptor {
+    pub(crate) fn method(&self, name: &str) -> MethodDescriptor {
         let pool = DescriptorPool::decode(DESCRIPTORS).unwrap();
         let service = pool.get_service_by_name(self.speaks.service()).unwrap();
         service.methods().find(|method| method.name() == name).unwrap()
@@ -166,18 +166,18 @@ impl Grpc {
     }
 }
 
-pub(super) struct Items {
+pub(crate) struct Items {
     stream: Streaming<Vec<u8>>,
     message: MessageDescriptor,
 }
 
 impl Items {
-    pub(super) async fn next(&mut self) -> Result<Option<Value>, Status> {
+    pub(crate) async fn next(&mut self) -> Result<Option<Value>, Status> {
         Ok(self.stream.message().await?.map(|bytes| decode(self.message.clone(), &bytes)))
     }
 
     /// Everything to the end, which must be a good one.
-    pub(super) async fn rest(mut self) -> Vec<Value> {
+    pub(crate) async fn rest(mut self) -> Vec<Value> {
         let mut items = Vec::new();
         while let Some(item) = self.next().await.unwrap() {
             items.push(item);
@@ -188,25 +188,25 @@ impl Items {
 
 /// What a program is told about a failure.
 #[track_caller]
-pub(super) fn info(status: &Status) -> rpc::ErrorInfo {
+pub(crate) fn info(status: &Status) -> rpc::ErrorInfo {
     let details = rpc::Status::decode(status.details()).unwrap();
     assert_eq!((details.code, details.message.as_str()), (status.code() as i32, status.message()));
     rpc::ErrorInfo::decode(&*details.details[0].value).unwrap()
 }
 
 /// The fields that were wrong.
-pub(super) fn violations(status: &Status) -> Vec<String> {
+pub(crate) fn violations(status: &Status) -> Vec<String> {
     let details = rpc::Status::decode(status.details()).unwrap();
     let bad = rpc::BadRequest::decode(&*details.details[1].value).unwrap();
     bad.field_violations.into_iter().map(|found| found.field).collect()
 }
 
-pub(super) fn path(method: &MethodDescriptor) -> http::uri::PathAndQuery {
+pub(crate) fn path(method: &MethodDescriptor) -> http::uri::PathAndQuery {
     let service = method.parent_service().full_name().to_owned();
     format!("/{service}/{}", method.name()).parse().unwrap()
 }
 
-pub(super) fn encode(message: MessageDescriptor, json: &Value) -> Vec<u8> {
+pub(crate) fn encode(message: MessageDescriptor, json: &Value) -> Vec<u8> {
     let options = DeserializeOptions::new();
     DynamicMessage::deserialize_with_options(message, json, &options).unwrap().encode_to_vec()
 }
@@ -219,7 +219,7 @@ fn decode(message: MessageDescriptor, bytes: &[u8]) -> Value {
 
 /// Messages as they are on the wire.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Raw;
+pub(crate) struct Raw;
 
 impl Codec for Raw {
     type Encode = Vec<u8>;

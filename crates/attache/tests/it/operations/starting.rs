@@ -1,7 +1,9 @@
 //! A start: the greeting, the port, and mistakes that are told with a hint.
 
-use std::net::TcpListener;
+use std::io::Read;
+use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
+use std::time::Duration;
 
 use attache_testkit::{Client, ServerProcess};
 use serde_json::Value;
@@ -42,6 +44,40 @@ async fn the_command_of_the_greeting_works_with_a_token_from_a_file() {
     assert!(!greeting.contains("a-token-of-enough-length"), "the secret itself is not printed: {greeting}");
     let answer = run(&curl_line(&greeting), &[]).await;
     assert_eq!(answer["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{answer:#}");
+}
+
+#[tokio::test]
+async fn a_port_that_is_free_a_moment_later_is_waited_for() {
+    let held = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let port = held.local_addr().expect("an address").port();
+    let launch = launch().forgetful().argument("--port").argument(port.to_string());
+    let (server, ()) = tokio::join!(launch.start(), async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        drop(held);
+    });
+    assert_eq!(server.client().get("/health").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_port_that_a_connection_left_behind_is_told_from_one_that_a_program_listens_on() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let taken = listener.local_addr().expect("an address").port();
+    let fails = async |port: u16| {
+        let (code, said) = launch().forgetful().argument("--port").argument(port.to_string()).fails().await;
+        assert_ne!(code, Some(0), "{said}");
+        said
+    };
+    let said = fails(taken).await;
+    assert!(said.contains("another program listens there"), "{said}");
+    // The side that closes first keeps the port for a minute.
+    let client = TcpStream::connect(("127.0.0.1", taken)).expect("a connection");
+    let left = client.local_addr().expect("an address").port();
+    let (mut accepted, _) = listener.accept().expect("the other side");
+    drop(client);
+    assert_eq!(accepted.read(&mut [0]).expect("an end"), 0);
+    drop(accepted);
+    let said = fails(left).await;
+    assert!(said.contains("no program listens there") && said.contains("in a minute"), "{said}");
 }
 
 /// What it prints after the address, up to the command to try.

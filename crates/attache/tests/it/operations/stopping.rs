@@ -41,7 +41,7 @@ async fn a_stop_ends_streams_cleanly_and_the_task_goes_on_after_a_restart() {
     assert_eq!(crate::send::parts(&read["result"]["artifacts"][0]), "one two");
 }
 
-async fn open_stream(server: &ServerProcess, path: &str, body: &str) -> TcpStream {
+pub(super) async fn open_stream(server: &ServerProcess, path: &str, body: &str) -> TcpStream {
     let mut socket = TcpStream::connect(server.address()).await.expect("the server accepts");
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
@@ -52,7 +52,7 @@ async fn open_stream(server: &ServerProcess, path: &str, body: &str) -> TcpStrea
 }
 
 /// Reads until `what` has come; returns everything so far and the id of the task.
-async fn read_until_said(socket: &mut TcpStream, what: &str) -> (String, String) {
+pub(super) async fn read_until_said(socket: &mut TcpStream, what: &str) -> (String, String) {
     let mut text = String::new();
     let mut buffer = [0; 4096];
     while !text.contains(what) || !text.ends_with("\n\n\r\n") {
@@ -95,6 +95,23 @@ async fn a_call_under_way_is_told_that_the_server_stops() {
     socket.read_to_string(&mut text).await.expect("no reset");
     assert!(text.starts_with("HTTP/1.1 503"), "an answer rather than a closed connection: {text:?}");
     assert!(text.contains("\"id\":7") && text.contains("UNAVAILABLE"), "{text}");
+}
+
+/// A reader that takes nothing, of an answer that is larger than what is kept for it.
+#[tokio::test]
+async fn a_reader_that_hangs_does_not_make_a_stop_longer_than_the_setting_says() {
+    let launch = launch().durable().script(SCRIPT).settings("[limits]\nshutdown_seconds = 3\n");
+    let server = launch.start().await;
+    let large = "x".repeat(8 << 20);
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": message("m1", &format!("echo {large}"))});
+    let mut reader = open_stream(&server, "/", &body.to_string()).await;
+    let mut first = [0; 64];
+    reader.read_exact(&mut first).await.expect("the beginning of the answer");
+    let began = Instant::now();
+    assert_eq!(server.terminate().await, Some(0));
+    let took = began.elapsed();
+    assert!(took >= Duration::from_secs(1), "it did hang: {took:?}");
+    assert!(took < Duration::from_millis(3900), "{took:?}");
 }
 
 #[tokio::test]

@@ -1,0 +1,47 @@
+//! The time in which nothing comes: people are told of it, and it ends.
+
+use std::future::Future;
+use std::time::Duration;
+
+use attache_model::Piece;
+use attache_net::NetError;
+use tokio::time::{Instant, sleep_until};
+
+use crate::retry::RetryOptions;
+
+pub(super) struct Silence {
+    since: Instant,
+    most: Duration,
+    /// When people are told of it, as long as they have not been.
+    notice_at: Option<Instant>,
+}
+
+pub(super) enum Heard<T> {
+    This(T),
+    /// It goes on, and people should know.
+    Nothing(Piece),
+    /// It has lasted too long.
+    TooLate(NetError),
+}
+
+impl Silence {
+    pub(super) fn begins(options: &RetryOptions) -> Self {
+        let since = Instant::now();
+        let most = options.first_byte_timeout;
+        let is_worth_telling = options.silence_notice_delay < most;
+        Self { since, most, notice_at: is_worth_telling.then(|| since + options.silence_notice_delay) }
+    }
+
+    pub(super) async fn until<T>(&mut self, coming: impl Future<Output = T>) -> Heard<T> {
+        let ends_at = self.since + self.most;
+        tokio::select! {
+            biased;
+            this = coming => Heard::This(this),
+            () = sleep_until(self.notice_at.unwrap_or(ends_at)), if self.notice_at.is_some() => {
+                self.notice_at = None;
+                Heard::Nothing(Piece::Waiting { silent: self.since.elapsed(), most: self.most })
+            }
+            () = sleep_until(ends_at) => Heard::TooLate(NetError::Silent { after: self.most }),
+        }
+    }
+}

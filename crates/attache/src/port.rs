@@ -1,0 +1,113 @@
+//! Takes the port to listen on, or says what holds it.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::time::{Instant, sleep};
+
+use crate::report::hinted;
+
+/// A server that was just killed may leave its port to a program that it was about to start, for a moment.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What `/proc/net/tcp` calls a socket that listens.
+const LISTENING: &str = "0A";
+
+pub(crate) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    let give_up_at = Instant::now() + LONGEST_WAIT;
+    loop {
+        // Sets SO_REUSEADDR, so connections of an earlier server that linger are not in the way.
+        match TcpListener::bind(address).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < give_up_at => {
+                sleep(PAUSE).await
+            }
+            Err(error) => {
+                let hint = hint(error.kind(), address);
+                let error = anyhow::Error::new(error).context(format!("cannot listen on {address}"));
+                return Err(hinted(error, hint));
+            }
+        }
+    }
+}
+
+fn hint(kind: ErrorKind, address: SocketAddr) -> &'static str {
+    match kind {
+        ErrorKind::AddrInUse if is_held_by_connection(address) => {
+            "no program listens there, but a connection of a client has this port, as Linux gives clients any port from 32768 \
+             on: try again in a minute, or choose a port below 32768 with --port"
+        }
+        ErrorKind::AddrInUse => {
+            "another program listens there; choose another port with --port, or --port 0 for any free one"
+        }
+        ErrorKind::PermissionDenied => "ports below 1024 need privileges; choose a higher one with --port",
+        _ => "check --host and --port",
+    }
+}
+
+/// Sockets have the port, and none of them listens. False where the system does not tell.
+fn is_held_by_connection(address: SocketAddr) -> bool {
+    let tables =
+        ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    let states: Vec<_> = tables.iter().flat_map(|table| states_at(table, address)).collect();
+    !states.is_empty() && !states.contains(&LISTENING)
+}
+
+/// The states of the sockets at the port of `address`. Of those at other addresses only such as listen everywhere count.
+fn states_at(table: &str, address: SocketAddr) -> Vec<&str> {
+    let port = format!("{:04X}", address.port());
+    let own = hexadecimal(address.ip());
+    let sockets = table.lines().skip(1).filter_map(|line| {
+        let mut words = line.split_whitespace().skip(1);
+        let (local, _, state) = (words.next()?, words.next()?, words.next()?);
+        let (ip, at) = local.split_once(':')?;
+        let is_everywhere = |ip: &str| ip.bytes().all(|digit| digit == b'0');
+        let is_same = ip == own || is_everywhere(ip) || is_everywhere(&own) || ip.ends_with(&own);
+        (at == port && is_same).then_some(state)
+    });
+    sockets.collect()
+}
+
+/// As the kernel writes it: words of four bytes, each as a number of this machine.
+fn hexadecimal(ip: IpAddr) -> String {
+    let bytes = match ip {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    let word = |word: &[u8]| {
+        let word = word.try_into().map_or(0, u32::from_ne_bytes);
+        format!("{word:08X}")
+    };
+    bytes.chunks(4).map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:A11A 0100007F:1F90 06 00000000:00000000 03:00000AAA 00000000     0        0 0 3 0
+   1: 0200007F:A11B 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1 1 0
+   2: 00000000:A11C 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 2 1 0
+";
+
+    #[track_caller]
+    fn check(address: &str, expected: &[&str]) {
+        assert_eq!(states_at(TABLE, address.parse().unwrap()), expected, "{address}");
+    }
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn sockets_are_found_by_address_and_port() {
+        check("127.0.0.1:41242", &["06"]);
+        check("0.0.0.0:41242", &["06"]);
+        check("127.0.0.1:41243", &[]);
+        check("127.0.0.2:41243", &["0A"]);
+        check("127.0.0.1:41244", &["0A"]);
+        check("127.0.0.1:41245", &[]);
+    }
+}
