@@ -46,6 +46,10 @@ impl Runner {
             }
             let start = match step {
                 Step::Cancel => {
+                    let request = TurnRequest::new(self.hot.clone(), self.index.clone());
+                    if let Some(artifact) = self.agent.changes(request).await.map(Box::new) {
+                        self.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await;
+                    }
                     self.record(Fact::TaskCanceled).await;
                     continue;
                 }
