@@ -69,8 +69,11 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     stop_on_signals(handle)?;
     warn_of_plain_http(&settings);
     warn_of_unknown_users(&settings);
-    greet(&settings, &model, &trust, confiner.as_ref(), &listening_at)
-        .context("cannot write to standard output")?;
+    match greet(&settings, &model, &trust, confiner.as_ref(), &listening_at) {
+        // Nobody reads it, which is no reason not to serve.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        greeted => greeted.context("cannot write to standard output")?,
+    }
     server.run().await;
     session.shutdown().await;
     tracing::info!("stopped");
