@@ -186,7 +186,8 @@ mod tests {
             Some(json!({"includeThoughts": false, "thinkingBudget": 128})),
         );
         check_thinking("pro", None, level("HIGH"));
-        check_thinking("pro", Some(Thinking::Medium), level("HIGH"));
+        check_thinking("gemini-3-pro-preview", Some(Thinking::Medium), level("HIGH"));
+        check_thinking("pro", Some(Thinking::Medium), level("MEDIUM"));
         check_thinking("flash", Some(Thinking::Medium), level("MEDIUM"));
         check_thinking(
             "flash",
