@@ -199,8 +199,8 @@ fn stop_on_signals(handle: ServerHandle) -> anyhow::Result<()> {
                 std::process::exit(130);
             }
             stopping = true;
-            tracing::info!("stopping; once more to stop at once");
             handle.stop();
+            tracing::info!("stopping; once more to stop at once");
         }
     });
     Ok(())
