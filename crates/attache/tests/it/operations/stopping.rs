@@ -24,10 +24,19 @@ async fn a_server_whose_output_nobody_reads_serves_and_stops() {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop((child.stdout.take(), child.stderr.take()));
     let serves = async {
-        while TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+        let mut socket = loop {
+            if let Ok(socket) = TcpStream::connect(("127.0.0.1", port)).await {
+                break socket;
+            }
             assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
             tokio::task::yield_now().await;
-        }
+        };
+        // The port is there before anybody answers on it.
+        let request = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.contains("healthy"), "{answer}");
     };
     timeout(PATIENCE, serves).await.expect("it serves");
     let pid = child.id().unwrap().to_string();
