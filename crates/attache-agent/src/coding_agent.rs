@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_command::{CommandError, ServerEntry};
 use attache_domain::{
-    CommandCall, CommandSpec, Fact, Fault, Message, Outcome, Progress, ReplyShape, TaskView, Wishes,
+    Artifact, CommandCall, CommandSpec, Fact, Fault, Message, Outcome, Progress, ReplyShape, TaskView, Wishes,
 };
 use attache_session::{
     Agent, CommandRefusal, Equipment, EquippedServer, EquippedTool, Journal, Latest, Stopped, TurnRequest,
@@ -18,7 +18,7 @@ use crate::commanding::command_in;
 use crate::performance::Performance;
 use crate::reason::Reason;
 use crate::voice::Voice;
-use crate::{Mind, Refusal, Workplaces, built_in};
+use crate::{Mind, Refusal, Workplaces, built_in, changes};
 
 pub struct CodingAgent {
     pub(crate) workplaces: Arc<dyn Workplaces>,
@@ -101,6 +101,18 @@ impl Agent for CodingAgent {
             Ok(Mind::BuiltIn(model)) => model.reply_shape(message),
             Ok(Mind::Language(_)) | Err(_) => ReplyShape::Task,
         }
+    }
+
+    async fn changes(&self, request: TurnRequest) -> Option<Artifact> {
+        let view = request.view.clone();
+        if view.changes.is_empty() {
+            return None;
+        }
+        let earlier = request.into_latest().earlier().await.unwrap_or_default();
+        let wishes = Wishes::of(earlier.iter().chain([view.as_ref()]));
+        let place = self.workplaces.open(&view.progress.scope, &view.context, &wishes).await;
+        let roots = place.as_ref().map(|place| place.roots()).unwrap_or_default();
+        changes::artifact(&view.changes, roots, view.progress.turn.number)
     }
 
     async fn perform(&self, request: TurnRequest, journal: &Journal) -> Result<(), Stopped> {

@@ -27,6 +27,7 @@ mod approval;
 mod binding;
 mod card;
 mod client;
+mod devtool;
 mod error;
 mod event;
 pub mod fuzz;
@@ -41,6 +42,9 @@ mod task;
 pub use approval::OpenCall;
 pub use card::{AgentCapabilities, AgentCard, AgentExtension, AgentInterface};
 pub use client::{Client, ClientOptions};
+pub use devtool::{
+    CallError, CallOutput, CallStatus, DEVELOPMENT_TOOL, DevelopmentEvent, FileDiff, ToolCall,
+};
 pub use error::ClientError;
 pub use event::{ArtifactUpdate, Event, StatusUpdate};
 pub use message::{Message, Part, PartContent, Role};

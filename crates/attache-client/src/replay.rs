@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::Event;
+use crate::{Event, Task};
 
 /// What the agent's card lists.
 pub const REPLAY: &str = "urn:attache:extension:replay:v1";
@@ -17,6 +17,13 @@ pub struct Gap {
     pub after: String,
     /// `trimmed`, `other-epoch` or `ahead`.
     pub reason: String,
+}
+
+impl Task {
+    /// Where in the agent's log the task stands as it is shown here, to be presented when coming back.
+    pub fn cursor(&self) -> Option<&str> {
+        self.metadata.as_ref()?.get(REPLAY)?.get("cursor")?.as_str()
+    }
 }
 
 impl Event {

@@ -24,6 +24,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "which model answers: offline, script:FILE, openai:NAME, anthropic:NAME or a Gemini model",
     ),
     ("ATTACHE_APPROVAL_MODE", "what the agent may do unasked: default, auto_edit, confined, yolo or plan"),
+    (
+        "ATTACHE_CONTEXT_WINDOW",
+        "how many tokens a model of your own takes (OPENAI_BASE_URL and the like), e.g. 32768",
+    ),
     ("GEMINI_API_KEY", "key for Gemini; with one, Gemini answers unless a model is named"),
     ("GOOGLE_API_KEY", "the same; counts before GEMINI_API_KEY"),
     ("GEMINI_MODEL", "the Gemini model that answers when none is named"),

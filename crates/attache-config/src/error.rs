@@ -51,6 +51,11 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// A flag has a value that it does not take.
+    pub fn is_about_flag(&self) -> bool {
+        matches!(self, Self::BadValue { origin, .. } if origin.starts_with("--"))
+    }
+
     /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {

@@ -77,6 +77,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         allowed_roots: allowed_roots(environment, file.allowed_roots, &workspace, current_dir)?,
         trusted_folders: trusted_folders(file.trusted_folders, current_dir),
         workspace,
+        data_folder: data_folder(environment, current_dir),
         scratch: data_folder(environment, current_dir).join("scratch"),
         child_environment: child_environment(environment),
         store: parse_store(store, environment, current_dir)?,

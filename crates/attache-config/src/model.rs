@@ -66,7 +66,7 @@ const EXPECTED: &str = "offline, script:FILE, openai:NAME, anthropic:NAME, or a 
 const FROM_AFAR: &str =
     "offline, openai:NAME, anthropic:NAME or a Gemini model: scripts are for whoever starts the server";
 /// Names that stand for whichever model of Gemini is best at it.
-pub const ALIASES: [&str; 4] = ["auto", "pro", "flash", "flash-lite"];
+pub const ALIASES: [&str; 6] = ["auto", "auto-gemini-3", "auto-gemini-2.5", "pro", "flash", "flash-lite"];
 const OPENAI_DEFAULT: &str = "gpt-5";
 const ANTHROPIC_DEFAULT: &str = "claude-sonnet-4-5";
 const MOST_NAME_BYTES: usize = 200;

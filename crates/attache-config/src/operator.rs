@@ -1,5 +1,7 @@
 //! The operator's settings, to be shown with where they came from.
 
+mod card;
+
 use std::path::Path;
 use std::sync::Arc;
 
@@ -79,7 +81,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
     let token = settings.token.as_ref().map(|_| "(hidden)");
     let (push, confinement) = (&settings.push, &settings.confinement);
     let signing_key = push.signing_key.as_ref().map(|_| "(hidden)");
-    vec![
+    let mut entries = vec![
         entry("admin_policies", "", &[], json!(settings.admin_policies.display().to_string())),
         entry("allow_private_addresses", "", &[], json!(settings.allow_private_addresses)),
         entry("allowed_hosts", "", &[], json!(settings.allowed_hosts)),
@@ -131,7 +133,10 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("trusted_folders", "", &[], json!(settings.trusted_folders)),
         entry("worker_threads", "", &[], json!(settings.worker_threads)),
         entry("workspace", "--workspace", WORKSPACE, json!(settings.workspace)),
-    ]
+    ];
+    entries.extend(card::entries(&settings.card.file, provenance));
+    entries.sort_by(|one, other| one.key.cmp(&other.key));
+    entries
 }
 
 /// Hosts, addresses and networks, such as `wiki.internal`, `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`.

@@ -20,6 +20,8 @@ pub struct Settings {
     pub allowed_roots: Vec<PathBuf>,
     /// Folders that the operator trusts with all below them, without links.
     pub trusted_folders: Vec<PathBuf>,
+    /// Where everything is that attache keeps for itself; the default store and `scratch` are in it.
+    pub data_folder: PathBuf,
     /// For what tools leave behind that is no part of the workspace.
     pub scratch: PathBuf,
     /// All that programs started by the agent see of the environment.

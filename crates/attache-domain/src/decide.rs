@@ -231,7 +231,13 @@ impl Progress {
             | Fact::CallAnswered { .. }
             | Fact::CancelRequested => false,
         };
-        if !fits || (self.cancel_requested && fact != Fact::TaskCanceled) {
+        // A turn that is cancelled may still show what it has changed.
+        let may_follow_cancel = match &fact {
+            Fact::TaskCanceled => true,
+            Fact::ArtifactAdded { artifact, .. } => artifact.is_changes(),
+            _ => false,
+        };
+        if !fits || (self.cancel_requested && !may_follow_cancel) {
             return Err(Fault::Unsupported {
                 what: format!("task {} is not at a point where this fits", self.task),
             });

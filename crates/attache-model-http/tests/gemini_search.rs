@@ -111,7 +111,7 @@ async fn what_went_wrong_is_told_without_secrets() {
 
 #[tokio::test]
 async fn an_account_without_previews_searches_by_another_model() {
-    let server = ModelServer::answering(|received| match received.target.contains("preview") {
+    let server = ModelServer::answering(|received| match received.target.contains("gemini-3") {
         true => gemini::error(404, "NOT_FOUND", "no access to previews", json!([])),
         false => reply(said("Because.")),
     });
@@ -123,13 +123,13 @@ async fn an_account_without_previews_searches_by_another_model() {
     let target = |model: &str| format!("/v1beta/models/{model}:generateContent");
     let other = target("gemini-2.5-flash");
     // The second search does not have to find out again.
-    assert_eq!(targets, [target("gemini-3-flash-preview"), other.clone(), other]);
+    assert_eq!(targets, [target("gemini-3.6-flash"), target("gemini-3-flash-preview"), other.clone(), other]);
 }
 
 #[tokio::test]
 async fn a_search_that_nobody_can_make_names_the_last_that_was_asked() {
     let answer = || gemini::error(404, "NOT_FOUND", "no", json!([]));
-    let server = ModelServer::playing([answer(), answer()]);
+    let server = ModelServer::playing([answer(), answer(), answer()]);
     let error = search_by("flash", &server).search("why?").await.unwrap_err();
     assert!(
         matches!(&error, LanguageError::NoSuchModel { model, .. } if model == "gemini-2.5-flash"),

@@ -18,7 +18,7 @@ use crate::card::CardDocuments;
 use crate::http::Response;
 use crate::metrics::Metrics;
 use crate::open_calls::OpenCalls;
-use crate::{ServerOptions, card, framing, gemini_routes, grpc, health, jsonrpc, metrics, rest};
+use crate::{ServerOptions, card, framing, front_page, gemini_routes, grpc, health, jsonrpc, metrics, rest};
 
 pub(crate) struct App {
     pub(crate) session: Arc<SessionService>,
@@ -82,6 +82,7 @@ pub(crate) async fn dispatch(
     let reads = matches!(head.method, Method::GET | Method::HEAD);
     match head.uri.path() {
         "/" if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
+        "/" if front_page::is_for(head) => front_page::serve(app),
         "/" => verb_not_allowed(head, "POST"),
         "/.well-known/agent-card.json" | "/.well-known/agent.json" if reads => card::serve(app, head),
         "/.well-known/jwks.json" if reads && app.cards.are_signed() => card::serve_keys(app),

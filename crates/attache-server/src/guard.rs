@@ -15,7 +15,7 @@ use crate::arriving::{Arriving, Rest};
 use crate::auth::Caller;
 use crate::http::{Body, Request, Response};
 use crate::peer::Peer;
-use crate::{auth, cors, framing, grpc};
+use crate::{auth, cors, framing, front_page, grpc};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -49,11 +49,11 @@ pub(crate) async fn answer(app: Arc<App>, peer: Peer, request: Request) -> (Resp
     (response, rest)
 }
 
-/// The card and the health check are public; everything else is for callers.
+/// The card, the health check and the page for browsers are public; everything else is for callers.
 fn check(app: &App, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
     app.gate.check_source(head)?;
     let path = head.uri.path();
-    let is_public = path == "/health" || path.starts_with("/.well-known/");
+    let is_public = path == "/health" || path.starts_with("/.well-known/") || front_page::is_for(head);
     if head.method == Method::OPTIONS || is_public || (grpc::is_for(head) && grpc::is_public(path)) {
         return Ok(Caller::NOBODY);
     }

@@ -16,6 +16,7 @@ mod counts;
 mod courier;
 mod execute;
 mod framing;
+mod front_page;
 pub mod fuzz;
 mod gemini_routes;
 mod grpc;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{CommandCall, CommandSpec, Fault, Message, ReplyShape, TaskView, Wishes};
+use attache_domain::{Artifact, CommandCall, CommandSpec, Fault, Message, ReplyShape, TaskView, Wishes};
 use attache_store::{StoreError, TaskIndex};
 
 use serde_json::Value;
@@ -128,6 +128,11 @@ pub trait Agent: Send + Sync + 'static {
 
     /// What the caller will get back for `message`, which opens a task. Quick, and the same every time.
     fn reply_shape(&self, message: &Message) -> ReplyShape;
+
+    /// What the turn under way has changed so far, to be shown with a task that is cancelled.
+    async fn changes(&self, _request: TurnRequest) -> Option<Artifact> {
+        None
+    }
 
     /// Performs one turn, reporting everything to `journal`, the end of the turn included.
     ///

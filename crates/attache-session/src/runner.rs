@@ -240,6 +240,10 @@ impl Runner {
     /// That somebody asked for it is recorded first: should everything stop in between, the next start goes on with it.
     async fn cancel(&self) {
         self.record(Intent::Cancel).await;
+        let request = TurnRequest::new(self.hot.clone(), self.index.clone());
+        if let Some(artifact) = self.agent.changes(request).await.map(Box::new) {
+            self.record(Intent::Record(Fact::ArtifactAdded { artifact, append: false, last: true })).await;
+        }
         self.record(Intent::Record(Fact::TaskCanceled)).await;
     }
 

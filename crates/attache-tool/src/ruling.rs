@@ -151,10 +151,12 @@ fn without_people(call: &Judged<'_>, ruling: Ruling) -> Ruling {
     if call.interactive || ruling.decision != Decision::Ask {
         return ruling;
     }
-    let message = "It needs the approval of a person, and nobody is there to give it. A rule that allows it, or \
-                   another mode, would let it run.";
+    let message = format!("{NOBODY_TO_ASK} A rule that allows it, or another mode, would let it run.");
     Ruling::deny(format!("{}; nobody can be asked", ruling.why), message)
 }
+
+/// How the message of a denial begins where a person would have been asked.
+pub const NOBODY_TO_ASK: &str = "It needs the approval of a person, and nobody is there to give it.";
 
 #[cfg(test)]
 mod tests;

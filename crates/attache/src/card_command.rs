@@ -8,7 +8,6 @@ mod sign;
 mod source;
 mod verify;
 
-use std::io;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -23,12 +22,7 @@ pub(crate) fn run(arguments: CardArguments) -> ExitCode {
     let done = runtime
         .context("cannot start the runtime")
         .and_then(|runtime| runtime.block_on(Box::pin(perform(arguments.command))));
-    match done {
-        Ok(code) => code,
-        // Whoever read it has read enough.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => report::failure(&error),
-    }
+    done.unwrap_or_else(|error| report::failure(&error))
 }
 
 async fn perform(command: CardCommand) -> anyhow::Result<ExitCode> {
@@ -38,14 +32,6 @@ async fn perform(command: CardCommand) -> anyhow::Result<ExitCode> {
         CardCommand::Sign(arguments) => sign::run(arguments).await,
         CardCommand::Verify(arguments) => verify::run(arguments).await,
     }
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let of_io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let of_json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
-        of_io.or(of_json) == Some(io::ErrorKind::BrokenPipe)
-    })
 }
 
 /// What a card said, on one line and without what would steer a terminal.

@@ -54,10 +54,6 @@ pub(crate) fn run(arguments: ConfigArguments) -> ExitCode {
     let ConfigCommand::Show(arguments) = arguments.command;
     match show(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read it has read enough.
-        Err(error) if error.downcast_ref().map(io::Error::kind) == Some(io::ErrorKind::BrokenPipe) => {
-            ExitCode::SUCCESS
-        }
         Err(error) => report::failure(&error),
     }
 }

@@ -100,7 +100,7 @@ impl Furnishing {
             tracing::warn!("{warning}");
         }
         let choice = settings.model_choice(&current_dir)?;
-        let models = Models::new(&settings.general)?;
+        let models = Models::new(&settings.general, settings.model.context_window)?;
         let mind = models.mind(&choice)?;
         let tools = shared_tools(&operator, &models, &choice)?;
         let confiner = sandbox::confiner(&operator, variables.get("HOME").map(PathBuf::from))?;

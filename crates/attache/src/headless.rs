@@ -6,11 +6,13 @@
 mod act;
 mod arguments;
 mod conduct;
+mod denial;
 mod failure;
 mod format;
 mod input;
 mod json;
 mod output;
+mod scratch;
 mod stream_json;
 mod tally;
 mod text;
@@ -32,6 +34,7 @@ use conduct::{Conduct, Order};
 use failure::Failure;
 use input::Input;
 use output::{Ending, Output, output};
+use scratch::Scratch;
 
 pub(crate) fn run(arguments: &HeadlessArguments) -> ExitCode {
     let session_id = Uuid::new_v4().to_string();
@@ -58,7 +61,8 @@ fn attempt(
     let mut conduct = Conduct::default();
     let result = match prepare(arguments) {
         Err(failure) => Err(failure),
-        Ok(Prepared { input, settings, flags, runtime }) => {
+        Ok(Prepared { input, settings, flags, runtime, scratch }) => {
+            let _removed_at_the_end = scratch;
             if let Some(warning) = &input.warning {
                 output.show(&act::Act::Warning(warning.clone()))?;
             }
@@ -76,6 +80,7 @@ struct Prepared {
     settings: Settings,
     flags: AgentFlags,
     runtime: Runtime,
+    scratch: Scratch,
 }
 
 #[expect(
@@ -83,12 +88,13 @@ struct Prepared {
     reason = "the binary is where the environment and current folder are read"
 )]
 fn prepare(arguments: &HeadlessArguments) -> Result<Prepared, Failure> {
+    arguments.check_query()?;
     let input = input::gather(arguments.prompt.as_deref(), &arguments.query)?;
     let wrong = |error: anyhow::Error| Failure::of_settings(&error);
     let current_dir = std::env::current_dir().context("cannot tell the current folder").map_err(wrong)?;
     let environment = |name: &str| crate::environment::variable(name);
     let settings = attache_config::load(arguments.into(), &environment, &current_dir);
-    let settings = settings.map_err(|error| wrong(error.into()))?;
+    let mut settings = settings.map_err(|error| wrong(error.into()))?;
     let colour = environment("NO_COLOR").is_none_or(|value| value.is_empty());
     logging::start(&settings.log, colour).map_err(wrong)?;
     let mut flags = AgentFlags::from(arguments);
@@ -96,5 +102,6 @@ fn prepare(arguments: &HeadlessArguments) -> Result<Prepared, Failure> {
     input.check_mentions(&settings.workspace)?;
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime");
     let runtime = runtime.map_err(wrong)?;
-    Ok(Prepared { input, settings, flags, runtime })
+    let scratch = Scratch::for_run(&mut settings);
+    Ok(Prepared { input, settings, flags, runtime, scratch })
 }

@@ -16,6 +16,8 @@ pub(crate) fn start(settings: &LogSettings, colour: bool) -> anyhow::Result<()> 
         .with_context(|| format!("{:?} is not a log filter", settings.filter))
         .map_err(|error| hinted(error, "say --log info, or --log attache_server=debug"))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    // A log that nobody reads is lost. Telling so would fail as well, and end whatever was about to be logged.
+    let builder = builder.log_internal_errors(false);
     let started = match settings.format {
         LogFormat::Text => builder.with_ansi(colour && io::stderr().is_terminal()).try_init(),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),

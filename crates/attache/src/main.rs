@@ -31,6 +31,7 @@ mod surroundings;
 mod tasks;
 mod toolbox;
 mod trust_command;
+mod typo;
 mod wiring;
 mod workplaces;
 
@@ -57,12 +58,18 @@ fn main() -> ExitCode {
     environment::hide_secrets();
     #[cfg(debug_assertions)]
     failpoints::install();
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    if let Some(mistake) = typo::find(&Cli::command(), &arguments) {
+        return report::usage(&mistake);
+    }
     let Cli { command, headless } = Cli::parse();
     let result = match command {
         Some(Command::Card(arguments)) => return card_command::run(arguments),
         Some(Command::Config(arguments)) => return config_command::run(arguments),
         Some(Command::Keys(arguments)) => keys_command::run(arguments),
-        Some(Command::Mcp(arguments)) => mcp::run(arguments),
+        Some(Command::Mcp(arguments)) => {
+            return mcp::run(arguments).unwrap_or_else(|error| report::failure(&error));
+        }
         Some(Command::Serve(arguments)) => serve::run(arguments),
         Some(Command::Store(arguments)) => return store_command::run(arguments),
         Some(Command::Tasks(arguments)) => return tasks::run(arguments),

@@ -10,6 +10,7 @@ mod spans;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
@@ -22,14 +23,14 @@ use file::SettingsFile;
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
 )]
-pub(crate) fn run(arguments: McpArguments) -> anyhow::Result<()> {
+pub(crate) fn run(arguments: McpArguments) -> anyhow::Result<ExitCode> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| crate::environment::variable(name);
     let places =
         Places { home: environment("HOME").filter(|home| !home.is_empty()).map(Into::into), current_dir };
     match arguments.command {
-        McpCommand::Add(arguments) => add(&places, arguments),
-        McpCommand::Remove(arguments) => remove(&places, &arguments),
+        McpCommand::Add(arguments) => add(&places, arguments).map(|()| ExitCode::SUCCESS),
+        McpCommand::Remove(arguments) => remove(&places, &arguments).map(|()| ExitCode::SUCCESS),
         McpCommand::List(arguments) => list::run(&places, &arguments, &environment),
     }
 }

@@ -31,11 +31,13 @@ const METADATA_SERVER: &str = "http://metadata.google.internal";
 pub(crate) struct Models {
     client: Client,
     retry: RetryOptions,
+    /// How many tokens models take that are not at their vendor's own address.
+    context_window: Option<u64>,
     made: Mutex<HashMap<String, Mind>>,
 }
 
 impl Models {
-    pub(crate) fn new(keys: &GeneralKeys) -> anyhow::Result<Self> {
+    pub(crate) fn new(keys: &GeneralKeys, context_window: Option<u64>) -> anyhow::Result<Self> {
         let client = Client::new(&ClientOptions::default()).context("cannot make the outbound client")?;
         let retry = RetryOptions {
             attempts: keys.max_attempts,
@@ -43,7 +45,7 @@ impl Models {
             network_failures: keys.retry_fetch_errors,
             ..RetryOptions::default()
         };
-        Ok(Self { client, retry, made: Mutex::default() })
+        Ok(Self { client, retry, context_window, made: Mutex::default() })
     }
 
     pub(crate) fn mind(&self, choice: &ModelChoice) -> anyhow::Result<Mind> {
@@ -86,8 +88,10 @@ impl Models {
     fn gemini_options(&self, choice: &ModelChoice) -> anyhow::Result<GeminiOptions> {
         let options = match choice {
             ModelChoice::Gemini(GeminiSettings { model, key, base_url }) => {
+                let window = self.context_window.filter(|_| base_url.is_some());
                 let base_url = base_of("GOOGLE_GEMINI_BASE_URL", base_url.as_deref())?;
-                GeminiOptions::new(model.clone(), api_key(key.expose()), Backend::Developer { base_url })
+                let backend = Backend::Developer { base_url };
+                GeminiOptions { window, ..GeminiOptions::new(model.clone(), api_key(key.expose()), backend) }
             }
             ModelChoice::Vertex(chosen) => self.vertex_options(chosen)?,
             _ => anyhow::bail!("{} is no Gemini model", choice.name()),
@@ -126,6 +130,7 @@ impl Models {
     fn openai(&self, chosen: &OpenAiSettings) -> anyhow::Result<OpenAiModel> {
         let base_url = base_of("OPENAI_BASE_URL", chosen.base_url.as_deref())?;
         let options = OpenAiOptions {
+            window: self.context_window.filter(|_| chosen.base_url.is_some()),
             key: chosen.key.as_ref().map(|key| Secret::new(key.expose())),
             retry: self.retry.clone(),
             ..OpenAiOptions::new(chosen.model.clone(), base_url)
@@ -136,6 +141,7 @@ impl Models {
     fn anthropic(&self, chosen: &AnthropicSettings) -> anyhow::Result<AnthropicModel> {
         let base_url = base_of("ANTHROPIC_BASE_URL", chosen.base_url.as_deref())?;
         let options = AnthropicOptions {
+            window: self.context_window.filter(|_| chosen.base_url.is_some()),
             key: Some(Secret::new(chosen.key.expose())),
             retry: self.retry.clone(),
             ..AnthropicOptions::new(chosen.model.clone(), base_url)

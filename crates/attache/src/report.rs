@@ -1,8 +1,12 @@
 //! How failures are told: `error: …` with its causes, then a blank line and a hint.
 
+use std::io;
 use std::process::ExitCode;
 
 use attache_config::ConfigError;
+
+/// The exit code of a command line that cannot be used, the same as clap's.
+pub(crate) const USAGE: u8 = 2;
 
 /// An error that comes with advice.
 #[derive(Debug)]
@@ -23,13 +27,40 @@ pub(crate) fn hinted(error: impl Into<anyhow::Error>, hint: impl Into<String>) -
     anyhow::Error::new(Hinted { error: error.into(), hint: hint.into() })
 }
 
+/// Nobody reads the output any more, so there is nothing left to do.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let of_io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
+        let of_json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        of_io.or(of_json) == Some(io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// A flag has a value that it does not take.
+pub(crate) fn is_wrong_flag(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<ConfigError>().is_some_and(ConfigError::is_about_flag)
+}
+
+/// Tells what is wrong with the command line, and gives the exit code for it.
+#[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
+pub(crate) fn usage(mistake: &str) -> ExitCode {
+    eprintln!(
+        "error: {mistake}\n\nhint: `attache --help` lists the commands; a prompt is said with -p, or in several words"
+    );
+    ExitCode::from(USAGE)
+}
+
+/// Tells the failure, and gives the exit code for it. Output that nobody reads is no failure.
 #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
 pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
+    if is_broken_pipe(error) {
+        return ExitCode::SUCCESS;
+    }
     eprintln!("error: {error:#}");
     let hint = error.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone());
     let hint = hint.or_else(|| error.downcast_ref::<ConfigError>()?.hint().map(str::to_owned));
     if let Some(hint) = hint {
         eprintln!("\nhint: {hint}");
     }
-    ExitCode::FAILURE
+    if is_wrong_flag(error) { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }

@@ -8,6 +8,7 @@ use attache_config::Settings;
 use attache_net::{AddressRules, SystemResolver};
 use attache_tool::{Confiner, NoConfinement};
 use attache_tool_sandbox::{EgressOptions, Limits, Sandbox, SandboxOptions, Supervisor};
+use uuid::Uuid;
 
 use crate::furnishing::addresses;
 
@@ -20,14 +21,17 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
     if !confinement.enabled {
         return Ok(unconfined("confinement is switched off in the settings".to_owned()));
     }
-    let data = settings.scratch.parent().map(PathBuf::from);
     let keys = settings.card.signing_keys.iter().cloned();
     let options = SandboxOptions {
         program: OWN_PROGRAM.into(),
         environment: settings.child_environment.clone(),
         home,
         reads: confinement.reads.clone(),
-        hidden: data.into_iter().chain(settings.token_file.clone()).chain(keys).collect(),
+        hidden: [settings.data_folder.clone()]
+            .into_iter()
+            .chain(settings.token_file.clone())
+            .chain(keys)
+            .collect(),
         limits: Limits {
             processes: confinement.processes,
             memory_bytes: confinement.memory_bytes,
@@ -40,8 +44,14 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
             resolver: Arc::new(SystemResolver),
         },
     };
-    std::fs::create_dir_all(&settings.scratch).context("cannot make the folder for temporary files")?;
-    match Sandbox::probe(options, &settings.scratch) {
+    // A folder of its own, so that others who start at the same time find theirs.
+    let tried_in = settings.scratch.join(format!("probe-{}", Uuid::new_v4()));
+    std::fs::create_dir_all(&tried_in).context("cannot make the folder for temporary files")?;
+    let probed = Sandbox::probe(options, &tried_in);
+    if let Err(error) = std::fs::remove_dir_all(&tried_in) {
+        tracing::debug!(%error, "the folder in which confinement was tried cannot be removed");
+    }
+    match probed {
         Ok(sandbox) => Ok(Arc::new(sandbox)),
         Err(reasons) => Ok(unconfined(reasons.join("; "))),
     }

@@ -68,8 +68,11 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     stop_on_signals(handle)?;
     warn_of_plain_http(&settings);
     warn_of_unknown_users(&settings);
-    greet(&settings, &model, &trust, confiner.as_ref(), &listening_at)
-        .context("cannot write to standard output")?;
+    match greet(&settings, &model, &trust, confiner.as_ref(), &listening_at) {
+        // Nobody reads it, which is no reason not to serve.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        greeted => greeted.context("cannot write to standard output")?,
+    }
     let ends_at = server.run_until().await;
     let ends_at = ends_at.max(Instant::now() + LEAST_TIME_TO_WRITE);
     if tokio::time::timeout_at(ends_at, session.shutdown()).await.is_err() {
@@ -170,8 +173,8 @@ fn stop_on_signals(handle: ServerHandle) -> anyhow::Result<()> {
                 std::process::exit(130);
             }
             stopping = true;
-            tracing::info!("stopping; once more to stop at once");
             handle.stop();
+            tracing::info!("stopping; once more to stop at once");
         }
     });
     Ok(())

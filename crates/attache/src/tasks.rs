@@ -2,10 +2,13 @@
 
 mod answer;
 mod arguments;
+mod call;
 mod follow;
 mod list;
+mod send;
 mod server;
 mod show;
+mod time;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -21,12 +24,7 @@ use server::Server;
 const INTERRUPTED: u8 = 130;
 
 pub(crate) fn run(arguments: TasksArguments) -> ExitCode {
-    match attempt(arguments) {
-        Ok(code) => code,
-        // Whoever read it has read enough.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => report::failure(&error),
-    }
+    attempt(arguments).unwrap_or_else(|error| report::failure(&error))
 }
 
 fn attempt(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
@@ -48,6 +46,7 @@ async fn perform(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
         TasksCommand::List(arguments) => list::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
         TasksCommand::Show(arguments) => show::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
         TasksCommand::Follow(arguments) => follow::run(&server, arguments).await,
+        TasksCommand::Send(arguments) => send::run(&server, arguments).await,
         TasksCommand::Cancel(arguments) => cancel(&server, &arguments).await,
         TasksCommand::Answer(arguments) => answer::run(&server, arguments).await,
     }
@@ -58,12 +57,4 @@ async fn cancel(server: &Server, arguments: &CancelArguments) -> anyhow::Result<
     let task = server.client.cancel(&task.id).await.map_err(|error| server.tell(error))?;
     writeln!(io::stdout(), "task {} is {}", task.id, task.status.state)?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        let of_io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let of_json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
-        of_io.or(of_json) == Some(io::ErrorKind::BrokenPipe)
-    })
 }

@@ -116,6 +116,7 @@ pub(crate) const KEYS: &[Key] = &[
     together("mcp.excluded"),
     allows("mcpServers", Takes::Servers, "{}"),
     key("model.compressionThreshold", Takes::Share, "0.5"),
+    key("model.contextWindow", whole(1000), "null"),
     key("model.disableLoopDetection", Takes::Bool, "false"),
     key("model.maxSessionTurns", whole(-1), "-1"),
     allows("model.name", Takes::Text, "null"),

@@ -86,6 +86,15 @@ fn layer_of_variables(
     if let Some((value, origin)) = lookup("ATTACHE_APPROVAL_MODE") {
         gathered.value(layer, origin, MODE, Kind::Text(value))?;
     }
+    if let Some((value, origin)) = lookup("ATTACHE_CONTEXT_WINDOW") {
+        let number = value.parse::<u64>().map(|number| Kind::Number(number.into()));
+        let kind = number.map_err(|_| ConfigError::BadValue {
+            origin: origin.to_string(),
+            value,
+            expected: "a number of tokens such as 32768".to_owned(),
+        })?;
+        gathered.value(layer, origin, "model.contextWindow", kind)?;
+    }
     if let Some((value, origin)) = lookup("GEMINI_FOLDER_TRUST") {
         let enabled = truth(&value, &origin)?;
         gathered.value(layer, origin, "security.folderTrust.enabled", Kind::Bool(enabled))?;

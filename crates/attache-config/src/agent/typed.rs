@@ -48,6 +48,8 @@ pub struct ModelKeys {
     /// How full the window may be before the conversation is compressed, from 0 to 1.
     pub compression_threshold: f64,
     pub disable_loop_detection: bool,
+    /// How many tokens a model that is not at its vendor's own address takes. None: as the provider's module guesses.
+    pub context_window: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +163,7 @@ impl Reader<'_> {
             max_session_turns: u32::try_from(self.resolved.whole("model.maxSessionTurns")).ok(),
             compression_threshold: threshold.and_then(|it| it.value.as_f64()).unwrap_or(0.5),
             disable_loop_detection: self.resolved.bool("model.disableLoopDetection"),
+            context_window: self.resolved.get("model.contextWindow").and_then(|it| it.value.as_u64()),
         }
     }
 

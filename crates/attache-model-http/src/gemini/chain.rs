@@ -7,12 +7,14 @@ use attache_net::Client;
 
 use super::{BadOptions, GeminiModel, GeminiOptions};
 
-/// Those without `preview` come last: an account may not have the others at all.
+/// The newest come first and those that every account has come last: an account may not have the others at all.
 const CHAINS: &[(&str, &[&str])] = &[
-    ("auto", &["auto", "flash", "gemini-2.5-pro", "gemini-2.5-flash"]),
-    ("pro", &["pro", "flash", "gemini-2.5-pro", "gemini-2.5-flash"]),
-    ("flash", &["flash", "gemini-2.5-flash"]),
-    ("flash-lite", &["flash-lite", "flash", "pro", "gemini-2.5-flash"]),
+    ("auto", &["auto", "gemini-3-pro-preview", "flash", "gemini-2.5-pro", "gemini-2.5-flash"]),
+    ("auto-gemini-3", &["auto-gemini-3", "gemini-3-pro-preview", "flash", "gemini-3-flash-preview"]),
+    ("auto-gemini-2.5", &["auto-gemini-2.5", "gemini-2.5-flash"]),
+    ("pro", &["pro", "gemini-3-pro-preview", "flash", "gemini-2.5-pro", "gemini-2.5-flash"]),
+    ("flash", &["flash", "gemini-3-flash-preview", "gemini-2.5-flash"]),
+    ("flash-lite", &["flash-lite", "gemini-3.1-flash-lite", "flash", "pro", "gemini-2.5-flash"]),
 ];
 
 /// The models that are asked for `name`, which may be aliases, one after the other. Whoever names a model exactly wants that one.
@@ -44,9 +46,10 @@ mod tests {
 
     #[test]
     fn an_alias_has_others_behind_it_and_a_model_has_none() {
-        assert_eq!(chain_of("pro")[..2], ["pro", "flash"]);
-        assert_eq!(chain_of("auto")[..2], ["auto", "flash"]);
-        assert_eq!(chain_of("flash-lite")[..3], ["flash-lite", "flash", "pro"]);
+        assert_eq!(chain_of("pro")[..3], ["pro", "gemini-3-pro-preview", "flash"]);
+        assert_eq!(chain_of("auto")[..3], ["auto", "gemini-3-pro-preview", "flash"]);
+        assert_eq!(chain_of("flash-lite")[2..4], ["flash", "pro"]);
+        assert_eq!(chain_of("auto-gemini-2.5"), ["auto-gemini-2.5", "gemini-2.5-flash"]);
         assert_eq!(chain_of("gemini-2.5-pro"), ["gemini-2.5-pro"]);
         for (alias, chain) in CHAINS {
             assert_eq!(chain.first(), Some(alias), "a chain begins with what was asked for");

@@ -25,10 +25,12 @@ pub(super) enum Generation {
 }
 
 const ALIASES: &[(&str, &str)] = &[
-    ("auto", "gemini-3-pro-preview"),
-    ("pro", "gemini-3-pro-preview"),
-    ("flash", "gemini-3-flash-preview"),
-    ("flash-lite", "gemini-3.1-flash-lite"),
+    ("auto", "gemini-3.1-pro-preview"),
+    ("auto-gemini-3", "gemini-3.1-pro-preview"),
+    ("auto-gemini-2.5", "gemini-2.5-pro"),
+    ("pro", "gemini-3.1-pro-preview"),
+    ("flash", "gemini-3.6-flash"),
+    ("flash-lite", "gemini-3.5-flash-lite"),
 ];
 
 /// By how an id begins; the first that fits counts.
@@ -138,9 +140,10 @@ mod tests {
 
     #[test]
     fn names_become_models() {
-        check("auto", "gemini-3-pro-preview", "gemini-3-pro", Generation::Level);
-        check("flash", "gemini-3-flash-preview", "gemini-3-flash", Generation::Level);
-        check("flash-lite", "gemini-3.1-flash-lite", "gemini-3.1-flash-lite", Generation::Level);
+        check("auto", "gemini-3.1-pro-preview", "gemini-3.1-pro", Generation::Level);
+        check("auto-gemini-2.5", "gemini-2.5-pro", "gemini-2.5-pro", Generation::Budget);
+        check("flash", "gemini-3.6-flash", "gemini-3.6-flash", Generation::Level);
+        check("flash-lite", "gemini-3.5-flash-lite", "gemini-3.5-flash-lite", Generation::Level);
         check(
             "gemini-2.5-flash-preview-09-2025",
             "gemini-2.5-flash-preview-09-2025",
@@ -183,7 +186,8 @@ mod tests {
             Some(json!({"includeThoughts": false, "thinkingBudget": 128})),
         );
         check_thinking("pro", None, level("HIGH"));
-        check_thinking("pro", Some(Thinking::Medium), level("HIGH"));
+        check_thinking("gemini-3-pro-preview", Some(Thinking::Medium), level("HIGH"));
+        check_thinking("pro", Some(Thinking::Medium), level("MEDIUM"));
         check_thinking("flash", Some(Thinking::Medium), level("MEDIUM"));
         check_thinking(
             "flash",

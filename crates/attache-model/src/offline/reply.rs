@@ -43,10 +43,10 @@ const INTRODUCTION: &str = "I am attache's offline model: built in, always the s
 out. I am not a language model, but I can use the tools: files, searches and commands. Say \"help\" to see what I \
 understand.";
 
-const UNKNOWN: &str = "I am the offline model, because no model key is set, and I did not understand this. \
+const UNKNOWN: &str = "I am the offline model, which is built in and no language model, and I did not understand this. \
 I can list, read, find, search, write and edit files, run commands, count and do sums; say \"help\" for the whole \
-list. For a real model set GEMINI_API_KEY where the server runs; `--model script:FILE` plays answers that you \
-write yourself.";
+list. For a language model set GEMINI_API_KEY, or another provider's key, where attache runs, and name no other model \
+or that one with `--model`; `--model script:FILE` plays answers that you write yourself.";
 
 /// A piece of an answer has at least this many words.
 const WORDS_IN_A_PIECE: usize = 6;

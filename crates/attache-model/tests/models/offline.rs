@@ -62,7 +62,7 @@ fn help_lists_what_is_understood() {
 
 #[test]
 fn anything_else_is_answered_with_what_would_help() {
-    for expected in ["offline model", "no model key is set", "help", "--model script:FILE"] {
+    for expected in ["offline model", "no language model", "GEMINI_API_KEY", "help", "--model script:FILE"] {
         check("write me a compiler", expected);
     }
 }

@@ -43,7 +43,13 @@ fn write(out: &mut impl Write, text: &[u8], findings: &[Finding]) -> io::Result<
     if findings.is_empty() {
         return writeln!(out, "no fault found; looked at as a card of {versions}");
     }
-    writeln!(out, "{errors} errors, {warnings} warnings; looked at as a card of {versions}")
+    let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
+    writeln!(out, "{errors}, {warnings}; looked at as a card of {versions}")
+}
+
+fn counted(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
 }
 
 fn to_json(text: &[u8], findings: &[Finding]) -> Value {

@@ -27,6 +27,7 @@ pub(super) async fn run(arguments: VerifyArguments) -> anyhow::Result<ExitCode> 
     let mut notes = Vec::new();
     let keys = gather(&arguments, &found, &document, &mut notes).await?;
     let verification = attache_card::verify(&document, &keys, Timestamp::now());
+    notes.extend(missing(&arguments, &found, &verification, keys.is_empty()));
     let mut out = io::stdout().lock();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &to_json(&verification, &notes))?;
@@ -79,6 +80,29 @@ async fn gather(
         }
     }
     Ok(keys)
+}
+
+/// What has to be there before anything can be verified, where it is missing.
+fn missing(
+    arguments: &VerifyArguments,
+    found: &Found,
+    verification: &Verification,
+    no_keys: bool,
+) -> Option<String> {
+    let unsigned = verification.signatures.is_empty();
+    match &found.origin {
+        Origin::Own(_) if unsigned => Some(
+            "your settings name no key that signs the card: `attache keys new --out FILE` makes one, and \
+             `card.signing_keys` names it (docs/card.md)"
+                .to_owned(),
+        ),
+        _ if no_keys && !unsigned && arguments.allow_jku.is_empty() => Some(
+            "there is no key to check the signatures with: name the keys that you trust with --keys FILE|URL, or the \
+             host that may tell them with --allow-jku HOST"
+                .to_owned(),
+        ),
+        _ => None,
+    }
 }
 
 enum Trust {

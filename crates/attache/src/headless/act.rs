@@ -1,6 +1,13 @@
 //! What there is to show of a task while it is worked on.
 
-use attache_domain::{Event, Fact, FinishedCall, ToolCall, Utterance};
+use std::collections::HashMap;
+
+use attache_domain::{CallId, Event, Fact, FinishedCall, ToolCall, Utterance};
+
+use super::denial::Denials;
+
+/// Bytes of the output of a call that are kept until it is over; of more, the end.
+const MAX_SHOWN: usize = 1 << 20;
 
 /// One thing to show, whatever the format.
 #[derive(Debug, PartialEq)]
@@ -10,7 +17,8 @@ pub(crate) enum Act<'a> {
     /// What was shown of the answer does not count: it was cut off. It may start again.
     Withdrawn,
     ToolUse(&'a ToolCall),
-    ToolResult(&'a FinishedCall),
+    /// A call is over; the text is what it has shown while it ran.
+    ToolResult(&'a FinishedCall, String),
     Warning(String),
 }
 
@@ -19,6 +27,9 @@ pub(crate) enum Act<'a> {
 pub(crate) struct Acts {
     /// What was shown of this turn's answer, and counts.
     shown: String,
+    /// What calls that are not over have shown.
+    live: HashMap<CallId, String>,
+    pub(crate) denials: Denials,
 }
 
 impl Acts {
@@ -32,9 +43,26 @@ impl Acts {
                     Utterance::Call(call) => Some(Act::ToolUse(call)),
                     _ => None,
                 });
-                calls.collect()
+                let calls: Vec<_> = calls.collect();
+                for call in &calls {
+                    if let Act::ToolUse(call) = call {
+                        self.denials.remember(call);
+                    }
+                }
+                calls
             }
-            Fact::CallFinished(finished) => vec![Act::ToolResult(finished)],
+            Fact::CallShowed { call, text } => {
+                let live = self.live.entry(call.clone()).or_default();
+                live.push_str(text);
+                let cut = live.ceil_char_boundary(live.len().saturating_sub(MAX_SHOWN));
+                live.drain(..cut);
+                Vec::new()
+            }
+            Fact::CallFinished(finished) => {
+                let live = self.live.remove(&finished.call).unwrap_or_default();
+                let denied = self.denials.warning(finished).map(Act::Warning);
+                [Act::ToolResult(finished, live)].into_iter().chain(denied).collect()
+            }
             Fact::Noticed { message } | Fact::CredentialAsked { message } => {
                 vec![Act::Warning(message.text())]
             }

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use attache_config::{AgentFlags, Flags};
 use clap::{Args, ValueEnum};
 
+use super::failure::{Failure, FailureKind};
 use crate::cli::AgentArguments;
+use crate::plain::plain;
 
 /// Warnings, but not that the model gave no answer: how a run ends is printed anyway.
 const QUIET: &str = "warn,attache_agent::round=error";
 
 #[derive(Debug, Args)]
 pub(crate) struct HeadlessArguments {
-    /// What to do; the same as --prompt
+    /// What to do, in more than one word; the same as --prompt
     pub(crate) query: Vec<String>,
     /// Do this in one go and print the answer; piped text is put before it
     #[arg(short, long, value_name = "TEXT")]
@@ -60,6 +62,24 @@ impl HeadlessArguments {
     /// There is no prompt, unless one is piped in.
     pub(crate) fn asks_nothing(&self) -> bool {
         self.prompt.is_none() && self.query.is_empty()
+    }
+
+    /// One bare word is more likely a mistyped command than a prompt.
+    pub(super) fn check_query(&self) -> Result<(), Failure> {
+        let [word] = self.query.as_slice() else { return Ok(()) };
+        if self.prompt.is_some()
+            || word.contains(char::is_whitespace)
+            || word.starts_with('/')
+            || word.is_empty()
+        {
+            return Ok(());
+        }
+        let message = format!(
+            "there is no command `{}`, and a single word is no prompt (say it with -p, as in attache -p \"{}\")",
+            plain(word),
+            plain(word)
+        );
+        Err(Failure::new(FailureKind::Usage, message))
     }
 
     fn mode(&self) -> Option<String> {

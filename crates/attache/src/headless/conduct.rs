@@ -68,8 +68,9 @@ impl Conduct {
         output: &mut dyn Output,
     ) -> io::Result<Result<(), Failure>> {
         let session = match start(order.settings, order.flags).await {
-            Ok((session, model)) => {
+            Ok(Started { session, model, trusted }) => {
                 self.model = model;
+                self.acts.denials.trusted = trusted;
                 session
             }
             Err(error) => return Ok(Err(Failure::of_settings(&error))),
@@ -159,7 +160,7 @@ impl Conduct {
                 Some(Stop::Settled(Err(Failure::new(FailureKind::Cancelled, "the task was cancelled"))))
             }
             Fact::PersonAsked { message } => {
-                let advice = "nobody can answer here; allow it with --approval-mode";
+                let advice = "nobody can answer here; allow it with --approval-mode or --allowed-tools";
                 let message = format!("{}\n({advice})", message.text().trim_end());
                 Some(Stop::Fatal(Failure::new(FailureKind::Tool, message)))
             }
@@ -218,14 +219,23 @@ fn reason_in(message: &Message) -> Option<&str> {
     message.metadata.as_ref()?.get("reason")?.as_str()
 }
 
-async fn start(settings: &Settings, flags: AgentFlags) -> anyhow::Result<(Arc<SessionService>, String)> {
-    let wiring::Wired { agent, model, .. } = wiring::agent(settings, flags, Attended::No)?;
-    let stores = wiring::stores(settings)?;
-    let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
-    Ok((session, crate::models::name_of(&model)))
+struct Started {
+    session: Arc<SessionService>,
+    /// The name of the model for people.
+    model: String,
+    /// The folder is trusted.
+    trusted: bool,
 }
 
-/// A command is carried out; everything else is said to the model, also what looks like a command and is none.
+async fn start(settings: &Settings, flags: AgentFlags) -> anyhow::Result<Started> {
+    let wiring::Wired { agent, model, trust, .. } = wiring::agent(settings, flags, Attended::No)?;
+    let stores = wiring::stores(settings)?;
+    let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
+    Ok(Started { session, model: crate::models::name_of(&model), trusted: trust.trust.is_trusted() })
+}
+
+/// A command is carried out; everything else is said to the model. What looks like a command and is none is a mistake
+/// where it was typed, and text like any other where it was piped in.
 async fn begin(
     session: &SessionService,
     scope: &Scope,
@@ -239,6 +249,10 @@ async fn begin(
         given.message.command = Some(Box::new(call));
         match session.execute(scope, given).await.map_err(wrong)? {
             Execution::Begun { started, .. } => return Ok(session.follow(started)),
+            Execution::Refused(CommandRefusal::Unknown(why)) if input.is_typed() => {
+                let why = format!("{why} (to say it to the model, begin with another word)");
+                return Err(Failure::new(FailureKind::Usage, why));
+            }
             Execution::Refused(CommandRefusal::Unknown(_)) => {}
             Execution::Refused(CommandRefusal::Unfit(why)) => {
                 return Err(Failure::new(FailureKind::General, why));

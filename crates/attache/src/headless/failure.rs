@@ -3,7 +3,7 @@
 use anyhow::Error;
 use attache_config::ConfigError;
 
-use crate::report::Hinted;
+use crate::report::{self, Hinted};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -15,6 +15,8 @@ pub(crate) struct Failure {
 pub(crate) enum FailureKind {
     General,
     Authentication,
+    /// The command line cannot be used as it is.
+    Usage,
     Input,
     Configuration,
     TurnLimit,
@@ -28,6 +30,7 @@ impl FailureKind {
         match self {
             Self::General => 1,
             Self::Authentication => 41,
+            Self::Usage => report::USAGE,
             Self::Input => 42,
             Self::Configuration => 52,
             Self::TurnLimit => 53,
@@ -42,7 +45,7 @@ impl FailureKind {
         match self {
             Self::General => "Error",
             Self::Authentication => "FatalAuthenticationError",
-            Self::Input => "FatalInputError",
+            Self::Usage | Self::Input => "FatalInputError",
             Self::Configuration => "FatalConfigError",
             Self::TurnLimit => "FatalTurnLimitedError",
             Self::Tool => "FatalToolExecutionError",
@@ -61,6 +64,7 @@ impl Failure {
     pub(crate) fn of_settings(error: &Error) -> Self {
         let kind = match error.downcast_ref::<ConfigError>() {
             Some(ConfigError::NoKey { .. }) => FailureKind::Authentication,
+            Some(error) if error.is_about_flag() => FailureKind::Usage,
             _ => FailureKind::Configuration,
         };
         let hint = match error.downcast_ref::<Hinted>() {

@@ -33,6 +33,11 @@ impl Input {
         Registry::default().parse(line)
     }
 
+    /// The prompt stands on the command line and was not piped in.
+    pub(crate) fn is_typed(&self) -> bool {
+        !self.words.trim().is_empty()
+    }
+
     /// A file that the words mention with an `@`, and that is not there, is most likely misspelled.
     pub(crate) fn check_mentions(&self, workspace: &Path) -> Result<(), Failure> {
         let missing = find_mentions(&self.words)

@@ -116,7 +116,7 @@ impl Output for StreamJsonOutput {
             Act::ToolUse(call) => {
                 What::ToolUse { tool_name: &call.name, tool_id: &call.id.0, parameters: &call.input }
             }
-            Act::ToolResult(finished) => result(finished),
+            Act::ToolResult(finished, live) => result(finished, live),
             Act::Warning(text) => What::Error { severity: "warning", message: text },
         })
     }
@@ -150,16 +150,17 @@ fn spelled(time: Timestamp) -> String {
     format!("{time:.3}")
 }
 
-fn result(finished: &FinishedCall) -> What<'_> {
+/// A command's output is what it has shown; its summary only tells how it ended.
+fn result<'a>(finished: &'a FinishedCall, live: &str) -> What<'a> {
     let said = || {
         let texts = finished.output.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.as_str()),
             _ => None,
         });
-        if finished.summary.is_empty() {
-            texts.collect::<Vec<_>>().join("\n")
-        } else {
-            finished.summary.clone()
+        match (live.trim_end(), finished.summary.as_str()) {
+            ("", "") => texts.collect::<Vec<_>>().join("\n"),
+            ("", summary) => summary.to_owned(),
+            (live, summary) => format!("{live}\n\n{summary}").trim_end().to_owned(),
         }
     };
     let tool_id = &finished.call.0;

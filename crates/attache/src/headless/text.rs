@@ -26,10 +26,11 @@ impl Output for TextOutput {
                 Ok(())
             }
             Act::Warning(text) => {
+                self.end_line()?;
                 tell("WARNING", text);
                 Ok(())
             }
-            Act::ToolUse(_) | Act::ToolResult(_) => Ok(()),
+            Act::ToolUse(_) | Act::ToolResult(..) => Ok(()),
         }
     }
 

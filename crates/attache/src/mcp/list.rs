@@ -1,6 +1,7 @@
 //! `attache mcp list`: connects to every server and shows what came of it.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::Context;
 use attache_config::{AgentFlags, ChosenBy, Flags, visible};
@@ -22,7 +23,7 @@ pub(super) fn run(
     places: &Places,
     arguments: &ListArguments,
     environment: Environment<'_>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExitCode> {
     let operator = attache_config::load(Flags::default(), environment, &places.current_dir)?;
     let folder = places.current_dir.canonicalize().context("cannot find the current folder")?;
     let flags = AgentFlags::default();
@@ -62,9 +63,10 @@ pub(super) fn run(
         .context("cannot start the runtime")?;
     let statuses = runtime.block_on(statuses(wanted, context));
     let lines: Vec<Line> = configured.into_iter().map(|server| Line::of(server, &statuses)).collect();
+    let code = if lines.iter().all(Line::is_good) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if arguments.json {
         let all: Vec<Value> = lines.iter().map(Line::json).collect();
-        return say(&serde_json::to_string_pretty(&all)?);
+        return say(&serde_json::to_string_pretty(&all)?).map(|()| code);
     }
     let mut text = lines.iter().map(Line::text).collect::<Vec<_>>().join("\n");
     if lines.is_empty() {
@@ -73,7 +75,7 @@ pub(super) fn run(
     if let Some(notice) = found.notice() {
         text.push_str(&format!("\n{notice}"));
     }
-    say(&text)
+    say(&text).map(|()| code)
 }
 
 /// Connects, looks, and ends what was started, also when it is interrupted.
@@ -122,6 +124,11 @@ impl Line {
         Self { name, scope, place, state, why, tools, notes }
     }
 
+    /// Everything that the settings name is there.
+    fn is_good(&self) -> bool {
+        self.state == "connected"
+    }
+
     fn text(&self) -> String {
         let Self { name, scope, place, state, .. } = self;
         let mut lines = vec![format!("{name}: {state}  ({place}; {scope})")];
@@ -139,7 +146,7 @@ impl Line {
     }
 }
 
-/// Without arguments, headers and queries: they may hold keys.
+/// Without headers and queries, and with the arguments that hold no key.
 fn place(transport: &Transport) -> String {
     let url = |url: &str| {
         attache_net::Url::parse(url).map_or_else(
@@ -148,9 +155,67 @@ fn place(transport: &Transport) -> String {
         )
     };
     match transport {
-        Transport::Stdio { command, .. } => format!("stdio {command}"),
+        Transport::Stdio { command, args, .. } => std::iter::once(format!("stdio {command}"))
+            .chain(shown_arguments(args))
+            .collect::<Vec<_>>()
+            .join(" "),
         Transport::Http { url: text, .. } => format!("http {}", url(text)),
         Transport::Sse { url: text, .. } => format!("sse {}", url(text)),
         Transport::Detect { url: text, .. } => url(text),
+    }
+}
+
+/// Characters of an argument that are shown.
+const MAX_ARGUMENT: usize = 60;
+
+/// Arguments as people read them. The value of one that is named like a secret is hidden.
+fn shown_arguments(arguments: &[String]) -> Vec<String> {
+    let names_secret = |text: &str| {
+        let text = text.to_ascii_uppercase();
+        ["KEY", "TOKEN", "SECRET", "PASS", "AUTH", "CREDENTIAL", "BEARER"]
+            .iter()
+            .any(|part| text.contains(part))
+    };
+    let mut hides_next = false;
+    let mut shown = Vec::new();
+    for argument in arguments {
+        let hidden = std::mem::take(&mut hides_next) && !argument.starts_with('-');
+        shown.push(match argument.split_once(['=', ':']) {
+            _ if hidden => HIDDEN.to_owned(),
+            Some((name, _)) if names_secret(name) => format!("{name}={HIDDEN}"),
+            _ if argument.contains("://") && argument.contains('@') => HIDDEN.to_owned(),
+            _ => shortened(argument),
+        });
+        hides_next = argument.starts_with('-') && !argument.contains('=') && names_secret(argument);
+    }
+    shown
+}
+
+const HIDDEN: &str = "(hidden)";
+
+fn shortened(argument: &str) -> String {
+    let line = argument.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = match line.char_indices().nth(MAX_ARGUMENT) {
+        Some((place, _)) => format!("{}…", &line[..place]),
+        None => line,
+    };
+    if text.contains(' ') || text.is_empty() { format!("'{text}'") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_shown_and_secrets_are_not() {
+        let check = |arguments: &[&str], expected: &str| {
+            let arguments: Vec<String> = arguments.iter().map(|it| (*it).to_owned()).collect();
+            assert_eq!(shown_arguments(&arguments).join(" "), expected);
+        };
+        check(&["-y", "@scope/server", "."], "-y @scope/server .");
+        check(&["--api-key", "s3cret", "--token=s3cret", "x"], "--api-key (hidden) --token=(hidden) x");
+        check(&["--header", "Authorization: s3cret"], "--header Authorization=(hidden)");
+        check(&["postgres://me:s3cret@host/db", "a b"], "(hidden) 'a b'");
+        check(&["-c", &"x".repeat(99)], &format!("-c {}…", "x".repeat(MAX_ARGUMENT)));
     }
 }

@@ -28,7 +28,7 @@ pub(crate) async fn run(server: &Server, arguments: AnswerArguments) -> anyhow::
     if arguments.answer.is_empty() && content.is_none() {
         return Err(hinted(
             anyhow!("there is no answer"),
-            "say CALL=CHOICE for each call, or yes, no, always, one of the choices, or any text",
+            "attache tasks show tells what is asked, and the command that answers it",
         ));
     }
     let task = server.find(&arguments.id).await?;
@@ -45,16 +45,18 @@ pub(crate) async fn run(server: &Server, arguments: AnswerArguments) -> anyhow::
         writeln!(io::stderr(), "nothing was answered")?;
         return Ok(ExitCode::FAILURE);
     }
-    let message = Message::with_parts(Uuid::new_v4().to_string(), answer.parts).to_task(&task.id);
+    let id = Uuid::new_v4().to_string();
+    let message = Message::with_parts(id.clone(), answer.parts).to_task(&task.id);
     let history_length = Some(answer.calls + 1);
     let configuration = SendConfiguration { return_immediately: true, history_length };
     let sent = server.client.send(SendMessage { message, configuration }).await;
     let Event::Task(answered) = sent.map_err(|error| server.tell(error))? else {
         bail!("the agent answered with a message of its own and says nothing about the task");
     };
-    tell_approvals(&answered)?;
+    tell_approvals(&answered, &id)?;
     if arguments.follow {
-        return follow(server, task, Form::Text, Start::Answered).await;
+        let before = Start::After(Box::new(task.status));
+        return follow(server, *answered, Form::Text, before).await;
     }
     writeln!(
         io::stdout(),
@@ -73,10 +75,12 @@ fn confirm(task: &Task) -> io::Result<bool> {
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
-/// What was agreed to or refused just now, as the agent has understood it.
-fn tell_approvals(task: &Task) -> io::Result<()> {
-    let messages = task.history.iter().chain(&task.status.message);
-    for message in messages.filter(|message| message.approval().is_some()) {
+/// What was agreed to or refused by the message `answer`, as the agent has understood it.
+fn tell_approvals(task: &Task, answer: &str) -> io::Result<()> {
+    let by_answer = |message: &&Message| {
+        message.approval().is_some_and(|approval| approval.get("message").is_some_and(|it| it == answer))
+    };
+    for message in task.history.iter().chain(&task.status.message).filter(by_answer) {
         writeln!(io::stderr(), "{}", plain(&message.text()).trim_end())?;
     }
     Ok(())

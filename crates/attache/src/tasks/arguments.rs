@@ -31,6 +31,8 @@ pub(crate) enum TasksCommand {
     Show(ShowArguments),
     /// Print what happens to a task until it settles, across restarts of the server
     Follow(FollowArguments),
+    /// Start a task, or go on with one
+    Send(SendArguments),
     /// Stop a task
     Cancel(CancelArguments),
     /// Answer what a task asks
@@ -42,7 +44,7 @@ pub(crate) struct ListArguments {
     /// Only tasks in this state, e.g. working or input-required
     #[arg(long, value_parser = parse_state)]
     pub(crate) state: Option<TaskState>,
-    /// Only tasks of this conversation
+    /// Only tasks of this conversation; the beginning of its id is enough
     #[arg(long, value_name = "ID")]
     pub(crate) context: Option<String>,
     /// At most this many
@@ -75,6 +77,24 @@ pub(crate) struct FollowArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct SendArguments {
+    /// What the agent should do; without any words, what is piped in
+    pub(crate) text: Vec<String>,
+    /// In this conversation, by its id or the beginning of it [default: a new one]
+    #[arg(long, value_name = "ID")]
+    pub(crate) context: Option<String>,
+    /// To this task, by its id or the beginning of it [default: a new one]
+    #[arg(long, value_name = "ID", conflicts_with = "context")]
+    pub(crate) task: Option<String>,
+    /// Then print what happens until the task settles
+    #[arg(long)]
+    pub(crate) follow: bool,
+    /// Print JSON: the task, or with --follow each event as a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CancelArguments {
     /// The task's id, or its beginning
     pub(crate) id: String,
@@ -84,7 +104,7 @@ pub(crate) struct CancelArguments {
 pub(crate) struct AnswerArguments {
     /// The task's id, or its beginning
     pub(crate) id: String,
-    /// yes, no, always or one of the choices; CALL=CHOICE for each of several calls; or any text
+    /// CALL=CHOICE for each call, or all=CHOICE; a choice is yes, no, always or one of those shown. A question takes any text
     pub(crate) answer: Vec<String>,
     /// File with what an edit should write instead; agrees to the edit unless another answer is given
     #[arg(long, value_name = "FILE")]

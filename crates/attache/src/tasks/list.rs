@@ -7,6 +7,7 @@ use attache_domain::{visible_again, visible_line};
 
 use super::arguments::ListArguments;
 use super::server::Server;
+use super::time::utc;
 use crate::plain::plain;
 
 /// A page holds whole conversations, so it holds few of them.
@@ -20,12 +21,12 @@ const MOST_QUESTION_WIDTH: usize = 100;
 pub(crate) async fn run(server: &Server, arguments: ListArguments) -> anyhow::Result<()> {
     let limit = arguments.limit;
     let page = u32::try_from(limit).unwrap_or(PAGE).clamp(1, PAGE);
-    let list = ListTasks {
-        context_id: arguments.context,
-        state: arguments.state,
-        page_size: Some(page),
-        ..ListTasks::default()
+    let context_id = match &arguments.context {
+        Some(context) => Some(server.find_context(context).await?),
+        None => None,
     };
+    let list =
+        ListTasks { context_id, state: arguments.state, page_size: Some(page), ..ListTasks::default() };
     let tasks = server.all(list, limit).await?;
     let mut out = io::stdout().lock();
     if arguments.json {
@@ -48,10 +49,10 @@ fn table(tasks: &[Task]) -> String {
     };
     let (id_width, context_width) = (width(&ids, SHORT), width(&contexts, SHORT));
     let mut text =
-        format!("{:id_width$}  {:14}  {:context_width$}  {:19}  TASK\n", "ID", "STATE", "CONTEXT", "UPDATED");
+        format!("{:id_width$}  {:14}  {:context_width$}  {:20}  TASK\n", "ID", "STATE", "CONTEXT", "UPDATED");
     for ((task, id), context) in tasks.iter().zip(&ids).zip(&contexts) {
         let (state, updated, words) = (task.status.state, updated(task), first_words(task));
-        let line = format!("{id:id_width$}  {state:14}  {context:context_width$}  {updated:19}  {words}");
+        let line = format!("{id:id_width$}  {state:14}  {context:context_width$}  {updated:20}  {words}");
         text.push_str(line.trim_end());
         text.push('\n');
         for (place, line) in question(task).into_iter().enumerate() {
@@ -78,10 +79,8 @@ fn shortened(ids: Vec<&str>) -> Vec<String> {
     ids.into_iter().map(|id| cut(id, length)).collect()
 }
 
-/// To the second, without the letters in between.
 fn updated(task: &Task) -> String {
-    let text = visible_line(task.status.timestamp.as_deref().unwrap_or_default());
-    text.chars().take(19).map(|character| if character == 'T' { ' ' } else { character }).collect()
+    task.status.timestamp.as_deref().map(utc).unwrap_or_default()
 }
 
 fn first_words(task: &Task) -> String {
@@ -145,11 +144,11 @@ mod tests {
             task("bbbbbbbb-1", "TASK_STATE_COMPLETED", "x", None),
         ];
         let expected = "\
-ID        STATE           CONTEXT   UPDATED              TASK
-aaaaaaaa  input-required  cccccccc  2026-11-15 13:40:50  Greet the moon
+ID        STATE           CONTEXT   UPDATED               TASK
+aaaaaaaa  input-required  cccccccc  2026-11-15 13:40:50Z  Greet the moon
           asks: May I?
                 run: \\u{1b}[2Jls
-bbbbbbbb  completed       cccccccc  2026-11-15 13:40:50  x
+bbbbbbbb  completed       cccccccc  2026-11-15 13:40:50Z  x
 ";
         assert_eq!(table(&tasks), expected);
     }

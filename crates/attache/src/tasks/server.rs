@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use attache_client::{Client, ClientError, ClientOptions, ListTasks, Task};
+use attache_client::{Client, ClientError, ClientOptions, DEVELOPMENT_TOOL, Event, ListTasks, Task};
 use attache_domain::visible_line;
 use attache_net::{NetError, Secret};
+use tokio::time::timeout;
 
 use super::arguments::TasksArguments;
 use crate::plain::plain;
@@ -17,6 +19,10 @@ use crate::report::hinted;
 const MOST_TOKEN: u64 = 64 << 10;
 /// Tasks looked through for one whose id begins as given.
 const MOST_LOOKED_THROUGH: usize = 5000;
+/// How long a stream says nothing when everything that is stored has been read.
+const SILENCE: Duration = Duration::from_millis(500);
+/// The place before the first event of a task.
+pub(crate) const BEFORE_ALL: &str = "0";
 
 pub(crate) struct Server {
     pub(crate) client: Client,
@@ -32,7 +38,9 @@ impl Server {
         let token = token(arguments.token_file.as_deref(), variable)?;
         let has_token = token.is_some();
         let address = arguments.server.clone();
-        let options = ClientOptions { token, ..ClientOptions::default() };
+        // Shows thoughts, tool calls and their output; an agent that does not know it passes over it.
+        let extensions = vec![DEVELOPMENT_TOOL.to_owned()];
+        let options = ClientOptions { token, extensions, ..ClientOptions::default() };
         let client =
             Client::connect(&address, options).await.map_err(|error| tell(error, &address, has_token))?;
         Ok(Self { client, address, has_token })
@@ -43,6 +51,11 @@ impl Server {
         tell(error, &self.address, self.has_token)
     }
 
+    /// The agent tells what it does by the development-tool extension.
+    pub(crate) fn shows_development(&self) -> bool {
+        self.client.card().extension(DEVELOPMENT_TOOL).is_some()
+    }
+
     /// The task with this id, or the only one whose id begins with it.
     pub(crate) async fn find(&self, id: &str) -> anyhow::Result<Task> {
         match self.client.get(id, None).await {
@@ -50,8 +63,7 @@ impl Server {
             Err(error) if error.is_not_found() => {}
             Err(error) => return Err(self.tell(error)),
         }
-        let list = ListTasks { history_length: Some(0), page_size: Some(100), ..ListTasks::default() };
-        let known = self.all(list, MOST_LOOKED_THROUGH).await?;
+        let known = self.all(brief(), MOST_LOOKED_THROUGH).await?;
         let ids: Vec<&str> =
             known.iter().map(|task| task.id.as_str()).filter(|it| it.starts_with(id)).collect();
         match ids[..] {
@@ -72,6 +84,63 @@ impl Server {
         }
     }
 
+    /// The conversation with this id, or the only one whose id begins with it.
+    pub(crate) async fn find_context(&self, id: &str) -> anyhow::Result<String> {
+        let exact = ListTasks { context_id: Some(id.to_owned()), page_size: Some(1), ..brief() };
+        if !self.all(exact, 1).await?.is_empty() {
+            return Ok(id.to_owned());
+        }
+        let known = self.all(brief(), MOST_LOOKED_THROUGH).await?;
+        let mut ids: Vec<&str> =
+            known.iter().map(|task| task.context_id.as_str()).filter(|it| it.starts_with(id)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        match ids[..] {
+            [only] => Ok(only.to_owned()),
+            [] => Err(hinted(
+                anyhow!("there is no conversation {}", visible_line(id)),
+                "the column CONTEXT of attache tasks list shows those that there are",
+            )),
+            [first, second, ..] => Err(hinted(
+                anyhow!(
+                    "{} conversations begin with {}, among them {} and {}",
+                    ids.len(),
+                    visible_line(id),
+                    visible_line(first),
+                    visible_line(second)
+                ),
+                "give more of the id",
+            )),
+        }
+    }
+
+    /// Every event of a task up to what `task` shows, or a little more.
+    pub(crate) async fn events_until(&self, task: &Task) -> anyhow::Result<Vec<Event>> {
+        let (mut all, mut after) = (Vec::new(), BEFORE_ALL.to_owned());
+        loop {
+            let mut events = match self.client.subscribe(&task.id, Some(&after)).await {
+                Ok(events) => events,
+                Err(error) if error.is_finished() => return Ok(all),
+                Err(error) => return Err(self.tell(error)),
+            };
+            loop {
+                // What is stored comes at once: after a silence, everything so far has been shown.
+                let Ok(event) = timeout(SILENCE, events.next()).await else { return Ok(all) };
+                let Some(event) = event.transpose().map_err(|error| self.tell(error))? else { break };
+                let is_last = event.cursor().is_some() && event.cursor() == task.cursor();
+                all.push(event);
+                if is_last {
+                    return Ok(all);
+                }
+            }
+            // A question ends a stream even if it was answered long ago.
+            match events.last_event_id() {
+                Some(last) if last != after => after = last.to_owned(),
+                _ => return Ok(all),
+            }
+        }
+    }
+
     /// Page after page, up to `limit` tasks.
     pub(crate) async fn all(&self, mut list: ListTasks, limit: usize) -> anyhow::Result<Vec<Task>> {
         let mut tasks = Vec::new();
@@ -87,6 +156,11 @@ impl Server {
         tasks.truncate(limit);
         Ok(tasks)
     }
+}
+
+/// Tasks without what was said in them.
+fn brief() -> ListTasks {
+    ListTasks { history_length: Some(0), page_size: Some(100), ..ListTasks::default() }
 }
 
 fn token(file: Option<&Path>, variable: Option<String>) -> anyhow::Result<Option<Secret>> {
@@ -130,4 +204,14 @@ fn tell(error: ClientError, address: &str, has_token: bool) -> anyhow::Error {
         _ => return anyhow!("{}", plain(&error.to_string())),
     };
     hinted(anyhow!("{address}: {}", plain(&error.to_string())), hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_client_asks_for_the_extension_that_the_server_speaks() {
+        assert_eq!(DEVELOPMENT_TOOL, attache_wire::devtool::URI);
+    }
 }

@@ -1,44 +1,56 @@
 //! `attache tasks show`, and how a task looks.
 
+mod story;
+
 use std::io::{self, Write};
 
 use attache_client::{Artifact, Message, OpenCall, Part, PartContent, Role, Task, TaskStatus};
 use attache_domain::{visible_again, visible_line};
 
+use self::story::{Entry, story};
 use super::arguments::ShowArguments;
+use super::call::{description, is_call, result, title};
 use super::server::Server;
+use super::time::utc;
 use crate::plain::plain;
 
 pub(crate) async fn run(server: &Server, arguments: ShowArguments) -> anyhow::Result<()> {
     let task = server.find(&arguments.id).await?;
+    let events = match arguments.json || !server.shows_development() {
+        true => None,
+        false => Some(server.events_until(&task).await?),
+    };
     let mut out = io::stdout().lock();
     if arguments.json {
         serde_json::to_writer_pretty(&mut out, &task)?;
         writeln!(out)?;
     } else {
-        out.write_all(page(&task).as_bytes())?;
+        let entries = match events {
+            Some(events) => story(&task, &events),
+            None => history(&task),
+        };
+        out.write_all(page(&task, &entries).as_bytes())?;
     }
     Ok(out.flush()?)
 }
 
-fn page(task: &Task) -> String {
+/// All that an agent without the development-tool extension tells of what happened.
+fn history(task: &Task) -> Vec<Entry> {
+    task.history.iter().cloned().map(Entry::Said).collect()
+}
+
+fn page(task: &Task, entries: &[Entry]) -> String {
     let mut text =
         format!("task     {}\ncontext  {}\n", visible_line(&task.id), visible_line(&task.context_id));
-    let updated =
-        task.status.timestamp.as_deref().map(|at| format!(", {}", visible_line(at))).unwrap_or_default();
+    let updated = task.status.timestamp.as_deref().map(|at| format!(", {}", utc(at))).unwrap_or_default();
     text.push_str(&format!("state    {}{updated}\n", task.status.state));
-    for message in &task.history {
-        let speaker = match message.role {
-            Role::User => "user",
-            Role::Agent => "agent",
-            Role::Unknown => "?",
-        };
-        text.push_str(&format!("\n{speaker}:\n{}", block(&parts(&message.parts))));
+    for entry in entries {
+        text.push_str(&format!("\n{}", section(entry)));
     }
-    for artifact in task.artifacts.iter().filter(|artifact| !is_said(artifact, &task.history)) {
+    for artifact in task.artifacts.iter().filter(|artifact| !is_said(artifact, entries)) {
         text.push_str(&format!("\n{}\n{}", heading(artifact), block(&parts(&artifact.parts))));
     }
-    if let Some(message) = &task.status.message {
+    if let Some(message) = task.status.message.as_ref().filter(|message| message.approval().is_none()) {
         let label = if task.status.state.is_interrupted() { "it asks" } else { "it says" };
         text.push_str(&format!("\n{label}:\n{}", block(&last_words(task, message))));
     }
@@ -48,9 +60,41 @@ fn page(task: &Task) -> String {
     text
 }
 
+fn section(entry: &Entry) -> String {
+    match entry {
+        Entry::Said(message) => {
+            let speaker = match message.role {
+                Role::User => "user",
+                Role::Agent => "agent",
+                Role::Unknown => "?",
+            };
+            format!("{speaker}:\n{}", block(&parts(&message.parts)))
+        }
+        Entry::Thought(thought) => format!("thought:\n{}", block(&plain(thought))),
+        Entry::Text(text) => format!("agent:\n{}", block(plain(text).trim_start_matches('\n'))),
+        Entry::Note(note) => format!("note:\n{}", block(&plain(note))),
+        Entry::Call(call, approvals) => {
+            let mut text = format!("call {}, {}:\n", title(call), call.status.name());
+            text.push_str(&block(&description(call)));
+            for approval in approvals {
+                let words = plain(&approval.text());
+                text.push_str(&block(words.lines().next().unwrap_or_default()));
+            }
+            if let Some(live) = call.live_content.as_deref().filter(|_| call.output.is_none()) {
+                text.push_str(&block(&plain(live)));
+            }
+            text + &block(&result(call))
+        }
+    }
+}
+
 /// What a task says last. If it asks, nothing of that is hidden.
 pub(crate) fn last_words(task: &Task, message: &Message) -> String {
-    let words = parts(&message.parts);
+    let mut told = message.parts.clone();
+    if message.parts.iter().any(|part| part.as_text().is_some()) {
+        told.retain(|part| !is_call(part));
+    }
+    let words = parts(&told);
     if task.status.state.is_interrupted() { visible_again(&words).into_owned() } else { words }
 }
 
@@ -61,17 +105,20 @@ pub(crate) fn how_to_answer(id: &str, status: &TaskStatus) -> String {
     let calls: Vec<_> = open.iter().map(|open| visible_line(&open.call)).collect();
     let (answer, or) = match &calls[..] {
         [only] if open[0].is_lost() => {
-            (format!("{only}=skip"), format!("{only}=run_again, or {only}=cancel"))
+            (format!("{only}=skip"), format!(" (or {only}=run_again, or {only}=cancel)"))
         }
-        [only] if !open[0].takes_text() => (format!("{only}=yes"), format!("{only}=no, or {only}=CHOICE")),
+        [only] if !open[0].takes_text() => {
+            (format!("{only}=yes"), format!(" (or {only}=no, or {only}=CHOICE)"))
+        }
         [_, _, ..] => {
             let word = |open: &OpenCall| if open.is_lost() { "skip" } else { "yes" };
             let each = calls.iter().zip(&open).map(|(call, open)| format!("{call}={}", word(open)));
-            (each.collect::<Vec<_>>().join(" "), "=no, or =CHOICE, for each".to_owned())
+            let or = " (or =no, or =CHOICE, for each; all=yes and all=no are about all of them)";
+            (each.collect::<Vec<_>>().join(" "), or.to_owned())
         }
-        _ => ("yes".to_owned(), "no, a choice, or any text".to_owned()),
+        _ => ("'YOUR ANSWER'".to_owned(), String::new()),
     };
-    format!("answer with: attache tasks answer {id} {answer} (or {or})")
+    format!("answer with: attache tasks answer {id} {answer}{or}")
 }
 
 pub(crate) fn heading(artifact: &Artifact) -> String {
@@ -81,10 +128,14 @@ pub(crate) fn heading(artifact: &Artifact) -> String {
     format!("artifact {}:", visible_line(name.unwrap_or("without a name")))
 }
 
-/// The answer stands in the history as well, once it is whole.
-fn is_said(artifact: &Artifact, history: &[Message]) -> bool {
+/// The answer stands among what was said as well, once it is whole.
+fn is_said(artifact: &Artifact, entries: &[Entry]) -> bool {
     let text = artifact.text();
-    history.iter().any(|message| message.role == Role::Agent && message.text() == text)
+    entries.iter().any(|entry| match entry {
+        Entry::Said(message) => message.role == Role::Agent && message.text() == text,
+        Entry::Text(said) => text.contains(said.as_str()) && artifact.id().starts_with("answer-"),
+        _ => false,
+    })
 }
 
 /// Every part in a form that can be read.
@@ -150,9 +201,9 @@ artifact image:
 it asks:
 May I?
 
-answer with: attache tasks answer t-1 yes (or no, a choice, or any text)
+answer with: attache tasks answer t-1 'YOUR ANSWER'
 ";
-        assert_eq!(page(&task), expected);
+        assert_eq!(page(&task, &history(&task)), expected);
     }
     #[test]
     fn the_command_that_answers_names_the_question_and_runs_nothing_again_by_itself() {
@@ -169,8 +220,7 @@ answer with: attache tasks answer t-1 yes (or no, a choice, or any text)
         let expected =
             "answer with: attache tasks answer t-1 lost-5-1=skip (or lost-5-1=run_again, or lost-5-1=cancel)";
         assert_eq!(how(json!([lost])), expected);
-        let expected =
-            "answer with: attache tasks answer t-1 lost-5-1=skip c-1=yes (or =no, or =CHOICE, for each)";
+        let expected = "answer with: attache tasks answer t-1 lost-5-1=skip c-1=yes (or =no, or =CHOICE, for each; all=yes and all=no are about all of them)";
         assert_eq!(how(json!([lost, call])), expected);
     }
 }

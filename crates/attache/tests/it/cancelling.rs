@@ -138,6 +138,24 @@ async fn while_several_commands_run_all_of_them_die() {
 }
 
 #[tokio::test]
+async fn after_an_edit_the_changes_are_shown_all_the_same() {
+    let edit = json!({"file_path": "hello.txt", "instruction": "greet", "old_string": "world", "new_string": "moon"});
+    let model = ModelServer::playing([calls("replace", edit), silent()]);
+    let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
+    let server = launch.start().await;
+    let client = server.client();
+    let (id, mut stream) = open(&client, "m1", "Greet the moon").await;
+    asked(&model, 2).await;
+    cancel(&client, &id).await;
+    let canceled = task(&client.with("A2A-Extensions", attache_wire::devtool::URI), &id).await;
+    let changes = artifact(&canceled, "changes-1");
+    assert!(changes.contains("--- a/hello.txt\n") && changes.contains("+Hello, moon."), "{changes}");
+    let last = stream.rest().await.pop().unwrap();
+    assert!(last.raw.contains("CANCELED"), "{}", last.raw);
+    is_over(&client, &model, &id).await;
+}
+
+#[tokio::test]
 async fn with_a_message_in_the_queue_nobody_answers_it() {
     let model = ModelServer::playing([stuck("Half an")]);
     let (_launch, server) = start(&model).await;

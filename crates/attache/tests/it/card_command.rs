@@ -161,8 +161,26 @@ fn keys_are_not_fetched_from_where_a_stranger_points() {
     world.write("signed.json", &signed.json());
     let ran = world.run(&["card", "verify", "signed.json"]).ends_with(1);
     assert!(ran.stdout.contains("keys at https://evil.example/keys were not fetched; allow"), "{ran:?}");
+    assert!(ran.stdout.contains("there is no key to check the signatures with"), "{ran:?}");
     let clear = ["card", "sign", "card.json", "--key", "key.jwk", "--jku", "http://a.example/keys"];
     assert!(world.run(&clear).ends_with(1).stderr.contains("https"));
+}
+
+#[test]
+fn an_own_card_without_keys_is_told_how_to_get_one() {
+    let ran = World::new().run(&["card", "verify"]).ends_with(1);
+    assert!(ran.stdout.contains("`attache keys new --out FILE` makes one"), "{ran:?}");
+    assert!(ran.stdout.ends_with("not verified: the card has no signatures\n"), "{ran:?}");
+}
+
+#[test]
+fn one_fault_is_one_error() {
+    let world = World::new();
+    let mut bad = card();
+    bad.as_object_mut().unwrap().remove("description");
+    world.write("card.json", &bad);
+    let ran = world.run(&["card", "lint", "card.json"]).ends_with(1);
+    assert!(ran.stdout.contains("1 error, 0 warnings; looked at"), "{ran:?}");
 }
 
 #[test]
@@ -186,7 +204,7 @@ fn faults_are_told_with_their_rule() {
         "{ran:?}"
     );
     assert!(ran.stdout.contains("1.0 calls it securityRequirements"), "{ran:?}");
-    assert!(ran.stdout.ends_with("1 errors, 1 warnings; looked at as a card of 1.0\n"), "{ran:?}");
+    assert!(ran.stdout.ends_with("1 error, 1 warning; looked at as a card of 1.0\n"), "{ran:?}");
     let found = world.run(&["card", "lint", "bad.json", "--json"]).ends_with(1).json();
     assert_eq!(found["findings"][0]["rule"], "member-type");
     let shown = world.run(&["card", "show", "bad.json"]).ends_with(0);

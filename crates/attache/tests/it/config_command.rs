@@ -162,6 +162,50 @@ fn it_shows_whether_the_folder_is_trusted_and_which_allowances_count() {
 }
 
 #[test]
+fn the_card_is_shown_with_where_it_came_from() {
+    let card = "[card]\nname = \"Builder\"\ntenants = [\"blue\"]\n\n[[card.skills]]\nid = \"build\"\nname = \"Build\"\n\
+                description = \"Builds\"\n";
+    let world = World::new().file("attache.toml", card);
+    let config = world.at("attache.toml").display().to_string();
+    let (text, _) = world.text(&["--origin", "--config", &config]);
+    assert_eq!(line(&text, "card.name"), ["card.name", "Builder", "attache.toml:2"]);
+    assert_eq!(line(&text, "card.skills")[..2], ["card.skills", "[\"build\"]"]);
+    assert_eq!(line(&text, "card.streaming")[..2], ["card.streaming", "true"]);
+    let shown = world.json(&["--config", &config])["operator"].clone();
+    assert_eq!(shown["card.tenants"]["value"], json!(["blue"]));
+    assert_eq!(shown["card.max_age_seconds"]["value"], 3600);
+}
+
+#[test]
+fn output_that_nobody_reads_is_no_failure() {
+    for arguments in [
+        &["config", "show"][..],
+        &["config", "show", "--json"],
+        &["card", "show", "--json"],
+        &["trust", "--show"],
+    ] {
+        let world = World::new();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
+        command.args(arguments).env_clear().env("HOME", world.at("")).current_dir(world.at("work"));
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), told.as_str()), (Some(0), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_flag_with_a_wrong_value_is_a_wrong_command_line() {
+    let world = World::new();
+    let output = world.show(&["--approval-mode", "maybe"]);
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+    let world = world.variable("ATTACHE_APPROVAL_MODE", "maybe");
+    assert_eq!(world.show(&[]).status.code(), Some(1));
+}
+
+#[test]
 fn a_wrong_setting_is_told_with_its_place() {
     let world = World::new().file(".gemini/settings.json", "{\n\"useWriteTodos\": 5}");
     let output = world.show(&[]);

@@ -20,6 +20,7 @@ mod disconnecting;
 mod errors;
 mod examples;
 mod extended_card;
+mod front_page;
 mod furnishing;
 mod gemini_peer;
 mod grpc;

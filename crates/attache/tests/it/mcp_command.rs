@@ -240,16 +240,26 @@ fn a_list_connects_and_shows_what_came_of_it() {
     fs::write(world.user_file(), r#"{"security": {"projectVariables": ["SOME_KEY"]}}"#).unwrap();
     world.succeeds(&["add", "--scope", "user", "bad", "no-such-program-at-all"]);
     world.succeeds(&["add", "--scope", "user", "good", "replaced-by-the-project-s"]);
-    let text = world.succeeds(&["list"]);
-    assert!(text.contains("good: connected  (stdio sh; project)\n  mcp_good_knows_the_key\n"), "{text}");
+    let ran = world.run(&["list"]);
+    assert!(!ran.success, "one of them cannot be used");
+    let text = ran.stdout;
+    assert!(
+        text.contains("good: connected  (stdio sh -c 'answer() {")
+            && text.contains("; project)\n  mcp_good_knows_the_key\n"),
+        "{text}"
+    );
     assert!(
         text.contains("bad: failed  (stdio no-such-program-at-all; user)\n  `no-such-program-at-all` cannot"),
         "{text}"
     );
     assert!(!text.contains("s3cret"));
-    let all: Value = serde_json::from_str(&world.succeeds(&["list", "--json"])).unwrap();
+    let ran = world.run(&["list", "--json"]);
+    assert!(!ran.success);
+    let all: Value = serde_json::from_str(&ran.stdout).unwrap();
     let states: Vec<_> = all.as_array().unwrap().iter().map(|line| (&line["name"], &line["state"])).collect();
     assert_eq!(states, [(&json!("bad"), &json!("failed")), (&json!("good"), &json!("connected"))]);
+    world.succeeds(&["remove", "--scope", "user", "bad"]);
+    world.succeeds(&["list"]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod answering;
 mod following;
+mod sending;
 
 use std::fs;
 use std::path::PathBuf;
@@ -114,6 +115,32 @@ async fn tasks_are_listed_with_their_first_words() {
         serde_json::from_str(&tasks(&server, &["list", "--json", "--limit", "1"]).await.out).unwrap();
     assert_eq!((json.as_array().unwrap().len(), &json[0]["id"]), (1, &json!(second)));
     check(&tasks(&server, &["list", "--state", "asleep"]).await, 2, &["input-required"]);
+    let year = listed.out.lines().nth(1).unwrap().find("20").unwrap();
+    let updated = &listed.out.lines().nth(1).unwrap()[year..];
+    assert_eq!((&updated[10..11], &updated[19..20]), (" ", "Z"), "times are marked: {}", listed.out);
+}
+
+#[tokio::test]
+async fn a_conversation_is_named_by_the_beginning_that_is_listed() {
+    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    for (id, text) in [("m1", "echo one."), ("m2", "echo two.")] {
+        send(&server.client(), id, text).await;
+    }
+    let listed = tasks(&server, &["list"]).await;
+    let line = listed.out.lines().find(|line| line.contains("echo one.")).unwrap();
+    let context = line.split_whitespace().nth(2).unwrap();
+    let found = tasks(&server, &["list", "--context", context]).await;
+    assert!(
+        found.out.contains("echo one.") && !found.out.contains("echo two."),
+        "{}{}",
+        found.out,
+        found.err
+    );
+    check(
+        &tasks(&server, &["list", "--context", "nothing"]).await,
+        1,
+        &["there is no conversation nothing", "hint:"],
+    );
 }
 
 #[tokio::test]

@@ -271,7 +271,7 @@ async fn one_s_own_servers_do_not_start_among_the_files_of_strangers() {
     write(&world.launch, "work/.npmrc", "registry=http://127.0.0.1:9/\n");
     write(&world.launch, "work/tools/.npmrc", "registry=http://127.0.0.1:9/\n");
     let (code, out, err) = world.run(&["mcp", "list"]).await;
-    assert_eq!(code, Some(0), "{out}{err}");
+    assert_eq!(code, Some(1), "they cannot be used, which is another matter: {out}{err}");
     for name in ["one", "two"] {
         let found = fs::read_to_string(place(name)).unwrap();
         assert!(found.trim_end().ends_with("/attache/scratch/servers"), "an empty folder: {found}");

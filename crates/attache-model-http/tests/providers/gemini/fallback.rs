@@ -10,7 +10,7 @@ use serde_json::json;
 use super::world::{hello, options};
 
 fn server() -> ModelServer {
-    ModelServer::answering(|received| match received.target.contains("gemini-3-") {
+    ModelServer::answering(|received| match received.target.contains("gemini-3") {
         true => gemini::error(404, "NOT_FOUND", "no access to previews", json!([])),
         false => gemini::answer([chunk().text("Fine.").finish("STOP")]),
     })
@@ -20,21 +20,21 @@ fn server() -> ModelServer {
 async fn an_alias_goes_along_its_chain_until_somebody_answers() {
     let server = server();
     let model = with_fallback(&options(&server, "pro"), &crate::world::client()).unwrap();
-    assert_eq!(model.name(), "gemini-3-pro-preview");
+    assert_eq!(model.name(), "gemini-3.1-pro-preview");
     let told: Vec<_> = model.stream(hello()).map(Result::unwrap).collect().await;
     let switched = told.iter().filter_map(|told| match told {
         Streamed::Piece(Piece::Switched { model, why }) => {
-            assert!(why.starts_with("there is no model gemini-3-"), "{why}");
+            assert!(why.starts_with("there is no model gemini-3"), "{why}");
             assert!(why.contains("no access to previews"), "{why}");
             Some(model.as_str())
         }
         _ => None,
     });
-    assert_eq!(switched.collect::<Vec<_>>(), ["gemini-3-flash-preview", "gemini-2.5-pro"]);
+    assert_eq!(switched.collect::<Vec<_>>(), ["gemini-3-pro-preview", "gemini-3.6-flash", "gemini-2.5-pro"]);
     assert!(matches!(told.last(), Some(Streamed::End { stop: Stop::Done, .. })), "{told:?}");
     // The next prompt does not have to find out again.
     let told: Vec<_> = model.stream(hello()).map(Result::unwrap).collect().await;
-    assert_eq!((told.len(), server.received().len()), (2, 4));
+    assert_eq!((told.len(), server.received().len()), (2, 5));
 }
 
 #[tokio::test]

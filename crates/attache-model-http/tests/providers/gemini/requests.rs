@@ -97,7 +97,7 @@ async fn a_tool_without_a_proper_name_is_refused_here() {
 async fn an_alias_is_a_name_and_its_model_is_sent() {
     let world = World::of("flash", [gemini::answer([chunk().text("Yes.").finish("STOP")])]);
     world.ask(hello()).await;
-    assert_eq!(world.model.name(), "gemini-3-flash-preview");
+    assert_eq!(world.model.name(), "gemini-3.6-flash");
     assert_eq!(world.model.window(), 1_048_576);
-    assert!(world.server.received()[0].target.contains("/gemini-3-flash-preview:"));
+    assert!(world.server.received()[0].target.contains("/gemini-3.6-flash:"));
 }

@@ -61,12 +61,28 @@ async fn a_command_that_fails_ends_with_1() {
 
 #[tokio::test]
 async fn what_is_no_command_is_said_to_the_model() {
-    for line in ["/nonsense at all", "/etc/hosts is empty, why?", "// what is this?"] {
+    for line in ["/etc/hosts is empty, why?", "// what is this?"] {
         let model = ModelServer::playing([says("I see.")]);
         let ended = Run::with(&model, &["-p", line]).end().await;
         assert_eq!((ended.out.as_str(), ended.code), ("I see.\n", Some(0)), "{line}: {}", ended.err);
         assert!(model.received()[0].json()["contents"].to_string().contains(line));
     }
+}
+
+#[tokio::test]
+async fn a_mistyped_slash_command_is_refused_with_what_was_meant() {
+    for line in ["/memry", "/memry show"] {
+        let model = ModelServer::playing(Vec::<Planned>::new());
+        let ended = Run::with(&model, &["-p", line]).end().await;
+        assert_eq!((ended.out.as_str(), ended.code), ("", Some(2)), "{line}: {}", ended.err);
+        assert!(ended.err.contains("`/memry`") && ended.err.contains("`/memory`"), "{}", ended.err);
+        assert!(model.received().is_empty());
+    }
+    let ended = Run::offline(&["-p", "/nonsense at all", "-o", "json"]).end().await;
+    assert_eq!((&ended.json()["error"]["code"], ended.code), (&json!(2), Some(2)));
+    let model = ModelServer::playing([says("I see.")]);
+    let ended = Run::with(&model, &[]).piped("/nonsense at all").end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("I see.\n", Some(0)), "piped text is text: {}", ended.err);
 }
 
 #[tokio::test]
@@ -85,7 +101,9 @@ async fn nobody_can_agree_so_what_needs_that_is_denied() {
         let mut run = Run::offline(&["-p", "/memory add tabs", "--approval-mode", mode]);
         let ended = run.end().await;
         assert_eq!((ended.out.as_str(), ended.code), ("", Some(1)), "{}", ended.err);
-        assert!(ended.err.starts_with("[ERROR] Nothing was remembered: "), "{}", ended.err);
+        assert!(ended.err.contains("[ERROR] Nothing was remembered: "), "{}", ended.err);
+        assert!(ended.err.starts_with("[WARNING] save_memory (tabs) was denied"), "{}", ended.err);
+        assert!(ended.err.contains("; --yolo would allow it"), "{}", ended.err);
         assert!(!run.file("GEMINI.md").exists());
     }
     let mut run = Run::offline(&["-p", "/memory add tabs", "--approval-mode", "yolo", "-o", "json"]);

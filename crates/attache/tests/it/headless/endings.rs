@@ -31,7 +31,11 @@ async fn a_mentioned_file_that_is_not_there_is_bad_input() {
 
 #[tokio::test]
 async fn wrong_settings_are_told_apart_from_a_missing_key() {
-    check(&Run::offline(&["-p", "x", "--approval-mode", "maybe"]).end().await, 52, "maybe");
+    check(&Run::offline(&["-p", "x", "--approval-mode", "maybe"]).end().await, 2, "maybe");
+    check(&Run::offline(&["-p", "x", "-m", "magic"]).end().await, 2, "magic");
+    let mut run = Run::offline(&["-p", "x"]);
+    run.command.env("ATTACHE_APPROVAL_MODE", "maybe");
+    check(&run.end().await, 52, "maybe");
     check(&Run::offline(&["-p", "x", "--workspace", "nowhere"]).end().await, 52, "nowhere");
     check(&Run::offline(&["-p", "x", "-m", "script:missing.yaml"]).end().await, 52, "missing.yaml");
     check(&Run::offline(&["-p", "x", "-m", "gemini-2.5-pro"]).end().await, 41, "GEMINI_API_KEY");
@@ -128,6 +132,69 @@ async fn what_would_need_an_approval_is_denied_and_the_model_goes_on() {
 }
 
 #[tokio::test]
+async fn a_denied_call_is_told_with_the_flag_that_allows_it() {
+    let touch = || {
+        let call = calls("run_shell_command", json!({"command": "touch made"}));
+        ModelServer::playing([call, says("Done!")])
+    };
+    let (text, document) = (touch(), touch());
+    let mut run = Run::with(&text, &["-p", "Make it"]);
+    let ended = run.end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("Done!\n", Some(0)), "{}", ended.err);
+    let warning = "run_shell_command (touch made) was denied: it needs an approval, and nobody can be asked here; \
+                   --allowed-tools 'run_shell_command(touch)' or --yolo would allow it";
+    assert_eq!(ended.err, format!("[WARNING] {warning}\n"));
+    assert!(!run.file("made").exists());
+    let told = Run::with(&document, &["-p", "Make it", "-o", "json"]).end().await.json();
+    assert_eq!(told["warnings"], json!([warning]));
+    for flags in [&["--allowed-tools", "run_shell_command(touch)"][..], &["--yolo"]] {
+        let model = touch();
+        let mut run = Run::with(&model, &["-p", "Make it"]);
+        run.command.args(flags);
+        assert_eq!(run.end().await.err, "", "{flags:?}");
+        assert!(run.file("made").exists(), "{flags:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_denied_edit_is_told_with_what_an_untrusted_folder_needs() {
+    let write = || {
+        let call = calls("write_file", json!({"file_path": "new.txt", "content": "x\n"}));
+        ModelServer::playing([call, says("Done!")])
+    };
+    let model = write();
+    let mut run = Run::untrusting(&["-p", "Write it", "--model", "gemini-2.5-pro"]);
+    run.command.env("GEMINI_API_KEY", "k").env("GOOGLE_GEMINI_BASE_URL", model.url());
+    let ended = run.end().await;
+    assert!(ended.err.contains("[WARNING] write_file (new.txt) was denied"), "{}", ended.err);
+    assert!(ended.err.contains("--approval-mode auto_edit --trust"), "{}", ended.err);
+    let model = write();
+    let mut run = Run::with(&model, &["-p", "Write it", "--approval-mode", "auto_edit"]);
+    assert_eq!(run.end().await.err, "");
+    assert!(run.file("new.txt").exists());
+}
+
+#[tokio::test]
+async fn nothing_is_left_behind() {
+    let model = ModelServer::playing([
+        calls("run_shell_command", json!({"command": "echo x > $TMPDIR/x; echo x"})),
+        says("Ran."),
+    ]);
+    let mut run = Run::with(&model, &["--yolo", "-p", "Run it"]);
+    let ended = run.end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("Ran.\n", Some(0)), "{}", ended.err);
+    let left: Vec<_> =
+        std::fs::read_dir(run.launch.folder()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left, ["work"]);
+    // A task that is kept may need its files again.
+    let store = format!("sqlite:{}", run.launch.folder().join("tasks.db").display());
+    run.command.args(["--store", &store]);
+    model.plan(says("Kept."));
+    assert_eq!(run.end().await.code, Some(0));
+    assert!(run.launch.folder().join(".local/share/attache/scratch").exists());
+}
+
+#[tokio::test]
 async fn yolo_needs_no_approval() {
     let model = ModelServer::playing([
         calls("run_shell_command", json!({"command": "touch made && echo it is made"})),
@@ -138,6 +205,7 @@ async fn yolo_needs_no_approval() {
     assert!(run.file("made").exists(), "{}", ended.out);
     let result = ended.lines().into_iter().find(|line| line["type"] == "tool_result").unwrap();
     assert_eq!(result["status"], "success");
+    assert_eq!(result["output"], "it is made\n\nexited with code 0");
     assert_eq!(ended.code, Some(0));
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attache_testkit::model_server::{Ending, ModelServer, Planned, gemini};
+use attache_testkit::model_server::{Ending, ModelServer, Planned, gemini, openai};
 use serde_json::{Value, json};
 
 use super::{Run, calls, says};
@@ -27,6 +27,62 @@ async fn text_is_the_answer_and_nothing_else() {
 async fn plain_words_are_a_prompt_too() {
     let ended = Run::offline(&["what", "is", "12", "*", "7"]).end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("That is 84.\n", Some(0)));
+}
+
+#[tokio::test]
+async fn a_mistyped_command_is_no_prompt() {
+    for (arguments, words) in [
+        (&["serv"][..], "did you mean `attache serve`?"),
+        (&["server", "--port", "0"], "did you mean `attache serve`?"),
+        (&["task", "list"], "did you mean `attache tasks list`?"),
+        (&["completions", "bash"], "there is no command `completions`"),
+        (&["explain"], "attache -p \"explain\""),
+        (&["-m", "offline", "serv"], "there is no command `serv`"),
+    ] {
+        let ended = Run::offline(arguments).end().await;
+        assert_eq!((ended.out.as_str(), ended.code), ("", Some(2)), "{arguments:?}: {}", ended.err);
+        assert!(ended.err.contains(words), "{arguments:?}: {}", ended.err);
+    }
+    let ended = Run::offline(&["reverse abc"]).end().await;
+    assert_eq!((ended.out.as_str(), ended.code), ("cba\n", Some(0)), "{}", ended.err);
+    let ended = Run::offline(&["-p", "hello"]).end().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+}
+
+#[tokio::test]
+async fn the_offline_model_does_not_guess_why_it_was_chosen() {
+    let ended = Run::offline(&["-p", "prove the Riemann hypothesis", "-m", "offline"]).end().await;
+    assert!(
+        ended.out.starts_with("I am the offline model") && !ended.out.contains("because"),
+        "{}",
+        ended.out
+    );
+    assert!(ended.out.contains("GEMINI_API_KEY") && !ended.out.contains("the server"), "{}", ended.out);
+}
+
+#[tokio::test]
+async fn the_window_of_a_model_of_ones_own_is_what_the_settings_say() {
+    let answer =
+        |text: &str| openai::answer([openai::chunk().text(text).finish("stop"), openai::usage(7, 12)]);
+    // Too long for a window of 2,000 tokens, and far from too long for any other: the model is asked about a part of it.
+    let long = "All work and no play makes Jack a dull boy. ".repeat(400);
+    for (window, fits) in [(Some("2000"), false), (None, true)] {
+        let model = ModelServer::answering(move |_| answer("Fine."));
+        let mut run = Run::offline(&["-p", "Summarise this", "--model", "openai:local"]).piped(&long);
+        run.command.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
+        run.command.envs(window.map(|window| ("ATTACHE_CONTEXT_WINDOW", window)));
+        let ended = run.end().await;
+        assert_eq!(ended.code == Some(0), fits, "{window:?}: {}{}", ended.out, ended.err);
+    }
+    let mut run = Run::offline(&["-p", "hi there"]);
+    run.command.env("ATTACHE_CONTEXT_WINDOW", "many");
+    let ended = run.end().await;
+    assert_eq!(ended.code, Some(52));
+    assert!(
+        ended.err.contains("ATTACHE_CONTEXT_WINDOW") && ended.err.contains("a number of tokens"),
+        "{}",
+        ended.err
+    );
 }
 
 #[tokio::test]
@@ -94,15 +150,15 @@ async fn an_alias_is_told_as_the_model_it_stands_for() {
         run.command.env("GEMINI_API_KEY", "key-for-tests").env("GOOGLE_GEMINI_BASE_URL", model.url());
         (run, model)
     };
-    let (mut run, _model) = with_alias(vec![refused(), says("Hi.")], "json");
+    let (mut run, _model) = with_alias(vec![refused(), refused(), says("Hi.")], "json");
     let document = run.end().await.json();
     let names: Vec<_> = document["stats"]["models"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["gemini-2.5-flash"], "{document:#}");
-    let (mut run, _model) = with_alias(vec![refused(), refused()], "stream-json");
+    let (mut run, _model) = with_alias(vec![refused(), refused(), refused()], "stream-json");
     let ended = run.end().await;
-    assert_eq!(ended.lines()[0]["model"], "gemini-3-flash-preview", "{}", ended.out);
+    assert_eq!(ended.lines()[0]["model"], "gemini-3.6-flash", "{}", ended.out);
     assert!(!ended.out.contains("no model flash"), "{}", ended.out);
-    let switched = "There is no model gemini-3-flash-preview: no access to previews (404 NOT_FOUND); gemini-2.5-flash answers instead.";
+    let switched = "There is no model gemini-3.6-flash: no access to previews (404 NOT_FOUND); gemini-3-flash-preview answers instead.";
     assert!(ended.out.contains(switched), "{}", ended.out);
 }
 

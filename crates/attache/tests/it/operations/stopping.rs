@@ -1,16 +1,49 @@
 //! A stop in peace: streams end whole, calls are told, tasks go on after the next start.
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use attache_testkit::ServerProcess;
+use attache_testkit::{PATIENCE, ServerProcess};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::support::{SCRIPT, launch, message};
 
 /// Says something, waits, and says more.
 const TWO_HALVES: &str = "rules: [{steps: [{say: one}, {wait: 500ms}, {say: ' two'}]}]";
+
+#[tokio::test]
+async fn a_server_whose_output_nobody_reads_serves_and_stops() {
+    let folder = launch();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_attache"));
+    command.args(["serve", "-m", "offline", "--store", "memory:", "--port", &port.to_string()]);
+    command.env_clear().env("HOME", folder.folder()).current_dir(folder.folder()).kill_on_drop(true);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    let serves = async {
+        let mut socket = loop {
+            if let Ok(socket) = TcpStream::connect(("127.0.0.1", port)).await {
+                break socket;
+            }
+            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+            tokio::task::yield_now().await;
+        };
+        // The port is there before anybody answers on it.
+        let request = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.contains("healthy"), "{answer}");
+    };
+    timeout(PATIENCE, serves).await.expect("it serves");
+    let pid = child.id().unwrap().to_string();
+    assert!(tokio::process::Command::new("kill").args(["-TERM", &pid]).status().await.unwrap().success());
+    let ended = timeout(PATIENCE, child.wait()).await.expect("it stops").unwrap();
+    assert_eq!(ended.code(), Some(0));
+}
 
 #[tokio::test]
 async fn a_stop_ends_streams_cleanly_and_the_task_goes_on_after_a_restart() {

@@ -59,6 +59,36 @@ async fn several_calls_are_answered_one_by_one_by_their_names() {
 }
 
 #[tokio::test]
+async fn the_hints_for_several_calls_and_for_questions_hold() {
+    let touch = |name: &str| json!({"command": format!("touch {name}")});
+    let both = gemini::chunk()
+        .call("run_shell_command", touch("one"))
+        .id("call-one")
+        .call("run_shell_command", touch("two"))
+        .id("call-two")
+        .finish("STOP")
+        .usage(100, 10);
+    let question = json!({"questions": [{"question": "Which colour?", "header": "Colour", "type": "text"}]});
+    let model =
+        ModelServer::playing([gemini::answer([both]), calls("ask_user", question), says("Blue it is.")]);
+    let (folder, server) = coding(&model).await;
+    let id = send(&server.client(), "m1", "Make two").await;
+    let shown = tasks(&server, &["show", &id]).await;
+    let hint = format!("attache tasks answer {id} call-one=yes call-two=yes (or =no");
+    check(&shown, 0, &[&hint, "all=yes and all=no are about all of them"]);
+    assert!(!shown.out.contains("any text"), "{}", shown.out);
+    let asked = tasks(&server, &["answer", &id, "all=yes", "--follow"]).await;
+    let hint = format!("attache tasks answer {id} 'YOUR ANSWER'");
+    check(&asked, 0, &["Which colour?", "[input-required]", &hint]);
+    assert!(file(&folder, "one").exists() && file(&folder, "two").exists());
+    let answered = tasks(&server, &["answer", &id, "deep blue", "--follow"]).await;
+    check(&answered, 0, &["Blue it is.", "[completed]"]);
+    let history = tasks(&server, &["show", &id]).await;
+    let approvals = ["(call-one), proceed_once", "(call-two), proceed_once", "Answered by ", "deep blue"];
+    check(&history, 0, &approvals);
+}
+
+#[tokio::test]
 async fn an_answer_that_does_not_fit_is_refused_with_what_would() {
     let model =
         ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"})), says("Fine.")]);

@@ -3,13 +3,13 @@
 use std::net::TcpListener;
 
 use attache_testkit::PATIENCE;
-use attache_testkit::model_server::{ModelServer, gemini};
-use serde_json::Value;
-use tokio::io::AsyncReadExt;
+use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdout};
 use tokio::time::timeout;
 
-use super::{begin, check, coding, command, edit, launch, says, send, tasks};
+use super::{begin, calls, check, coding, command, edit, file, launch, says, send, tasks};
 
 /// A long answer in small pieces.
 const SCRIPT: &str = "rules:
@@ -20,7 +20,7 @@ const SCRIPT: &str = "rules:
 ";
 
 /// Reads until `enough` is in what was read.
-async fn read_until(out: &mut ChildStdout, enough: &str) -> String {
+async fn read_until(out: &mut (impl AsyncRead + Unpin), enough: &str) -> String {
     let mut text = String::new();
     while !text.contains(enough) {
         let mut byte = [0];
@@ -88,6 +88,67 @@ async fn waiting_for_the_model_is_seen() {
     let id = send(&server.client(), "m1", "Hello?").await;
     let followed = tasks(&server, &["follow", &id, "--from-start"]).await;
     check(&followed, 0, &["trying again in", "Here I am.\n"]);
+}
+
+/// A thought, a command that writes and waits, and an answer.
+fn busy() -> [Planned; 2] {
+    let command = json!({"command": "echo first; until [ -e go ]; do sleep 0.05; done; echo second"});
+    let works = gemini::chunk()
+        .thought("**Planning** I run it.")
+        .call("run_shell_command", command)
+        .id("call-run")
+        .finish("STOP")
+        .usage(100, 10);
+    [gemini::answer([works]), says("It ran.")]
+}
+
+#[tokio::test]
+async fn calls_live_output_and_thoughts_are_followed_and_shown() {
+    let model = ModelServer::playing(busy());
+    let (folder, server) = coding(&model).await;
+    let id = send(&server.client(), "m1", "Run it").await;
+    let mut child = command(server.url(), &["answer", &id, "yes", "--follow"]).spawn().unwrap();
+    let mut err = child.stderr.take().unwrap();
+    // The command waits for the file, so this was shown while it ran.
+    read_until(&mut err, "\nfirst\n").await;
+    check(
+        &tasks(&server, &["show", &id]).await,
+        0,
+        &["call run_shell_command (call-run), executing:", "\nfirst\n"],
+    );
+    std::fs::write(file(&folder, "go"), "").unwrap();
+    let out = child.stdout.take().unwrap();
+    let (said, code) = rest(child, out).await;
+    assert_eq!((said.as_str(), code), ("It ran.\n", Some(0)));
+    let rest = read_until(&mut err, "[completed]").await;
+    let told = "second\n\nexited with code 0\n[run_shell_command (call-run): succeeded]\n";
+    assert!(rest.contains(told) && !rest.contains("first"), "{rest}");
+    let replayed = tasks(&server, &["follow", &id, "--from-start"]).await;
+    assert_eq!(replayed.out, "It ran.\n");
+    let steps =
+        ["[thought: Planning: I run it.]", "[run_shell_command (call-run): echo first;", "first\nsecond\n"];
+    check(&replayed, 0, &steps);
+    let shown = tasks(&server, &["show", &id]).await;
+    let page = [
+        "\nuser:\nRun it\n\nthought:\nPlanning: I run it.\n\ncall run_shell_command (call-run), succeeded:\necho first;",
+        "Approved by ",
+        "\nfirst\nsecond\n\nexited with code 0\n\nagent:\nIt ran.\n",
+    ];
+    check(&shown, 0, &page);
+    assert_eq!(shown.out.matches("It ran.").count(), 1, "{}", shown.out);
+}
+
+#[tokio::test]
+async fn the_changes_of_a_cancelled_turn_are_shown() {
+    let hang = calls("run_shell_command", json!({"command": "sleep 321"}));
+    let model = ModelServer::playing([edit(), hang]);
+    let (_folder, server) = coding(&model).await;
+    let id = send(&server.client(), "m1", "Greet the moon").await;
+    check(&tasks(&server, &["answer", &id, "yes", "--follow"]).await, 0, &["[input-required]", "sleep 321"]);
+    check(&tasks(&server, &["cancel", &id]).await, 0, &["is canceled"]);
+    let diff = "artifact Changes:\n--- a/hello.txt\n+++ b/hello.txt";
+    check(&tasks(&server, &["show", &id]).await, 0, &["state    canceled", diff, "replace (", "succeeded:"]);
+    check(&tasks(&server, &["follow", &id]).await, 1, &["[canceled]", diff]);
 }
 
 #[tokio::test]

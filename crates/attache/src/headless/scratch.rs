@@ -1,0 +1,45 @@
+//! A folder for temporary files that goes with the run.
+
+use std::path::{Path, PathBuf};
+
+use attache_config::{Settings, StoreChoice};
+use uuid::Uuid;
+
+/// Removes its folder at the end, and the folders above it that were not there before. The task may have been told to
+/// use them, so a run whose task is kept uses the folder that is always there instead.
+pub(crate) struct Scratch {
+    folder: Option<PathBuf>,
+    /// The nearest folder that was there before.
+    kept: PathBuf,
+}
+
+impl Scratch {
+    /// Makes `settings` name the folder.
+    pub(crate) fn for_run(settings: &mut Settings) -> Self {
+        let kept = settings.scratch.ancestors().find(|folder| folder.exists());
+        let kept = kept.map(Path::to_owned).unwrap_or_default();
+        if settings.store != StoreChoice::Memory {
+            return Self { folder: None, kept };
+        }
+        let folder = settings.scratch.join(format!("run-{}", Uuid::new_v4()));
+        settings.scratch.clone_from(&folder);
+        Self { folder: Some(folder), kept }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let Some(folder) = &self.folder else { return };
+        if let Err(error) = std::fs::remove_dir_all(folder)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, folder = %folder.display(), "the temporary files cannot be removed");
+        }
+        for above in folder.ancestors().skip(1).take_while(|above| *above != self.kept) {
+            // Another run may use it: a folder that is not empty stays.
+            if std::fs::remove_dir(above).is_err() {
+                return;
+            }
+        }
+    }
+}

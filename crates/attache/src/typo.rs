@@ -1,0 +1,94 @@
+//! Finds a mistyped command, so that it is not taken for a prompt.
+
+use std::ffi::OsString;
+
+use clap::Command;
+
+use crate::plain::plain;
+
+/// Commands that other programs have and attache does not.
+const FOREIGN: &[&str] =
+    &["auth", "completion", "completions", "daemon", "doctor", "login", "logout", "version"];
+
+/// What to say about `arguments`, all that follows the program's name, if their first word is a mistyped command.
+pub(crate) fn find(program: &Command, arguments: &[OsString]) -> Option<String> {
+    let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
+    let (first, rest) = words.split_first()?;
+    let is_word =
+        |word: &str| !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || letter == '-');
+    if first.starts_with('-')
+        || !is_word(first)
+        || first == "help"
+        || program.find_subcommand(first.as_ref()).is_some()
+    {
+        return None;
+    }
+    // What follows up to the first flag.
+    let rest: Vec<&str> =
+        rest.iter().map(AsRef::as_ref).take_while(|word: &&str| !word.starts_with('-')).collect();
+    let unknown = format!("there is no command `{}`", plain(first));
+    if let Some(meant) = nearest(first, program) {
+        let below = rest.first().and_then(|word| nearest(word, meant));
+        // More words after one that is no command are more likely a prompt.
+        let is_sure = match (&rest[..], below) {
+            ([], _) | ([_], Some(_)) => true,
+            ([word, ..], Some(below)) => below.get_name() == *word,
+            _ => false,
+        };
+        if is_sure {
+            let below = below.map(|below| format!(" {}", below.get_name())).unwrap_or_default();
+            return Some(format!("{unknown}; did you mean `attache {}{below}`?", meant.get_name()));
+        }
+    }
+    let is_foreign = FOREIGN.contains(&first.to_lowercase().as_str());
+    (is_foreign && rest.len() <= 1).then_some(unknown)
+}
+
+fn nearest<'a>(word: &str, command: &'a Command) -> Option<&'a Command> {
+    let word = word.to_lowercase();
+    let distance = |candidate: &Command| strsim::osa_distance(&word, candidate.get_name());
+    let near = |candidate: &&Command| distance(candidate) <= 1 + candidate.get_name().len() / 6;
+    command.get_subcommands().filter(near).min_by_key(|candidate| distance(candidate))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[track_caller]
+    fn check(line: &str, expected: Option<&str>) {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        assert_eq!(find(&Cli::command(), &words).as_deref(), expected, "{line}");
+    }
+
+    #[test]
+    fn a_mistyped_command_is_found() {
+        check("serv", Some("there is no command `serv`; did you mean `attache serve`?"));
+        check("server --port 8080", Some("there is no command `server`; did you mean `attache serve`?"));
+        check("task list", Some("there is no command `task`; did you mean `attache tasks list`?"));
+        check("Tasks lst", Some("there is no command `Tasks`; did you mean `attache tasks list`?"));
+        check("completions bash", Some("there is no command `completions`"));
+        check("version", Some("there is no command `version`"));
+    }
+
+    #[test]
+    fn prompts_and_commands_are_left_alone() {
+        for line in [
+            "serve --port 1",
+            "help serve",
+            "server tests fail, why?",
+            "test this code",
+            "trust me and go on",
+            "task lists are long",
+            "login does not work any more",
+            "-p serv",
+            "/memory show",
+            "what is 12 * 7",
+        ] {
+            check(line, None);
+        }
+    }
+}
