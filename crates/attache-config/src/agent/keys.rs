@@ -338,6 +338,6 @@ mod tests {
         let configures = of(ProjectSay::Configures);
         let harmless = ["context.", "general.", "model.", "output.", "tools.", "useWriteTodos"];
         assert!(configures.iter().all(|name| harmless.iter().any(|start| name.starts_with(start))));
-        assert_eq!(configures.len(), 14, "{configures:?}");
+        assert_eq!(configures.len(), 15, "{configures:?}");
     }
 }

@@ -257,9 +257,10 @@ async fn l1_filters_hold_alone_and_together() {
         let client = server.client();
         let done = make(&client, "m1", "one", "echo x").await;
         let failed = make(&client, "m2", "one", "fail").await;
-        let asked = make(&client, "m3", "two", "ask").await;
-        let rejected = make(&client, "m4", "two", "reject").await;
-        let waiting = make(&client, "m5", "two", "auth").await;
+        // The one that asks comes last: what is said in its context afterwards is an answer to it.
+        let rejected = make(&client, "m3", "two", "reject").await;
+        let waiting = make(&client, "m4", "two", "auth").await;
+        let asked = make(&client, "m5", "two", "ask").await;
         for (params, expected) in [
             (json!({"contextId": "one"}), vec![&done, &failed]),
             (json!({"contextId": "two"}), vec![&asked, &rejected, &waiting]),
