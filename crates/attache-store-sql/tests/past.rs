@@ -13,7 +13,7 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self { folder: tempfile::tempdir().expect("a folder") }
     }
 
     fn file(&self, name: &str) -> PathBuf {
@@ -27,7 +27,7 @@ impl Place {
     /// What a killed process leaves behind: the files as they are while it runs.
     fn copy_to(&self, other: &Place, names: &[&str]) {
         for name in names {
-            std::fs::copy(self.file(name), other.file(name)).unwrap();
+            std::fs::copy(self.file(name), other.file(name)).expect("copies");
         }
     }
 }
