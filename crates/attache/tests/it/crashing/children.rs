@@ -185,11 +185,13 @@ fn signal(name: &str, pids: &[u32]) {
 
 #[tokio::test]
 async fn what_outlives_its_watcher_is_found_by_its_mark() {
-    let (name, command) = ways().into_iter().find(|(name, _)| *name == "session").unwrap();
+    // Not the command itself, which dies with its watcher, but a process that the command has left behind.
+    let worker = worker("orphan");
+    let command = format!("(setsid bash -c '{worker}' < /dev/null > /dev/null 2>&1 &); sleep 300");
     let run = batch([("run_shell_command", json!({"command": command, "unconfined": true}))]);
     let model = ModelServer::playing([run, says("I look.")]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
-    let pipe = Pipe::of(&launch, name);
+    let pipe = Pipe::of(&launch, "orphan");
     let server = launch.start().await;
     let (id, _stream) = open(&server.client(), "m1", "Run!").await;
     eventually("the command", || pipe.has_started()).await;

@@ -59,7 +59,8 @@ async fn of_much_output_the_end_is_shown() {
     assert!(live.iter().all(|shown| shown.len() <= 16 << 10), "at most 16 KiB");
     let last = live.last().unwrap();
     assert!(last.len() > 15 << 10, "{} bytes", last.len());
-    assert!(last.trim_end().ends_with("Zähler 20000\nthe end"), "{last}");
+    // A slow reader has less of the middle: a note about what was left out may stand between them.
+    assert!(last.contains("Zähler 20000\n") && last.trim_end().ends_with("\nthe end"), "{last}");
     let output = exchange.call("SUCCEEDED")["output"]["text"].as_str().unwrap();
     assert!(output.len() < 17 << 10 && output.contains("the end"), "{} bytes", output.len());
 }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{durable, flip, get, send, store};
 use crate::support::message;
+use crate::watching::eventually;
 
 #[tokio::test]
 async fn an_unreadable_task_is_quarantined_and_everything_else_is_served() {
@@ -28,7 +29,7 @@ async fn an_unreadable_task_is_quarantined_and_everything_else_is_served() {
         assert_eq!(shown["contextId"], task["contextId"]);
         let text = shown["status"]["message"]["parts"][0]["text"].as_str().unwrap();
         assert!(text.contains("cannot be read"), "{text}");
-        assert!(server.log().contains(task["id"].as_str().unwrap()), "{}", server.log());
+        eventually("a line of the log", || server.log().contains(task["id"].as_str().unwrap())).await;
         let refused = client.rpc("CancelTask", json!({"id": task["id"]})).await;
         assert_eq!(refused["error"]["code"], -32002, "not cancelable: {refused:#}");
     }
