@@ -1,6 +1,7 @@
 //! The calls of an answer: proposed, started, cancelled.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use attache_tool::{ErrorKind, ToolContext, ToolError, failpoint, shell};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use sha2::{Digest as _, Sha256};
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::changes::shortened;
 use crate::live::Live;
@@ -65,7 +66,7 @@ impl Performance<'_> {
         let mut input = record.call.input.clone();
         // Models may ask for order; that is between them and us.
         let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
-        let mut proposal = tool.propose(&input, &self.tool_context(Arc::default())).await?;
+        let mut proposal = tool.propose(&input, &self.tool_context(Arc::default(), None)).await?;
         self.put_in_others_words(record, &mut proposal);
         if let Shown::Exec { command, programs, .. } = &mut proposal.shown {
             *programs = shell::roots(&shell::parse(command));
@@ -197,10 +198,28 @@ impl Performance<'_> {
         self.tools.registry.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
     }
 
-    pub(crate) fn tool_context(&self, live: Arc<Live>) -> ToolContext {
-        // Cancelling drops the turn, and with it the call; a tool that must clean up does so when it is dropped.
-        let workspace = self.place.workspace.clone();
-        ToolContext { workspace, cancel: CancellationToken::new(), live, mark: None }
+    pub(crate) fn tool_context(&self, live: Arc<Live>, mark: Option<String>) -> CallContext {
+        let (workspace, cancel) = (self.place.workspace.clone(), CancellationToken::new());
+        let cancel_on_drop = cancel.clone().drop_guard();
+        CallContext {
+            context: ToolContext { workspace, cancel, live, mark },
+            _cancel_on_drop: cancel_on_drop,
+        }
+    }
+}
+
+/// The context of one call. Cancelling a task drops its turn, and with it the call; this tells threads on which the tool
+/// still works.
+pub(crate) struct CallContext {
+    context: ToolContext,
+    _cancel_on_drop: DropGuard,
+}
+
+impl Deref for CallContext {
+    type Target = ToolContext;
+
+    fn deref(&self) -> &ToolContext {
+        &self.context
     }
 }
 

@@ -79,7 +79,7 @@ impl Desk for ConversationDesk<'_, '_> {
     }
 
     async fn read_file(&self, path: &str) -> Result<String, String> {
-        let context = self.0.tool_context(Arc::default());
+        let context = self.0.tool_context(Arc::default(), None);
         let tool = self.0.tools.registry.find("read_file").map_err(|error| error.message)?;
         let input = Map::from_iter([("file_path".to_owned(), Value::from(path))]);
         let proposal = tool.propose(&input, &context).await.map_err(|error| error.message)?;

@@ -204,7 +204,7 @@ impl<'a> Performance<'a> {
             }
         }
         if let (Some(surroundings), Some(text)) = (&self.place.surroundings, mentioned) {
-            let contents = surroundings.mentioned(&text, &self.tool_context(Arc::default())).await;
+            let contents = surroundings.mentioned(&text, &self.tool_context(Arc::default(), None)).await;
             if !contents.is_empty() {
                 self.give(ContextReason::Mention, contents).await?;
             }

@@ -8,7 +8,7 @@ use attache_domain::{
     ToolResult,
 };
 use attache_session::Stopped;
-use attache_tool::{HandedFile, ToolContext, ToolError, ToolOutput, failpoint};
+use attache_tool::{HandedFile, ToolError, ToolOutput, failpoint};
 use tokio::time::Instant;
 
 use crate::calls::{failed, touched};
@@ -26,7 +26,7 @@ impl Performance<'_> {
     ) -> Result<ToolResult, Stopped> {
         let id = &record.call.id;
         let live = Arc::new(Live::default());
-        let context = ToolContext { mark, ..self.tool_context(live.clone()) };
+        let context = self.tool_context(live.clone(), mark);
         let touched = touched(&proposal);
         let run = async {
             let tool = self.tools.registry.find(&record.call.name)?;

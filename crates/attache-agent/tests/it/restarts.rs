@@ -86,6 +86,15 @@ async fn a_cancelled_task_drops_its_calls() {
 }
 
 #[tokio::test]
+async fn a_cancelled_task_ends_the_threads_of_its_calls() {
+    let world = World::new([calls("", &["thread slow"])]).await;
+    world.send_until("Go!", "begin thread").await;
+    world.cancel_newest().await;
+    let ended = world.tools.until("the thread ends");
+    tokio::time::timeout(std::time::Duration::from_secs(20), ended).await.expect("the thread ends");
+}
+
+#[tokio::test]
 async fn a_whole_answer_is_not_asked_for_again() {
     let world = World::new([says("Only once."), says("Twice?")]).await;
     let view = world.send("Hello").await;

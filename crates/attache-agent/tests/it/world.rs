@@ -448,6 +448,15 @@ impl Tool for Noting {
         if self.spec.name == "slow" {
             note(format!("begin {what}"));
             context.live.show("half way");
+            if what == "thread" {
+                let (cancel, notes) = (context.cancel.clone(), self.notes.clone());
+                std::thread::spawn(move || {
+                    while !cancel.is_cancelled() {
+                        std::thread::sleep(Duration::from_millis(1));
+                    }
+                    notes.done.lock().unwrap().push("the thread ends".into());
+                });
+            }
             self.notes.go.acquire().await.map_err(|_| ToolError::new(ErrorKind::Unknown, "closed"))?.forget();
         }
         note(match proposal.shown {
