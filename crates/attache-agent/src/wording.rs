@@ -17,7 +17,7 @@ pub(crate) fn because(why: &str, what: &str) -> String {
 /// An answer that does not begin.
 pub(crate) fn still_waiting(silent: Duration, most: Duration) -> String {
     let (silent, most) = (silent.as_secs(), most.as_secs());
-    format!("The model has not begun to answer for {silent} s; I wait up to {most} s.")
+    format!("The model has been silent for {silent} s; I wait up to {most} s.")
 }
 
 fn ends(text: &str) -> bool {

@@ -57,8 +57,10 @@ struct Asking<P: Provider> {
     extent: usize,
     barren: u32,
     told: VecDeque<Result<Streamed, LanguageError>>,
-    /// Since the request was sent, until its answer begins.
+    /// Since the request was sent, or since the last piece of its answer came.
     silence: Option<Silence>,
+    /// Something of the answer to the latest request has come.
+    has_begun: bool,
     phase: Phase,
 }
 
@@ -82,6 +84,7 @@ impl<P: Provider> Asking<P> {
             barren: 0,
             told: VecDeque::new(),
             silence: None,
+            has_begun: false,
             phase: Phase::Send,
             provider,
             prompt,
@@ -117,7 +120,8 @@ impl<P: Provider> Asking<P> {
             Err(error) => return self.give_up(error),
         };
         let client = self.provider.client().clone();
-        self.silence = Some(Silence::begins(self.provider.retry()));
+        self.silence = Some(Silence::before_answer(self.provider.retry()));
+        self.has_begun = false;
         self.phase = Phase::Wait { sending: Box::pin(async move { client.send(request).await }), renew };
     }
 
@@ -176,11 +180,13 @@ impl<P: Provider> Asking<P> {
             Some(silence) => match silence.until(step).await {
                 Heard::This(step) => step,
                 Heard::Nothing(piece) => return self.told.push_back(Ok(Streamed::Piece(piece))),
+                Heard::TooLate(error) if self.has_begun => Step::Broken { why: error.to_string() },
                 Heard::TooLate(error) => return self.not_reached(&error, Renew::IfNeeded),
             },
             None => step.await,
         };
-        self.silence = None;
+        let most = self.provider.client().idle_timeout();
+        (self.silence, self.has_begun) = (Some(Silence::within_answer(self.provider.retry(), most)), true);
         match step {
             Step::Events(events) => self.take(&events),
             Step::Closed => self.judge(StreamEnd::Closed),

@@ -68,7 +68,7 @@ pub enum Piece {
     CallBegun { name: String },
     /// A whole call.
     Call(ToolCall),
-    /// The answer has not begun for so long; it is waited for until so much time has passed in all.
+    /// Nothing has come for so long, before the answer or in the middle of it; it is waited for until so much time has passed.
     Waiting { silent: Duration, most: Duration },
     /// Something went wrong that may pass. What came so far does not count; the answer begins again after `pause`.
     Retrying { attempt: u32, pause: Duration, why: String },

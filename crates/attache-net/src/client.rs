@@ -105,6 +105,11 @@ impl Client {
             .http2_keep_alive_interval(KEEP_ALIVE)
     }
 
+    /// How long a server may send nothing.
+    pub fn idle_timeout(&self) -> Duration {
+        self.shared.options.idle_timeout
+    }
+
     /// Whether `url` may be dialled, as far as can be told without looking anything up. Names are checked when their
     /// addresses are known.
     pub fn check(&self, url: &Url) -> Result<(), NetError> {

@@ -87,7 +87,7 @@ pub(crate) async fn dispatch(
         "/.well-known/agent-card.json" | "/.well-known/agent.json" if reads => card::serve(app, head),
         "/.well-known/jwks.json" if reads && app.cards.are_signed() => card::serve_keys(app),
         "/health" if reads => health::serve(app).await,
-        "/metrics" if reads => metrics::serve(app),
+        "/metrics" if reads => metrics::serve(app).await,
         "/.well-known/agent-card.json" | "/.well-known/agent.json" | "/health" | "/metrics" => {
             verb_not_allowed(head, "GET")
         }

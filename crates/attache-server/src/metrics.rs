@@ -143,7 +143,8 @@ fn place(binding: BindingName, version: Version, operation: OperationKind, refus
         + usize::from(refused)
 }
 
-pub(crate) fn serve(app: &App) -> Response {
+pub(crate) async fn serve(app: &App) -> Response {
+    let is_writable = app.session.probe_store().await.is_none();
     let mut text = Text::default();
     app.metrics.write_calls(&mut text);
     text.single(
@@ -153,7 +154,7 @@ pub(crate) fn serve(app: &App) -> Response {
         app.metrics.streams.load(Ordering::Relaxed),
     );
     app.metrics.write_connections(&mut text);
-    write_session(app, &mut text);
+    write_session(app, is_writable, &mut text);
     text.0.push_str("# EOF\n");
     let mut response = Response::new(Body::from(text.0));
     let media_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -162,7 +163,7 @@ pub(crate) fn serve(app: &App) -> Response {
 }
 
 /// The session counts for itself; here its numbers only get names.
-fn write_session(app: &App, text: &mut Text) {
+fn write_session(app: &App, store_is_writable: bool, text: &mut Text) {
     let now = app.session.counters().now();
     text.single("tasks_opened", "counter", "Tasks opened since the start", now.tasks_opened);
     text.single("tasks_running", "gauge", "Tasks being worked on", now.tasks_running);
@@ -171,8 +172,9 @@ fn write_session(app: &App, text: &mut Text) {
     let help = "Tasks whose work waits because it cannot be recorded";
     text.single("tasks_waiting_for_store", "gauge", help, now.tasks_waiting_for_store);
     text.single("store_failures", "counter", "Writes the store refused for a while", now.store_failures);
-    let help = "Whether the latest write to the store succeeded (1) or not (0)";
-    text.single("store_writable", "gauge", help, u64::from(now.store_writable));
+    let help =
+        "Whether the store can be written (1) or not (0); tried when nothing was written for ten seconds";
+    text.single("store_writable", "gauge", help, u64::from(store_is_writable));
     let help = "Tasks found unreadable since the start; they are shown as failed";
     text.single("tasks_unreadable", "gauge", help, now.tasks_unreadable);
     let help = "Reads that met an unreadable task";

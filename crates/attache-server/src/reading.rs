@@ -30,6 +30,8 @@ const USUAL_FRAME: usize = 448;
 pub(crate) trait Frames {
     /// Begins a frame, for what stands at `seq` in the log of that name; tells what [`close`](Self::close) has to know.
     fn open(&self, epoch: Option<&str>, seq: Seq, out: &mut Vec<u8>) -> usize;
+    /// Begins a frame for what is not in the log, so that no client resumes after it.
+    fn open_unnumbered(&self, out: &mut Vec<u8>) -> usize;
     fn close(&self, opened: usize, out: &mut Vec<u8>);
 }
 
@@ -49,6 +51,8 @@ pub(crate) struct Reading<L> {
     entries: Vec<Arc<Entry>>,
     /// The questions about calls that this stream has shown, by the ids that answers name.
     asked: Vec<CallId>,
+    /// This reader knows that the work waits for the store.
+    told_of_store: bool,
     _open: OpenStream,
     _open_call: Option<OpenCall>,
 }
@@ -78,6 +82,7 @@ impl<L: Language> Reading<L> {
             gap,
             entries: Vec::new(),
             asked,
+            told_of_store: false,
             _open: app.metrics.open_stream(),
             _open_call: open_call,
         }
@@ -118,13 +123,41 @@ impl<L: Language> Reading<L> {
         }
         while out.is_empty() {
             let Some(follower) = &mut self.follower else { break };
-            if let Err(error) = ready!(follower.poll_next(context, MOST_EVENTS, &mut self.entries)) {
-                tracing::error!(task = %self.task, "a stream cannot go on");
-                return Poll::Ready(Err(store_fault(&error)));
+            match follower.poll_next(context, MOST_EVENTS, &mut self.entries) {
+                Poll::Ready(Ok(())) => self.told_of_store = false,
+                Poll::Ready(Err(error)) => {
+                    tracing::error!(task = %self.task, "a stream cannot go on");
+                    return Poll::Ready(Err(store_fault(&error)));
+                }
+                Poll::Pending if self.write_store_notice(frames, out) => break,
+                Poll::Pending => return Poll::Pending,
             }
             self.write_entries(frames, out)?;
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Tells once that the work waits for the store; false when there is nothing to tell.
+    fn write_store_notice(&mut self, frames: &impl Frames, out: &mut Vec<u8>) -> bool {
+        let profile = self.shape.profile;
+        if self.told_of_store || self.bare {
+            return false;
+        }
+        let Some(notice) = self.follower.as_ref().and_then(Follower::store_notice) else { return false };
+        self.told_of_store = true;
+        if !is_shown(profile, &notice) {
+            return false;
+        }
+        let start = out.len();
+        let opened = frames.open_unnumbered(out);
+        let payload = out.len();
+        self.speech.write_entry(profile, (&self.task, &self.context), &notice, false, out);
+        if out.len() == payload {
+            out.truncate(start);
+            return false;
+        }
+        frames.close(opened, out);
+        true
     }
 
     /// The task first, with whatever has happened meanwhile.
@@ -207,13 +240,7 @@ impl<L: Language> Reading<L> {
             return Err(Fault::InvalidAgentResponse { what });
         }
         let profile = self.shape.profile;
-        let is_shown = match profile {
-            Profile::Plain => entry.is_shown(),
-            Profile::Developer | Profile::Gemini => {
-                entry.happening().is_some_and(|happening| profile.shows(&happening))
-            }
-        };
-        if !is_shown {
+        if !is_shown(profile, entry) {
             return Ok(());
         }
         out.reserve(USUAL_FRAME);
@@ -228,5 +255,14 @@ impl<L: Language> Reading<L> {
         }
         frames.close(opened, out);
         Ok(())
+    }
+}
+
+fn is_shown(profile: Profile, entry: &Entry) -> bool {
+    match profile {
+        Profile::Plain => entry.is_shown(),
+        Profile::Developer | Profile::Gemini => {
+            entry.happening().is_some_and(|happening| profile.shows(&happening))
+        }
     }
 }

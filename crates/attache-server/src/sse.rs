@@ -57,10 +57,9 @@ impl EventStream {
 
     /// Says `payload` before everything else, in a frame of its own that nobody resumes after.
     pub(crate) fn begin_with(&mut self, payload: &[u8]) {
-        let EventFrames { open, close } = &self.frames;
-        self.preface.extend_from_slice(open.strip_prefix(b"\n").unwrap_or(open));
+        let opened = self.frames.open_unnumbered(&mut self.preface);
         self.preface.extend_from_slice(payload);
-        self.preface.extend_from_slice(close);
+        self.frames.close(opened, &mut self.preface);
     }
 
     pub(crate) fn into_response(self) -> Response {
@@ -170,6 +169,11 @@ impl Frames for EventFrames {
         }
         write_number(seq.0, out);
         out.extend_from_slice(&self.open);
+        out.len()
+    }
+
+    fn open_unnumbered(&self, out: &mut Vec<u8>) -> usize {
+        out.extend_from_slice(self.open.strip_prefix(b"\n").unwrap_or(&self.open));
         out.len()
     }
 

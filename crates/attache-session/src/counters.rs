@@ -40,8 +40,6 @@ pub struct CountersNow {
     pub store_failures: u64,
     /// Tasks whose work cannot be recorded now.
     pub tasks_waiting_for_store: u64,
-    /// As far as the latest write says.
-    pub store_writable: bool,
     /// Push notifications that were taken, and tries that failed.
     pub push_delivered: u64,
     pub push_failed: u64,
@@ -71,7 +69,6 @@ impl Counters {
             unreadable_reads: self.quarantine.reads(),
             store_failures: load(&self.store_failures),
             tasks_waiting_for_store: load(&self.waiting_for_store),
-            store_writable: self.store.fault().is_none(),
             push_delivered: load(&self.push_delivered),
             push_failed: load(&self.push_failed),
             push_gave_up: load(&self.push_gave_up),

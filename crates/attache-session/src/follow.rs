@@ -46,6 +46,15 @@ impl Follower {
         self.cursor
     }
 
+    pub(crate) fn task(&self) -> &Arc<HotTask> {
+        self.watcher.task()
+    }
+
+    /// An entry for what is shown at the cursor and not recorded.
+    pub(crate) fn entry_here(&self, event: Event) -> Entry {
+        Entry::new(Arc::new(event), self.stage, self.cast.clone())
+    }
+
     /// Somebody else follows the task too.
     pub fn has_company(&self) -> bool {
         self.watcher.has_company()

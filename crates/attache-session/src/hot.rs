@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use crate::Counters;
 use crate::quarantine::Quarantine;
 use crate::replay::{self, PAGE};
+use crate::store_health::StoreFault;
 use crate::tail::{Entry, Tail};
 use crate::watcher::Wakers;
 use crate::weight::weight_of_view;
@@ -101,6 +102,10 @@ impl HotTask {
 
     pub(crate) fn log(&self) -> &Arc<dyn EventLog> {
         &self.log
+    }
+
+    pub(crate) fn store_fault(&self) -> Option<StoreFault> {
+        self.counters.store_fault()
     }
 
     pub(crate) fn quarantine(&self) -> &Quarantine {

@@ -34,6 +34,7 @@ mod service;
 mod shelf;
 mod spellings;
 mod store_health;
+mod store_notice;
 mod store_retry;
 mod tail;
 mod watcher;

@@ -169,11 +169,16 @@ impl SessionService {
 
     /// How many tasks there are, of all callers; or why the store cannot be used.
     pub async fn health(&self) -> Result<u64, StoreFault> {
-        if let Some(fault) = self.counters.store.probe(self.stores.records.as_ref()).await {
+        if let Some(fault) = self.probe_store().await {
             return Err(fault);
         }
         let counted = tokio::time::timeout(READ_TIMEOUT, self.stores.index.counts()).await;
         Ok(counted.map_err(|_| StoreFault::Slow)?.map_err(|_| StoreFault::Unreadable)?.total)
+    }
+
+    /// Why the store cannot be written now; tries to write if nothing was tried lately.
+    pub async fn probe_store(&self) -> Option<StoreFault> {
+        self.counters.store.probe(self.stores.records.as_ref()).await
     }
 
     /// What the store has found out about itself.
@@ -475,7 +480,7 @@ impl SessionService {
             return Ok(Some(seen));
         }
         let view = match self.shelf.find(key) {
-            Some(hot) => hot.view(),
+            Some(hot) => hot.view_with_store_notice(),
             None => match replay::view(self.stores.log.as_ref(), key).await {
                 Ok(Some(view)) => Arc::new(view),
                 Ok(None) => return Ok(None),

@@ -29,6 +29,9 @@ pub enum OpenError {
         /// Its id and name, where the system tells.
         by: Option<String>,
     },
+    /// There is no database because a restore was interrupted.
+    #[error("{} is missing: `attache store restore` was interrupted; run it again", path.display())]
+    Restoring { path: PathBuf },
     /// Written by a later version of this program.
     #[error("{} has schema {found}, but this program knows schemas up to {known} only", path.display())]
     Newer { path: PathBuf, found: u32, known: u32 },

@@ -36,6 +36,7 @@ impl DatabaseLock {
     /// stay for a moment with a child process that has not started its program yet.
     pub(crate) fn take(database: &Path, timeout: Duration) -> Result<Self, OpenError> {
         let deadline = Instant::now() + timeout;
+        let mut waits = false;
         loop {
             match Self::try_take(database)? {
                 Tried::Locked(lock) => return Ok(lock),
@@ -46,7 +47,12 @@ impl DatabaseLock {
                 Tried::Replaced if Instant::now() >= deadline => {
                     return Err(OpenError::InUse { path: database.to_owned(), by: None });
                 }
-                Tried::InUse(_) | Tried::Replaced => std::thread::sleep(RETRY_INTERVAL),
+                Tried::InUse(_) | Tried::Replaced => {
+                    if !std::mem::replace(&mut waits, true) {
+                        tracing::debug!("{} is in use; waiting a moment for it", database.display());
+                    }
+                    std::thread::sleep(RETRY_INTERVAL);
+                }
             }
         }
     }

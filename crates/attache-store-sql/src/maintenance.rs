@@ -17,6 +17,7 @@ use std::time::Duration;
 pub use backup::backup;
 pub use check::{CheckReport, check};
 pub use compact::{Compacted, compact};
+pub(crate) use restore::refuse_interrupted;
 pub use restore::{Restored, restore};
 
 use crate::OpenError;

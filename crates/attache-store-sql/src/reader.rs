@@ -4,6 +4,7 @@ mod context;
 mod count;
 mod events;
 mod list;
+mod salvage;
 
 use std::sync::Arc;
 

@@ -16,6 +16,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::connection::{open_writer, prepare_folder};
 use crate::file_watch::FileWatch;
 use crate::lock::DatabaseLock;
+use crate::maintenance::refuse_interrupted;
 use crate::mark::{MarkFile, Past, read_mark};
 use crate::reader::{Reader, Shared};
 use crate::readers::Readers;
@@ -53,6 +54,7 @@ impl SqliteStore {
     /// Opens the database at `path`, or makes it, with its folder.
     pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, OpenError> {
         prepare_folder(path)?;
+        refuse_interrupted(path)?;
         let lock = DatabaseLock::take(path, options.lock_timeout)?;
         let failed = |source| OpenError::sqlite(path, source);
         let mut connection = open_writer(path, options).map_err(failed)?;

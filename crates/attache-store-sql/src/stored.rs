@@ -24,6 +24,11 @@ pub(crate) fn seq_at(place: i64) -> Seq {
     Seq(place as u64 & MAX_SEQ)
 }
 
+/// The number of the task at a place.
+pub(crate) fn task_at(place: i64) -> i64 {
+    place >> SEQ_BITS
+}
+
 /// Every place of `task` is at most this.
 pub(crate) fn last_place(task: i64) -> i64 {
     place(task, Seq(MAX_SEQ))

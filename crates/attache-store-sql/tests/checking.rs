@@ -8,7 +8,7 @@ use attache_domain::{
     Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp,
 };
 use attache_store::{Append, EventLog, Records, Snapshot};
-use attache_store_sql::{MaintenanceError, SqliteOptions, SqliteStore, check, restore};
+use attache_store_sql::{MaintenanceError, SqliteOptions, SqliteStore, check, compact, restore};
 use rusqlite::Connection;
 
 /// Tasks as a session writes them, each with three batches: their listing rows follow from their logs.
@@ -133,4 +133,24 @@ async fn a_damaged_page_is_named_by_sqlite() {
     assert!(report.faults.iter().any(|fault| fault.starts_with("SQLite: ")), "{:?}", report.faults);
     // The store can still be opened.
     SqliteStore::open(&path, SqliteOptions::default()).unwrap();
+}
+
+/// What was deleted leaves unused room in the file, which stays as large as it was until it is compacted.
+#[tokio::test]
+async fn compacting_makes_the_file_smaller_and_changes_nothing_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    filled(&path).await;
+    let connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch("CREATE TABLE large AS SELECT zeroblob(2000000) AS bytes; DROP TABLE large")
+        .unwrap();
+    drop(connection);
+    let size = || std::fs::metadata(&path).unwrap().len();
+    let before = size();
+    let compacted = compact(&path).unwrap();
+    assert_eq!((compacted.before, compacted.after), (before, size()));
+    assert!(compacted.after + 1_900_000 < compacted.before, "{compacted:?}");
+    let report = check(&path).unwrap();
+    assert_eq!((report.faults, report.tasks), (Vec::<String>::new(), 3));
 }

@@ -42,17 +42,86 @@ async fn a_flipped_bit_in_a_batch_is_always_noticed() {
     let store = open(&path);
     let mut sample = Sample::new("a");
     sample.append(&store, [said("a"), said("b")]).await.unwrap();
-    drop(store);
-    let connection = Connection::open(&path).unwrap();
-    let body: String = connection.query_row("SELECT body FROM batch", [], |row| row.get(0)).unwrap();
-    let whole = std::fs::read(&path).unwrap();
+    // Behind the back of the store, which reads what is there each time.
+    let tampering = Connection::open(&path).unwrap();
+    tampering.execute_batch("PRAGMA synchronous = OFF").unwrap();
+    let (body, checksum): (Vec<u8>, i64) = tampering
+        .query_row("SELECT CAST(body AS BLOB), checksum FROM batch", [], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap();
+    let put = |body: &[u8], checksum: i64| {
+        let changed = "UPDATE batch SET body = CAST(?1 AS TEXT), checksum = ?2";
+        assert_eq!(tampering.execute(changed, (body, checksum)).unwrap(), 1);
+    };
+    for bit in 0..body.len() * 8 {
+        let mut flipped = body.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        put(&flipped, checksum);
+        check_corrupt(store.read(&sample.key, Seq::START, 10).await);
+    }
+    for bit in 0..i64::BITS {
+        put(&body, checksum ^ (1 << bit));
+        check_corrupt(store.read(&sample.key, Seq::START, 10).await);
+    }
+    put(&body, checksum);
+    assert_eq!(store.read(&sample.key, Seq::START, 10).await.unwrap().len(), 2);
+}
+
+/// Destroys one page in the middle of a table or an index.
+fn destroy_page(path: &Path, name: &str) {
+    let connection = Connection::open(path).unwrap();
+    let pages = "SELECT pageno FROM dbstat WHERE name = ?1 AND pagetype = 'leaf' ORDER BY path";
+    let mut statement = connection.prepare(pages).unwrap();
+    let pages: Vec<u32> =
+        statement.query_map([name], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    let start = ((pages[pages.len() / 2] - 1) * size) as usize;
+    drop(statement);
     drop(connection);
-    let start = whole.windows(body.len()).position(|bytes| bytes == body.as_bytes()).unwrap();
-    for bit in (0..body.len() * 8).step_by(13) {
-        let mut flipped = whole.clone();
-        flipped[start + bit / 8] ^= 1 << (bit % 8);
-        std::fs::write(&path, &flipped).unwrap();
-        check_corrupt(open(&path).read(&sample.key, Seq::START, 10).await);
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[start..start + size as usize].fill(0xff);
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// SQLite cannot read what lies on such a page, and stops there; everything else is still found.
+#[tokio::test]
+async fn a_damaged_page_of_the_listing_leaves_out_what_lies_on_it() {
+    const TASKS: usize = 400;
+    for name in ["task", "task_by_status", "task_unfinished"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tasks.db");
+        let store = open(&path);
+        for number in 0..TASKS {
+            let seconds = i64::try_from(number).unwrap();
+            Sample::new(&format!("task-{number:04}"))
+                .in_context("one")
+                .unfinished(true)
+                .with_status_at(seconds)
+                .put(&store)
+                .await;
+        }
+        drop(store);
+        destroy_page(&path, name);
+        let store = open(&path);
+        // The table has some fifty rows on a page; the indexes repeat what is in it.
+        let least = if name == "task" { TASKS - 150 } else { TASKS };
+        let unfinished = store.unfinished().await.unwrap();
+        assert!((least..=TASKS).contains(&unfinished.len()), "{name}: {}", unfinished.len());
+        let (mut found, mut after) = (Vec::new(), None);
+        loop {
+            let page = store.list(&ListQuery { after: after.take(), ..query(70) }).await.unwrap();
+            found.extend(page.tasks.iter().map(|place| place.task.as_str().to_owned()));
+            if !page.more {
+                break;
+            }
+            after = page.tasks.last().cloned();
+        }
+        assert!((least..=TASKS).contains(&found.len()), "{name}: {}", found.len());
+        assert!(found.is_sorted_by(|newer, older| newer > older), "{name}: the latest first, each once");
+        let context = Some("one".into());
+        let listed = store.list(&ListQuery { context, ..query(TASKS) }).await.unwrap();
+        assert!((least..=TASKS).contains(&listed.tasks.len()), "{name}: {}", listed.tasks.len());
+        assert!(store.counts().await.unwrap().total >= u64::try_from(least).unwrap(), "{name}");
+        assert!(store.status().unreadable_rows > 0, "{name}: it is told");
     }
 }
 
@@ -192,4 +261,55 @@ async fn damaged_records_and_snapshots_are_named_and_left_out() {
     let record = Record { key: "b".into(), value: b"new".to_vec() };
     store.change(vec![RecordChange::Put { space: "space", record }]).await.unwrap();
     assert_eq!(store.get("space", "b").await.unwrap().as_deref(), Some(&b"new"[..]));
+}
+
+/// Each kind of write fails in turn, alone and in company, in the way in which a full disk ends a whole transaction.
+#[tokio::test]
+async fn a_write_that_fails_leaves_nothing_behind_and_can_be_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = open(&path);
+    let mut sample = Sample::new("a");
+    sample.put(&store).await;
+    let tampering = Connection::open(&path).unwrap();
+    for (round, table) in ["batch", "snapshot", "record", "batch"].into_iter().enumerate() {
+        let fails = |when: &str| {
+            let raise = "BEGIN SELECT RAISE(ROLLBACK, 'database or disk is full'); END";
+            format!("CREATE TRIGGER fails_{when} BEFORE {when} ON {table} {raise}")
+        };
+        tampering.execute_batch(&format!("{}; {}", fails("INSERT"), fails("UPDATE"))).unwrap();
+        let snapshot = Snapshot { at: sample.head, bytes: vec![7] };
+        let key = format!("key-{round}");
+        let change = || {
+            let record = Record { key: key.clone(), value: b"value".to_vec() };
+            store.change(vec![RecordChange::Put { space: "space", record }])
+        };
+        let before = sample.clone();
+        let (appended, kept, changed) = tokio::join!(
+            sample.append(&store, [said("more")]),
+            store.keep_snapshot(&before.key, snapshot.clone()),
+            change(),
+        );
+        let failed =
+            [("batch", appended.is_err()), ("snapshot", kept.is_err()), ("record", changed.is_err())];
+        assert!(failed.contains(&(table, true)), "{table}: {failed:?}");
+        // What was refused is not there, and what was accepted is.
+        let events = store.read(&before.key, before.head, 10).await.unwrap().len();
+        assert_eq!(events, usize::from(appended.is_ok()), "{table}");
+        let found = store.snapshot(&before.key, before.head).await.unwrap();
+        assert_eq!(found.is_some_and(|found| found.at == before.head), kept.is_ok(), "{table}");
+        assert_eq!(store.get("space", &key).await.unwrap().is_some(), changed.is_ok(), "{table}");
+        tampering.execute_batch("DROP TRIGGER fails_INSERT; DROP TRIGGER fails_UPDATE").unwrap();
+        if appended.is_err() {
+            sample.append(&store, [said("more")]).await.unwrap();
+        }
+        store.keep_snapshot(&before.key, snapshot).await.unwrap();
+        change().await.unwrap();
+        assert_eq!(store.read(&before.key, before.head, 10).await.unwrap().len(), 1, "{table}");
+    }
+    drop(tampering);
+    drop(store);
+    let store = open(&path);
+    assert_eq!(store.read(&sample.key, Seq::START, 100).await.unwrap().len(), 5);
+    assert_eq!(store.status(), StoreStatus::default());
 }

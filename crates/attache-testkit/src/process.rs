@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -124,6 +125,17 @@ impl Launch {
         let mut command = self.command();
         command.env("ATTACHE_FAILPOINT", failpoint);
         self.start_command(command).await
+    }
+
+    /// Starts a server and kills it after `delay`, whatever it is at then. It must not have ended by itself.
+    pub async fn start_and_kill(&self, delay: Duration) {
+        let mut child = self.command().spawn().expect("the binary starts");
+        tokio::time::sleep(delay).await;
+        if child.try_wait().expect("its state").is_some() {
+            let output = child.wait_with_output().await.expect("its output");
+            panic!("it ended by itself: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        child.kill().await.expect("it can be killed");
     }
 
     async fn start_command(&self, mut command: Command) -> ServerProcess {

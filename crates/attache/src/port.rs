@@ -18,11 +18,15 @@ const LISTENING: &str = "0A";
 
 pub(crate) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     let give_up_at = Instant::now() + LONGEST_WAIT;
+    let mut waits = false;
     loop {
         // Sets SO_REUSEADDR, so connections of an earlier server that linger are not in the way.
         match TcpListener::bind(address).await {
             Ok(listener) => return Ok(listener),
             Err(error) if error.kind() == ErrorKind::AddrInUse && Instant::now() < give_up_at => {
+                if !std::mem::replace(&mut waits, true) {
+                    tracing::debug!("{address} is in use; waiting a moment for it");
+                }
                 sleep(PAUSE).await
             }
             Err(error) => {

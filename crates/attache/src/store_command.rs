@@ -37,7 +37,7 @@ enum StoreCommand {
     Restore {
         /// The backup
         file: PathBuf,
-        /// Move a store that is there already aside, to PATH.before-restore
+        /// Move a store that is there already aside, to PATH.before-restore or another free name
         #[arg(long)]
         force: bool,
     },

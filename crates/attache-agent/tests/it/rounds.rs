@@ -209,11 +209,12 @@ async fn sentences_begin_and_end_as_sentences_do() {
 }
 
 #[tokio::test]
-async fn a_notice_begins_with_a_capital_letter() {
+async fn people_are_told_of_every_delay_in_whole_sentences() {
     let switched = Piece::Switched { model: "other".into(), why: "there is no model one: gone.".into() };
     let pause = Duration::from_secs(1);
     let retrying = Piece::Retrying { attempt: 2, pause, why: "is it there?".into() };
-    let mut script: Vec<_> = [switched, retrying].map(|piece| Ok(Streamed::Piece(piece))).into();
+    let waiting = Piece::Waiting { silent: Duration::from_secs(20), most: Duration::from_secs(120) };
+    let mut script: Vec<_> = [switched, retrying, waiting].map(|piece| Ok(Streamed::Piece(piece))).into();
     script.extend(says("Fine."));
     let world = World::new([script]).await;
     let view = world.send("Hello").await;
@@ -229,7 +230,8 @@ async fn a_notice_begins_with_a_capital_letter() {
         notices,
         [
             "There is no model one: gone; other answers instead.",
-            "Is it there? Trying again in 1.0 s (attempt 2)."
+            "Is it there? Trying again in 1.0 s (attempt 2).",
+            "The model has been silent for 20 s; I wait up to 120 s.",
         ]
     );
 }

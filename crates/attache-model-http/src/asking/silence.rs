@@ -25,9 +25,18 @@ pub(super) enum Heard<T> {
 }
 
 impl Silence {
-    pub(super) fn begins(options: &RetryOptions) -> Self {
+    /// Of a server that has not begun to answer.
+    pub(super) fn before_answer(options: &RetryOptions) -> Self {
+        Self::begins(options, options.first_byte_timeout)
+    }
+
+    /// Of a server that has begun, and may be silent for `most`.
+    pub(super) fn within_answer(options: &RetryOptions, most: Duration) -> Self {
+        Self::begins(options, most)
+    }
+
+    fn begins(options: &RetryOptions, most: Duration) -> Self {
         let since = Instant::now();
-        let most = options.first_byte_timeout;
         let is_worth_telling = options.silence_notice_delay < most;
         Self { since, most, notice_at: is_worth_telling.then(|| since + options.silence_notice_delay) }
     }

@@ -97,6 +97,10 @@ struct MessageFrames;
 
 impl Frames for MessageFrames {
     fn open(&self, _: Option<&str>, _: Seq, out: &mut Vec<u8>) -> usize {
+        self.open_unnumbered(out)
+    }
+
+    fn open_unnumbered(&self, out: &mut Vec<u8>) -> usize {
         let start = out.len();
         out.resize(start + frame::PREFIX, 0);
         start

@@ -5,7 +5,7 @@ use attache_store::{IndexCounts, ListQuery, StoreError};
 use rusqlite::{Connection, Statement};
 
 use super::Reader;
-use crate::error::read_failed;
+use crate::error::{is_corrupt, read_failed};
 use crate::stored::{code_of, millisecond_from, state_of};
 use crate::tally::TallyChange;
 
@@ -68,7 +68,7 @@ impl Reader<'_> {
         if let Some(total) = self.shared.tally.all() {
             return Ok(IndexCounts { total });
         }
-        let counted = self.count_all().map_err(read_failed)?;
+        let counted = self.count_all()?;
         let total: i64 = counted.iter().map(|change| change.by).sum();
         Ok(IndexCounts { total: u64::try_from(total).unwrap_or(0) })
     }
@@ -81,14 +81,24 @@ impl Reader<'_> {
     }
 
     /// Gives the tally what it starts from.
-    pub(crate) fn count_and_unpin(&mut self) -> rusqlite::Result<()> {
+    pub(crate) fn count_and_unpin(&mut self) -> Result<(), StoreError> {
         let counted = self.count_all();
-        self.connection.execute_batch("COMMIT")?;
+        self.connection.execute_batch("COMMIT").map_err(read_failed)?;
         self.shared.tally.complete(counted?);
         Ok(())
     }
 
-    fn count_all(&mut self) -> rusqlite::Result<Vec<TallyChange>> {
+    fn count_all(&mut self) -> Result<Vec<TallyChange>, StoreError> {
+        match self.count_by_index() {
+            Err(error) if is_corrupt(&error) => {
+                self.shared.unreadable.found("an index of the listing".into(), &error);
+                self.count_past_damage()
+            }
+            counted => counted.map_err(read_failed),
+        }
+    }
+
+    fn count_by_index(&mut self) -> rusqlite::Result<Vec<TallyChange>> {
         let mut rows = self.count.all.query(())?;
         let mut counted = Vec::new();
         while let Some(row) = rows.next()? {

@@ -51,9 +51,20 @@ pub(super) fn one_state() -> String {
 impl Reader<'_> {
     pub(crate) fn list(&mut self, query: &ListQuery) -> Result<ListedTasks, StoreError> {
         let Some(scope) = self.scope_number(&query.scope)? else { return Ok(ListedTasks::default()) };
-        if let Some(context) = &query.context {
-            return self.list_context(scope, context, query);
+        let listed = match &query.context {
+            Some(context) => self.list_context(scope, context, query),
+            None => self.list_by_index(scope, query),
+        };
+        match listed {
+            Err(StoreError::Corrupt { what }) => {
+                self.shared.unreadable.found("an index of the listing".into(), &what);
+                self.list_past_damage(scope, query)
+            }
+            listed => listed,
         }
+    }
+
+    fn list_by_index(&mut self, scope: i64, query: &ListQuery) -> Result<ListedTasks, StoreError> {
         let total = self.total(scope, query)?;
         // One more than asked for tells whether more follow.
         let fetched = query.limit.saturating_add(1);
@@ -76,6 +87,16 @@ impl Reader<'_> {
     }
 
     pub(crate) fn unfinished(&mut self) -> Result<Vec<TaskKey>, StoreError> {
+        match self.unfinished_by_index() {
+            Err(StoreError::Corrupt { what }) => {
+                self.shared.unreadable.found("the index of the tasks at work".into(), &what);
+                self.unfinished_past_damage()
+            }
+            found => found,
+        }
+    }
+
+    fn unfinished_by_index(&mut self) -> Result<Vec<TaskKey>, StoreError> {
         let mut rows = self.list.unfinished.query(()).map_err(read_failed)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next().map_err(read_failed)? {

@@ -16,11 +16,13 @@ async fn stubborn(world: &World) -> (McpServers, [i32; 2]) {
     let servers = world.connect(vec![shell("srv", STUBBORN)]).await;
     let number = async |name: &str| {
         let path = world.folder.path().join(name);
+        let begun = Instant::now();
         loop {
             match std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok()) {
                 Some(number) => return number,
                 None => tokio::task::yield_now().await,
             }
+            assert!(begun.elapsed() < PATIENCE, "no process has written {}", path.display());
         }
     };
     let numbers = [number("child").await, number("grandchild").await];
@@ -42,14 +44,12 @@ async fn gone(numbers: [i32; 2]) {
 }
 
 #[tokio::test]
-async fn closing_ends_the_whole_group_within_a_second() {
+async fn closing_ends_the_whole_group() {
     let world = World::new();
     let (servers, numbers) = stubborn(&world).await;
-    let begun = Instant::now();
-    servers.close().await;
-    let took = begun.elapsed();
+    // Both ignore every polite request, so this also shows that the wait for a polite end has a limit.
+    tokio::time::timeout(PATIENCE, servers.close()).await.expect("it closes in time");
     gone(numbers).await;
-    assert!(took < Duration::from_millis(1_500), "{took:?}");
     assert!(why(&servers).contains("closed"));
 }
 

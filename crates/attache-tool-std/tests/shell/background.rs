@@ -108,7 +108,7 @@ async fn dropping_the_owner_ends_all() {
     world.background = Default::default();
     let begun = Instant::now();
     while !world.processes().is_empty() {
-        assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", world.processes());
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", world.processes());
         tokio::task::yield_now().await;
     }
 }

@@ -4,29 +4,18 @@ use serde_json::json;
 
 use super::world::World;
 
-const SOON: Duration = Duration::from_secs(1);
-/// A machine that is busy with something else may be slow once, or twice.
-const ATTEMPTS: usize = 3;
+/// A fraction of a second on an idle machine; the commands here would run for many minutes.
+const SOON: Duration = Duration::from_secs(20);
 
-/// Cancels once the command says that it is ready: nothing of it is left, and that takes less than a second.
+/// Cancels once the command says that it is ready: the call returns, and nothing of the command is left then.
 async fn check(command: &str) {
-    for terminal in [false, true] {
-        let mut times = Vec::new();
-        while times.last().is_none_or(|took| *took >= SOON) {
-            assert!(times.len() < ATTEMPTS, "{times:?} for {command}");
-            times.push(cancelled(command, terminal).await);
-        }
+    for world in [World::new(), World::on_terminal()] {
+        let (told, took) = world.cancel(world.run(command)).await;
+        assert_eq!(world.processes(), Vec::<i32>::new(), "{command}");
+        assert!(told.starts_with("The command was cancelled"), "{told}");
+        assert!(told.contains("ready"), "{told}");
+        assert!(took < SOON, "{took:?} for {command}");
     }
-}
-
-/// How long it took until the call returned.
-async fn cancelled(command: &str, terminal: bool) -> Duration {
-    let world = if terminal { World::on_terminal() } else { World::new() };
-    let (told, took) = world.cancel(world.run(command)).await;
-    assert_eq!(world.processes(), Vec::<i32>::new(), "{command}");
-    assert!(told.starts_with("The command was cancelled"), "{told}");
-    assert!(told.contains("ready"), "{told}");
-    took
 }
 
 #[tokio::test]

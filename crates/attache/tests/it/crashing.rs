@@ -4,6 +4,7 @@ mod children;
 mod commands;
 mod failpoints;
 mod randomly;
+mod starting;
 mod storm;
 
 use std::fs;

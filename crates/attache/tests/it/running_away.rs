@@ -1,7 +1,5 @@
 //! Tasks that never stop: what a command shows without end adds little to the log, and a history has its longest length.
 
-use std::fs;
-
 use attache_testkit::Launch;
 use attache_testkit::model_server::{ModelServer, Planned, Received};
 use rusqlite::Connection;
@@ -9,7 +7,7 @@ use serde_json::json;
 
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, state};
 use crate::support::message;
-use crate::watching::{drop_in, eventually, lines, message_in, open, reaches, replay, task};
+use crate::watching::{Pipe, drop_in, eventually, lines, message_in, open, reaches, replay, task};
 
 /// Bytes of all that is in the log.
 fn logged(launch: &Launch) -> u64 {
@@ -79,12 +77,13 @@ async fn a_task_that_never_ends_is_warned_of_its_longest_history_and_ends_there(
 
 #[tokio::test]
 async fn what_runs_when_the_history_is_full_is_stopped() {
-    let command = "seq 20000; for i in $(seq 100000); do echo $i; echo $i > latest; sleep 0.01; done";
+    let command = "exec 9>talker.alive; echo started >&9; seq 20000; for i in $(seq 100000); do echo $i; sleep 0.01; done";
     let model = ModelServer::playing([calls("run_shell_command", json!({"command": command})), says("?")]);
     let launch = launch_with(&model)
         .argument("--approval-mode")
         .argument("yolo")
         .settings("[limits]\ntask_megabytes = 1\n");
+    let pipe = Pipe::of(&launch, "talker");
     let long = "x".repeat(1_000_000);
     let server = launch.start().await;
     let client = server.client();
@@ -93,11 +92,6 @@ async fn what_runs_when_the_history_is_full_is_stopped() {
     let failed = reaches(&client, id, "FAILED").await;
     assert_eq!(state(&failed), "TASK_STATE_FAILED");
     assert_eq!(failed["status"]["message"]["metadata"]["reason"], "history_limit", "{failed:#}");
-    let latest = || fs::read_to_string(launch.folder().join("work/latest")).unwrap_or_default();
-    eventually("the command's end", || {
-        let before = latest();
-        std::thread::sleep(std::time::Duration::from_millis(60));
-        before == latest()
-    })
-    .await;
+    assert!(pipe.has_started());
+    eventually("the command's end", || pipe.is_over()).await;
 }

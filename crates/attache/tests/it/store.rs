@@ -30,7 +30,7 @@ async fn get(client: &Client, task: &Value) -> Value {
 }
 
 /// What `attache store …` prints and its exit code.
-async fn store(launch: &Launch, arguments: &[&str]) -> (Option<i32>, String) {
+pub(crate) async fn store(launch: &Launch, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
     command.arg("store").args(arguments).args(["--store", "sqlite:tasks.db"]);
     command.env_clear().env("HOME", launch.folder()).current_dir(launch.folder());

@@ -1,5 +1,7 @@
 //! What every module here needs: a launch of the real binary, and messages.
 
+use std::process::Command;
+
 use attache_testkit::Launch;
 use serde_json::{Value, json};
 
@@ -18,4 +20,16 @@ pub(crate) fn message(id: &str, text: &str) -> Value {
 /// Parameters of a 1.0 send to a task.
 pub(crate) fn message_to(task: &str, id: &str, text: &str) -> Value {
     json!({"message": {"messageId": id, "taskId": task, "role": "ROLE_USER", "parts": [{"text": text}]}})
+}
+
+/// Whether this system lets a user who is not root make a namespace and mount something in it. Where it does not, a test that
+/// needs one says so and counts as skipped.
+#[expect(clippy::print_stdout, reason = "people who run the tests should see what was not tried")]
+pub(crate) fn has_namespaces() -> bool {
+    let tried = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "."]).output();
+    let allowed = tried.is_ok_and(|output| output.status.success());
+    if !allowed {
+        println!("skipped: this system lets nobody but root make a namespace and mount something in it");
+    }
+    allowed
 }

@@ -1,12 +1,16 @@
 //! Waits for what a test is about, and reads streams as lines that can be compared.
 
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::Command;
 use std::time::Duration;
 
 use attache_testkit::model_server::{ModelServer, Planned, gemini};
-use attache_testkit::{Client, Frame, PATIENCE, SseStream};
+use attache_testkit::{Client, Frame, Launch, PATIENCE, SseStream};
 use serde_json::{Value, json};
 
-use crate::agent_world::state;
+use crate::agent_world::{state, work};
 use crate::support::{message, message_to};
 
 /// Waits until `condition` holds.
@@ -26,6 +30,32 @@ pub(crate) fn lives(pid: u32) -> bool {
     status
         .lines()
         .any(|line| line.starts_with("State:") && !line.contains("zombie") && !line.contains("dead"))
+}
+
+/// Tells whether a command lives, whichever namespace its processes are in: one that runs `exec 9>NAME.alive; echo started >&9`
+/// keeps the pipe open.
+pub(crate) struct Pipe(File);
+
+impl Pipe {
+    pub(crate) fn of(launch: &Launch, name: &str) -> Self {
+        let path = work(launch).join(format!("{name}.alive"));
+        assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let nonblocking = 0o4000;
+        Self(File::options().read(true).custom_flags(nonblocking).open(path).unwrap())
+    }
+
+    pub(crate) fn has_started(&self) -> bool {
+        (&self.0).read(&mut [0; 64]).is_ok_and(|count| count > 0)
+    }
+
+    /// All have closed it, which only their end does.
+    pub(crate) fn is_over(&self) -> bool {
+        match (&self.0).read(&mut [0; 64]) {
+            Ok(count) => count == 0,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            Err(error) => panic!("{error}"),
+        }
+    }
 }
 
 /// Waits until the model has been asked so many times.

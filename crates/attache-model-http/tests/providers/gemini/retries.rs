@@ -181,6 +181,9 @@ async fn a_slow_answer_is_waited_for_as_long_as_something_comes() {
         }
         assert!((&mut waiting).now_or_never().is_none());
         tokio::time::advance(seconds(200)).await;
+        // People are told of each long silence.
+        let piece = waiting.await;
+        assert!(matches!(piece, Some(Ok(Streamed::Piece(Piece::Waiting { .. })))), "{piece:?}");
         world.server.release();
     }
     assert_eq!(heard, "Slowly but Fine.");
@@ -217,13 +220,19 @@ async fn a_silent_model_is_told_of_and_left_after_three_tries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence_in_the_middle_of_an_answer_ends_it() {
+async fn silence_in_the_middle_of_an_answer_is_told_of_and_ends_it() {
     let world = World::new([gemini::answer([chunk().text("Slowly ")]).hold(), fine()]);
     let mut stream = world.model.stream(hello());
     assert!(matches!(stream.next().await, Some(Ok(Streamed::Piece(Piece::Text(_))))));
     let mut waiting = stream.next();
     assert!((&mut waiting).now_or_never().is_none());
-    tokio::time::advance(seconds(301)).await;
+    tokio::time::advance(seconds(20)).await;
+    let piece = waiting.await;
+    let Some(Ok(Streamed::Piece(Piece::Waiting { silent, most }))) = piece else { panic!("{piece:?}") };
+    assert_eq!((silent.as_secs(), most), (20, seconds(300)));
+    let mut waiting = stream.next();
+    assert!((&mut waiting).now_or_never().is_none(), "told once");
+    tokio::time::advance(seconds(280)).await;
     let piece = waiting.await;
     assert!(matches!(piece, Some(Ok(Streamed::Piece(Piece::Retrying { .. })))), "{piece:?}");
 }

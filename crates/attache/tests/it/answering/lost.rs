@@ -3,7 +3,7 @@
 use std::fs;
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Launch, ServerProcess};
+use attache_testkit::{Launch, PATIENCE, ServerProcess};
 use serde_json::{Value, json};
 
 use super::{Speaker, Words, asked_in, is_final, state_in, task_in};
@@ -44,11 +44,13 @@ impl Lost {
     async fn asks(&self) -> Value {
         let client = self.server.client();
         let mut ticks = tokio::time::interval(std::time::Duration::from_millis(5));
+        let begun = std::time::Instant::now();
         loop {
             let task = Pair::Rpc10.result(&client, &Ask::Get(self.task.clone())).await;
             if state_in(&task) == "input-required" {
                 return task;
             }
+            assert!(begun.elapsed() < PATIENCE, "it does not ask: {task:#}");
             ticks.tick().await;
         }
     }

@@ -3,10 +3,10 @@
 //! `ATTACHE_TEST_SEED=7` plays one course again; `ATTACHE_TEST_KILLS=200` tries harder.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use attache_testkit::model_server::{ModelServer, Planned, Received, gemini};
-use attache_testkit::{Client, Launch};
+use attache_testkit::{Client, Launch, PATIENCE};
 use serde_json::{Value, json};
 use tokio::time::{interval, timeout};
 
@@ -83,8 +83,10 @@ fn call(number: usize) -> (&'static str, Value) {
 /// Answers what is asked, as somebody who looks, until the task is over.
 async fn drive(launch: &Launch, client: &Client, id: &str) {
     let mut ticks = interval(Duration::from_millis(3));
+    let begun = Instant::now();
     loop {
         let task = task(client, id).await;
+        assert!(begun.elapsed() < PATIENCE * 2, "it does not end: {task:#}");
         match state(&task).trim_start_matches("TASK_STATE_") {
             "COMPLETED" => return,
             "INPUT_REQUIRED" => {

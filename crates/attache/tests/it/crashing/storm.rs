@@ -4,10 +4,10 @@
 //! `ATTACHE_TEST_SEED=7` plays one course again; `ATTACHE_TEST_KILLS=200` tries harder.
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use attache_testkit::model_server::{ModelServer, Planned, Received, gemini};
-use attache_testkit::{Client, Launch};
+use attache_testkit::{Client, Launch, PATIENCE};
 use futures_util::future::join_all;
 use serde_json::json;
 use tokio::time::{interval, timeout};
@@ -84,8 +84,10 @@ async fn drive_all(launch: &Launch, client: &Client, ids: &[String]) {
 /// Answers what is asked, as somebody who looks, until the task is over.
 async fn drive(launch: &Launch, client: &Client, id: &str) {
     let mut ticks = interval(Duration::from_millis(10));
+    let begun = Instant::now();
     loop {
         let task = task(client, id).await;
+        assert!(begun.elapsed() < PATIENCE * 2, "it does not end: {task:#}");
         match state(&task).trim_start_matches("TASK_STATE_") {
             "COMPLETED" => return,
             "INPUT_REQUIRED" => {

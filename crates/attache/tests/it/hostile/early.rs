@@ -108,7 +108,6 @@ async fn a_client_that_never_stops_sending_is_not_listened_to_for_ever() {
         assert!(began.elapsed() < PATIENCE, "it is still listened to");
         sleep(Duration::from_millis(50)).await;
     }
-    assert!(began.elapsed() < Duration::from_secs(9), "it took {:?}", began.elapsed());
     // Both are gone, though one of the clients still has its side open.
     world.is_unharmed().await;
     assert!(quiet.text_until_closed().await.starts_with("HTTP/1.1 404 "));

@@ -17,9 +17,6 @@ const IMPATIENT: &str = "[limits]\nheader_timeout_seconds = 1\nbody_timeout_seco
 /// What a server may grow by under any attack here. Allocators keep some of what they had.
 const MOST_GROWTH: u64 = 96 << 20;
 
-/// Another client's call takes milliseconds; this is for a busy machine and a binary that is not optimised.
-const PROMPT: Duration = Duration::from_secs(5);
-
 pub(super) struct World {
     server: ServerProcess,
     memory: u64,
@@ -52,12 +49,12 @@ impl World {
         Connection { stream: TcpStream::connect(self.server.address()).await.expect("the server accepts") }
     }
 
-    /// An ordinary client is answered, and soon.
+    /// An ordinary client is answered. That takes milliseconds; how long it may take is meant for a busy machine.
     pub(super) async fn others_are_served(&self) {
-        let began = Instant::now();
-        let answer = self.server.client().rpc("SendMessage", message("m1", "echo x")).await;
+        let client = self.server.client();
+        let answer = timeout(PATIENCE, client.rpc("SendMessage", message("m1", "echo x"))).await;
+        let answer = answer.expect("another client is answered");
         assert!(answer["result"]["task"].is_object(), "{answer}");
-        assert!(began.elapsed() < PROMPT, "it took {:?}", began.elapsed());
     }
 
     /// The others are served, and what the attack took is given back.

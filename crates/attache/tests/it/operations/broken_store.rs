@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::{ModelServer, gemini};
 use attache_testkit::{Answer, Client, Launch, PATIENCE, ServerProcess};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use super::stopping::{open_stream, read_until_said};
 use crate::agent_world::{answer_text, calls, launch_with, says, state, work};
 use crate::grpc::world::{Grpc, Speaks, info};
 use crate::support::{SCRIPT, launch, message, message_to};
-use crate::watching::{check, eventually, lives, open, reaches, task};
+use crate::watching::{Pipe, check, eventually, open, reaches, task};
 
 /// The largest file that the server may write from now on: with zero, nothing can be written any more.
 fn limit_files(server: &ServerProcess, bytes: Option<u64>) {
@@ -31,24 +31,22 @@ async fn call(client: &Client, method: &str, params: Value) -> Answer {
     client.post("/", &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})).await
 }
 
-/// A command that runs, on a server that cannot write any more; its process, its task, and its readers.
+/// A command that runs, on a server that cannot write any more; its processes, its task, and its readers.
 struct Stuck {
     launch: Launch,
     server: ServerProcess,
     id: String,
     stream: attache_testkit::SseStream,
-    command: u32,
+    command: Pipe,
 }
 
 impl Stuck {
     async fn of(model: &ModelServer) -> Self {
         let launch = limitable(launch_with(model).argument("--approval-mode").argument("yolo"));
+        let command = Pipe::of(&launch, "command");
         let server = launch.start().await;
         let (id, stream) = open(&server.client(), "m1", "Run!").await;
-        let file = work(&launch).join("pid");
-        let pid = || fs::read_to_string(&file).unwrap_or_default().trim().parse::<u32>().ok();
-        eventually("the command", || pid().is_some()).await;
-        let command = pid().unwrap();
+        eventually("the command", || command.has_started()).await;
         limit_files(&server, Some(0));
         Self { launch, server, id, stream, command }
     }
@@ -61,7 +59,7 @@ impl Stuck {
 fn command() -> attache_testkit::model_server::Planned {
     calls(
         "run_shell_command",
-        json!({"command": "echo ran >> runs; echo $$ > pid; while :; do sleep 1; done"}),
+        json!({"command": "echo ran >> runs; exec 9>command.alive; echo started >&9; while :; do sleep 1; done"}),
     )
 }
 
@@ -81,19 +79,19 @@ async fn a_cancel_stops_the_command_though_it_cannot_be_recorded_and_is_recorded
     let client = stuck.server.client();
     let answer = call(&client, "CancelTask", json!({"id": stuck.id})).await;
     says_stopped_but_not_recorded(&answer, &stuck.id);
-    eventually("the end of the command", || !lives(stuck.command)).await;
-    assert_eq!(
-        state(&task(&client, &stuck.id).await),
-        "TASK_STATE_WORKING",
-        "nothing that is not recorded is shown"
-    );
+    eventually("the end of the command", || stuck.command.is_over()).await;
+    let shown = task(&client, &stuck.id).await;
+    assert!(says_that_it_waits(&shown["status"]), "nothing that is not recorded is shown: {shown:#}");
     let health = client.get("/health").await;
     assert_eq!(health.status, 503, "{}", health.text());
     assert_eq!(health.json()["waitingTasks"], 1, "{}", health.text());
     assert!(client.get("/metrics").await.text().contains("attache_tasks_waiting_for_store 1\n"));
     limit_files(&stuck.server, None);
     reaches(&client, &stuck.id, "CANCELED").await;
-    check(&stuck.stream.rest().await, &["WORKING", "CANCELED"]);
+    check(
+        &stuck.stream.rest().await,
+        &["WORKING", "WORKING [store_unavailable] This task waits: …", "CANCELED"],
+    );
     assert_eq!((stuck.runs(), model.received().len()), (1, 1), "nothing went on");
     assert!(client.get("/metrics").await.text().contains("attache_tasks_waiting_for_store 0\n"));
 }
@@ -104,7 +102,7 @@ async fn a_command_that_was_stopped_and_not_recorded_does_not_run_again_after_a_
     let stuck = Stuck::of(&model).await;
     let answer = call(&stuck.server.client(), "CancelTask", json!({"id": stuck.id})).await;
     says_stopped_but_not_recorded(&answer, &stuck.id);
-    eventually("the end of the command", || !lives(stuck.command)).await;
+    eventually("the end of the command", || stuck.command.is_over()).await;
     let Stuck { launch, server, id, .. } = stuck;
     server.kill().await;
     let server = launch.start().await;
@@ -116,40 +114,96 @@ async fn a_command_that_was_stopped_and_not_recorded_does_not_run_again_after_a_
     assert_eq!((runs.lines().count(), model.received().len()), (1, 1));
 }
 
+/// What a client of each binding is told while the work of its task cannot be recorded.
+fn says_that_it_waits(status: &Value) -> bool {
+    let text = status.to_string();
+    text.contains("TASK_STATE_WORKING")
+        && text.contains("store_unavailable")
+        && text.contains("cannot be written")
+}
+
 #[tokio::test]
 async fn readers_are_told_that_a_task_waits_for_the_store() {
-    let script = "rules: [{steps: [{say: one}, {wait: 300ms}, {say: ' two'}]}]";
-    let launch = launch().durable().script(script).settings("[limits]\nheartbeat_seconds = 1\n");
+    let part = |text: &str| gemini::answer([gemini::chunk().text(text)]);
+    let model = ModelServer::playing([part("one").hold().then(says(" two"))]);
+    let launch = launch_with(&model).settings("[limits]\nheartbeat_seconds = 1\n");
     let server = limitable(launch).start().await;
     let params =
         json!({"jsonrpc": "2.0", "id": 1, "method": "SendStreamingMessage", "params": message("m1", "x")});
     let mut reader = open_stream(&server, "/", &params.to_string()).await;
-    let mut text = read_until_said(&mut reader, "one").await.0;
+    let (mut text, task) = read_until_said(&mut reader, "one").await;
+    let mut streams = Vec::new();
+    for speaks in Speaks::BOTH {
+        let grpc = Grpc::to(&server, speaks).await;
+        let mut items = grpc.stream(speaks.subscribe(), speaks.task(&task)).await.unwrap();
+        items.next().await.unwrap().expect("the task");
+        streams.push((speaks, grpc, items));
+    }
     limit_files(&server, Some(0));
-    let told = ": keep-alive; the store cannot be written";
-    let mut freed = false;
-    let mut buffer = [0; 4096];
+    model.release();
+    for (speaks, grpc, items) in &mut streams {
+        let told = tokio::time::timeout(PATIENCE, items.next()).await.expect("in time");
+        let told = told.unwrap().expect("a notice");
+        assert!(says_that_it_waits(&told["statusUpdate"]["status"]), "{speaks:?}: {told:#}");
+        let read = grpc.call("GetTask", speaks.task(&task)).await.unwrap();
+        assert!(says_that_it_waits(&read["status"]), "{speaks:?}: {read:#}");
+    }
+    let read = server.client().rpc("GetTask", json!({"id": task})).await["result"].clone();
+    assert!(says_that_it_waits(&read["status"]), "{read:#}");
+    let (comment, mut freed, mut buffer) = (": keep-alive; the store cannot be written", false, [0; 4096]);
     while !text.contains("TASK_STATE_COMPLETED") {
         let count = tokio::time::timeout(PATIENCE, reader.read(&mut buffer)).await;
         let count = count.expect("in time").expect("bytes");
         assert_ne!(count, 0, "it ended early: {text}");
         text.push_str(&String::from_utf8_lossy(&buffer[..count]));
-        if !freed && text.contains(told) {
+        if !freed && text.contains(comment) && text.contains("store_unavailable") {
             assert!(!text.contains("two"), "nothing that is not recorded is shown: {text}");
             limit_files(&server, None);
             freed = true;
         }
     }
     assert!(freed, "{text}");
+    let notices: Vec<_> = text.split("\n\n").filter(|frame| frame.contains("store_unavailable")).collect();
+    assert!(
+        notices.len() == 1 && !notices[0].contains("id: "),
+        "once, and nobody resumes after it: {notices:#?}"
+    );
+    for (speaks, grpc, items) in streams {
+        let rest = items.rest().await;
+        assert!(rest.last().unwrap().to_string().contains("COMPLETED"), "{speaks:?}: {rest:#?}");
+        let read = grpc.call("GetTask", speaks.task(&task)).await.unwrap();
+        assert!(
+            !read.to_string().contains("store_unavailable"),
+            "it is over, and was not recorded: {read:#}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn metrics_tell_of_a_store_that_cannot_be_written_though_nobody_writes() {
+    let server = limitable(launch().durable().script(SCRIPT)).start().await;
+    let client = server.client();
+    limit_files(&server, Some(0));
+    let told = client.get("/metrics").await.text();
+    assert!(told.contains("attache_store_writable 0\n"), "{told}");
+    limit_files(&server, None);
+    let begun = std::time::Instant::now();
+    let mut told = client.get("/metrics").await.text();
+    while !told.contains("attache_store_writable 1\n") {
+        assert!(begun.elapsed() < PATIENCE, "{told}");
+        told = client.get("/metrics").await.text();
+    }
 }
 
 /// Sends until it is taken.
 async fn insist(client: &Client, params: Value) -> Value {
+    let begun = std::time::Instant::now();
     loop {
         let answer = call(client, "SendMessage", params.clone()).await;
         if answer.status != 503 {
             return answer.json()["result"]["task"].clone();
         }
+        assert!(begun.elapsed() < PATIENCE, "it is never taken: {}", answer.text());
     }
 }
 

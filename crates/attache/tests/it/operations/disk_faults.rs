@@ -13,14 +13,11 @@ use serde_json::Value;
 use tonic::Code;
 
 use crate::grpc::world::{Grpc, Speaks, info};
-use crate::support::{SCRIPT, launch, message};
+use crate::support::{SCRIPT, has_namespaces, launch, message};
 
-/// A server whose store is on a small disk of its own; none, and said so, where the system does not allow it.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests should see what was not tried")]
+/// A server whose store is on a small disk of its own; none where the system does not allow it.
 fn on_small_disk() -> Option<Launch> {
-    let allowed = Command::new("unshare").args(["-rm", "mount", "-t", "tmpfs", "none", "."]).output();
-    if !allowed.is_ok_and(|output| output.status.success()) {
-        println!("skipped: this system lets nobody but root make a namespace and mount something in it");
+    if !has_namespaces() {
         return None;
     }
     let launch = launch().script(SCRIPT).argument("--store").argument("sqlite:disk/tasks.db");

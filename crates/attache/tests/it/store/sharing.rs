@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
+use attache_testkit::Launch;
 use attache_testkit::model_server::ModelServer;
 
 use super::{durable, send};
 use crate::agent_world::{calls, launch_with, says, work};
 use crate::support::{SCRIPT, launch};
+use crate::watching::eventually;
 
 #[tokio::test]
 async fn a_second_server_is_refused_by_every_name_of_the_database() {
@@ -32,32 +32,32 @@ async fn a_second_server_is_refused_by_every_name_of_the_database() {
     send(&server.client(), "m1", "echo one").await;
 }
 
+/// Starts a server while `held` keeps something that it needs, and lets go once the server says that it waits for it.
+async fn waits_for(launch: Launch, held: impl FnOnce()) {
+    let log = launch.folder().join("log");
+    // Read while it starts, which the log of a server that listens is too late for.
+    let launch = launch.argument("--log").argument("debug").through("exec 2> log", "exec");
+    let said = || fs::read_to_string(&log).unwrap_or_default().contains("waiting a moment for it");
+    let letting_go = async {
+        eventually("the wait", said).await;
+        held();
+    };
+    let (server, ()) = tokio::join!(launch.start(), letting_go);
+    send(&server.client(), "m1", "echo one").await;
+}
+
 /// A child process that has not started its program yet looks like this to the next server.
 #[tokio::test]
 async fn a_lock_and_a_port_that_are_free_in_a_moment_are_waited_for() {
-    let first = durable();
-    first.start().await.kill().await;
-    let path = first.folder().join("tasks.db");
-    let script = format!("exec 9<>'{}'; flock -x 9; echo locked; exec sleep 0.4", path.display());
-    let mut holder = Command::new("sh").args(["-c", &script]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    let output = holder.stdout.take().unwrap();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
-    assert_eq!(line, "locked\n");
-    let server = first.start().await;
-    send(&server.client(), "m1", "echo one").await;
-    holder.wait().unwrap();
+    let launch = durable();
+    launch.start().await.kill().await;
+    let database = fs::File::open(launch.folder().join("tasks.db")).unwrap();
+    database.lock().unwrap();
+    waits_for(launch, || database.unlock().unwrap()).await;
 
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
-    let second = durable().argument("--port").argument(port);
-    let closing = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(300));
-        drop(listener);
-    });
-    let server = second.start().await;
-    closing.join().unwrap();
-    send(&server.client(), "m1", "echo one").await;
+    waits_for(durable().argument("--port").argument(port), || drop(listener)).await;
 }
 
 #[tokio::test]
