@@ -289,7 +289,7 @@ fn where_protected_paths_cannot_be_kept_only_what_looks_runs_unasked() {
     let unruled = Policy::default();
     for (policy, line, mode, full, expected) in [
         (&unruled, "ls", Mode::Default, Allow, Allow),
-        (&unruled, "ls", Mode::Confined, Allow, Allow),
+        (&unruled, "ls", Mode::Confined, Allow, Ask),
         (&unruled, "make", Mode::Default, Ask, Ask),
         (&unruled, "make", Mode::Confined, Allow, Ask),
         (&unruled, "make", Mode::Yolo, Allow, Allow),
