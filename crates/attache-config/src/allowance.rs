@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::agent::mcp::{McpServerSettings, McpTransport};
 use crate::visible::visible;
-use crate::{Hidden, Origin, Trust};
+use crate::{ApprovalMode, Hidden, Origin, Trust};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AllowanceKind {
@@ -97,7 +97,13 @@ fn setting_words(key: &str, value: &Value) -> String {
         "tools.allowed" => format!("these tools run unasked: {}", list()),
         "mcp.allowed" => format!("the tools of these MCP servers run unasked: {}", list()),
         "general.defaultApprovalMode" => {
-            format!("the approval mode is {}: files are changed unasked", list())
+            let mode = list();
+            let what = match ApprovalMode::from_name(&mode) {
+                Some(ApprovalMode::Confined) => "files are changed and confined commands run unasked",
+                Some(ApprovalMode::Yolo) => "everything is done unasked, commands too",
+                _ => "files are changed unasked",
+            };
+            format!("the approval mode is {mode}: {what}")
         }
         "model.name" => format!("the model {} answers and is sent the conversations", list()),
         "context.fileName" => format!("files of these names are read as instructions: {}", list()),
@@ -241,6 +247,21 @@ mod tests {
             Allowance::command("x", Path::new("/x"), 1, &["a b".into()]).digest,
             Allowance::command("x", Path::new("/x"), 1, &["a".into(), "b".into()]).digest
         );
+    }
+
+    #[test]
+    fn a_mode_says_whether_commands_run_unasked() {
+        for (mode, expected) in [
+            ("auto_edit", "the approval mode is auto_edit: files are changed unasked"),
+            (
+                "confined",
+                "the approval mode is confined: files are changed and confined commands run unasked",
+            ),
+            ("yolo", "the approval mode is yolo: everything is done unasked, commands too"),
+        ] {
+            let words = Allowance::setting("general.defaultApprovalMode", &json!(mode), at(1)).words;
+            assert_eq!(words, expected);
+        }
     }
 
     #[test]

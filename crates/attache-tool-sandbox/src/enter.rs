@@ -7,10 +7,12 @@ mod capabilities;
 mod files;
 mod loopback;
 mod namespaces;
+mod outlet;
 mod processes;
 mod resources;
 mod root;
 mod supervise;
+mod usage;
 mod watcher;
 
 use std::ffi::OsString;
@@ -22,6 +24,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use attache_tool::Level;
 
+use crate::Limits;
 use crate::plan::{Network, Order, Plan, Walls};
 use crate::probe;
 use supervise::Prepared;
@@ -51,8 +54,8 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let (done, refuse): (_, fn(&str) -> ExitCode) = match order {
         Order::Confine(plan) if plan.walls == Walls::None => (confine(&plan, command), not_started),
         Order::Confine(plan) => (confine(&plan, command), refuse),
-        Order::Supervise { server, input } => {
-            (supervise_only(server, with_input(input, command)), not_started)
+        Order::Supervise { server, limits, input } => {
+            (supervise_only(server, limits, with_input(input, command)), not_started)
         }
     };
     match done {
@@ -95,11 +98,8 @@ fn confine(plan: &Plan, command: Command) -> Result<ExitCode, Step> {
     let server = supervise::watch_server(plan.server).during("finding the server")?;
     match plan.walls {
         Walls::Namespaces => namespaced(plan, command, server.handle),
-        Walls::None => watcher::watched(server, || {
-            resources::limit(plan).during("setting limits")?;
-            Ok(watcher::Prepared::Run(Box::new(with_input(plan.input, command))))
-        }),
-        Walls::Landlock => watcher::watched(server, || {
+        Walls::None => limited(server, plan.limits, with_input(plan.input, command)),
+        Walls::Landlock => watcher::watched(server, plan.limits, || {
             restrict(plan)?;
             Ok(match probed(plan) {
                 Some(code) => watcher::Prepared::Ended(code),
@@ -109,10 +109,17 @@ fn confine(plan: &Plan, command: Command) -> Result<ExitCode, Step> {
     }
 }
 
-/// Runs the command as it is; it ends with the server.
-fn supervise_only(server: i32, command: Command) -> Result<ExitCode, Step> {
+/// Runs the command as it is, within its limits; it ends with the server.
+fn supervise_only(server: i32, limits: Limits, command: Command) -> Result<ExitCode, Step> {
     let server = supervise::watch_server(server).during("finding the server")?;
-    watcher::watched(server, || Ok(watcher::Prepared::Run(Box::new(command))))
+    limited(server, limits, command)
+}
+
+fn limited(server: supervise::Server, limits: Limits, command: Command) -> Result<ExitCode, Step> {
+    watcher::watched(server, limits, || {
+        resources::limit(limits, Walls::None).during("setting limits")?;
+        Ok(watcher::Prepared::Run(Box::new(command)))
+    })
 }
 
 fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Result<ExitCode, Step> {
@@ -142,7 +149,7 @@ fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Re
 
 /// What is taken away by calls about the process itself; children inherit it.
 fn restrict(plan: &Plan) -> Result<(), Step> {
-    resources::limit(plan).during("setting limits")?;
+    resources::limit(plan.limits, plan.walls).during("setting limits")?;
     if plan.walls == Walls::Namespaces {
         capabilities::forbid_user_namespaces().during("closing user namespaces")?;
         capabilities::drop_all().during("dropping capabilities")?;

@@ -18,6 +18,7 @@ mod git;
 mod guard;
 mod handles;
 mod limits;
+mod nested;
 mod places;
 mod plan;
 mod probe;

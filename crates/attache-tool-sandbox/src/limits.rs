@@ -4,8 +4,7 @@ use serde::{Deserialize, Serialize};
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// Limits for a command and everything that it starts; those of memory and processes count for all of it together
-/// where the kernel has namespaces, and for each process where it has not.
+/// Limits for a command and everything that it starts; those of memory and processes count for all of it together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub processes: u64,

@@ -11,10 +11,11 @@ use crate::Limits;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Order {
     Confine(Box<Plan>),
-    /// Nothing but end it with the server.
+    /// Nothing but keep its limits and end it with the server.
     Supervise {
         /// The process that has to live for the command to go on.
         server: i32,
+        limits: Limits,
         /// Whether the command reads what it is started with.
         input: bool,
     },

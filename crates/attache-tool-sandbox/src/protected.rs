@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use attache_tool::protected_files;
 
 use crate::git::git_paths;
+use crate::nested::Surveys;
 
 /// What a command at level work finds protected.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -28,16 +29,19 @@ pub(crate) struct Watched {
     pub(crate) target: Option<PathBuf>,
 }
 
-/// Looks at all roots. `allowed` are paths that the approval names.
-pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf]) -> Protection {
+/// Looks at all roots and the folders in them. `allowed` are paths that the approval names.
+pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf], surveys: &Surveys) -> Protection {
     let mut found = Protection::default();
     for root in roots {
         let git = git_paths(root);
         let outside = git.writes.into_iter().filter(|path| !roots.iter().any(|root| path.starts_with(root)));
         found.writes.extend(outside);
+        let nested = surveys.nested(root);
+        // Their git folders outside are not written with the workspace.
+        let trees = nested.trees.iter().flat_map(|tree| git_paths(tree).protected);
         let own = protected_files().iter().map(|name| root.join(name)).chain(environment_files(root));
         let writable: Vec<PathBuf> = roots.iter().chain(&found.writes).cloned().collect();
-        for path in own.chain(git.protected) {
+        for path in own.chain(git.protected).chain(nested.protected).chain(trees) {
             if !allowed.iter().any(|allowed| path.starts_with(allowed)) {
                 found.add(path, &writable);
             }

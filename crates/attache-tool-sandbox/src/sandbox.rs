@@ -12,6 +12,7 @@ use attache_tool::{Confinement, Confiner, Input, Launch, Level, Program};
 use crate::egress::{Egress, EgressOptions};
 use crate::enter::NO_ARENA;
 use crate::guard::CommandGuard;
+use crate::nested::Surveys;
 use crate::places::{Places, places};
 use crate::plan::{Network, Order, PROXY_PORT, Plan, Walls};
 use crate::protected::{Protection, protection};
@@ -43,6 +44,7 @@ pub struct Sandbox {
     walls: Walls,
     places: Places,
     home: Option<PathBuf>,
+    surveys: Surveys,
 }
 
 impl Sandbox {
@@ -51,8 +53,14 @@ impl Sandbox {
     pub fn probe(options: SandboxOptions, scratch: &Path) -> Result<Self, Vec<String>> {
         let home = options.home.as_deref().and_then(|home| home.canonicalize().ok());
         let places = places(&options.environment, home.as_deref(), &options.reads);
-        let mut sandbox =
-            Self { options, confinement: Confinement::full(), walls: Walls::Namespaces, places, home };
+        let mut sandbox = Self {
+            options,
+            confinement: Confinement::full(),
+            walls: Walls::Namespaces,
+            places,
+            home,
+            surveys: Surveys::default(),
+        };
         let Err(missing) = probe::try_out(&sandbox, scratch) else { return Ok(sandbox) };
         sandbox.walls = Walls::Landlock;
         if let Err(too) = probe::try_out(&sandbox, scratch) {
@@ -129,7 +137,7 @@ impl Confiner for Sandbox {
     }
 
     fn supervise(&self, program: Program<'_>) -> io::Result<Launch> {
-        supervised(&self.options.program, program)
+        supervised(&self.options.program, self.options.limits, program)
     }
 }
 
@@ -138,7 +146,7 @@ impl Sandbox {
     pub(crate) fn launch(&self, program: Program<'_>, probe: Option<PathBuf>) -> io::Result<Launch> {
         let protection = match program.access.level {
             Level::Look | Level::Open => Protection::default(),
-            Level::Work => protection(&program.workspace.roots, &program.access.writes),
+            Level::Work => protection(&program.workspace.roots, &program.access.writes, &self.surveys),
         };
         let scratch = &program.workspace.scratch;
         let plan = Plan { probe, ..self.plan(&program, scratch, &protection)? };

@@ -1,4 +1,4 @@
-//! Starts commands that nothing confines so that they still end with the server.
+//! Starts commands that nothing confines so that they still keep their limits and end with the server.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,22 +7,23 @@ use std::process::{Command, Stdio};
 
 use attache_tool::{Confinement, Confiner, Input, Launch, Program};
 
-use crate::ENTER;
 use crate::enter::NO_ARENA;
 use crate::plan::Order;
+use crate::{ENTER, Limits};
 
 /// Confines nothing, and says why.
 #[derive(Debug)]
 pub struct Supervisor {
     program: PathBuf,
+    limits: Limits,
     confinement: Confinement,
 }
 
 impl Supervisor {
     /// `program` calls [`enter`](crate::enter) when its first argument is [`ENTER`]; `why` says why commands are not
     /// confined. Fails where a try shows that the system cannot do it.
-    pub fn probe(program: PathBuf, why: String) -> io::Result<Self> {
-        let order = order(Input::Empty)?;
+    pub fn probe(program: PathBuf, limits: Limits, why: String) -> io::Result<Self> {
+        let order = order(Input::Empty, limits)?;
         let mut command = Command::new(&program);
         command.args([ENTER, &order, "true"]).stdin(Stdio::null()).stdout(Stdio::null());
         let output = command.output()?;
@@ -31,7 +32,7 @@ impl Supervisor {
             return Err(io::Error::other(format!("{} {}", output.status, text.trim())));
         }
         let confinement = Confinement { gaps: vec![why], ..Confinement::default() };
-        Ok(Self { program, confinement })
+        Ok(Self { program, limits, confinement })
     }
 }
 
@@ -45,13 +46,13 @@ impl Confiner for Supervisor {
     }
 
     fn supervise(&self, program: Program<'_>) -> io::Result<Launch> {
-        supervised(&self.program, program)
+        supervised(&self.program, self.limits, program)
     }
 }
 
 /// The start of a copy of `own`, which watches the program.
-pub(crate) fn supervised(own: &Path, program: Program<'_>) -> io::Result<Launch> {
-    let order = order(program.input)?;
+pub(crate) fn supervised(own: &Path, limits: Limits, program: Program<'_>) -> io::Result<Launch> {
+    let order = order(program.input, limits)?;
     let arguments = [OsString::from(ENTER), order.into(), program.name.into()];
     let (name, value) = NO_ARENA;
     Ok(Launch {
@@ -64,7 +65,7 @@ pub(crate) fn supervised(own: &Path, program: Program<'_>) -> io::Result<Launch>
     })
 }
 
-fn order(input: Input) -> io::Result<String> {
+fn order(input: Input, limits: Limits) -> io::Result<String> {
     let server = i32::try_from(std::process::id()).map_err(io::Error::other)?;
-    Ok(serde_json::to_string(&Order::Supervise { server, input: input == Input::Inherited })?)
+    Ok(serde_json::to_string(&Order::Supervise { server, limits, input: input == Input::Inherited })?)
 }

@@ -152,12 +152,18 @@ impl Shell {
             self.background.adopt(Entry::left(command, started.leash.tree().clone(), ending));
         }
         let blocked = started.guard.as_ref().map(|guard| guard.blocked()).unwrap_or_default();
-        let note = walls::note(&started.access, ending, &text, &blocked);
         let (limit, workspace) = (self.options.longest_output, context.workspace.clone());
+        let access = started.access.clone();
+        // Both look at files.
         let shortened = tokio::task::spawn_blocking(move || {
-            truncate(text, limit, &workspace.scratch, "run_shell_command")
+            let outside = |path: &Path| {
+                !workspace.roots.iter().any(|root| path.starts_with(root)) && path.symlink_metadata().is_ok()
+            };
+            let note = walls::note(&access, ending, &text, &blocked, outside);
+            (truncate(text, limit, &workspace.scratch, "run_shell_command"), note)
         });
-        let text = shortened.await.unwrap_or_else(|_| "(lost: it could not be shortened)".into());
+        let lost = |_| ("(lost: it could not be shortened)".into(), None);
+        let (text, note) = shortened.await.unwrap_or_else(lost);
         let mut output = report::report(ending, &text, &left);
         output.content.extend(note.map(Content::Text));
         output

@@ -55,8 +55,8 @@ pub trait Confiner: fmt::Debug + Send + Sync + 'static {
     /// than starting it with more.
     fn confine(&self, program: Program<'_>) -> io::Result<Launch>;
 
-    /// How to start `program` without any confinement or limit, so that it still ends with the server where that can be
-    /// done.
+    /// How to start `program` without any confinement, so that it still keeps the limits and ends with the server where
+    /// that can be done.
     fn supervise(&self, program: Program<'_>) -> io::Result<Launch> {
         Ok(Launch::plain(program))
     }

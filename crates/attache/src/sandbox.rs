@@ -18,8 +18,15 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The kernel's confinement, or none and the reason why.
 pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Result<Arc<dyn Confiner>> {
     let confinement = &settings.confinement;
+    let limits = Limits {
+        processes: confinement.processes,
+        memory_bytes: confinement.memory_bytes,
+        cpu_seconds: confinement.cpu_seconds,
+        open_files: confinement.open_files,
+        file_bytes: confinement.file_bytes,
+    };
     if !confinement.enabled {
-        return Ok(unconfined("confinement is switched off in the settings".to_owned()));
+        return Ok(unconfined(limits, "confinement is switched off in the settings".to_owned()));
     }
     let keys = settings.card.signing_keys.iter().cloned();
     let options = SandboxOptions {
@@ -32,13 +39,7 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
             .chain(settings.token_file.clone())
             .chain(keys)
             .collect(),
-        limits: Limits {
-            processes: confinement.processes,
-            memory_bytes: confinement.memory_bytes,
-            cpu_seconds: confinement.cpu_seconds,
-            open_files: confinement.open_files,
-            file_bytes: confinement.file_bytes,
-        },
+        limits,
         egress: EgressOptions {
             rules: addresses(settings, AddressRules::public_only())?,
             resolver: Arc::new(SystemResolver),
@@ -53,16 +54,16 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
     }
     match probed {
         Ok(sandbox) => Ok(Arc::new(sandbox)),
-        Err(reasons) => Ok(unconfined(reasons.join("; "))),
+        Err(reasons) => Ok(unconfined(limits, reasons.join("; "))),
     }
 }
 
-/// Commands run as they are, and end with this program where the system lets that be done.
-fn unconfined(why: String) -> Arc<dyn Confiner> {
-    match Supervisor::probe(OWN_PROGRAM.into(), why.clone()) {
+/// Commands run as they are, and keep their limits and end with this program where the system lets that be done.
+fn unconfined(limits: Limits, why: String) -> Arc<dyn Confiner> {
+    match Supervisor::probe(OWN_PROGRAM.into(), limits, why.clone()) {
         Ok(supervisor) => Arc::new(supervisor),
         Err(error) => {
-            tracing::warn!(%error, "commands cannot be watched: they may outlive this program when it is killed");
+            tracing::warn!(%error, "commands cannot be watched: they have no limits, and may outlive this program when it is killed");
             Arc::new(NoConfinement::because(why))
         }
     }

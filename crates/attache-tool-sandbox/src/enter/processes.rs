@@ -32,6 +32,33 @@ pub(super) fn descendants() -> Vec<Process> {
     }
 }
 
+/// The numbers of the same processes, found without looking at all others of the machine. Some may be missing that have
+/// started or ended in this moment.
+pub(super) fn numbers_below() -> Vec<i32> {
+    let own = i32::try_from(std::process::id()).unwrap_or_default();
+    let Some(mut found) = children(own) else {
+        return descendants().iter().map(|process| process.pid).collect();
+    };
+    let mut next = 0;
+    while let Some(pid) = found.get(next) {
+        let more = children(*pid).unwrap_or_default();
+        found.extend(more);
+        next += 1;
+    }
+    found
+}
+
+/// Those of all threads of a process; none where the kernel does not list them.
+fn children(pid: i32) -> Option<Vec<i32>> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
+    let mut found = Vec::new();
+    for thread in threads.filter_map(Result::ok) {
+        let list = fs::read_to_string(thread.path().join("children")).ok()?;
+        found.extend(list.split_ascii_whitespace().filter_map(|number| number.parse::<i32>().ok()));
+    }
+    Some(found)
+}
+
 pub(super) fn started_at(pid: i32) -> Option<u64> {
     one(pid).map(|process| process.started)
 }
@@ -57,6 +84,8 @@ mod tests {
         let pid = i32::try_from(child.id()).unwrap();
         let below: Vec<i32> = descendants().iter().map(|process| process.pid).collect();
         assert!(below.contains(&pid) && !below.contains(&1), "{below:?}");
+        let numbers = numbers_below();
+        assert!(numbers.contains(&pid) && !numbers.contains(&1), "{numbers:?}");
         assert!(started_at(pid).is_some());
         child.kill().unwrap();
         child.wait().unwrap();

@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 
-use crate::plan::{Plan, Walls};
+use crate::Limits;
+use crate::plan::Walls;
 
 /// What a process may reserve and not use.
 const RESERVED_BYTES: u64 = 4 << 30;
@@ -13,23 +15,40 @@ const RESERVED_BYTES: u64 = 4 << 30;
 /// Processes above the limit that can still be started.
 const HEADROOM: u64 = 64;
 
-pub(super) fn limit(plan: &Plan) -> io::Result<()> {
-    let limits = plan.limits;
+pub(super) fn limit(limits: Limits, walls: Walls) -> io::Result<()> {
     lower(Resource::Core, 0)?;
     lower(Resource::Cpu, limits.cpu_seconds)?;
     lower(Resource::Nofile, limits.open_files)?;
     lower(Resource::Fsize, limits.file_bytes)?;
-    // The first process counts what is really used; this only bounds what one process can take before it looks. A program's
-    // allocator may reserve much more than it uses.
+    // The process beside the command counts what is really used; this only bounds what one process can take before it
+    // looks. A program's allocator may reserve much more than it uses.
     lower(Resource::Data, limits.memory_bytes.saturating_add(RESERVED_BYTES))?;
-    // Outside of a user namespace it counts every process of the user, those of the server included.
-    if plan.walls == Walls::Namespaces {
-        // A little more than may be: the first process sees it and ends them all, instead of leaving them to try for ever.
-        let most = limits.processes + HEADROOM;
-        lower(Resource::Nproc, most)?;
-        limit_numbers(most);
+    // A little more than may be: the process beside the command sees it and ends them all, instead of leaving them to try
+    // for ever.
+    let most = limits.processes.saturating_add(HEADROOM);
+    match walls {
+        Walls::Namespaces => {
+            lower(Resource::Nproc, most)?;
+            limit_numbers(most);
+            Ok(())
+        }
+        // Outside of a user namespace every process of the user counts. For root it does not hold.
+        Walls::Landlock | Walls::None if getuid().is_root() => Ok(()),
+        Walls::Landlock | Walls::None => lower(Resource::Nproc, most.saturating_add(of_user())),
     }
-    Ok(())
+}
+
+/// How many processes and threads the user has now; the kernel counts both.
+fn of_user() -> u64 {
+    /// Links of a folder that lists threads besides those of the threads.
+    const OTHER_LINKS: u64 = 2;
+    let user = getuid().as_raw();
+    let Ok(entries) = fs::read_dir("/proc") else { return 0 };
+    let is_process = |name: &std::ffi::OsStr| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    let processes = entries.filter_map(Result::ok).filter(|entry| is_process(&entry.file_name()));
+    let own = processes.filter(|entry| entry.metadata().is_ok_and(|metadata| metadata.uid() == user));
+    let threads = own.filter_map(|entry| fs::metadata(entry.path().join("task")).ok());
+    threads.map(|threads| threads.nlink().saturating_sub(OTHER_LINKS).max(1)).sum()
 }
 
 /// The limit above does not count for root, but a namespace that has no numbers left starts no process for anyone. Older

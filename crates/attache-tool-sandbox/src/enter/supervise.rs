@@ -12,12 +12,9 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, getppid, kill_process, pidfd_open, wait, waitpid,
 };
 
+use super::usage::{FIRST_LOOK, SLOWEST_LOOK, in_words, passed};
 use super::{During, Step};
 use crate::Limits;
-
-/// Processes are counted this often at first, and ever more rarely up to the slowest.
-const FIRST_LOOK: Duration = Duration::from_millis(20);
-const SLOWEST_LOOK: Duration = Duration::from_millis(500);
 
 /// The server, with a handle that tells when it has ended.
 pub(super) struct Server {
@@ -124,8 +121,9 @@ fn first_process(leader: Pid, limits: Limits, server: &OwnedFd, report: &mut Rep
             report.send(status);
             return ExitCode::SUCCESS;
         }
-        if let Some(why) = over(limits) {
-            say_ended(&why);
+        if let Some(why) = passed(limits, &others()) {
+            // Where it cannot be said, the signal says it.
+            let _ = io::stderr().write_all(in_words(&why).as_bytes());
             report.send(Signal::KILL.as_raw());
             // With the first process of a namespace the kernel ends all others at once.
             return ExitCode::SUCCESS;
@@ -161,28 +159,4 @@ fn others() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     numbers.filter(|number| *number != 1).collect()
-}
-
-/// Which limit is passed by all processes together.
-fn over(limits: Limits) -> Option<String> {
-    let others = others();
-    if others.len() as u64 > limits.processes {
-        return Some(format!("it started more than {} processes", limits.processes));
-    }
-    let page = rustix::param::page_size() as u64;
-    let resident = |pid: &i32| -> Option<u64> {
-        let pages = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
-        let numbers: Vec<u64> = pages.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
-        // What is shared with others is not counted for each of them.
-        Some(numbers.get(1)?.saturating_sub(*numbers.get(2)?) * page)
-    };
-    let total: u64 = others.iter().filter_map(resident).sum();
-    (total > limits.memory_bytes)
-        .then(|| format!("it used more than {} MiB of memory", limits.memory_bytes >> 20))
-}
-
-/// Where it cannot be said, the signal says it.
-fn say_ended(why: &str) {
-    let _ =
-        writeln!(io::stderr(), "\nattache: the command was ended: {why} (see [confinement] in the settings)");
 }

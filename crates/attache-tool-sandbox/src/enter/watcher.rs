@@ -1,6 +1,6 @@
 //! Two processes beside a command that has no process namespace: one that the server knows and that ends as the command
 //! does, and one that watches. The watcher adopts every process that the command leaves behind, whatever session or
-//! group that process is in, and kills all of them when the server dies.
+//! group that process is in, and kills all of them when the server dies or they use more than they may together.
 //!
 //! Out of its reach is only a process that kills the watcher first, and what a service that ran before starts on the
 //! command's behalf (cron, a container's daemon).
@@ -16,16 +16,19 @@ use nix::sys::prctl;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal as NixSignal, pthread_sigmask};
 use nix::sys::signalfd::SignalFd;
 use nix::unistd::ForkResult;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Signal, WaitOptions, getpid, kill_process, pidfd_open, pidfd_send_signal,
-    set_child_subreaper, setsid, wait, waitpid,
+    Pid, PidfdFlags, Resource, Signal, WaitOptions, getpgid, getpid, kill_process, kill_process_group,
+    pidfd_open, pidfd_send_signal, set_child_subreaper, setsid, wait, waitpid,
 };
 
-use super::processes::{descendants, started_at};
+use super::outlet::{self, Outlet};
+use super::processes::{descendants, numbers_below, started_at};
 use super::supervise::{Server, end_like};
+use super::usage::{FIRST_LOOK, SLOWEST_LOOK, in_words, passed};
 use super::{During, Step, resources};
+use crate::Limits;
 
 /// How long the watcher tries to kill; what is left then runs as another user, and it only waits.
 const HOPELESS: Duration = Duration::from_secs(5);
@@ -40,10 +43,11 @@ pub(super) enum Prepared {
 /// Runs `prepare` and the command it returns in a process of its own, and watches it; ends as the command ends.
 pub(super) fn watched(
     server: Server,
+    limits: Limits,
     prepare: impl FnOnce() -> Result<Prepared, Step>,
 ) -> Result<ExitCode, Step> {
     let (reader, writer) = io::pipe().during("making a pipe")?;
-    let outer = getpid();
+    let outer_pid = getpid();
     match fork()? {
         ForkResult::Parent { child } => {
             drop(writer);
@@ -51,14 +55,23 @@ pub(super) fn watched(
         }
         ForkResult::Child => {
             drop(reader);
-            let outer = pidfd_open(outer, PidfdFlags::empty()).during("finding the process outside")?;
+            let outer = pidfd_open(outer_pid, PidfdFlags::empty()).during("finding the process outside")?;
             // From here on every orphan among the command's processes becomes a child of this one.
             set_child_subreaper(Some(getpid())).during("adopting orphans")?;
             match fork()? {
                 ForkResult::Child => become_command(prepare()?),
                 ForkResult::Parent { child } => {
                     let command = Pid::from_raw(child.as_raw()).ok_or(Errno::CHILD).during("starting")?;
-                    Watcher { server: server.handle, outer, command, report: Some(writer) }.run()
+                    let watcher = Watcher {
+                        server: server.handle,
+                        outer,
+                        outer_pid,
+                        command,
+                        report: Some(writer),
+                        look: Look { limits, last: Instant::now(), pause: FIRST_LOOK },
+                        outlet: Outlet::of_stderr(),
+                    };
+                    watcher.run()
                 }
             }
         }
@@ -131,9 +144,38 @@ struct Watcher {
     server: OwnedFd,
     /// The process that stands for the command; gone from here once the command has ended.
     outer: OwnedFd,
+    outer_pid: Pid,
     command: Pid,
     /// Tells the process outside which process the command is, and how it ended.
     report: Option<PipeWriter>,
+    look: Look,
+    /// Where the command writes.
+    outlet: Option<Outlet>,
+}
+
+/// When the limits are looked at.
+struct Look {
+    limits: Limits,
+    last: Instant,
+    pause: Duration,
+}
+
+impl Look {
+    fn until_next(&self) -> Timespec {
+        Timespec::try_from(self.pause.saturating_sub(self.last.elapsed())).unwrap_or_default()
+    }
+
+    /// Which limit is passed, and by which processes. Only looks when it is time.
+    fn passed(&mut self) -> Option<(String, Vec<i32>)> {
+        if self.last.elapsed() < self.pause {
+            return None;
+        }
+        let processes = numbers_below();
+        let why = passed(self.limits, &processes);
+        self.pause = (self.pause * 2).min(SLOWEST_LOOK);
+        self.last = Instant::now();
+        why.map(|why| (why, processes))
+    }
 }
 
 impl Watcher {
@@ -154,7 +196,7 @@ impl Watcher {
                 handles.push(PollFd::new(&self.outer, PollFlags::IN));
             }
             // An interruption is looked at like everything else.
-            let _ = poll(&mut handles, None);
+            let _ = poll(&mut handles, Some(&self.look.until_next()));
             let over =
                 |handle: Option<&PollFd<'_>>| handle.is_some_and(|it| it.revents().contains(PollFlags::IN));
             if over(handles.first()) || over(handles.get(2)) {
@@ -164,8 +206,28 @@ impl Watcher {
             if over(handles.get(1)) {
                 let _ = ended.read_signal();
             }
+            if let Some((why, processes)) = self.look.passed() {
+                self.end(&why, &processes);
+                break;
+            }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Kills the command with all that it has started, and says why where it writes.
+    fn end(&mut self, why: &str, processes: &[i32]) {
+        let mut outlet = self.outlet.and_then(|outlet| outlet.open(processes));
+        if let Some(outlet) = &mut outlet {
+            outlet::write(outlet, &in_words(why));
+        }
+        // One call ends a group that starts processes faster than they can be counted, with the process outside, which
+        // leads it.
+        if self.report.is_some() && getpgid(Some(self.outer_pid)) == Ok(self.outer_pid) {
+            let _ = kill_process_group(self.outer_pid, Signal::KILL);
+        }
+        kill_all();
+        self.send(Signal::KILL.as_raw());
+        self.send(0);
     }
 
     /// Waits for all that have ended, and reports the command.

@@ -8,6 +8,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use attache_tool::Access;
+
 use crate::world::World;
 
 const COMMANDS: usize = 10_000;
@@ -153,6 +155,34 @@ fn unread(path: &Path) {
     file.set_times(fs::FileTimes::new().set_accessed(old)).unwrap();
 }
 
+fn was_read(path: &Path) -> bool {
+    let metadata = fs::metadata(path).unwrap();
+    metadata.atime() >= metadata.mtime()
+}
+
+/// What the other test looks for would be seen: here the same deeds are done without confinement.
+#[test]
+fn canaries_tell_when_they_are_read_called_or_changed() {
+    let world = World::new();
+    let secret = canary(&world.beside("outside/secret.txt"));
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    let before = state(&world.beside("outside"));
+    unread(&secret);
+    assert!(!was_read(&secret));
+    let (path, port) = (secret.display(), tcp.local_addr().unwrap().port());
+    let ran = world.run(&format!("cat {path}; exec 3<>/dev/tcp/127.0.0.1/{port}"), &Access::open());
+    assert!(ran.text.contains(SECRET) && was_read(&secret), "{ran:?}");
+    assert!(tcp.accept().is_ok(), "{ran:?}");
+    assert_eq!(state(&world.beside("outside")), before);
+    let ran = world.run(&format!("touch {path}.new"), &Access::open());
+    assert_ne!(state(&world.beside("outside")), before, "{ran:?}");
+    // The same deeds meet the wall at level look.
+    unread(&secret);
+    let ran = world.look(&format!("cat {path}; exec 3<>/dev/tcp/127.0.0.1/{port}"));
+    assert!(!ran.text.contains(SECRET) && !was_read(&secret) && tcp.accept().is_err(), "{ran:?}");
+}
+
 #[test]
 fn no_generated_command_reads_sends_or_changes_anything_outside() {
     let world = World::new();
@@ -223,8 +253,7 @@ fn no_generated_command_reads_sends_or_changes_anything_outside() {
     });
 
     for path in &canaries {
-        let metadata = fs::metadata(path).unwrap();
-        assert!(metadata.atime() < metadata.mtime(), "{} was read", path.display());
+        assert!(!was_read(path), "{} was read", path.display());
     }
     assert!(tcp.accept().is_err(), "a connection came through");
     assert!(udp.recv(&mut [0; 16]).is_err(), "a datagram came through");

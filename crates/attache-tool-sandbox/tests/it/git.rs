@@ -168,3 +168,31 @@ fn pipes_in_a_repository_do_not_stop_anything() {
     outside(world.root(), "mkfifo g/gitdir g/config g/commondir");
     assert_eq!(world.work("echo on").text, "on\n");
 }
+
+#[test]
+fn repositories_inside_of_the_workspace_are_protected_too() {
+    let world = World::new();
+    let root = world.root();
+    outside(root, &format!("{INIT}; git worktree add -q trees/linked -b linked"));
+    fs::create_dir_all(root.join("vendor/library")).unwrap();
+    outside(&root.join("vendor/library"), &format!("{INIT}; git checkout -q -b topic; git checkout -q main"));
+    let steering = || {
+        ["vendor/library/.git/config", "vendor/library/.git/hooks/pre-commit.sample", "trees/linked/.git"]
+            .map(|name| fs::read_to_string(root.join(name)).unwrap())
+    };
+    let before = steering();
+    let ran = world.work(
+        "cd vendor/library; git config core.fsmonitor 'touch P'; echo x >> .git/config; mv .git .g; mv ../library ../l; \
+         rm -f .git/hooks/*; echo x > .git/hooks/pre-commit; cd ../../trees; echo 'gitdir: /tmp/evil' > linked/.git; \
+         rm -f linked/.git; mv linked l",
+    );
+    assert_eq!(before, steering(), "{ran:?}");
+    assert!(!root.join("vendor/library/.git/hooks/pre-commit").exists(), "{ran:?}");
+    for folder in ["vendor/library", "trees/linked"] {
+        let ran = world.work(&format!(
+            "set -e; cd {folder}; echo x > x.txt; git add x.txt; git commit -qm x; echo y >> x.txt; git stash -q; \
+             git stash pop -q; git commit -qam y; git log --oneline"
+        ));
+        assert!(ran.code == Some(0) && ran.text.contains(" y"), "{folder}: {ran:?}");
+    }
+}

@@ -84,6 +84,34 @@ fn protected_paths_cannot_be_written_replaced_or_made() {
 }
 
 #[test]
+fn protected_files_in_the_folders_of_a_workspace_are_kept_as_well() {
+    let world = World::new();
+    let root = world.root();
+    fs::create_dir_all(root.join("app/api")).unwrap();
+    fs::create_dir_all(root.join("node_modules/x")).unwrap();
+    for name in ["app/AGENTS.md", "app/api/GEMINI.md", "app/api/.env", "node_modules/x/.env"] {
+        fs::write(root.join(name), "before").unwrap();
+    }
+    let attack = "for f in app/AGENTS.md app/api/GEMINI.md app/api/.env node_modules/x/.env; do echo x > $f; rm -f $f; done; \
+                  mv app/api app/b; mv app a; echo x > app/api/main.txt && echo worked";
+    let ran = world.work(attack);
+    let read = |name: &str| fs::read_to_string(root.join(name)).unwrap_or_default();
+    for name in ["app/AGENTS.md", "app/api/GEMINI.md", "app/api/.env"] {
+        assert_eq!(read(name), "before", "{name}: {ran:?}");
+    }
+    assert!(ran.text.contains("worked") && read("node_modules/x/.env").is_empty(), "{ran:?}");
+    // One that has come since then, and one that an approval names.
+    fs::write(root.join("app/api/CLAUDE.md"), "before").unwrap();
+    let named = Access { writes: vec![root.join("app/api/.env")], ..Access::new(Level::Work) };
+    let ran = world.run("echo x > app/api/.env; echo x > app/api/CLAUDE.md", &named);
+    assert_eq!(
+        (read("app/api/.env").as_str(), read("app/api/CLAUDE.md").as_str()),
+        ("x\n", "before"),
+        "{ran:?}"
+    );
+}
+
+#[test]
 fn a_path_that_the_approval_names_can_be_written() {
     let world = World::new();
     fs::write(world.root().join(".env"), "A=1").unwrap();

@@ -5,11 +5,12 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
 use attache_tool::{Access, Confiner, IgnoreSources, Input, Program, Workspace};
-use attache_tool_sandbox::Supervisor;
+use attache_tool_sandbox::{Limits, Supervisor};
 
 fn start(script: &str) -> Child {
     let supervisor =
-        Supervisor::probe(env!("CARGO_BIN_EXE_confined").into(), "a test".into()).expect("it can be watched");
+        Supervisor::probe(env!("CARGO_BIN_EXE_confined").into(), Limits::default(), "a test".into())
+            .expect("it can be watched");
     let workspace = Workspace {
         roots: vec!["/".into()],
         scratch: "/".into(),

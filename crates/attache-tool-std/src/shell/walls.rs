@@ -1,5 +1,7 @@
 //! What the model is told about the confinement of a command that ran.
 
+use std::path::{Path, PathBuf};
+
 use attache_tool::{Access, Level};
 
 use super::attend::Ending;
@@ -28,14 +30,27 @@ const SIGNS: &[&str] = &[
     "was not started, for it could not be confined",
 ];
 
-/// What was blocked, or may have been; nothing where the confinement did not matter. `blocked` is what is known for sure.
-pub(super) fn note(access: &Access, ending: Ending, output: &str, blocked: &[String]) -> Option<String> {
+/// What programs write when a file is not there, or not for them.
+const MISSING: &[&str] = &["No such file or directory", "ENOENT", "not found"];
+/// Of the paths that an output names as missing.
+const MOST_PATHS: usize = 32;
+
+/// What was blocked, or may have been; nothing where the confinement did not matter. `blocked` is what is known for sure,
+/// and `exists` tells whether a path is there without confinement.
+pub(super) fn note(
+    access: &Access,
+    ending: Ending,
+    output: &str,
+    blocked: &[String],
+    exists: impl Fn(&Path) -> bool,
+) -> Option<String> {
     if access.level == Level::Open {
         return None;
     }
     let failed = matches!(ending, Ending::Exited(status) if !status.success());
     let looks_blocked = failed && SIGNS.iter().any(|sign| output.contains(sign));
-    if blocked.is_empty() && !looks_blocked {
+    let is_hidden = failed && missing(output).any(|path| exists(&path));
+    if blocked.is_empty() && !looks_blocked && !is_hidden {
         return None;
     }
     let mut lines = vec![format!("The command ran confined. {}", access.describe())];
@@ -45,6 +60,14 @@ pub(super) fn note(access: &Access, ending: Ending, output: &str, blocked: &[Str
             .to_owned(),
     );
     Some(lines.join("\n"))
+}
+
+/// The absolute paths that an output says are missing.
+fn missing(output: &str) -> impl Iterator<Item = PathBuf> {
+    let lines = output.lines().filter(|line| MISSING.iter().any(|sign| line.contains(sign)));
+    let words =
+        lines.flat_map(|line| line.split([' ', '\t', ':', '\'', '"', '`', '‘', '’', '(', ')', ',', ';']));
+    words.filter(|word| word.len() > 1 && word.starts_with('/')).map(PathBuf::from).take(MOST_PATHS)
 }
 
 #[cfg(test)]
@@ -66,7 +89,30 @@ mod tests {
             (&work, exited(0), "", &blocked, true),
             (&open, exited(1), "Permission denied", &[], false),
         ] {
-            assert_eq!(note(access, ending, output, blocked).is_some(), expected, "{output}");
+            let found = note(access, ending, output, blocked, |_| true);
+            assert_eq!(found.is_some(), expected, "{output}");
         }
+    }
+
+    #[test]
+    fn a_path_that_is_missing_only_inside_of_the_wall_is_a_sign_of_it() {
+        let (work, open) = (Access::new(Level::Work), Access::open());
+        let failed = Ending::Exited(ExitStatus::from_raw(1 << 8));
+        let exists = |path: &Path| path == Path::new("/home/me/.netrc");
+        for (output, expected) in [
+            ("cat: /home/me/.netrc: No such file or directory", true),
+            ("ls: cannot access '/home/me/.netrc': No such file or directory", true),
+            ("FileNotFoundError: [Errno 2] No such file or directory: '/home/me/.netrc'", true),
+            ("Error: ENOENT: no such file or directory, open '/home/me/.netrc'", true),
+            ("bash: line 1: /home/me/.netrc: No such file or directory", true),
+            ("cat: /home/me/other: No such file or directory", false),
+            ("cat: src/main.rs: No such file or directory", false),
+            ("reading /home/me/.netrc\nmake: *** No such file or directory", false),
+        ] {
+            assert_eq!(note(&work, failed, output, &[], exists).is_some(), expected, "{output}");
+            assert_eq!(note(&open, failed, output, &[], exists), None, "{output}");
+        }
+        let fine = Ending::Exited(ExitStatus::from_raw(0));
+        assert_eq!(note(&work, fine, "/home/me/.netrc: No such file or directory", &[], exists), None);
     }
 }

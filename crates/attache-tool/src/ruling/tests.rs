@@ -21,13 +21,23 @@ struct Call {
     mode: Mode,
     interactive: bool,
     trusted: bool,
+    confinement: Confinement,
 }
 
 impl Call {
     fn new(tool: &'static str, effect: impl IntoIterator<Item = Effect>) -> Self {
         let (input, annotations) = (json!({}), json!({}));
         let effects = effect.into_iter().collect();
-        Self { tool, effects, input, annotations, mode: Mode::Default, interactive: true, trusted: true }
+        Self {
+            tool,
+            effects,
+            input,
+            annotations,
+            mode: Mode::Default,
+            interactive: true,
+            trusted: true,
+            confinement: Confinement::full(),
+        }
     }
 
     fn command(command: &str) -> Self {
@@ -68,7 +78,7 @@ impl Call {
                 mode: self.mode,
                 interactive: self.interactive,
                 trusted: self.trusted,
-                confinement: &Confinement::full(),
+                confinement: &self.confinement,
                 files,
             },
         )
@@ -267,4 +277,32 @@ fn where_nobody_can_be_asked_the_model_is_told_so() {
     assert_eq!(ruling.decision, Deny);
     assert!(ruling.deny_message.unwrap().contains("approval of a person"));
     assert_eq!(Call { interactive: false, ..Call::command("ls") }.judge(&Policy::default()).decision, Allow);
+}
+
+#[test]
+fn where_protected_paths_cannot_be_kept_only_what_looks_runs_unasked() {
+    let gap = "protected files inside the workspace can be written";
+    let weak = Confinement { protected_paths: false, gaps: vec![gap.to_owned()], ..Confinement::full() };
+    let allowed = policy(
+        "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"make\"\ndecision = \"allow\"\npriority = 500\n",
+    );
+    let unruled = Policy::default();
+    for (policy, line, mode, full, expected) in [
+        (&unruled, "ls", Mode::Default, Allow, Allow),
+        (&unruled, "ls", Mode::Confined, Allow, Ask),
+        (&unruled, "make", Mode::Default, Ask, Ask),
+        (&unruled, "make", Mode::Confined, Allow, Ask),
+        (&unruled, "make", Mode::Yolo, Allow, Allow),
+        (&allowed, "make", Mode::Default, Allow, Ask),
+        (&allowed, "make", Mode::Confined, Allow, Ask),
+    ] {
+        let call = Call::command(line).mode(mode);
+        assert_eq!(call.judge(policy).decision, full, "{line:?} in {mode:?}");
+        let ruling = Call { confinement: weak.clone(), ..call }.judge(policy);
+        assert_eq!(ruling.decision, expected, "{line:?} in {mode:?}: {}", ruling.why);
+        if expected == Ask {
+            let access = ruling.access.expect("how far it would reach");
+            assert_eq!(access.gap.as_deref(), Some(gap), "{line:?} in {mode:?}");
+        }
+    }
 }

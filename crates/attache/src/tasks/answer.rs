@@ -12,11 +12,11 @@ use attache_client::{Event, Message, SendConfiguration, SendMessage, Task};
 use attache_domain::visible_line;
 use uuid::Uuid;
 
-use self::spelling::spell;
+use self::spelling::{Naming, spell};
 use super::arguments::AnswerArguments;
 use super::follow::{Form, Start, follow};
 use super::server::Server;
-use super::show::last_words;
+use super::show::{how_to_answer, last_words};
 use crate::plain::plain;
 use crate::report::hinted;
 
@@ -40,10 +40,16 @@ pub(crate) async fn run(server: &Server, arguments: AnswerArguments) -> anyhow::
         ));
     }
     let answer = spell(&arguments.answer, content, &task.status.open_calls())?;
-    // Who names no call may have read another question than the one that is open now.
-    if answer.is_bare && io::stdin().is_terminal() && !confirm(&task)? {
-        writeln!(io::stderr(), "nothing was answered")?;
-        return Ok(ExitCode::FAILURE);
+    // Without the name of a call it may be meant for another question than the one that is open now.
+    match answer.naming {
+        Naming::Named => {}
+        Naming::Bare if is_at_terminal() => {
+            if !confirm(&task)? {
+                writeln!(io::stderr(), "nothing was answered")?;
+                return Ok(ExitCode::FAILURE);
+            }
+        }
+        Naming::Bare | Naming::Ambiguous => return Err(unnamed(&task)),
     }
     let id = Uuid::new_v4().to_string();
     let message = Message::with_parts(id.clone(), answer.parts).to_task(&task.id);
@@ -66,13 +72,43 @@ pub(crate) async fn run(server: &Server, arguments: AnswerArguments) -> anyhow::
     Ok(ExitCode::SUCCESS)
 }
 
+/// A person can be shown the question and answer it.
+fn is_at_terminal() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
 /// Shows what is asked now, and lets the person say whether that is what the answer is about.
 fn confirm(task: &Task) -> io::Result<bool> {
-    let question = task.status.message.as_ref().map(|message| last_words(task, message)).unwrap_or_default();
-    write!(io::stderr(), "{}\n\nSend this answer? [y/N] ", question.trim_end())?;
+    write!(io::stderr(), "{}\n\nSend this answer? [y/N] ", question(task))?;
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line)?;
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// What is asked now, and how to answer exactly that.
+fn unnamed(task: &Task) -> anyhow::Error {
+    let open = task.status.open_calls();
+    let calls: Vec<_> = open.iter().map(|open| visible_line(&open.call)).collect();
+    let why = match &calls[..] {
+        [] | [_] => {
+            "the answer has to name the call that it is about, for the question may have changed".to_owned()
+        }
+        calls => {
+            format!(
+                "{} calls wait for an answer, so it must say which it is about: {}",
+                calls.len(),
+                calls.join(", ")
+            )
+        }
+    };
+    let id = visible_line(&task.id);
+    let error = anyhow!("{why}\n\ntask {id} asks now:\n{}\n\nnothing was answered", question(task));
+    hinted(error, how_to_answer(&task.id, &task.status))
+}
+
+fn question(task: &Task) -> String {
+    let question = task.status.message.as_ref().map(|message| last_words(task, message)).unwrap_or_default();
+    question.trim_end().to_owned()
 }
 
 /// What was agreed to or refused by the message `answer`, as the agent has understood it.

@@ -104,7 +104,7 @@ pub(crate) struct CancelArguments {
 pub(crate) struct AnswerArguments {
     /// The task's id, or its beginning
     pub(crate) id: String,
-    /// CALL=CHOICE for each call, or all=CHOICE; a choice is yes, no, always or one of those shown. A question takes any text
+    /// CALL=CHOICE for each call, as `tasks show` prints it; a choice is yes, no, always or one of those shown. At a terminal the call can be left out, or be `all`. A question takes any text
     pub(crate) answer: Vec<String>,
     /// File with what an edit should write instead; agrees to the edit unless another answer is given
     #[arg(long, value_name = "FILE")]

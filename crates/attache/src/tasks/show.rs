@@ -113,7 +113,7 @@ pub(crate) fn how_to_answer(id: &str, status: &TaskStatus) -> String {
         [_, _, ..] => {
             let word = |open: &OpenCall| if open.is_lost() { "skip" } else { "yes" };
             let each = calls.iter().zip(&open).map(|(call, open)| format!("{call}={}", word(open)));
-            let or = " (or =no, or =CHOICE, for each; all=yes and all=no are about all of them)";
+            let or = " (or =no, or =CHOICE, for each; all=no refuses all of them)";
             (each.collect::<Vec<_>>().join(" "), or.to_owned())
         }
         _ => ("'YOUR ANSWER'".to_owned(), String::new()),
@@ -220,7 +220,7 @@ answer with: attache tasks answer t-1 'YOUR ANSWER'
         let expected =
             "answer with: attache tasks answer t-1 lost-5-1=skip (or lost-5-1=run_again, or lost-5-1=cancel)";
         assert_eq!(how(json!([lost])), expected);
-        let expected = "answer with: attache tasks answer t-1 lost-5-1=skip c-1=yes (or =no, or =CHOICE, for each; all=yes and all=no are about all of them)";
+        let expected = "answer with: attache tasks answer t-1 lost-5-1=skip c-1=yes (or =no, or =CHOICE, for each; all=no refuses all of them)";
         assert_eq!(how(json!([lost, call])), expected);
     }
 }

@@ -13,7 +13,8 @@ use serde_json::json;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::agent_world::{calls, says, send, state};
+use crate::agent_world::{calls, reply, says, send, state};
+use crate::support::message;
 use repository::{Canary, plant};
 use watch::{Listener, Watched};
 
@@ -212,4 +213,61 @@ async fn the_same_repository_goes_off_where_it_is_trusted() {
     // Even then nothing of the environment leaves.
     assert!(!heard.contains(SECRET) && !heard.contains("key-for-tests"), "{heard}");
     assert!(!world.canary.folder.join("hook").exists() && !world.canary.folder.join("discovery").exists());
+}
+
+/// A server that was started elsewhere, and a client that wishes for the repository as its workspace.
+#[tokio::test]
+async fn a_workspace_that_a_client_wishes_for_does_nothing_unasked() {
+    let world = World::new([run_shell("made-unasked"), says("What?")]);
+    let watched = Watched::new(world.launch.folder(), "wished");
+    let elsewhere = world.launch.folder().canonicalize().unwrap().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let settings = format!("allowed_roots = [{:?}]\n", world.repository());
+    let mut launch = Launch::of(&watched.program).untrusting().durable().settings(&settings);
+    launch = launch.argument("--workspace").argument(elsewhere.display().to_string());
+    launch = launch.argument("--model").argument("gemini-2.5-pro");
+    for (name, value) in world.variables() {
+        launch = launch.variable(&name, &value);
+    }
+    let server = launch.start().await;
+    let mut params = message("m1", "Make something!");
+    params["message"]["metadata"] = json!({"attache": {"workspace": world.repository()}});
+    let answer = server.client().rpc("SendMessage", params).await;
+    let task = &answer["result"]["task"];
+    assert_eq!(state(task), "TASK_STATE_INPUT_REQUIRED", "{answer:#}");
+    assert!(task.to_string().contains("repository"), "it is about the repository: {task:#}");
+    assert_eq!(server.terminate().await, Some(0));
+    watched.check(&[world.model_port()]);
+    world.check();
+    assert!(!world.repository().join("made-unasked").exists());
+}
+
+/// Git itself in the trap: asked about, and what a person agrees to leaves no trace outside.
+#[tokio::test]
+async fn git_in_it_is_asked_about_and_reaches_nothing_outside() {
+    let git = |line: &str| calls("run_shell_command", json!({"command": line}));
+    let lines = ["git status", "git diff", "git log -p", "git add GEMINI.md"];
+    let world = World::new(lines.map(git).into_iter().chain([says("Done.")]));
+    let folder = world.repository().display().to_string();
+    let mut launch = Launch::of(env!("CARGO_BIN_EXE_attache")).untrusting().durable();
+    launch = launch.argument("--workspace").argument(folder).argument("--model").argument("gemini-2.5-pro");
+    for (name, value) in world.variables() {
+        launch = launch.variable(&name, &value);
+    }
+    let server = launch.start().await;
+    let mut task = send(&server.client(), "m1", "Look!").await;
+    for (number, line) in lines.into_iter().enumerate() {
+        assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{line}: {task:#}");
+        let question = task["status"]["message"]["parts"][0]["text"].as_str().unwrap();
+        assert!(question.contains(line), "{line}: {question}");
+        world.check();
+        task = reply(&server.client(), &format!("a{number}"), &task, "yes").await;
+    }
+    assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
+    world.check();
+    // Without confinement the trap is no dud.
+    let mut command = std::process::Command::new("git");
+    command.arg("status").env_clear().envs(world.variables()).current_dir(world.repository());
+    command.output().unwrap();
+    assert!(world.canary.folder.join("git").exists());
 }

@@ -222,3 +222,18 @@ fn what_a_file_says_does_not_steer_the_terminal() {
     let (out, _) = world.text(&["--origin"]);
     assert!(!out.contains('\u{1b}') && !out.contains('\u{7}'), "{out:?}");
 }
+
+#[test]
+fn what_the_kernel_offers_is_shown() {
+    let world = World::new().file("attache.toml", "[confinement]\nenabled = false\nprocesses = 99\n");
+    let (text, _) = world.text(&[]);
+    let confined = line(&text, "confined").join(" ");
+    assert_eq!(confined, "confined files, protected paths and network (namespaces, Landlock, seccomp)");
+    assert_eq!(world.json(&[])["confined"], confined["confined ".len()..]);
+    let config = world.at("attache.toml").display().to_string();
+    let (text, _) = world.text(&["--config", &config]);
+    let confined = line(&text, "confined").join(" ");
+    let expected =
+        "confined none, so every command is asked about: confinement is switched off in the settings";
+    assert_eq!(confined, expected);
+}

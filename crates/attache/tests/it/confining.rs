@@ -1,5 +1,8 @@
 //! Commands through the whole product: what they can reach, what is said about it, and what they cannot find out.
 
+mod modes;
+mod weak_kernel;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;

@@ -100,6 +100,14 @@ async fn begin(client: &Client, id: &str, text: &str) -> String {
     answer["result"]["task"]["id"].as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned()
 }
 
+/// `CALL=WORD` for the only call that the task asks about.
+async fn about_call(server: &ServerProcess, id: &str, word: &str) -> String {
+    let shown: Value = serde_json::from_str(&tasks(server, &["show", id, "--json"]).await.out).unwrap();
+    let open = &shown["status"]["message"]["metadata"]["attache/open-calls"];
+    assert_eq!(open.as_array().map(Vec::len), Some(1), "{shown:#}");
+    format!("{}={word}", open[0]["call"].as_str().unwrap())
+}
+
 #[tokio::test]
 async fn tasks_are_listed_with_their_first_words() {
     let server = launch().forgetful().argument("--model").argument("offline").start().await;

@@ -1,11 +1,9 @@
 //! The words of an answer become data that names the calls they are about.
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use attache_client::{OpenCall, Part};
 use attache_domain::visible_line;
 use serde_json::{Value, json};
-
-use crate::report::hinted;
 
 /// What agrees to one edit.
 const AGREED: &str = "proceed_once";
@@ -19,8 +17,24 @@ pub(super) struct Spelled {
     pub(super) parts: Vec<Part>,
     /// About how many calls it is.
     pub(super) calls: u32,
-    /// The person has named no call and may agree to something.
-    pub(super) is_bare: bool,
+    pub(super) naming: Naming,
+}
+
+/// Whether the person has said which question the answer is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Naming {
+    /// It names the calls, or agrees to nothing.
+    Named,
+    /// It names no call and may agree to something.
+    Bare,
+    /// The same, and it would need to say which of several calls it means.
+    Ambiguous,
+}
+
+impl Spelled {
+    fn ambiguous() -> Self {
+        Self { parts: Vec::new(), calls: 0, naming: Naming::Ambiguous }
+    }
 }
 
 /// `open` are the calls that the task asks about now; none where it asks something else, or does not say.
@@ -36,7 +50,7 @@ pub(super) fn spell(words: &[String], content: Option<String>, open: &[OpenCall]
     if let Some(named) = colon.filter(|(call, _)| !open.is_empty() && known(call)) {
         return spell_named(&[named], content, open);
     }
-    let Some(content) = content else { return spell_bare(&text, open) };
+    let Some(content) = content else { return Ok(spell_bare(&text, open)) };
     let choice = match words {
         [] => AGREED,
         [choice] => choice,
@@ -46,9 +60,9 @@ pub(super) fn spell(words: &[String], content: Option<String>, open: &[OpenCall]
     match open {
         [] => {}
         [only] => answer["call"] = only.call.clone().into(),
-        _ => return Err(several(open, choice)),
+        _ => return Ok(Spelled::ambiguous()),
     }
-    Ok(Spelled { parts: vec![Part::data(answer)], calls: 1, is_bare: true })
+    Ok(Spelled { parts: vec![Part::data(answer)], calls: 1, naming: Naming::Bare })
 }
 
 fn spell_named(
@@ -61,7 +75,7 @@ fn spell_named(
         let [one] = named else { bail!("--file is about one edit; answer the others by themselves") };
         let mut answer = answer(one);
         answer["newContent"] = content.into();
-        return Ok(Spelled { parts: vec![Part::data(answer)], calls: 1, is_bare: false });
+        return Ok(Spelled { parts: vec![Part::data(answer)], calls: 1, naming: Naming::Named });
     }
     let answers: Vec<Value> = match named {
         [(ALL, choice)] if !open.is_empty() => {
@@ -70,37 +84,30 @@ fn spell_named(
         named => named.iter().map(answer).collect(),
     };
     let calls = u32::try_from(answers.len()).unwrap_or(u32::MAX);
-    let is_bare = named.iter().any(|(call, _)| *call == ALL);
-    Ok(Spelled { parts: vec![Part::data(answers)], calls, is_bare })
+    let is_bare = named.iter().any(|(call, choice)| *call == ALL && !refuses(choice));
+    let naming = if is_bare { Naming::Bare } else { Naming::Named };
+    Ok(Spelled { parts: vec![Part::data(answers)], calls, naming })
 }
 
 /// Words that name no call are sent as an answer about the one call that is open, so that they can hit no other.
-fn spell_bare(text: &str, open: &[OpenCall]) -> anyhow::Result<Spelled> {
-    let refuses = REFUSALS.contains(&text.trim().to_lowercase().as_str());
+fn spell_bare(text: &str, open: &[OpenCall]) -> Spelled {
+    let naming = if refuses(text) { Naming::Named } else { Naming::Bare };
     let parts = match open {
-        [] => return Ok(Spelled { parts: vec![Part::text(text)], calls: 0, is_bare: false }),
+        [] => return Spelled { parts: vec![Part::text(text)], calls: 0, naming: Naming::Named },
         [only] if only.takes_text() && text.trim() != "cancel" => {
-            return Ok(Spelled { parts: vec![only.answer_text(text)], calls: 1, is_bare: false });
+            let parts = vec![only.answer_text(text)];
+            return Spelled { parts, calls: 1, naming: Naming::Named };
         }
         [only] => vec![only.answer(text)],
-        _ if refuses => open.iter().map(|open| open.answer(text.trim())).collect(),
-        _ => return Err(several(open, text)),
+        _ if naming == Naming::Named => open.iter().map(|open| open.answer(text.trim())).collect(),
+        _ => return Spelled::ambiguous(),
     };
     let calls = u32::try_from(open.len()).unwrap_or(u32::MAX);
-    Ok(Spelled { parts, calls, is_bare: !refuses })
+    Spelled { parts, calls, naming }
 }
 
-fn several(open: &[OpenCall], word: &str) -> anyhow::Error {
-    let calls: Vec<_> = open.iter().map(|open| visible_line(&open.call)).collect();
-    let each: Vec<_> = calls.iter().map(|call| format!("{call}={word}")).collect();
-    hinted(
-        anyhow!(
-            "{} calls wait for an answer, so it must say which it is about: {}",
-            calls.len(),
-            calls.join(", ")
-        ),
-        format!("attache tasks show tells what they would do; answer with {}", each.join(" ")),
-    )
+fn refuses(word: &str) -> bool {
+    REFUSALS.contains(&word.trim().to_lowercase().as_str())
 }
 
 /// The id of the call that a person names as it was shown.
@@ -127,6 +134,7 @@ mod tests {
     fn check(words: &[&str], content: Option<&str>, open: &[OpenCall], expected: Option<Value>) {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let found = spell(&words, content.map(str::to_owned), open).ok();
+        let found = found.filter(|found| found.naming != Naming::Ambiguous);
         assert_eq!(found.map(|found| serde_json::to_value(found.parts).unwrap()), expected);
     }
 
@@ -153,6 +161,28 @@ mod tests {
         let question = [open("q", &["answer", "cancel"])];
         let answer = json!({"call": "q", "choice": "answer", "answers": "deep blue"});
         check(&["deep", "blue"], None, &question, Some(json!([{ "data": answer }])));
+    }
+
+    #[test]
+    fn only_what_names_its_calls_or_agrees_to_nothing_needs_no_second_look() {
+        let one = [open("c-1", &["proceed_once", "cancel"])];
+        let two = [open("c-1", &["proceed_once"]), open("c-2", &["proceed_once"])];
+        for (word, content, open, expected) in [
+            ("yes", None, &one[..], Naming::Bare),
+            ("perhaps", None, &one, Naming::Bare),
+            ("yes", Some("x"), &one, Naming::Bare),
+            ("no", None, &one, Naming::Named),
+            ("c-1=yes", None, &one, Naming::Named),
+            ("c-1=yes", Some("x"), &one, Naming::Named),
+            ("yes", None, &two, Naming::Ambiguous),
+            ("yes", Some("x"), &two, Naming::Ambiguous),
+            ("no", None, &two, Naming::Named),
+            ("all=yes", None, &two, Naming::Bare),
+            ("all=no", None, &two, Naming::Named),
+        ] {
+            let found = spell(&[word.to_owned()], content.map(str::to_owned), open).unwrap();
+            assert_eq!(found.naming, expected, "{word}");
+        }
     }
 
     #[test]

@@ -93,10 +93,13 @@ async fn the_command_that_was_shown_with_a_question_answers_no_other() {
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains(&call) && told.contains("answered already"), "{told}");
     assert!(!work(&folder).join("P").exists());
-    // Bare words go out with the call that is open, and what they did is told.
-    let (code, told) = attache(server.url(), &["answer", id, "yes", "--follow"]).await;
-    assert_eq!(code, Some(0), "{told}");
+    // Bare words count for a question that a person was shown: here there is no terminal to show it at.
+    let (code, told) = attache(server.url(), &["answer", id, "yes"]).await;
     let next = call_in(&question(&next));
+    assert!(code == Some(1) && told.contains("touch P") && told.contains(&format!("{next}=yes")), "{told}");
+    assert!(!work(&folder).join("P").exists());
+    let (code, told) = attache(server.url(), &["answer", id, &format!("{next}=yes"), "--follow"]).await;
+    assert_eq!(code, Some(0), "{told}");
     assert!(told.contains("Approved by") && told.contains(&next) && told.contains("touch P"), "{told}");
     assert!(work(&folder).join("P").exists());
 }

@@ -4,13 +4,16 @@ use std::fs;
 use std::process::Stdio;
 
 use attache_testkit::model_server::{ModelServer, gemini};
-use attache_testkit::{Client, PATIENCE};
+use attache_testkit::{Client, PATIENCE, PushReceiver};
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::{call_in, question, runs};
 use crate::agent_world::{calls, launch_with, reply, says, send, start, state, work};
+use crate::grpc::world::{Grpc, Speaks};
+use crate::push::{LOCAL, told};
+use crate::support::message;
 
 /// A command, and how a person must see it.
 const LIES: [(&str, &str); 5] = [
@@ -96,6 +99,45 @@ async fn a_command_that_hides_something_is_written_out_on_every_surface() {
         assert!(calls.to_string().contains("awaiting_approval"), "{calls:#}");
     }
     assert!(!work(&folder).join("P").exists());
+}
+
+/// Waits until a webhook was told of the question: all that it was told.
+async fn told_to(receiver: &PushReceiver, path: &str) -> Value {
+    let mut count = 1;
+    loop {
+        let came = receiver.until(path, count).await;
+        let bodies: Value = came.iter().map(|received| received.json()).collect();
+        if bodies.to_string().contains("INPUT_REQUIRED") {
+            return bodies;
+        }
+        count = came.len() + 1;
+    }
+}
+
+#[tokio::test]
+async fn what_is_hidden_is_written_out_over_rest_grpc_and_webhooks_too() {
+    let model = ModelServer::playing(LIES.map(|(command, _)| runs(command)));
+    let launch = launch_with(&model).settings(LOCAL);
+    let server = launch.start().await;
+    let (client, receiver) = (server.client(), PushReceiver::taking());
+    for (number, (_, shown)) in LIES.iter().enumerate() {
+        let path = format!("/hook-{number}");
+        let params = told(message(&format!("m{number}"), "Run!"), "hook", &receiver.url(&path));
+        let task = client.rpc("SendMessage", params).await["result"]["task"].clone();
+        assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED", "{task:#}");
+        check_value(&told_to(&receiver, &path).await, shown);
+        let id = task["id"].as_str().unwrap();
+        for (version, path) in [("1.0", format!("/tasks/{id}")), ("0.3", format!("/v1/tasks/{id}"))] {
+            let answer = client.with("A2A-Version", version).get(&path).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            check_value(&answer.json()["status"], shown);
+        }
+        for speaks in Speaks::BOTH {
+            let task = Grpc::to(&server, speaks).await.call("GetTask", speaks.task(id)).await.unwrap();
+            check_value(&task["status"], shown);
+        }
+    }
+    assert!(!work(&launch).join("P").exists());
 }
 
 #[tokio::test]

@@ -1,5 +1,10 @@
 //! Request heads that are too long, too many, or mean two things.
 
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::net::TcpStream;
+
 use super::world::{World, check_refused, request, send_body};
 
 /// The status line and all that came after it, until the server closed the connection.
@@ -193,4 +198,33 @@ async fn line_feeds_in_bodies_are_nobodys_business() {
     }
     let answer = connection.text_until_closed().await;
     assert!(answer.contains("\"result\""), "{answer}");
+}
+
+#[tokio::test]
+async fn over_http2_the_authority_and_a_host_have_to_agree() {
+    let world = World::start().await;
+    let stream = TcpStream::connect(world.server().address()).await.unwrap();
+    let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+    let (mut client, connection) = handshake.await.unwrap();
+    let mut connections = tokio::task::JoinSet::new();
+    connections.spawn(connection);
+    for (authority, host, expected) in [
+        ("localhost", None, 200),
+        ("localhost", Some("localhost"), 200),
+        ("evil.example", None, 403),
+        ("evil.example", Some("evil.example"), 403),
+        ("localhost", Some("evil.example"), 400),
+        ("evil.example", Some("localhost"), 400),
+        ("localhost:80", Some("localhost:81"), 400),
+    ] {
+        let mut request = http::Request::get(format!("http://{authority}/health"));
+        if let Some(host) = host {
+            request = request.header("host", host);
+        }
+        let request = request.body(Empty::<Bytes>::new()).unwrap();
+        let answer = client.send_request(request).await.unwrap();
+        assert_eq!(answer.status().as_u16(), expected, "{authority} and {host:?}");
+    }
+    drop((client, connections));
+    world.is_unharmed().await;
 }

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdout};
 use tokio::time::timeout;
 
-use super::{begin, calls, check, coding, command, edit, file, launch, says, send, tasks};
+use super::{about_call, begin, calls, check, coding, command, edit, file, launch, says, send, tasks};
 
 /// A long answer in small pieces.
 const SCRIPT: &str = "rules:
@@ -75,7 +75,8 @@ async fn a_replay_goes_past_questions_that_were_answered() {
     let id = send(&server.client(), "m1", "Greet the moon").await;
     check(&tasks(&server, &["follow", &id]).await, 0, &["[input-required]", "+Hello, moon."]);
     check(&tasks(&server, &["follow", &id, "--from-start"]).await, 0, &["[input-required]"]);
-    check(&tasks(&server, &["answer", &id, "yes", "--follow"]).await, 0, &["[completed]"]);
+    let yes = about_call(&server, &id, "yes").await;
+    check(&tasks(&server, &["answer", &id, &yes, "--follow"]).await, 0, &["[completed]"]);
     let replayed = tasks(&server, &["follow", &id, "--from-start"]).await;
     check(&replayed, 0, &["Done.", "artifact Changes:", "[completed]"]);
 }
@@ -107,7 +108,7 @@ async fn calls_live_output_and_thoughts_are_followed_and_shown() {
     let model = ModelServer::playing(busy());
     let (folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Run it").await;
-    let mut child = command(server.url(), &["answer", &id, "yes", "--follow"]).spawn().unwrap();
+    let mut child = command(server.url(), &["answer", &id, "call-run=yes", "--follow"]).spawn().unwrap();
     let mut err = child.stderr.take().unwrap();
     // The command waits for the file, so this was shown while it ran.
     read_until(&mut err, "\nfirst\n").await;
@@ -144,7 +145,8 @@ async fn the_changes_of_a_cancelled_turn_are_shown() {
     let model = ModelServer::playing([edit(), hang]);
     let (_folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Greet the moon").await;
-    check(&tasks(&server, &["answer", &id, "yes", "--follow"]).await, 0, &["[input-required]", "sleep 321"]);
+    let yes = about_call(&server, &id, "yes").await;
+    check(&tasks(&server, &["answer", &id, &yes, "--follow"]).await, 0, &["[input-required]", "sleep 321"]);
     check(&tasks(&server, &["cancel", &id]).await, 0, &["is canceled"]);
     let diff = "artifact Changes:\n--- a/hello.txt\n+++ b/hello.txt";
     check(&tasks(&server, &["show", &id]).await, 0, &["state    canceled", diff, "replace (", "succeeded:"]);

@@ -1,0 +1,32 @@
+//! What a command and all that it has started use together, against its limits.
+
+use std::fs;
+use std::time::Duration;
+
+use crate::Limits;
+
+/// Processes are counted this often at first, and ever more rarely up to the slowest.
+pub(super) const FIRST_LOOK: Duration = Duration::from_millis(20);
+pub(super) const SLOWEST_LOOK: Duration = Duration::from_millis(500);
+
+/// Which limit these processes pass together.
+pub(super) fn passed(limits: Limits, processes: &[i32]) -> Option<String> {
+    if processes.len() as u64 > limits.processes {
+        return Some(format!("it started more than {} processes", limits.processes));
+    }
+    let page = rustix::param::page_size() as u64;
+    let resident = |pid: &i32| -> Option<u64> {
+        let pages = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+        let numbers: Vec<u64> = pages.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+        // What is shared with others is not counted for each of them.
+        Some(numbers.get(1)?.saturating_sub(*numbers.get(2)?) * page)
+    };
+    let total: u64 = processes.iter().filter_map(resident).sum();
+    (total > limits.memory_bytes)
+        .then(|| format!("it used more than {} MiB of memory", limits.memory_bytes >> 20))
+}
+
+/// What is added to the command's output.
+pub(super) fn in_words(why: &str) -> String {
+    format!("\nattache: the command was ended: {why} (see [confinement] in the settings)\n")
+}
