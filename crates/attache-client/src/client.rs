@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::binding::Endpoint;
 use crate::error::MOST_TEXT;
 use crate::request::{Call, Method};
+use crate::sse::SseParser;
 use crate::{
     AgentCard, AgentInterface, ClientError, Event, EventStream, ListTasks, REPLAY, SendMessage, Task,
     TaskPage,
@@ -135,21 +136,44 @@ impl Client {
         serde_json::from_value(item).map_err(unintelligible)
     }
 
-    pub(crate) async fn open_stream(&self, call: Call, after: Option<&str>) -> Result<Answer, ClientError> {
+    pub(crate) async fn open_stream(
+        &self,
+        call: Call,
+        after: Option<&str>,
+    ) -> Result<(Answer, SseParser), ClientError> {
         let mut request = self.shared.endpoint.request(call)?.header("accept", "text/event-stream")?;
         if let Some(after) = after {
             request = request.header("last-event-id", after)?;
         }
-        let answer = self.exchange(request).await?;
+        let mut answer = self.exchange(request).await?;
         let is_stream =
             answer.header("content-type").is_some_and(|kind| kind.starts_with("text/event-stream"));
         if answer.status() == 200 && is_stream {
-            return Ok(answer);
+            let mut parser = SseParser::new(self.shared.options.most_event);
+            // A stream that is whole already may be a refusal in the form of one event.
+            if answer.header("content-length").is_some() {
+                self.look_ahead(&mut answer, &mut parser).await?;
+            }
+            return Ok((answer, parser));
         }
         match self.read(answer).await {
             Ok(_) => Err(ClientError::Unintelligible { what: "an answer where a stream was due".into() }),
             Err(error) => Err(error),
         }
+    }
+
+    /// Reads up to the first event, which stays in the parser, unless that is a refusal.
+    async fn look_ahead(&self, answer: &mut Answer, parser: &mut SseParser) -> Result<(), ClientError> {
+        let mut copy = SseParser::new(self.shared.options.most_event);
+        let too_large = |_| ClientError::Unintelligible { what: "an event is too large".into() };
+        while let Some(bytes) = answer.chunk().await? {
+            parser.push(&bytes).map_err(too_large)?;
+            copy.push(&bytes).map_err(too_large)?;
+            if let Some(frame) = copy.next_frame() {
+                return self.open_item(&frame.data).map(|_| ());
+            }
+        }
+        Ok(())
     }
 
     async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {

@@ -29,7 +29,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// One text of the user. Sent again with the same id, it is the same message.
+    /// One text of the user. Sent again with the same id while it is worked on, it is the same message.
     pub fn from_user(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self::with_parts(id, vec![Part::text(text)])
     }

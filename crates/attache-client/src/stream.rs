@@ -34,9 +34,12 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    pub(crate) fn new(client: Client, place: Option<(String, Option<String>)>, answer: Answer) -> Self {
+    pub(crate) fn new(
+        client: Client,
+        place: Option<(String, Option<String>)>,
+        (answer, parser): (Answer, SseParser),
+    ) -> Self {
         let (task, last_id) = place.map_or((None, None), |(task, after)| (Some(task), after));
-        let parser = SseParser::new(client.options().most_event);
         Self {
             client,
             task,
@@ -114,9 +117,9 @@ impl EventStream {
         tokio::time::sleep(pause).await;
         let call = Call::about(Method::Subscribe, self.task.as_deref().unwrap_or_default(), None);
         match self.client.open_stream(call, self.last_id.as_deref()).await {
-            Ok(answer) => {
+            Ok((answer, parser)) => {
                 self.answer = Some(answer);
-                self.parser = SseParser::new(self.client.options().most_event);
+                self.parser = parser;
                 self.came_back = self.last_id.is_some();
                 Ok(())
             }

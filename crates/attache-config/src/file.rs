@@ -29,6 +29,7 @@ pub(crate) struct ConfigFile {
     pub(crate) client_auto_execute: bool,
     pub(crate) admin_policies: Option<PathBuf>,
     pub(crate) answer_by_context: Option<bool>,
+    pub(crate) duplicate_sends: Option<String>,
     pub(crate) strict_version: bool,
     pub(crate) worker_threads: Option<usize>,
     pub(crate) log: Option<String>,

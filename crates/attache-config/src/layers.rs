@@ -4,6 +4,8 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use attache_domain::DuplicateSends;
+
 use crate::agent::gather::Gathered;
 use crate::agent::{OperatorAgent, Place};
 use crate::data_folder::{data_folder, user_data};
@@ -63,6 +65,8 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     );
     // Before the same is looked at as a key of the agent, so that it is told by the name it was said by.
     let approval = parse_approval(approval)?;
+    let (variable_name, key) = (operator::DUPLICATE_SENDS, "duplicate_sends");
+    let duplicate_sends = pick(None, environment, "", variable_name, file.duplicate_sends, key);
     let log = pick(flags.log, environment, "--log", "ATTACHE_LOG", file.log, "log");
     let (variable_name, key) = ("ATTACHE_LOG_FORMAT", "log_format");
     let log_format = pick(flags.log_format, environment, "--log-format", variable_name, file.log_format, key);
@@ -93,6 +97,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         allow_private_addresses: operator::private_addresses(file.allow_private_addresses)?,
         admin_policies: file.admin_policies.unwrap_or_else(|| PathBuf::from(operator::ADMIN_POLICIES)),
         answer_by_context: file.answer_by_context.unwrap_or(true),
+        duplicate_sends: parse_duplicate_sends(duplicate_sends)?,
         strict_version: file.strict_version,
         worker_threads: file.worker_threads,
         limits: LimitSettings::of(&file.limits),
@@ -287,6 +292,17 @@ fn parse_log_format(said: Option<Said>) -> Result<LogFormat, ConfigError> {
             "text" => Ok(LogFormat::Text),
             "json" => Ok(LogFormat::Json),
             _ => Err(said.instead_of("text or json")),
+        },
+    }
+}
+
+fn parse_duplicate_sends(said: Option<Said>) -> Result<DuplicateSends, ConfigError> {
+    match said {
+        None => Ok(DuplicateSends::InFlight),
+        Some(said) => match said.value.as_str() {
+            "in_flight" => Ok(DuplicateSends::InFlight),
+            "always" => Ok(DuplicateSends::Always),
+            _ => Err(said.instead_of("in_flight or always")),
         },
     }
 }

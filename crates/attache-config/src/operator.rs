@@ -5,6 +5,7 @@ mod card;
 use std::path::Path;
 use std::sync::Arc;
 
+use attache_domain::DuplicateSends;
 use serde_json::{Value, json};
 
 use crate::environment::{Environment, variable};
@@ -15,6 +16,7 @@ use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, 
 
 /// In the order in which they count.
 pub(crate) const WORKSPACE: &[&str] = &["ATTACHE_WORKSPACE", "CODER_AGENT_WORKSPACE_PATH"];
+pub(crate) const DUPLICATE_SENDS: &str = "ATTACHE_DUPLICATE_SENDS";
 pub(crate) const ALLOWED_ROOT: &str = "CODER_AGENT_ALLOWED_ROOT";
 
 /// Where administrators keep rules for all users of a machine.
@@ -77,6 +79,10 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         LogFormat::Text => "text",
         LogFormat::Json => "json",
     };
+    let duplicate_sends = match settings.duplicate_sends {
+        DuplicateSends::InFlight => "in_flight",
+        DuplicateSends::Always => "always",
+    };
     // That there is one is no secret.
     let token = settings.token.as_ref().map(|_| "(hidden)");
     let (push, confinement) = (&settings.push, &settings.confinement);
@@ -96,6 +102,7 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("confinement.open_files", "", &[], json!(confinement.open_files)),
         entry("confinement.processes", "", &[], json!(confinement.processes)),
         entry("confinement.reads", "", &[], json!(confinement.reads)),
+        entry("duplicate_sends", "", &[DUPLICATE_SENDS], json!(duplicate_sends)),
         entry("host", "--host", &["ATTACHE_HOST"], json!(settings.host)),
         entry("limits.answer_room_bytes", "", &[], json!(limits.answer_room_bytes)),
         entry("limits.body_bytes", "", &[], json!(limits.body_bytes)),

@@ -4,6 +4,8 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use attache_domain::DuplicateSends;
+
 use crate::agent::OperatorAgent;
 use crate::file::{CardFile, LimitsFile};
 use crate::{ConfinementSettings, Keys, ModelChoice, PushSettings, SettingEntry};
@@ -45,6 +47,8 @@ pub struct Settings {
     pub admin_policies: PathBuf,
     /// A message without a task is the answer to the one task of its context that waits for input.
     pub answer_by_context: bool,
+    /// How long a message that is sent again counts as the same.
+    pub duplicate_sends: DuplicateSends,
     pub strict_version: bool,
     /// Threads that serve; by default one for each core but one.
     pub worker_threads: Option<usize>,

@@ -47,3 +47,12 @@ pub enum Sameness {
     /// Their ids alone: another text under the same id is refused.
     Id,
 }
+
+/// How long a message that is sent again counts as the one that came before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DuplicateSends {
+    /// Until the turn that took it has ended. After that it is a new message.
+    #[default]
+    InFlight,
+    Always,
+}

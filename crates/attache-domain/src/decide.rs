@@ -6,9 +6,9 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::answer::{ANSWERING, MODIFYING};
 use crate::{
-    Answer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, Ending, Fact, Fault, FinishedCall,
-    Message, MessageId, Metadata, Opened, Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase,
-    TurnPhase, Usage, Verdict, Work, visible_line,
+    Answer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, DuplicateSends, Ending, Fact, Fault,
+    FinishedCall, Message, MessageId, Metadata, Opened, Outcome, Progress, ReplyShape, Scope, TaskId,
+    TaskState, TextPhase, TurnPhase, Usage, Verdict, Work, visible_line,
 };
 
 /// One change wished for on one task.
@@ -20,6 +20,7 @@ pub enum Intent {
         digest: Digest,
         /// Also when the task is over, if it is one that goes on.
         reopens: bool,
+        duplicates: DuplicateSends,
     },
     /// Somebody answers questions about calls: all of these answers count, or none. What else is said is heard once the
     /// turn is over.
@@ -70,15 +71,23 @@ impl Progress {
     /// The facts to record for `intent`; empty when it is already so.
     pub fn decide(&self, intent: Intent) -> Result<Facts, Fault> {
         match intent {
-            Intent::Receive { message, digest, reopens } => self.decide_receive(message, digest, reopens),
+            Intent::Receive { message, digest, reopens, duplicates } => {
+                self.decide_receive(message, digest, reopens, duplicates)
+            }
             Intent::Answer { answers, prompt } => self.decide_answers(answers, prompt),
             Intent::Cancel => self.decide_cancel(),
             Intent::Record(fact) => self.decide_record(fact),
         }
     }
 
-    fn decide_receive(&self, mut message: Message, digest: Digest, reopens: bool) -> Result<Facts, Fault> {
-        if self.received.iter().any(|(id, seen)| *id == message.id && *seen == digest) {
+    fn decide_receive(
+        &self,
+        mut message: Message,
+        digest: Digest,
+        reopens: bool,
+        duplicates: DuplicateSends,
+    ) -> Result<Facts, Fault> {
+        if self.knows(&message.id, &digest, duplicates) {
             return Ok(Facts::new());
         }
         if message.context.as_ref().is_some_and(|context| *context != self.context) {
@@ -116,7 +125,9 @@ impl Progress {
     ) -> Result<Facts, Fault> {
         let mut ahead = self.work.clone();
         let mut facts = match prompt {
-            Some((message, digest)) => self.decide_receive(message, digest, false)?,
+            Some((message, digest)) => {
+                self.decide_receive(message, digest, false, DuplicateSends::InFlight)?
+            }
             None => Facts::new(),
         };
         for (place, (call, answer)) in answers.iter().enumerate() {

@@ -6,7 +6,8 @@ use crate::{ContextId, MessageId, PushConfigId, TaskId, TaskState};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    #[error("there is no task {task}")]
+    /// Clients look for these words.
+    #[error("Task not found: {task}")]
     TaskNotFound { task: TaskId },
     #[error("task {task} has no push configuration{}", config.as_ref().map(|config| format!(" {config:?}")).unwrap_or_default())]
     PushConfigNotFound { task: TaskId, config: Option<PushConfigId> },
@@ -70,11 +71,13 @@ pub enum Fault {
     BodyTooLarge { limit: usize },
     #[error("a JSON content type is needed, not {found}")]
     MediaTypeNotAccepted { found: String },
-    #[error("credentials are missing or wrong")]
+    #[error(
+        "authentication failed: the credentials are missing or wrong; send the server's token as \"Authorization: Bearer TOKEN\""
+    )]
     Unauthenticated,
     /// Another user of the operating system calls a server that has no token.
     #[error(
-        "this server has no token and serves only the user who runs it; to let others call, start it with --token-file FILE \
+        "authentication failed: this server has no token and serves only the user who runs it; to let others call, start it with --token-file FILE \
          or ATTACHE_TOKEN, and send that token as \"Authorization: Bearer TOKEN\""
     )]
     TokenNeeded,

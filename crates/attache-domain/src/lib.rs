@@ -52,7 +52,7 @@ pub use cast::{CallRecord, Cast, MOST_LIVE_BYTES};
 pub use circles::Circles;
 pub use command::{COMMAND, CommandArgument, CommandCall, CommandSpec};
 pub use conversation::{CallId, Content, Exchange, Opaque, Said, ToolCall, ToolResult, Usage, Utterance};
-pub use cursor::{Cursor, Gap, GapReason, Sameness, WhenLost};
+pub use cursor::{Cursor, DuplicateSends, Gap, GapReason, Sameness, WhenLost};
 pub use decide::{Facts, Intent, Opening};
 pub use fact::{
     Answer, AnswerEnd, CallOutcome, ContextReason, Ending, Event, Fact, FinishedCall, GivenContext,
@@ -67,7 +67,7 @@ pub use operation::{
     Call, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Manner, Operation,
     OperationKind, SendConfiguration, SendMessage, SubscribeTask,
 };
-pub use progress::{Answered, Progress, Stage, TextPhase, Turn, TurnPhase};
+pub use progress::{Answered, Progress, Received, Stage, TextPhase, Turn, TurnPhase};
 pub use proposal::{Effect, Proposal, Shown};
 pub use push::{
     KeptPushConfig, ListPushConfigs, PushAuthentication, PushConfig, PushConfigCall, PushConfigPage,

@@ -116,6 +116,8 @@ pub struct Manner {
     pub ending: Option<Ending>,
     /// When a message counts as one that came before.
     pub sameness: Sameness,
+    /// It comes back to a stream that was cut off, so its message came before, whenever that was.
+    pub resumes: bool,
     /// What the client calls itself, for others to be told who it was.
     pub client: Option<String>,
 }

@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ArtifactId, CallId, ContextId, Digest, Ending, Event, Fact, Fault, Message, MessageId, ReplyShape, Scope,
-    Seq, TaskId, TaskKey, TaskState, Work,
+    ArtifactId, CallId, ContextId, Digest, DuplicateSends, Ending, Event, Fact, Fault, Message, MessageId,
+    ReplyShape, Scope, Seq, TaskId, TaskKey, TaskState, Work,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -43,7 +43,17 @@ pub struct Progress {
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub answered: VecDeque<Answered>,
     /// Every message ever accepted, to recognise one that is sent again.
-    pub received: Vec<(MessageId, Digest)>,
+    pub received: Vec<Received>,
+}
+
+/// A message that was accepted. In older snapshots it is a list of id and digest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Received {
+    pub id: MessageId,
+    pub digest: Digest,
+    /// The turn that takes it; 0 where that was not noted.
+    #[serde(default)]
+    pub turn: u32,
 }
 
 /// Somebody's answer about a call, once it counted.
@@ -201,7 +211,11 @@ impl Progress {
             cancel_requested: false,
             work: Work::default(),
             answered: VecDeque::new(),
-            received: vec![(opened.message.id.clone(), opened.digest.clone())],
+            received: vec![Received {
+                id: opened.message.id.clone(),
+                digest: opened.digest.clone(),
+                turn: 1,
+            }],
         })
     }
 
@@ -216,6 +230,22 @@ impl Progress {
             TurnPhase::Running => self.state == TaskState::AuthRequired || self.waits_for_person(),
             TurnPhase::Due => false,
         }
+    }
+
+    /// Has this very message come before, as far back as `duplicates` says?
+    pub fn knows(&self, id: &MessageId, digest: &Digest, duplicates: DuplicateSends) -> bool {
+        let counts = |received: &Received| match duplicates {
+            DuplicateSends::Always => true,
+            DuplicateSends::InFlight => {
+                self.turn.phase != TurnPhase::Over && received.turn >= self.turn.number
+            }
+        };
+        let is_same = |received: &&Received| received.id == *id && received.digest == *digest;
+        self.received.iter().filter(is_same).any(counts)
+    }
+
+    fn note(&mut self, id: &MessageId, digest: &Digest, turn: u32) {
+        self.received.push(Received { id: id.clone(), digest: digest.clone(), turn });
     }
 
     /// What the next event is shown by.
@@ -233,10 +263,11 @@ impl Progress {
             Fact::MessageReceived { message, digest } => {
                 let state = self.state.after_message();
                 self.enter(state, event.at);
-                self.received.push((message.id.clone(), digest.clone()));
+                self.note(&message.id, digest, self.turn.number);
             }
             Fact::PromptQueued { message, digest } => {
-                self.received.push((message.id.clone(), digest.clone()));
+                // Each prompt in the queue gets a turn of its own, one after the other.
+                self.note(&message.id, digest, self.turn.number + self.queue.len() as u32 + 1);
                 self.queue.push_back(message.clone());
             }
             Fact::PromptTaken { .. } => {
@@ -256,8 +287,10 @@ impl Progress {
                     by: answer.by.clone(),
                     at: event.at,
                 });
-                if let Some(said) = answer.message.as_ref().filter(|said| !self.received.contains(said)) {
-                    self.received.push(said.clone());
+                if let Some((id, digest)) = &answer.message
+                    && !self.knows(id, digest, DuplicateSends::InFlight)
+                {
+                    self.note(id, digest, self.turn.number);
                 }
             }
             Fact::PersonAsked { .. } => self.enter(TaskState::InputRequired, event.at),

@@ -120,7 +120,8 @@ impl TaskView {
             task: progress.task.clone(),
             context: progress.context.clone(),
             status: TaskStatus { state: progress.state, message: None, at: event.at },
-            history: vec![opened.message.clone()],
+            // A task that was promised and canceled before its first message has none.
+            history: Vec::from_iter((!opened.message.parts.is_empty()).then(|| opened.message.clone())),
             artifacts: Vec::new(),
             metadata: opened.metadata.clone(),
             replied: None,

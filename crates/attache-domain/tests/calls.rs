@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, AnswerEnd, CallId, CallOutcome, CallStep, Content, Digest, Event, Exchange, Fact, Fault,
-    FinishedCall, Intent, LOST_CHOICES, Message, MessageId, ModelAnswer, Opening, Outcome, Part, PartContent,
-    Proposal, ProposedCall, RUN_AGAIN, Reduction, ReplyShape, Role, Said, Scope, Seq, Settlement, Shown,
-    Step, TaskState, TaskView, Timestamp, Told, ToolCall, Usage, Utterance, Verdict,
+    Answer, AnswerEnd, CallId, CallOutcome, CallStep, Content, Digest, DuplicateSends, Event, Exchange, Fact,
+    Fault, FinishedCall, Intent, LOST_CHOICES, Message, MessageId, ModelAnswer, Opening, Outcome, Part,
+    PartContent, Proposal, ProposedCall, RUN_AGAIN, Reduction, ReplyShape, Role, Said, Scope, Seq,
+    Settlement, Shown, Step, TaskState, TaskView, Timestamp, Told, ToolCall, Usage, Utterance, Verdict,
 };
 use serde_json::{Map, json};
 
@@ -420,7 +420,8 @@ fn what_is_dropped_goes_from_the_start_and_nothing_else_moves() {
             role: Role::User,
             ..Message::from_agent(format!("n{number}").into(), "c".into(), None, "more")
         };
-        task.push(Intent::Receive { message, digest: Digest("1".into()), reopens: false }).unwrap();
+        let (digest, duplicates) = (Digest("1".into()), DuplicateSends::InFlight);
+        task.push(Intent::Receive { message, digest, reopens: false, duplicates }).unwrap();
     }
     task.record(answer(&[])).unwrap();
     task.record(Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None }).unwrap();
@@ -452,18 +453,19 @@ fn what_is_dropped_goes_from_the_start_and_nothing_else_moves() {
 fn a_message_to_a_busy_task_is_queued_and_says_so() {
     let mut task = Task::with_calls(&["a"]);
     let message = Message::from_agent("m2".into(), "c".into(), None, "and also");
-    let facts = task
-        .0
-        .decide(Intent::Receive { message: message.clone(), digest: Digest("1".into()), reopens: false })
-        .unwrap();
+    let sent = || Intent::Receive {
+        message: message.clone(),
+        digest: Digest("1".into()),
+        reopens: false,
+        duplicates: DuplicateSends::InFlight,
+    };
+    let facts = task.0.decide(sent()).unwrap();
     let [Fact::PromptQueued { .. }, Fact::Noticed { message: notice }] = facts.as_slice() else {
         panic!("{facts:?}");
     };
     assert!(notice.text().contains("queued"), "{}", notice.text());
-    task.push(Intent::Receive { message: message.clone(), digest: Digest("1".into()), reopens: false })
-        .unwrap();
-    let again =
-        task.0.decide(Intent::Receive { message, digest: Digest("1".into()), reopens: false }).unwrap();
+    task.push(sent()).unwrap();
+    let again = task.0.decide(sent()).unwrap();
     assert!(again.is_empty(), "sent again it changes nothing");
 }
 

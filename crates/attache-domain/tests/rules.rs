@@ -70,7 +70,12 @@ impl Log {
     }
 
     fn say(&mut self, id: &str) -> Result<usize, Fault> {
-        self.push(Intent::Receive { message: message(id, id), digest: digest(id), reopens: false })
+        self.say_again(id, DuplicateSends::Always)
+    }
+
+    fn say_again(&mut self, id: &str, duplicates: DuplicateSends) -> Result<usize, Fault> {
+        let (message, digest) = (message(id, id), digest(id));
+        self.push(Intent::Receive { message, digest, reopens: false, duplicates })
     }
 
     fn started() -> Self {
@@ -104,6 +109,38 @@ fn a_finished_task_refuses_everything_but_what_it_has_already_heard() {
         assert_eq!(log.say("m0"), Ok(0));
         assert_eq!(log.view.next(), None);
     }
+}
+
+#[test]
+fn a_message_is_the_same_until_the_turn_that_took_it_has_ended() {
+    let knows =
+        |log: &Log, id: &str| log.view.progress.knows(&id.into(), &digest(id), DuplicateSends::InFlight);
+    let mut log = Log::open();
+    assert!(knows(&log, "m0"), "before its turn begins");
+    log.record(Fact::TurnStarted { turn: 1, model: None }).unwrap();
+    log.say("m1").unwrap();
+    log.say("m2").unwrap();
+    assert_eq!(log.say_again("m2", DuplicateSends::InFlight), Ok(0), "it is queued already");
+    for (turn, over, open) in [(2, "m0", vec!["m1", "m2"]), (3, "m1", vec!["m2"])] {
+        log.record(ended(Outcome::Completed)).unwrap();
+        log.record(Fact::TurnStarted { turn, model: None }).unwrap();
+        assert!(!knows(&log, over), "{over}");
+        assert!(open.iter().all(|id| knows(&log, id)), "{open:?}");
+    }
+    log.record(ended(Outcome::InputRequired)).unwrap();
+    assert!(!knows(&log, "m2"));
+    assert_eq!(log.say("m2"), Ok(0), "it came before");
+    assert_eq!(log.say_again("m2", DuplicateSends::InFlight), Ok(1), "and is said again");
+    assert!(knows(&log, "m2"));
+}
+
+#[test]
+fn messages_of_an_older_snapshot_are_known_and_no_longer_in_flight() {
+    let mut stored = serde_json::to_value(&Log::started().view).unwrap();
+    stored["progress"]["received"] = serde_json::json!([["m0", "m0"]]);
+    let view: TaskView = serde_json::from_value(stored).unwrap();
+    let knows = |duplicates| view.progress.knows(&"m0".into(), &Digest("m0".into()), duplicates);
+    assert!(knows(DuplicateSends::Always) && !knows(DuplicateSends::InFlight));
 }
 
 #[test]
@@ -197,8 +234,8 @@ fn a_message_from_another_context_is_refused_by_name() {
     let mut log = Log::started();
     let mut stray = message("m1", "x");
     stray.context = Some("elsewhere".into());
-    let fault =
-        log.push(Intent::Receive { message: stray, digest: digest("x"), reopens: false }).unwrap_err();
+    let (digest, duplicates) = (digest("x"), DuplicateSends::InFlight);
+    let fault = log.push(Intent::Receive { message: stray, digest, reopens: false, duplicates }).unwrap_err();
     assert_eq!(fault, Fault::ContextMismatch { task: "t".into(), context: "c".into() });
 }
 
@@ -263,6 +300,7 @@ fn any_intent() -> impl Strategy<Value = Intent> {
             message: message(&format!("m{id}"), "again"),
             digest: digest(&id.to_string()),
             reopens: id % 2 == 0,
+            duplicates: if id % 3 == 0 { DuplicateSends::InFlight } else { DuplicateSends::Always },
         }),
         1 => Just(Intent::Cancel),
     ]

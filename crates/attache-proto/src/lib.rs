@@ -21,6 +21,11 @@ pub mod v1_0 {
     include!(concat!(env!("OUT_DIR"), "/lf.a2a.v1.rs"));
 }
 
+/// The development-tool extension: the package `development_tool.v0`, with the service of its commands.
+pub mod development_tool {
+    include!(concat!(env!("OUT_DIR"), "/development_tool.v0.rs"));
+}
+
 /// What a failed call tells besides its code: some of `google.rpc`.
 pub mod rpc {
     include!(concat!(env!("OUT_DIR"), "/google.rpc.rs"));

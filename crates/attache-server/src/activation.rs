@@ -71,7 +71,7 @@ impl Activation {
             true => Sameness::Id,
             false => Sameness::IdAndContent,
         };
-        send.manner = Manner { ending, sameness, client: self.client.clone() };
+        send.manner = Manner { ending, sameness, resumes: false, client: self.client.clone() };
     }
 
     pub(crate) fn is_active(&self, extension: &str) -> bool {

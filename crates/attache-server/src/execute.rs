@@ -2,6 +2,7 @@
 
 use attache_session::{Execution, Standing, Started};
 use attache_wire::devtool::commands::{ExecutionStatus, write_execution};
+use attache_wire::proto;
 use http::header;
 use http::request::Parts;
 
@@ -57,6 +58,11 @@ impl Executed {
 impl ExecutionResponse {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         write_execution(&self.task, self.status, &self.message, out);
+    }
+
+    /// The same in protobuf.
+    pub(crate) fn write_proto(&self, out: &mut Vec<u8>) -> Result<(), String> {
+        proto::write_execution(&self.task, self.status, &self.message, out)
     }
 
     /// A stream of nothing else.

@@ -85,16 +85,37 @@ impl Framing {
         }
     }
 
-    /// A fault on a stream that is already open: its payload, and the name of its event if it has one.
-    pub(crate) fn stream_fault(&self, fault: &Fault) -> (Option<&'static str>, Vec<u8>) {
+    /// A fault as an event of a stream. It has a name, but not in 0.3 over JSON-RPC.
+    pub(crate) fn write_fault_event(&self, fault: &Fault, out: &mut Vec<u8>) {
+        let named: &[u8] = b"event: error\ndata: ";
         match self {
             Self::JsonRpc { version, id } => {
-                let mut out = Vec::new();
-                jsonrpc::write_error(*version, id, fault, &mut out);
-                ((*version == Version::V1_0).then_some("error"), out)
+                out.extend_from_slice(if *version == Version::V1_0 { named } else { b"data: " });
+                jsonrpc::write_error(*version, id, fault, out);
             }
-            Self::Rest { version } => (Some("error"), rest::error(*version, fault).body),
+            Self::Rest { version } => {
+                out.extend_from_slice(named);
+                out.extend_from_slice(&rest::error(*version, fault).body);
+            }
         }
+        out.extend_from_slice(b"\n\n");
+    }
+
+    /// The answer to a call of a method that streams, when the call is refused. Clients of JSON-RPC that expect events get
+    /// the fault as the only one; those of 0.3 expect nothing else. What HTTP has a status for stays with that.
+    pub(crate) fn fault_for_stream(&self, fault: &Fault, takes_events: bool) -> Response {
+        let takes_events = match self {
+            Self::JsonRpc { version, .. } => *version == Version::V0_3 || takes_events,
+            Self::Rest { .. } => false,
+        };
+        if !takes_events || jsonrpc::http_status(fault) != 200 {
+            return self.fault(fault);
+        }
+        let mut out = Vec::new();
+        self.write_fault_event(fault, &mut out);
+        let mut response = json(200, "text/event-stream", out);
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
     }
 }
 

@@ -187,11 +187,11 @@ fn refused(status: u16, what: &str) -> Response {
 fn failed(fault: &Fault) -> Response {
     match fault {
         Fault::TaskNotFound { .. } => refused(404, "Task not found"),
-        Fault::Unparsable { .. } | Fault::InvalidRequest { .. } | Fault::InvalidParams { .. } => {
-            refused(400, &fault.to_string())
-        }
+        Fault::Unparsable { .. }
+        | Fault::InvalidRequest { .. }
+        | Fault::InvalidParams { .. }
+        | Fault::MediaTypeNotAccepted { .. } => refused(400, &fault.to_string()),
         Fault::BodyTooLarge { .. } => refused(413, &fault.to_string()),
-        Fault::MediaTypeNotAccepted { .. } => refused(415, &fault.to_string()),
         Fault::Unavailable
         | Fault::StoreFull { .. }
         | Fault::StoreUnavailable { .. }

@@ -121,7 +121,13 @@ async fn call(
     deadline: deadline::Deadline,
 ) -> Response {
     let path = head.uri.path();
-    let Some((version, kind)) = proto::method(path) else {
+    // The extension's methods have one name in both versions: the metadata tells.
+    let command = || {
+        let named = version::parse_requested(rest::header(&head.headers, version::NAME), None);
+        let version = named.ok().flatten().unwrap_or(Version::V1_0);
+        proto::command_method(path).map(|kind| (version, kind))
+    };
+    let Some((version, kind)) = proto::method(path).or_else(command) else {
         let method = path.chars().take(LONGEST_NAME).collect();
         return refuse(path, &Fault::MethodNotFound { method });
     };
@@ -221,9 +227,16 @@ fn spell(
         }
         Outcome::PushConfigDeleted => {}
         Outcome::ExtendedCard => return card(app.grpc_cards.extended(app, version)),
-        // No path of this binding leads here.
-        Outcome::Commands(_) | Outcome::Executed { .. } => {
-            return answer::failure(&proto::status(version, &Fault::Internal));
+        Outcome::Commands(specs) => {
+            if let Err(error) = proto::write_commands(&specs, &mut out) {
+                return answer::failure(&failed(&error));
+            }
+        }
+        // What happens next is read from the task.
+        Outcome::Executed { executed, .. } => {
+            if let Err(error) = executed.response.write_proto(&mut out) {
+                return answer::failure(&failed(&error));
+            }
         }
     }
     let mut response = answer::message(out);

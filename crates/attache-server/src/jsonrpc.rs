@@ -14,7 +14,7 @@ use crate::app::{Admitted, App};
 use crate::arriving::Arriving;
 use crate::framing::{Framing, rpc_fault};
 use crate::http::Response;
-use crate::perform::{JsonRequest, perform};
+use crate::perform::{JsonRequest, perform, refused};
 use crate::{body, heavy, rest};
 
 /// How much of an unknown method's name is told back.
@@ -70,7 +70,7 @@ async fn answer(
     let checked = requested
         .and_then(|requested| version::check_rpc(&method, spoken, requested, app.options.strict_version));
     if let Err(fault) = checked {
-        return framing.fault(&fault);
+        return refused(head, &framing, kind, &fault);
     }
     let dialect = jsonrpc::dialect(spoken);
     let decode = || attache_wire::decode(dialect, kind, params);

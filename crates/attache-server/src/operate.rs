@@ -132,9 +132,11 @@ async fn act(
     let (session, room) = (&app.session, &app.options.limits.answer_room);
     // A client that does not name the task it goes on with is shown it.
     let mut names_task = true;
+    let streams = matches!(operation, Operation::Stream(_));
     if let Operation::Send(send) | Operation::Stream(send) = &mut operation {
         names_task = send.message.task.is_some();
         activation.adopt(send);
+        send.manner.resumes = streams && cursor(headers)?.is_some();
         if let Some(task) = session.task_in_context(scope, send).await? {
             send.message.task = Some(task);
         }
@@ -229,10 +231,14 @@ async fn act(
                 Version::V0_3 => WhenFinished::Show,
                 Version::V1_0 => WhenFinished::Refuse,
             };
-            let subscription = session.subscribe(scope, &subscribe, when_finished).await?;
+            let mut subscription = session.subscribe(scope, &subscribe, when_finished).await?;
             *share = wait_for_room(room, weight_of_view(&subscription.view)).await?;
             done(&subscription.view.task);
             let shape = shape(None, activation.profile_for(&subscription.view));
+            // Clients of Gemini CLI's server expect a stream that ends when there is nothing to wait for.
+            if shape.profile == Profile::Gemini && version == Version::V0_3 {
+                subscription.close_at_rest();
+            }
             let resumes = subscribe.after.is_some() && subscription.gap.is_none();
             Outcome::Stream(Opened { open_call, subscription, shape, first: First::Task, resumes })
         }

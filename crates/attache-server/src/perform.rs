@@ -38,7 +38,7 @@ pub(crate) async fn perform(
             let epoch = activation.is_active(replay::URI).then(|| app.session.epoch().clone());
             spell(app, head, framing, Speech { language: dialect, epoch }, outcome)
         }
-        Err(fault) => framing.fault(&fault),
+        Err(fault) => refused(head, &framing, kind, &fault),
     };
     activation.confirm(version, &mut response);
     if let Some(share) = share {
@@ -93,6 +93,15 @@ fn spell(
         response.headers_mut().insert(push_state::NAME, push_state);
     }
     response
+}
+
+/// A call that is refused, in the form in which its method answers.
+pub(crate) fn refused(head: &Parts, framing: &Framing, kind: OperationKind, fault: &Fault) -> Response {
+    let takes_events = execute::wants_events(head);
+    match kind {
+        OperationKind::Stream | OperationKind::Subscribe => framing.fault_for_stream(fault, takes_events),
+        _ => framing.fault(fault),
+    }
 }
 
 /// What is answered about a command, then everything that happens.

@@ -10,9 +10,10 @@ use std::task::{Context, Poll, ready};
 use attache_domain::{
     CallId, CallPhase, ContextId, Fact, Fault, Gap, Happening, Seq, TaskId, TaskState, TaskView,
 };
-use attache_session::{Entry, Follower, Subscription, store_fault};
+use attache_session::{Entry, Follower, PromisedFollower, Subscription, store_fault};
 use attache_wire::devtool::Profile;
 use attache_wire::encode::TaskShape;
+use futures_util::FutureExt;
 
 use crate::app::App;
 use crate::metrics::OpenStream;
@@ -46,6 +47,8 @@ pub(crate) struct Reading<L> {
     first: Option<Arc<TaskView>>,
     /// None when there is nothing more to come.
     follower: Option<Follower>,
+    /// The task has yet to begin.
+    promised: Option<PromisedFollower>,
     /// What the task that is shown first leaves out.
     gap: Option<Gap>,
     entries: Vec<Arc<Entry>>,
@@ -60,10 +63,10 @@ pub(crate) struct Reading<L> {
 impl<L: Language> Reading<L> {
     pub(crate) fn new(app: &App, speech: Speech<L>, opened: Opened) -> Self {
         let Opened { open_call, subscription, shape, first, resumes } = opened;
-        let Subscription { view, follower, gap } = subscription;
+        let Subscription { view, follower, gap, promised, .. } = subscription;
         let shows_task = match first {
             First::Task => true,
-            First::Events => follower.is_none(),
+            First::Events => follower.is_none() && promised.is_none(),
             First::Message => false,
         };
         // A task shows its open questions while it waits for their answers.
@@ -79,6 +82,7 @@ impl<L: Language> Reading<L> {
             bare: first == First::Message,
             first: shows_task.then_some(view),
             follower,
+            promised,
             gap,
             entries: Vec::new(),
             asked,
@@ -90,11 +94,11 @@ impl<L: Language> Reading<L> {
 
     /// All has been read, or the reading was given up.
     pub(crate) fn is_over(&self) -> bool {
-        self.first.is_none() && self.follower.is_none()
+        self.first.is_none() && self.follower.is_none() && self.promised.is_none()
     }
 
     pub(crate) fn give_up(&mut self) {
-        (self.first, self.follower) = (None, None);
+        (self.first, self.follower, self.promised) = (None, None, None);
     }
 
     /// Ready when something was written, or nothing when the reading is over. After a fault it is over too; what was
@@ -122,6 +126,11 @@ impl<L: Language> Reading<L> {
             return Poll::Ready(self.write_first(&view, frames, out));
         }
         while out.is_empty() {
+            if let Some(promised) = &mut self.promised {
+                let follower = ready!(promised.poll_unpin(context));
+                self.promised = None;
+                self.follower = Some(follower.map_err(|error| store_fault(&error))?);
+            }
             let Some(follower) = &mut self.follower else { break };
             match follower.poll_next(context, MOST_EVENTS, &mut self.entries) {
                 Poll::Ready(Ok(())) => self.told_of_store = false,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
-use attache_domain::{Fault, Seq};
+use attache_domain::Seq;
 use attache_wire::Dialect;
 use bytes::Bytes;
 use futures_util::Stream;
@@ -110,18 +110,6 @@ impl EventStream {
         }
         out.extend_from_slice(b"\n\n");
     }
-
-    fn write_fault(&self, fault: &Fault, out: &mut Vec<u8>) {
-        let (name, payload) = self.framing.stream_fault(fault);
-        if let Some(name) = name {
-            out.extend_from_slice(b"event: ");
-            out.extend_from_slice(name.as_bytes());
-            out.push(b'\n');
-        }
-        out.extend_from_slice(b"data: ");
-        out.extend_from_slice(&payload);
-        out.extend_from_slice(b"\n\n");
-    }
 }
 
 impl Stream for EventStream {
@@ -132,7 +120,7 @@ impl Stream for EventStream {
         let mut out = std::mem::take(&mut events.preface);
         match events.reading.poll(context, &events.frames, &mut out) {
             Poll::Ready(Ok(())) => {}
-            Poll::Ready(Err(fault)) => events.write_fault(&fault, &mut out),
+            Poll::Ready(Err(fault)) => events.framing.write_fault_event(&fault, &mut out),
             Poll::Pending => {
                 if !ready!(events.poll_quiet(context)) {
                     return Poll::Ready(None);

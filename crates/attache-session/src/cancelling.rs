@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use attache_domain::{CancelTask, Fault, Scope, TaskState, TaskView};
+use attache_domain::{CancelTask, Fault, Scope, TaskKey, TaskState, TaskView};
 use tokio::time::timeout;
 
 use crate::SessionService;
@@ -17,7 +17,17 @@ const SECOND_CHANCE: Duration = Duration::from_secs(1);
 impl SessionService {
     /// Stops the work on the task and waits a little for this to be recorded.
     pub async fn cancel(&self, scope: &Scope, cancel: &CancelTask) -> Result<Arc<TaskView>, Fault> {
-        let hot = self.cancelable(scope, &cancel.task).await?;
+        let hot = match self.cancelable(scope, &cancel.task).await {
+            Err(Fault::TaskNotFound { task }) => {
+                let key = TaskKey { scope: scope.clone(), task };
+                if let Some(view) = self.cancel_reserved(&key).await? {
+                    return Ok(view);
+                }
+                // Its first message may have come since.
+                self.cancelable(scope, &key.task).await?
+            }
+            found => found?,
+        };
         // Webhooks of a task at rest are woken before it moves; one that is worked on is stopped first, for a store that
         // fails must not keep it from that.
         let is_running = hot.is_running();

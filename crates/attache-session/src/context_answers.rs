@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, Ending, Fault, Message, Progress, Scope, SendMessage, TaskId, TaskKey, TaskState, TaskView,
-    TurnPhase, answerer, visible_line,
+    ContextId, DuplicateSends, Ending, Fault, Message, Progress, Scope, SendMessage, TaskId, TaskKey,
+    TaskState, TaskView, TurnPhase, answerer, visible_line,
 };
 use attache_store::ListQuery;
 
@@ -49,12 +49,16 @@ impl SessionService {
         if latest.is_empty() {
             return Ok(None);
         }
-        let known = self.identity.task(scope, message, &digest(message), send.manner.sameness);
-        if latest.contains(&known) {
+        let (sent, duplicates) = (digest(message), self.duplicates(message, &send.manner));
+        let known = self.identity.task(scope, message, &sent, send.manner.sameness, 0);
+        if duplicates == DuplicateSends::Always && latest.contains(&known) {
             return Ok(None); // Sent again: the message that opened this task.
         }
         let views = self.candidates(scope, context, latest).await?;
-        if let Some(view) = views.iter().find(|view| has_received(view, message)) {
+        if views.iter().any(|view| view.progress.knows(&message.id, &sent, duplicates)) {
+            return Ok(None);
+        }
+        if let Some(view) = views.iter().find(|view| has_received(view, message, duplicates)) {
             return Ok(Some(view.task.clone()));
         }
         let waits =
@@ -128,13 +132,12 @@ fn refuse_late(view: &TaskView, message: &Message, by: &str) -> Result<(), Fault
 }
 
 /// The message came before, to the task that it answered then.
-fn has_received(view: &TaskView, message: &Message) -> bool {
-    let mut received = view.progress.received.iter().filter(|(id, _)| *id == message.id).peekable();
-    if received.peek().is_none() {
+fn has_received(view: &TaskView, message: &Message, duplicates: DuplicateSends) -> bool {
+    if !view.progress.received.iter().any(|received| received.id == message.id) {
         return false;
     }
     let sent = digest(&Message { task: Some(view.task.clone()), ..message.clone() });
-    received.any(|(_, seen)| *seen == sent)
+    view.progress.knows(&message.id, &sent, duplicates)
 }
 
 fn several(waiting: &[&Arc<TaskView>]) -> Fault {

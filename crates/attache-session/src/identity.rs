@@ -2,8 +2,10 @@
 //!
 //! A task's id is a keyed hash of tenant, caller, message id and content (or of the id alone, for callers for whom that
 //! says it all). Opening it again conflicts in the store, which makes the store the duplicate check, also after a
-//! restart. The key is kept in the store and makes ids unguessable.
+//! restart. A message that is said anew after its task was over is told apart by a number. The key is kept in the store
+//! and makes ids unguessable.
 
+use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
@@ -49,17 +51,24 @@ impl Identity {
         message: &Message,
         digest: &Digest,
         sameness: Sameness,
+        number: u32,
     ) -> TaskId {
         let (kind, content) = match sameness {
             Sameness::IdAndContent => ("task", &*digest.0),
             Sameness::Id => ("task of the message", ""),
         };
-        TaskId::from(self.name(kind, scope, message, content))
+        TaskId::from(self.name(&numbered(kind, number), scope, message, content))
     }
 
     /// For a message that brings no context of its own.
-    pub(crate) fn context(&self, scope: &Scope, message: &Message, digest: &Digest) -> ContextId {
-        ContextId::from(self.name("context", scope, message, &digest.0))
+    pub(crate) fn context(
+        &self,
+        scope: &Scope,
+        message: &Message,
+        digest: &Digest,
+        number: u32,
+    ) -> ContextId {
+        ContextId::from(self.name(&numbered("context", number), scope, message, &digest.0))
     }
 
     fn name(&self, kind: &str, scope: &Scope, message: &Message, content: &str) -> String {
@@ -73,6 +82,11 @@ impl Identity {
         bytes.copy_from_slice(&hash[..16]);
         uuid::Builder::from_custom_bytes(bytes).into_uuid().to_string()
     }
+}
+
+/// What was said once has the name that it always had.
+fn numbered(kind: &str, number: u32) -> Cow<'_, str> {
+    if number == 0 { Cow::Borrowed(kind) } else { Cow::Owned(format!("{kind} {number}")) }
 }
 
 /// A record that cannot be read is replaced: without the key, messages that came before are not recognised, which is less

@@ -22,6 +22,7 @@ mod identity;
 mod journal;
 mod listing;
 mod media;
+mod opening;
 mod outbox;
 mod pacing;
 mod push;
@@ -52,7 +53,9 @@ pub use journal::Journal;
 pub use listing::TaskPage;
 pub use outbox::{Courier, Delivered, Notice, OutboxNow, Parcel, PushOptions, PushSettings, Told, Unfit};
 pub use reserved::Reservation;
-pub use service::{Reply, SessionOptions, SessionService, StartError, Started, Subscription, WhenFinished};
+pub use service::{
+    PromisedFollower, Reply, SessionOptions, SessionService, StartError, Started, Subscription, WhenFinished,
+};
 pub use store_health::{StoreFault, store_fault};
 pub use tail::Entry;
 pub use weight::weight_of_view;

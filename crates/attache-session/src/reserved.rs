@@ -1,21 +1,26 @@
 //! Tasks that have an id and wait for their first message.
 //!
 //! Some clients ask for a task before they have anything to say. Nothing has happened to it yet, so there is no fact to
-//! log: a record keeps what was asked for, until the first message opens the task under its id or a day has passed.
+//! log: a record keeps what was asked for, until the first message opens the task under its id, somebody cancels it, or a
+//! day has passed.
+
+use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, ReplyShape, Role, Scope,
-    SendMessage, Seq, TaskId, TaskKey, TaskView, Timestamp, Wishes,
+    ContextId, Digest, DuplicateSends, Ending, Event, Fact, Fault, Message, MessageId, Opening, Progress,
+    ReplyShape, Role, Scope, SendMessage, Seq, TaskId, TaskKey, TaskSummary, TaskView, Timestamp, Wishes,
 };
-use attache_store::{Record, RecordChange, StoreError};
+use attache_store::{Append, Record, RecordChange, StoreError};
+use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::SessionService;
 use crate::hot::now;
 use crate::identity::digest;
+use crate::opening::Place;
 use crate::outbox::Hold;
-use crate::service::{Started, internal};
+use crate::service::{Started, Subscription, internal};
+use crate::{Follower, SessionService};
 
 const SPACE: &str = "reserved";
 
@@ -83,24 +88,57 @@ impl SessionService {
 
     /// The task as it is before its first message.
     pub(crate) async fn reserved_view(&self, key: &TaskKey) -> Result<Option<TaskView>, Fault> {
-        let Some(Reserved { at, context, wishes, ending }) = self.reserved(key).await? else {
-            return Ok(None);
+        Ok(self.reserved(key).await?.and_then(|reserved| TaskView::open(&reserved.opened(key))))
+    }
+
+    /// The task before its first message, then whatever becomes of it; nothing when the id was not promised.
+    pub(crate) async fn subscribe_reserved(&self, key: &TaskKey) -> Result<Option<Subscription>, Fault> {
+        let Some(view) = self.reserved_view(key).await? else { return Ok(None) };
+        let (shelf, log, counters) = (self.shelf.clone(), self.stores.log.clone(), self.counters.clone());
+        let (promises, key) = (self.promises.clone(), key.clone());
+        let promised = async move {
+            loop {
+                let kept = promises.notified();
+                tokio::pin!(kept);
+                // What happens from here on is not missed.
+                kept.as_mut().enable();
+                if let Some(hot) = shelf.bring(&log, &counters, &key).await? {
+                    let opened = hot.view_at(Seq::START.next()).await?;
+                    let view = opened.map_or_else(|| hot.view(), Arc::new);
+                    return Ok(Follower::new(hot, &view));
+                }
+                kept.await;
+            }
         };
-        let opening = Opening {
-            task: key.task.clone(),
-            scope: key.scope.clone(),
-            context,
-            message: nothing_said(wishes),
-            digest: Digest("".into()),
-            reply: ReplyShape::Task,
-            metadata: None,
-            ending,
-        };
-        let view = TaskView::open(&Event { seq: Seq::START.next(), at, fact: opening.decide() });
-        Ok(view.map(|mut view| {
-            view.history.clear();
-            view
-        }))
+        let (view, promised) = (Arc::new(view), Some(promised.boxed()));
+        Ok(Some(Subscription { view, follower: None, gap: None, at_rest: true, promised }))
+    }
+
+    /// Ends the task before its first message; nothing when the id was not promised, or when a message was first. From here
+    /// on it is a task like any other that was canceled.
+    pub(crate) async fn cancel_reserved(&self, key: &TaskKey) -> Result<Option<Arc<TaskView>>, Fault> {
+        let Some(reserved) = self.reserved(key).await? else { return Ok(None) };
+        let opened = reserved.opened(key);
+        let canceled = Event { seq: opened.seq.next(), at: now(), fact: Fact::TaskCanceled };
+        let Some(mut view) = TaskView::open(&opened) else { return Err(Fault::Internal) };
+        view.apply(&canceled);
+        let summary = TaskSummary::of(&view.progress);
+        let events = vec![Arc::new(opened), Arc::new(canceled)];
+        let append = Append { key: key.clone(), expected: Seq::START, events: events.clone(), summary };
+        let under_way = self.counters.store.writes();
+        let appended = self.stores.log.append(append).await;
+        drop(under_way);
+        self.counters.store.wrote(&appended);
+        match appended {
+            Ok(()) => {
+                events.iter().for_each(|event| self.counters.appended(&event.fact));
+                self.forget_reserved(key).await;
+                self.promises.notify_waiters();
+                Ok(Some(Arc::new(view)))
+            }
+            Err(StoreError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(internal(error)),
+        }
     }
 
     /// Opens the task whose id was promised to the caller; nothing when it was not, or when another message was first.
@@ -122,11 +160,12 @@ impl SessionService {
         };
         send.manner.ending = Some(reserved.ending);
         let message = send.message.id.clone();
-        let (started, hold) = self.open_as(key.clone(), send, digest.clone()).await?;
+        let place = Place { key: key.clone(), number: 0, duplicates: DuplicateSends::Always };
+        let opened = self.open_as(place, send, digest.clone()).await?;
+        self.promises.notify_waiters();
         self.forget_reserved(key).await;
-        let ours = |(id, seen): &(MessageId, Digest)| *id == message && *seen == digest;
-        let is_ours = started.view.progress.received.iter().any(ours);
-        Ok(is_ours.then_some((started, hold)))
+        let knows = |progress: &Progress| progress.knows(&message, &digest, DuplicateSends::Always);
+        Ok(opened.filter(|(started, _)| knows(&started.view.progress)))
     }
 
     /// The task has begun. What is left behind by a crash before this harms nobody: the task is found first.
@@ -146,6 +185,21 @@ impl SessionService {
 }
 
 impl Reserved {
+    /// As if a message without content had opened the task.
+    fn opened(self, key: &TaskKey) -> Event {
+        let opening = Opening {
+            task: key.task.clone(),
+            scope: key.scope.clone(),
+            context: self.context,
+            message: nothing_said(self.wishes),
+            digest: Digest("".into()),
+            reply: ReplyShape::Task,
+            metadata: None,
+            ending: self.ending,
+        };
+        Event { seq: Seq::START.next(), at: self.at, fact: opening.decide() }
+    }
+
     fn is_outdated(&self) -> bool {
         now().as_second() - self.at.as_second() > KEPT_SECONDS
     }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Cursor, Fault, Gap, GapReason, GetTask, Scope, Seq, SubscribeTask, TaskView, WhenLost};
+use attache_domain::{
+    Cursor, Fault, Gap, GapReason, GetTask, Scope, Seq, SubscribeTask, TaskKey, TaskView, WhenLost,
+};
 
 use attache_store::StoreError;
 
@@ -27,7 +29,15 @@ impl SessionService {
         let hot = match self.visible(scope, &subscribe.task).await {
             Err(Fault::TaskFinished { .. }) if when_finished == WhenFinished::Show => {
                 let view = self.quarantined(scope, &subscribe.task).await.ok_or(Fault::Internal)?;
-                return Ok(Subscription { view, follower: None, gap: None });
+                return Ok(Subscription { view, follower: None, gap: None, at_rest: true, promised: None });
+            }
+            Err(Fault::TaskNotFound { task }) => {
+                let key = TaskKey { scope: scope.clone(), task };
+                if let Some(subscription) = self.subscribe_reserved(&key).await? {
+                    return Ok(subscription);
+                }
+                // Its first message may have come since.
+                self.visible(scope, &key.task).await?
             }
             found => found?,
         };
@@ -43,14 +53,17 @@ impl SessionService {
         let caught_up = view.progress.head == now.progress.head;
         if !now.status.state.is_terminal() || !caught_up {
             let follower = Some(Follower::new(hot, &view));
-            return Ok(Subscription { view, follower, gap });
+            let at_rest = caught_up && now.progress.is_settled();
+            return Ok(Subscription { view, follower, gap, at_rest, promised: None });
         }
         match when_finished {
             // Whoever has to hear of a gap hears of it.
             WhenFinished::Refuse if gap.is_none() => {
                 Err(Fault::TaskFinished { task: now.task.clone(), state: now.status.state })
             }
-            WhenFinished::Refuse | WhenFinished::Show => Ok(Subscription { view, follower: None, gap }),
+            WhenFinished::Refuse | WhenFinished::Show => {
+                Ok(Subscription { view, follower: None, gap, at_rest: true, promised: None })
+            }
         }
     }
 

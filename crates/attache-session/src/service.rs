@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Answer, CallId, Cursor, Digest, Ending, Event, Fault, Gap, GetTask, Intent, ListTasks, Message,
-    MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId, TaskKey, TaskState,
-    TaskSummary, TaskView, TurnPhase, answerer,
+    Answer, CallId, Cursor, Digest, DuplicateSends, Ending, Fault, Gap, GetTask, Intent, ListTasks, Message,
+    MessageId, Progress, ReplyShape, Sameness, Scope, SendMessage, TaskId, TaskKey, TaskState, TaskView,
+    TurnPhase, answerer,
 };
-use attache_store::{Append, StoreError, StoreStatus, Stores};
+use attache_store::{StoreError, StoreStatus, Stores};
+use futures_util::future::BoxFuture;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -42,6 +44,8 @@ pub struct SessionOptions {
     pub answer_by_context: bool,
     /// Who carries push notifications; without it there are none.
     pub push: Option<PushSettings>,
+    /// How long a message that is sent again counts as the same, for callers to whom an id alone does not say it.
+    pub duplicate_sends: DuplicateSends,
     /// How long the history of a task may become.
     pub history: HistoryLimits,
 }
@@ -53,6 +57,7 @@ impl Default for SessionOptions {
             output_modes: vec!["text/plain".into()],
             cancel_patience: Duration::from_secs(5),
             answer_by_context: true,
+            duplicate_sends: DuplicateSends::default(),
             push: None,
             history: HistoryLimits::default(),
         }
@@ -67,6 +72,8 @@ pub struct SessionService {
     pub(crate) shelf: Arc<Shelf>,
     finished: FinishedTasks,
     contexts: Arc<Contexts>,
+    /// Told whenever a task that was promised comes to be.
+    pub(crate) promises: Arc<Notify>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) outbox: Option<Arc<Outbox>>,
     runners: TaskTracker,
@@ -93,7 +100,7 @@ pub struct Started {
     /// The caller gets a bare message back, not a task.
     pub bare: bool,
     /// So many of the last events that `view` shows came with the message. A stream shows them to its sender.
-    shown_again: u64,
+    pub(crate) shown_again: u64,
 }
 
 /// A task as of a cursor, and everything after it.
@@ -103,6 +110,22 @@ pub struct Subscription {
     pub follower: Option<Follower>,
     /// The cursor led nowhere: `view` is the task as it is, and something before it was not shown.
     pub gap: Option<Gap>,
+    /// `view` shows all there is, and nothing goes on: the task is over or waits for somebody.
+    pub at_rest: bool,
+    /// The task waits for its first message: who follows it from there on.
+    pub promised: Option<PromisedFollower>,
+}
+
+/// A follower for when there is something to follow.
+pub type PromisedFollower = BoxFuture<'static, Result<Follower, StoreError>>;
+
+impl Subscription {
+    /// Ends with the task as it is, where nothing goes on.
+    pub fn close_at_rest(&mut self) {
+        if self.at_rest {
+            (self.follower, self.promised) = (None, None);
+        }
+    }
 }
 
 /// What to do with a subscription to a task that is over: the versions of the protocol differ.
@@ -133,6 +156,7 @@ impl SessionService {
             shelf,
             finished: FinishedTasks::default(),
             contexts: Arc::default(),
+            promises: Arc::default(),
             counters,
             outbox,
             runners: TaskTracker::new(),
@@ -237,7 +261,7 @@ impl SessionService {
     pub fn follow(&self, started: Started) -> Subscription {
         let view = started.view.clone();
         let follower = follower_of(started, &view);
-        Subscription { view, follower, gap: None }
+        Subscription { view, follower, gap: None, at_rest: false, promised: None }
     }
 
     /// Stream: begin, then everything that happens after the message was accepted.
@@ -246,9 +270,10 @@ impl SessionService {
     pub async fn stream(
         &self,
         scope: &Scope,
-        send: SendMessage,
+        mut send: SendMessage,
         after: Option<&Cursor>,
     ) -> Result<(Subscription, bool), Fault> {
+        send.manner.resumes = after.is_some();
         let started = self.begin(scope, send).await?;
         // A cursor of another log says nothing: the caller sees everything.
         let after = after.and_then(|after| self.number_of(after));
@@ -258,7 +283,7 @@ impl SessionService {
         }
         let shown_again = if after.is_none() { started.shown_again } else { 0 };
         let follower = follower_of(Started { shown_again, ..started }, &view);
-        Ok((Subscription { view, follower, gap: None }, bare))
+        Ok((Subscription { view, follower, gap: None, at_rest: false, promised: None }, bare))
     }
 
     pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<Seen>, Fault> {
@@ -294,84 +319,6 @@ impl SessionService {
         // Some may have moved on since the index chose them.
         tasks.retain(|view| list.state.is_none_or(|state| view.status.state == state));
         Ok(TaskPage { tasks, next_page_token, page_size: list.page_size, total_size: listed.total })
-    }
-
-    async fn open(&self, scope: &Scope, send: SendMessage) -> Result<(Started, Option<Hold>), Fault> {
-        let digest = digest(&send.message);
-        let task = self.identity.task(scope, &send.message, &digest, send.manner.sameness);
-        self.open_as(TaskKey { scope: scope.clone(), task }, send, digest).await
-    }
-
-    /// Whoever is to be told is known before there is anything to tell.
-    pub(crate) async fn open_as(
-        &self,
-        key: TaskKey,
-        mut send: SendMessage,
-        digest: Digest,
-    ) -> Result<(Started, Option<Hold>), Fault> {
-        let wish = send.configuration.push.take();
-        let reply = self.agent.reply_shape(&send.message);
-        let wish = wish.filter(|_| reply == ReplyShape::Task);
-        let enlisted = self.enlist(&key, wish, Seq::START.next()).await?;
-        match self.append_opening(key, send, digest, reply).await {
-            Ok(started) => Ok((started, enlisted.map(|enlisted| enlisted.hold))),
-            Err(fault) => {
-                self.discard(enlisted).await;
-                Err(fault)
-            }
-        }
-    }
-
-    async fn append_opening(
-        &self,
-        key: TaskKey,
-        send: SendMessage,
-        digest: Digest,
-        reply: ReplyShape,
-    ) -> Result<Started, Fault> {
-        let scope = &key.scope;
-        let (message, sameness) = (send.message.id.clone(), send.manner.sameness);
-        let context = match &send.message.context {
-            Some(context) => context.clone(),
-            None => self.identity.context(scope, &send.message, &digest),
-        };
-        let opening = Opening {
-            task: key.task.clone(),
-            scope: scope.clone(),
-            context,
-            message: send.message,
-            digest: digest.clone(),
-            reply,
-            metadata: send.metadata,
-            ending: send.manner.ending.unwrap_or_default(),
-        };
-        let event = Arc::new(Event { seq: Seq::START.next(), at: now(), fact: opening.decide() });
-        let Some(view) = TaskView::open(&event) else { return Err(Fault::Internal) };
-        let bare = reply == ReplyShape::Message;
-        let summary = TaskSummary::of(&view.progress);
-        let append = Append { key: key.clone(), expected: Seq::START, events: vec![event.clone()], summary };
-        let under_way = self.counters.store.writes();
-        let appended = self.stores.log.append(append).await;
-        drop(under_way);
-        self.counters.store.wrote(&appended);
-        match appended {
-            Ok(()) => {
-                self.counters.appended(&event.fact);
-                let hot = self.shelf.keep(self.warm(view.clone()));
-                Ok(Started { hot, view: Arc::new(view), bare, shown_again: 0 })
-            }
-            // The same message came before: its task goes on, or is over. The caller sees it from its start.
-            Err(StoreError::Conflict { .. }) => {
-                let hot = self.readable(&key).await?.ok_or(Fault::Internal)?;
-                let view = self.as_of(&hot, Seq::START.next()).await?;
-                if sameness == Sameness::Id {
-                    refuse_another(&view.progress, &message, &digest)?;
-                }
-                let bare = view.progress.reply == ReplyShape::Message;
-                Ok(Started { hot, view, bare, shown_again: 0 })
-            }
-            Err(error) => Err(internal(error)),
-        }
     }
 
     async fn receive(
@@ -411,11 +358,13 @@ impl SessionService {
     ) -> Result<Started, Fault> {
         let SendMessage { message, manner, .. } = send;
         let digest = digest(&message);
+        let duplicates = self.duplicates(&message, &manner);
         if manner.sameness == Sameness::Id {
             hot.with_progress(|progress| refuse_another(progress, &message.id, &digest))?;
         }
         let by = answerer(scope, manner.client.as_deref(), &message.id);
-        let said = read(&hot.view(), &message, &digest, &by)?;
+        let is_known = |progress: &Progress| progress.knows(&message.id, &digest, duplicates);
+        let said = read(&hot.view(), &message, &by, is_known)?;
         let sign = |(call, answer): (CallId, Answer)| {
             let message = Some((message.id.clone(), digest.clone()));
             (call, Answer { message, by: Some(by.clone()), ..answer })
@@ -426,6 +375,7 @@ impl SessionService {
                 message,
                 digest: digest.clone(),
                 reopens: manner.ending != Some(Ending::Completes),
+                duplicates,
             },
             Said::Answers { answers, rest } => {
                 let prompt = rest.map(|rest| (rest, digest.clone()));
@@ -436,11 +386,7 @@ impl SessionService {
         let queued = hot.with_progress(|progress| progress.queue.len());
         let view = match hot.record(intent).await {
             // It was recorded when it seemed to fail, and comes again.
-            Err(RecordError::Refused(_))
-                if hot.with_progress(|progress| knows(progress, &message, &digest)) =>
-            {
-                hot.view()
-            }
+            Err(RecordError::Refused(_)) if hot.with_progress(is_known) => hot.view(),
             recorded => recorded.map_err(record_fault)?,
         };
         let is_queued = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
@@ -500,7 +446,7 @@ impl SessionService {
         self.shelf.bring(&self.stores.log, &self.counters, key).await
     }
 
-    fn warm(&self, view: TaskView) -> Arc<HotTask> {
+    pub(crate) fn warm(&self, view: TaskView) -> Arc<HotTask> {
         HotTask::new(self.stores.log.clone(), self.counters.clone(), view)
     }
 
@@ -540,9 +486,14 @@ enum Said {
 }
 
 /// A message that the task knows already is handed on as it is: whoever decides recognises it.
-fn read(view: &TaskView, message: &Message, digest: &Digest, by: &str) -> Result<Said, Fault> {
+fn read(
+    view: &TaskView,
+    message: &Message,
+    by: &str,
+    is_known: impl Fn(&Progress) -> bool,
+) -> Result<Said, Fault> {
     let progress = &view.progress;
-    let is_known = knows(progress, message, digest);
+    let is_known = is_known(progress);
     if !is_known && let Some((answering, rest)) = Progress::answers_apart(message) {
         let answers = view.answers_in(&answering, by, now())?;
         return Ok(Said::Answers { answers, rest });
@@ -569,11 +520,6 @@ fn follower_of(started: Started, view: &TaskView) -> Option<Follower> {
     }
 }
 
-/// The task has received this very message.
-fn knows(progress: &Progress, message: &Message, digest: &Digest) -> bool {
-    progress.received.iter().any(|(id, seen)| *id == message.id && seen == digest)
-}
-
 fn record_fault(error: RecordError) -> Fault {
     match error {
         RecordError::Refused(fault) => fault,
@@ -582,8 +528,8 @@ fn record_fault(error: RecordError) -> Fault {
 }
 
 /// For callers to whom an id says it all: what came under this id must have been the same.
-fn refuse_another(progress: &Progress, message: &MessageId, digest: &Digest) -> Result<(), Fault> {
-    let another = progress.received.iter().any(|(id, seen)| id == message && seen != digest);
+pub(crate) fn refuse_another(progress: &Progress, message: &MessageId, digest: &Digest) -> Result<(), Fault> {
+    let another = progress.received.iter().any(|seen| seen.id == *message && seen.digest != *digest);
     if another { Err(Fault::MessageIdTaken { message: message.clone() }) } else { Ok(()) }
 }
 

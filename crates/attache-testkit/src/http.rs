@@ -31,9 +31,15 @@ impl Answer {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
+    /// The body, or the data of the only event if it is a stream of one.
     #[track_caller]
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body)
+        let mut body = self.body.as_slice();
+        if self.header("content-type") == Some("text/event-stream") {
+            body = body.strip_prefix(b"event: error\n").unwrap_or(body);
+            body = body.strip_prefix(b"data: ").unwrap_or(body);
+        }
+        serde_json::from_slice(body)
             .unwrap_or_else(|error| panic!("{error} in {} {:?}", self.status, self.text()))
     }
 }

@@ -40,11 +40,8 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         Fault::Unsupported { .. } | Fault::TaskFinished { .. } => {
             (-32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION", "UnsupportedOperationError")
         }
-        Fault::ContentTypeNotSupported { .. } => {
+        Fault::ContentTypeNotSupported { .. } | Fault::MediaTypeNotAccepted { .. } => {
             (-32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", "ContentTypeNotSupportedError")
-        }
-        Fault::MediaTypeNotAccepted { .. } => {
-            (-32005, 415, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", "ContentTypeNotSupportedError")
         }
         Fault::InvalidAgentResponse { .. } => {
             (-32006, 500, "INTERNAL", "INVALID_AGENT_RESPONSE", "InvalidAgentResponseError")
@@ -99,7 +96,8 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         Fault::Overloaded | Fault::Busy { .. } => (-32603, 503, "UNAVAILABLE", "OVERLOADED", "InternalError"),
         Fault::LimitReached { .. } => (-32603, 429, "RESOURCE_EXHAUSTED", "LIMIT_REACHED", "InternalError"),
         Fault::Unauthenticated | Fault::TokenNeeded => {
-            (-32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError")
+            // A2A has no code for it: JSON-RPC's for errors of the server, which A2A leaves free.
+            (-32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "AuthenticationError")
         }
         Fault::Forbidden { .. } => {
             (-32600, 403, "PERMISSION_DENIED", "PERMISSION_DENIED", "InvalidRequestError")

@@ -154,13 +154,14 @@ pub fn http_status(fault: &Fault) -> u16 {
         | Fault::BadHead { .. }
         | Fault::Forbidden { .. }
         | Fault::BodyTooLarge { .. }
-        | Fault::MediaTypeNotAccepted { .. }
         | Fault::StoreFull { .. }
         | Fault::StoreUnavailable { .. }
         | Fault::Unavailable
         | Fault::Overloaded
         | Fault::Busy { .. }
         | Fault::LimitReached { .. } => fault::names(fault).http_status,
+        // The table of A2A gives 400, for HTTP+JSON alone; here it is what HTTP has for it.
+        Fault::MediaTypeNotAccepted { .. } => 415,
         _ => 200,
     }
 }

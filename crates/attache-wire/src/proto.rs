@@ -21,6 +21,7 @@ use attache_domain::OperationKind;
 use crate::devtool::Profile;
 use crate::{Dialect, Version};
 
+mod commands;
 mod decode;
 mod encode;
 mod replay;
@@ -29,6 +30,7 @@ mod transcode;
 mod value;
 mod weight;
 
+pub use commands::{write_commands, write_execution};
 pub use decode::decode;
 pub use encode::{
     write_list, write_message_item, write_push_config, write_push_configs, write_task, write_task_item,
@@ -65,6 +67,15 @@ pub fn method(path: &str) -> Option<(Version, OperationKind)> {
         _ => return None,
     };
     Some((version, kind))
+}
+
+/// The operation that a path of the development-tool extension's service names. It is of both versions.
+pub fn command_method(path: &str) -> Option<OperationKind> {
+    match path.strip_prefix(commands::SERVICE)? {
+        "GetAllSlashCommands" => Some(OperationKind::Commands),
+        "ExecuteSlashCommand" => Some(OperationKind::Execute),
+        _ => None,
+    }
 }
 
 /// The version that a path speaks, whether or not it names an operation; other services speak none.

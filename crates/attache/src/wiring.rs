@@ -93,6 +93,7 @@ pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
             bytes: (settings.limits.task_megabytes as u64) << 20,
         },
         answer_by_context: settings.answer_by_context,
+        duplicate_sends: settings.duplicate_sends,
         ..SessionOptions::default()
     }
 }

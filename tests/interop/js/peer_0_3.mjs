@@ -134,11 +134,13 @@ class Peer03 {
     return this.binding === 'jsonrpc' ? read(items) : withAppend(read(items));
   }
 
-  /** Keeps the code of a refusal: of a stream that never opens the SDK tells nothing but that. */
+  /** Keeps the code of a refusal: in place of a stream, it is the only event, of which the SDK keeps the text alone. */
   async #fetch(fetchOne, ...request) {
     const response = await fetchOne(...request);
-    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
-      const body = JSON.parse((await response.clone().text()) || 'null');
+    const streams = response.headers.get('content-type')?.startsWith('text/event-stream');
+    if (!streams || response.headers.has('content-length')) {
+      const text = (await response.clone().text()).replace(/^data: /, '');
+      const body = JSON.parse(text || 'null');
       this.#refused = body?.error?.code ?? body?.code;
     }
     return response;

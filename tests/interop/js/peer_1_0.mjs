@@ -131,7 +131,9 @@ class Peer10 {
     try {
       return { answered: await call() };
     } catch (error) {
-      const code = error.envelopeCode ?? CODES[error.reason];
+      // A refusal that came as an event of the stream is the cause of what the SDK throws.
+      const told = error.cause ?? error;
+      const code = told.envelopeCode ?? CODES[told.reason] ?? error.envelopeCode ?? CODES[error.reason];
       if (code === undefined) throw error;
       return { code };
     }

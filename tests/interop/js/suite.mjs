@@ -270,10 +270,15 @@ const ALL = {
     isTrue(first.id !== second.id, 'two tasks');
   },
 
-  'the same message sent twice is one task': async (peer) => {
-    const said = message(scripted.ECHO);
-    const first = await peer.send(said);
-    equal(await peer.send(said), first, 'the second answer');
+  'a message sent again while it is worked on is one task, and after that another': async (peer) => {
+    const said = message(scripted.SLOW);
+    const first = (await peer.send(said, { wait: false })).task;
+    const second = (await peer.send(said, { wait: false })).task;
+    equal(second.id, first.id, 'the second answer');
+    await peer.cancel(first.id);
+    const third = (await peer.send(said, { wait: false })).task;
+    isTrue(third.id !== first.id, 'a new task');
+    await peer.cancel(third.id);
   },
 
   'a media type the agent does not take is refused': async (peer) => {

@@ -165,7 +165,12 @@ async def same_context(peer: Peer) -> None:
 
 
 async def sent_twice(peer: Peer) -> None:
-    """the same message sent twice is one task"""
-    said = message(scripted.ECHO)
-    first, second = (await peer.send(said))["task"], (await peer.send(said))["task"]
-    equal(second, first, "the second answer")
+    """a message sent again while it is worked on is one task, and after that another"""
+    said = message(scripted.SLOW)
+    first = (await peer.send(said, wait=False))["task"]
+    second = (await peer.send(said, wait=False))["task"]
+    equal(second["id"], first["id"], "the second answer")
+    await peer.cancel(first["id"])
+    third = (await peer.send(said, wait=False))["task"]
+    true(third["id"] != first["id"], "a new task")
+    await peer.cancel(third["id"])

@@ -56,7 +56,10 @@ pub(super) fn checks() -> Vec<Check> {
         quality("S-again", "a stream may be opened on a task that waits for input", answered_by_stream)
             .word(Word::Ask),
         quality("S11", "an error known beforehand opens no stream", errors_open_nothing).on(SSE),
-        quality("S11-any", "no error was told as the first event of a stream", no_late_errors).on(SSE).last(),
+        // Over JSON-RPC the clients of 0.3 expect it so.
+        quality("S11-any", "no error was told as the first event of a stream", no_late_errors)
+            .on(&[Binding::Rest])
+            .last(),
         quality("4.1-headers", "a stream is not cached and not buffered", headers)
             .word(Word::Complete)
             .on(SSE),

@@ -61,7 +61,9 @@ async fn an_unreadable_task_is_shown_as_failed_and_stops_nothing_else() {
         let shown = session.subscribe(&scope(), &subscribe, WhenFinished::Show).await.unwrap();
         assert!(shown.follower.is_none() && shown.view.status.state == TaskState::Failed);
     }
-    let again = session.send(&scope(), at_once("m1")).await.err().unwrap();
+    let mut again = at_once("m1");
+    again.manner.resumes = true;
+    let again = session.send(&scope(), again).await.err().unwrap();
     assert!(matches!(again, Fault::TaskFinished { .. }), "{again:?}");
     // Lists leave them out, and go on after them.
     for page_size in [1, 2, 50] {

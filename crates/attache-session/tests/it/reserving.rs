@@ -33,7 +33,8 @@ async fn the_first_message_opens_the_task_also_after_a_restart() {
     let seen = session.get(&scope(), &get(&promised)).await.unwrap();
     assert_eq!((seen.view.status.state, seen.view.history.len()), (TaskState::Submitted, 0));
 
-    let first = message("m1", Some(promised.clone()));
+    let mut first = message("m1", Some(promised.clone()));
+    first.manner.sameness = Sameness::Id;
     let view = task(session.send(&scope(), first.clone()).await.unwrap());
     assert_eq!((&view.task, &view.context), (&promised, &"c".into()));
     assert_eq!(view.status.state, TaskState::InputRequired, "it ends as was asked for");

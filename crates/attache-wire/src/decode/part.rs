@@ -39,6 +39,10 @@ fn read_v1_0(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
 fn read_v0_3(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
     let kind = read_kind(reading, &mut members)?;
+    // ProtoJSON has no kinds; in the JSON Schema every part names its own.
+    if kind.is_none() && reading.dialect() == Dialect::V0_3Rpc {
+        return reading.refuse(here.member("kind"), "is required: \"text\", \"file\" or \"data\"");
+    }
     if let Some(kind) = kind.filter(|kind| !members.has(kind)) {
         return reading.refuse(here.member(kind), format!("is required in a part of kind \"{kind}\""));
     }

@@ -24,7 +24,7 @@ pub(super) fn said(text: &[u8]) {
 /// Settings are the same before a task and in its first message.
 fn settings_alone(value: &Value) {
     let params = json!({ "message": {
-        "messageId": "m", "role": "user", "parts": [{ "text": "hello" }], "metadata": { incoming::GEMINI: value },
+        "messageId": "m", "role": "user", "parts": [{ "kind": "text", "text": "hello" }], "metadata": { incoming::GEMINI: value },
     }});
     let alone = routes::read_create(json!({ "agentSettings": value })).map(|(_, wishes)| wishes);
     let said = sent(Dialect::V0_3Rpc, params).map(|message| message.wishes);
@@ -34,7 +34,7 @@ fn settings_alone(value: &Value) {
 /// What is wished for is still wished for when the message is written and read again.
 fn settings(dialect: Dialect, key: &str, profile: Option<Profile>, value: &Value) {
     let params = json!({ "message": {
-        "messageId": "m", "role": role(dialect), parts(dialect): [{ "text": "hello" }], "metadata": { key: value },
+        "messageId": "m", "role": role(dialect), parts(dialect): [{ "kind": "text", "text": "hello" }], "metadata": { key: value },
     }});
     let Some(message) = sent(dialect, params) else { return };
     if let Some(wishes) = &message.wishes {

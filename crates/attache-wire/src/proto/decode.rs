@@ -9,8 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use prost_types::Struct;
 
-use super::dialect;
 use super::value::read_object;
+use super::{commands, dialect};
 use crate::decode::message::understand;
 use crate::decode::reading::{Place, Reading};
 use crate::{Decoded, Version};
@@ -20,6 +20,9 @@ mod v1_0;
 
 /// Reads the one message of a request.
 pub fn decode(version: Version, kind: OperationKind, message: Bytes) -> Result<Decoded, Fault> {
+    if matches!(kind, OperationKind::Commands | OperationKind::Execute) {
+        return commands::decode(version, kind, message);
+    }
     let mut reading = Reading::new(dialect(version));
     let (operation, tenant) = match version {
         Version::V0_3 => (v0_3::read(&mut reading, kind, message)?, String::new()),

@@ -63,7 +63,7 @@ fn package(version: Version) -> &'static str {
     }
 }
 
-fn transcode(name: &str, json: Value) -> Result<Vec<u8>, String> {
+pub(super) fn transcode(name: &str, json: Value) -> Result<Vec<u8>, String> {
     let message = definition(name)?;
     // The other version's members are passed over.
     let options = DeserializeOptions::new().deny_unknown_fields(false);
@@ -71,7 +71,7 @@ fn transcode(name: &str, json: Value) -> Result<Vec<u8>, String> {
     message.map(|message| message.encode_to_vec()).map_err(|error| error.to_string())
 }
 
-fn definition(name: &str) -> Result<MessageDescriptor, String> {
+pub(super) fn definition(name: &str) -> Result<MessageDescriptor, String> {
     definitions()?.get_message_by_name(name).ok_or_else(|| format!("there is no definition of {name}"))
 }
 

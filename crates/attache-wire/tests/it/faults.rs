@@ -154,13 +154,13 @@ fn table() -> Vec<Row> {
         row(
             Fault::MediaTypeNotAccepted { found: "text/html".into() },
             -32005,
-            415,
+            400,
             argument,
             "CONTENT_TYPE_NOT_SUPPORTED",
             "ContentTypeNotSupportedError",
         ),
-        row(Fault::Unauthenticated, -32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError"),
-        row(Fault::TokenNeeded, -32600, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "InvalidRequestError"),
+        row(Fault::Unauthenticated, -32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "AuthenticationError"),
+        row(Fault::TokenNeeded, -32000, 401, "UNAUTHENTICATED", "UNAUTHENTICATED", "AuthenticationError"),
         row(Fault::BadHead { what: what() }, -32600, 400, argument, "INVALID_REQUEST", "InvalidRequestError"),
         row(
             Fault::Forbidden { what: what() },
@@ -239,9 +239,14 @@ fn every_fault_has_its_code_on_json_rpc() {
                 Version::V0_3 => assert!(data.is_object() || data.is_null(), "{data}"),
             }
         }
-        let at_http_level = matches!(row.http, 401 | 403 | 413 | 415 | 429 | 503)
-            || matches!(row.fault, Fault::BadHead { .. });
-        assert_eq!(jsonrpc::http_status(&row.fault), if at_http_level { row.http } else { 200 });
+        let at_http_level =
+            matches!(row.http, 401 | 403 | 413 | 429 | 503) || matches!(row.fault, Fault::BadHead { .. });
+        let expected = match row.fault {
+            Fault::MediaTypeNotAccepted { .. } => 415,
+            _ if at_http_level => row.http,
+            _ => 200,
+        };
+        assert_eq!(jsonrpc::http_status(&row.fault), expected);
     }
 }
 

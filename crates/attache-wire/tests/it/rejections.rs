@@ -132,12 +132,12 @@ fn d2_empty_or_wrong_parts_are_refused() {
         check_part(dialect, json!("hi"), &format!("message.{name}[0] must be an object, not a string"));
         check_part(
             dialect,
-            json!({ "text": 1 }),
+            json!({ "kind": "text", "text": 1 }),
             &format!("message.{name}[0].text must be a string, not a number"),
         );
         check_part(
             dialect,
-            json!({ "text": "t", "metadata": 1 }),
+            json!({ "kind": "text", "text": "t", "metadata": 1 }),
             &format!("message.{name}[0].metadata must be an object, not a number"),
         );
     }
@@ -186,9 +186,17 @@ fn m9_an_unknown_part_kind_is_refused_with_the_valid_kinds() {
     );
     check_part(
         Dialect::V0_3Rpc,
-        json!({ "type": "text" }),
-        "message.parts[0] must have exactly one of text, file and data, but has none",
+        json!({ "kind": "text" }),
+        "message.parts[0].text is required in a part of kind \"text\"",
     );
+}
+
+#[test]
+fn a_0_3_part_in_json_rpc_names_its_kind() {
+    let required = "message.parts[0].kind is required: \"text\", \"file\" or \"data\"";
+    for part in [json!({ "text": "t" }), json!({ "type": "text", "text": "t" }), json!({ "data": {} })] {
+        check_part(Dialect::V0_3Rpc, part, required);
+    }
 }
 
 #[test]

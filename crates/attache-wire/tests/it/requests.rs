@@ -70,7 +70,7 @@ fn m1_every_member_of_a_0_3_message_is_read_on_json_rpc() {
 }
 
 #[test]
-fn m9_0_3_json_rpc_takes_messages_and_parts_without_kind() {
+fn m9_0_3_json_rpc_takes_messages_without_kind() {
     assert_eq!(send(rpc("v0_3_rpc/in/send_without_kind.json")), full_send(Dialect::V0_3Rpc));
 }
 

@@ -36,7 +36,8 @@ type Seen = BTreeMap<String, Vec<Frame>>;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_kill_9_every_event_shown_is_there_and_every_task_goes_on() {
     let kills = kills();
-    let launch = launch().durable().script(SCRIPT);
+    // Tasks are found again by their message, also those that are over.
+    let launch = launch().durable().settings("duplicate_sends = \"always\"\n").script(SCRIPT);
     let mut seen = Seen::new();
     let mut pause = Pauses(std::process::id().into());
     for round in 0..kills {

@@ -44,6 +44,7 @@ async fn in_the_middle_of_an_answer_what_was_said_is_taken_back_and_begun_again(
     let client = server.client();
     let done = reaches(&client, &id, "COMPLETED").await;
     assert_eq!((answer_text(&done).as_str(), artifact(&done, "answer-1").as_str()), ("Whole.", "Whole."));
+    let client = client.with("last-event-id", "1");
     let replayed = client.rpc_stream("SendStreamingMessage", message("m1", "Hello?")).await.rest().await;
     check(
         &replayed,

@@ -164,7 +164,8 @@ async fn a_task_nobody_watches_is_done_all_the_same() {
     model.release();
     let done = reaches(&client, &id, "COMPLETED").await;
     assert_eq!(answer_text(&done), "One two.");
-    // A client that lost the answer to its message sends it again and gets all of it.
+    // A client that lost the answer to its message sends it again, says where it was, and gets all of it.
+    let client = client.with("last-event-id", "1");
     let again = client.rpc_stream("SendStreamingMessage", message("m1", "Go!")).await.rest().await;
     assert_eq!(again, replay(&client, &id).await);
 }
@@ -173,7 +174,7 @@ async fn a_task_nobody_watches_is_done_all_the_same() {
 async fn a_client_that_waits_for_its_answer_and_leaves_finds_it_later() {
     let model = ModelServer::playing([stuck("One ").then(says("two."))]);
     let (_launch, server) = start(&model).await;
-    let client = server.client();
+    let client = server.client().with("A2A-Extensions", "urn:attache:extension:idempotent-send:v1");
     tokio::select! {
         answer = client.rpc("SendMessage", message("m1", "Go!")) => panic!("nothing can be answered yet: {answer}"),
         () = asked(&model, 1) => {}

@@ -1,6 +1,7 @@
 //! The gRPC binding: the real binary over real sockets, with a client that shares nothing with it but the definitions.
 
 mod answering;
+mod commands;
 mod errors;
 mod limits;
 mod operations;

@@ -411,7 +411,7 @@ async fn a7_no_secret_is_ever_logged() {
         pair.result(&right, &Ask::Send(pair.text(&format!("{pair:?}"), "echo x"))).await;
         assert_eq!(
             pair.call(&right, &Ask::Get("no-such-task".into())).await.refusal().message,
-            "there is no task no-such-task"
+            "Task not found: no-such-task"
         );
         let wrong = client.with("authorization", &format!("Bearer {guess}"));
         assert_eq!(pair.call(&wrong, &Ask::Get("x".into())).await.answer.status, 401);

@@ -68,9 +68,12 @@ async fn a_bare_reply_is_a_message_and_its_task_cannot_be_seen() {
     assert_eq!(health["totalTasks"], 0);
 }
 
+/// Whenever it comes again, a message is the same.
+const ALWAYS: &str = "duplicate_sends = \"always\"\n";
+
 #[tokio::test]
-async fn d1_the_same_message_again_is_the_same_task_and_other_content_is_another() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+async fn d1_with_the_setting_always_the_same_message_is_the_same_task_for_ever() {
+    let server = launch().forgetful().settings(ALWAYS).script(SCRIPT).start().await;
     let client = server.client();
     let first = client.rpc("SendMessage", message("m1", "echo a")).await;
     let again = client.rpc("SendMessage", message("m1", "echo a")).await;
@@ -82,19 +85,8 @@ async fn d1_the_same_message_again_is_the_same_task_and_other_content_is_another
 }
 
 #[tokio::test]
-async fn d1_the_same_message_is_the_same_task_after_a_restart() {
-    let launch = launch().durable().script(SCRIPT);
-    let server = launch.start().await;
-    let first = server.client().rpc("SendMessage", message("m1", "echo a")).await;
-    server.kill().await;
-    let server = launch.start().await;
-    let again = server.client().rpc("SendMessage", message("m1", "echo a")).await;
-    assert_eq!(first["result"], again["result"]);
-}
-
-#[tokio::test]
-async fn d1_a_message_to_a_task_sent_twice_counts_once() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+async fn d1_a_message_to_a_task_sent_twice_counts_once_with_the_setting_always() {
+    let server = launch().forgetful().settings(ALWAYS).script(SCRIPT).start().await;
     let client = server.client();
     let asked = client.rpc("SendMessage", message("m1", "ask")).await;
     let id = asked["result"]["task"]["id"].as_str().unwrap().to_owned();
@@ -245,7 +237,7 @@ fn history(task: &Value) -> Vec<(&str, &str)> {
     said.map(|(role, text)| (role.unwrap_or(""), text.unwrap_or(""))).collect()
 }
 
-async fn join_all<F>(calls: impl IntoIterator<Item = F>) -> Vec<F::Output>
+pub(crate) async fn join_all<F>(calls: impl IntoIterator<Item = F>) -> Vec<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {

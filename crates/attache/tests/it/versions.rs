@@ -192,7 +192,7 @@ fn rest_outcome(pair: Pair, answer: &Answer) -> Outcome {
     Outcome::NoSuchVersion
 }
 
-/// A send, which every version and binding has. Sent again it is the same task, so it costs little.
+/// A send, which every version and binding has.
 async fn ask(pair: Pair, client: &Client, query: &str) -> Answer {
     let (verb, mut path, body) = pair.request(&crate::pairs::driver::Ask::Send(pair.text("m1", "echo x")));
     if !query.is_empty() {

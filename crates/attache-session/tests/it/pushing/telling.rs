@@ -154,6 +154,7 @@ async fn a_message_that_is_sent_again_is_not_told_twice() {
     let session = start(&stores(), &actor, &postman, |_| {}).await;
     for _ in 0..3 {
         let mut send = message("m1", None);
+        send.manner.sameness = Sameness::Id;
         let config = PushConfig { id: "".into(), ..config("nameless") };
         send.configuration.push = Some(Box::new(PushWish { config, shape: PushShape::EachUpdate }));
         session.send(&scope(), send).await.unwrap();

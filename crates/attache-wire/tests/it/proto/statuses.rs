@@ -96,8 +96,8 @@ fn every_error_of_the_table_has_its_code_and_reason() {
         (Fault::Overloaded, Code::Unavailable, "OVERLOADED", "InternalError"),
         (Fault::Busy { what: "it is busy" }, Code::Unavailable, "OVERLOADED", "InternalError"),
         (Fault::LimitReached { what: what() }, Code::ResourceExhausted, "LIMIT_REACHED", "InternalError"),
-        (Fault::Unauthenticated, Code::Unauthenticated, "UNAUTHENTICATED", "InvalidRequestError"),
-        (Fault::TokenNeeded, Code::Unauthenticated, "UNAUTHENTICATED", "InvalidRequestError"),
+        (Fault::Unauthenticated, Code::Unauthenticated, "UNAUTHENTICATED", "AuthenticationError"),
+        (Fault::TokenNeeded, Code::Unauthenticated, "UNAUTHENTICATED", "AuthenticationError"),
         (Fault::BadHead { what: what() }, Code::InvalidArgument, "INVALID_REQUEST", "InvalidRequestError"),
         (
             Fault::Forbidden { what: what() },

@@ -25,7 +25,8 @@ async fn yes_in_the_context_answers_the_task_that_asks_on_every_binding() {
     for pair in Pair::ALL {
         for words in Words::ALL {
             let model = ModelServer::playing([touches(&["made"]), says("Done.")]);
-            let (launch, server) = start(&model).await;
+            let launch = launch_with(&model).settings("duplicate_sends = \"always\"\n");
+            let server = launch.start().await;
             let speaker = Speaker::new(pair, words, &server.client());
             let asked = speaker.stream(speaker.opening(&launch, "m1", "Make it!")).await;
             let (id, opened) = (task_in(&asked[0]), asked[0].get("task").unwrap_or(&asked[0]).clone());
@@ -162,7 +163,8 @@ async fn it_holds_after_kill_9_and_a_message_that_opened_a_task_still_means_that
             (false, false) => says("Nothing."),
         }
     });
-    let (launch, server) = start(&model).await;
+    let launch = launch_with(&model).settings("duplicate_sends = \"always\"\n");
+    let server = launch.start().await;
     let asked = send(&server.client(), "m1", "Make it!").await;
     let remark = say(&server.client(), &asked["contextId"], "m2", "What is new?").await;
     server.kill().await;

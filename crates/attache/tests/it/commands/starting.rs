@@ -76,7 +76,7 @@ async fn what_cannot_start_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn a_command_that_is_sent_again_is_recognised() {
-    let world = World::silent().await;
+    let world = World::with([], |launch| launch.settings("duplicate_sends = \"always\"\n")).await;
     let mut params = command("/memory list");
     params["messageId"] = "again-1".into();
     let first = world.give(params.clone()).await;

@@ -3,6 +3,7 @@
 use attache_testkit::model_server::gemini;
 use serde_json::json;
 
+use super::editor::URI;
 use super::exchange::Exchange;
 use super::world::World;
 use crate::agent_world::{calls, says};
@@ -92,10 +93,21 @@ async fn who_says_that_it_speaks_something_else_is_told_to_open_another() {
 async fn a_message_that_came_before_does_not_open_it_again() {
     let world = World::playing([says("One."), says("Two.")]).await;
     let editor = world.editor();
+    let editor = editor.with("A2A-Extensions", &format!("{}, urn:attache:extension:idempotent-send:v1", URI));
     let first = editor.ask("m1", "First?").await;
     let params = editor.pair.text_to(first.task(), "m2", "Second?");
     editor.exchange(params.clone()).await;
     let again = editor.send(params).await;
     assert_eq!(again["status"]["state"], "completed");
     assert_eq!(world.model.received().len(), 2);
+}
+
+#[tokio::test]
+async fn without_the_extension_a_message_that_came_before_is_said_again() {
+    let world = World::playing([says("One."), says("Two."), says("Three.")]).await;
+    let editor = world.editor();
+    let first = editor.ask("m1", "First?").await;
+    let params = editor.pair.text_to(first.task(), "m2", "Second?");
+    editor.exchange(params.clone()).await;
+    assert_eq!(editor.exchange(params).await.said(), "Three.");
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{INVALID_REQUEST, MEDIA_TYPE, TOO_LARGE, start, start_with, still_answers};
+use super::{CONTENT_TYPE, INVALID_REQUEST, MEDIA_TYPE, TOO_LARGE, start, start_with, still_answers};
 use crate::pairs::driver::{Ask, Pair, Refusal, bytes};
 use crate::pairs::task_of;
 
@@ -12,6 +12,8 @@ use crate::pairs::task_of;
 async fn a_body_needs_a_json_content_type() {
     let server = start().await;
     for pair in Pair::ALL {
+        // HTTP has a status for it; the table of A2A gives another one, for HTTP+JSON.
+        let row = if pair.is_rest() { CONTENT_TYPE } else { MEDIA_TYPE };
         let (verb, path, body) = pair.request(&Ask::Send(pair.text(&format!("{pair:?}"), "echo x")));
         let body = bytes(&body.expect("a body"));
         let client = server.client().with("A2A-Version", pair.version());
@@ -20,13 +22,13 @@ async fn a_body_needs_a_json_content_type() {
         {
             let answer = client.with("content-type", wrong).call(verb, &path, &body).await;
             let refusal = Refusal::read(pair, &answer);
-            MEDIA_TYPE.check(pair, &refusal);
+            row.check(pair, &refusal);
             let essence = wrong.split(';').next().expect("a type");
             assert!(refusal.message.contains(essence), "{}", refusal.message);
         }
         // Browsers send a body without a type across sites without asking first.
         let refusal = Refusal::read(pair, &client.call(verb, &path, &body).await);
-        MEDIA_TYPE.check(pair, &refusal);
+        row.check(pair, &refusal);
         assert!(refusal.message.contains("no content type"), "{}", refusal.message);
         for right in ["application/json", "application/a2a+json", "Application/JSON; charset=utf-8"] {
             let answer = client.with("content-type", right).call(verb, &path, &body).await;
@@ -38,7 +40,7 @@ async fn a_body_needs_a_json_content_type() {
     let canceled = server.client().call("POST", &format!("/tasks/{task}:cancel"), b"").await;
     assert_eq!(canceled.status, 200, "{}", canceled.text());
     let listed = server.client().rpc("ListTasks", json!({})).await;
-    assert_eq!(listed["result"]["totalSize"], 5, "the wrong ones opened no task");
+    assert_eq!(listed["result"]["totalSize"], 13, "the wrong ones opened no task");
 }
 
 #[tokio::test]

@@ -65,7 +65,10 @@ const SPOILINGS: &[Spoiling] = &[
     (
         "a part of nothing",
         |pair, it| it["message"][pair.parts()] = json!([{}]),
-        |pair| format!("message.{}[0]", pair.parts()),
+        |pair| match pair {
+            Pair::Rpc03 => "message.parts[0].kind".to_owned(),
+            _ => format!("message.{}[0]", pair.parts()),
+        },
     ),
     ("a part of an unknown kind", spoil_kind, |pair| match pair.is_v1_0() {
         true => format!("message.{}[1]", pair.parts()),

@@ -161,7 +161,9 @@ impl Begun {
             let field =
                 |name: &str| frame.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
             let data: Value = serde_json::from_str(field("data")?).expect("JSON in a data line");
-            Some(match field("event") {
+            // An error has a name with the peer and none here, where the same clients read it.
+            let error = data.get("error").map(|_| "error");
+            Some(match field("event").or(error) {
                 Some(name) => json!({"event": name, "data": data}),
                 None => json!({"data": data}),
             })

@@ -25,7 +25,14 @@ fn about(service: &str) -> HealthCheckRequest {
 async fn the_server_and_its_services_are_healthy() {
     let server = launch().forgetful().script(SCRIPT).start().await;
     let mut health = HealthClient::new(Grpc::to(&server, Speaks::V10).await.channel);
-    for service in ["", "a2a.v1.A2AService", "lf.a2a.v1.A2AService", "grpc.health.v1.Health"] {
+    let services = [
+        "",
+        "a2a.v1.A2AService",
+        "lf.a2a.v1.A2AService",
+        "grpc.health.v1.Health",
+        "development_tool.v0.DevelopmentToolService",
+    ];
+    for service in services {
         let found = health.check(about(service)).await.unwrap().into_inner();
         assert_eq!(found.status(), ServingStatus::Serving, "{service}");
     }
@@ -92,6 +99,7 @@ async fn the_definitions_can_be_asked_for_until_nothing_is_missing() {
         DescriptorPool::from_file_descriptor_set(prost_types::FileDescriptorSet { file: files }).unwrap();
     assert!(pool.get_message_by_name("lf.a2a.v1.StreamResponse").is_some());
     assert!(pool.get_message_by_name("a2a.v1.StreamResponse").is_some());
+    assert!(pool.get_service_by_name("development_tool.v0.DevelopmentToolService").is_some());
 }
 
 #[tokio::test]

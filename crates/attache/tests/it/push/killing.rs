@@ -27,7 +27,10 @@ async fn every_event_is_told_at_least_once_in_order_and_none_is_invented() {
     eprintln!("ATTACHE_TEST_SEED={seed}");
     let mut chance = Chance(seed);
     let receiver = PushReceiver::taking();
-    let launch = launch().script(SCRIPT).settings(&format!("{LOCAL}artifacts = true\n")).durable();
+    let launch = launch()
+        .script(SCRIPT)
+        .settings(&format!("duplicate_sends = \"always\"\n{LOCAL}artifacts = true\n"))
+        .durable();
     let mut server = launch.start().await;
     for number in 0..kills {
         let pause = Duration::from_micros(chance.below(90_000));

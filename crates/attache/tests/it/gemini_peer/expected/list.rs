@@ -139,12 +139,6 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
     only("cancel-running", 2, Field("status.message"), "it is said in our own words"),
     only("cancel-running", 3, Field("status.message"), "that a task was canceled is said by its state"),
     only(
-        "resubscribe",
-        2,
-        Field("end"),
-        "the stream stays open for the next turn, which is what a subscriber waits for",
-    ),
-    only(
         "resubscribe-running",
         2,
         Missing("task call1 executing"),
@@ -214,7 +208,6 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
         Changed("append", "true", "false"),
         "the first piece of output begins its artifact, and only what is new follows",
     ),
-    everywhere(Field("framing"), "an error in place of a stream is a JSON body"),
     everywhere(Field("error.message"), "errors are told in our own words"),
     everywhere(Field("error.data"), "errors say more, for programs"),
 ];
