@@ -151,7 +151,7 @@ fn grpc_is_not_listed_unless_the_settings_say_so() {
     check_grpc("grpc = \"off\"", &[]);
     check_grpc("grpc = \"authority\"", &["127.0.0.1:41242"; 2]);
     check_grpc("grpc = \"url\"", &["http://127.0.0.1:41242"; 2]);
-    check_refused("[card]\ngrpc = \"port\"\n", "off");
+    check_refused("[card]\ngrpc = \"port\"\n", "not a valid configuration file");
 }
 
 #[test]
