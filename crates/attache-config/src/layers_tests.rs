@@ -117,6 +117,7 @@ fn every_part_of_the_card_can_be_set() {
     let text = r#"
         [card]
         name = "Builder"
+        grpc = "authority"
         provider = { organization = "Example", url = "https://example.org" }
         tenants = ["blue"]
         security = [{ key = [] }, { oauth = ["read"], mtls = [] }]
@@ -163,7 +164,7 @@ fn every_part_of_the_card_can_be_set() {
             ("agent.example:443", "1.0", Some("blue")),
             ("https://agent.example/", "0.3", None),
             ("https://agent.example/rest", "0.3", None),
-            ("https://agent.example:443", "0.3", None),
+            ("agent.example:443", "0.3", None),
         ]
     );
 }

@@ -7,8 +7,8 @@ use smallvec::{SmallVec, smallvec};
 use crate::answer::{ANSWERING, MODIFYING};
 use crate::{
     Answer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, DuplicateSends, Ending, Fact, Fault,
-    FinishedCall, Message, MessageId, Metadata, Opened, Outcome, Progress, ReplyShape, Scope, TaskId,
-    TaskState, TextPhase, TurnPhase, Usage, Verdict, Work, visible_line,
+    FinishedCall, Message, MessageId, Metadata, Opened, Outcome, Presentation, Progress, ReplyShape, Scope,
+    TaskId, TaskState, TextPhase, TurnPhase, Usage, Verdict, Work, visible_line,
 };
 
 /// One change wished for on one task.
@@ -45,6 +45,7 @@ pub struct Opening {
     pub reply: ReplyShape,
     pub metadata: Option<Metadata>,
     pub ending: Ending,
+    pub presentation: Presentation,
 }
 
 impl Opening {
@@ -62,6 +63,7 @@ impl Opening {
             ending: self.ending,
             reply: self.reply,
             continues,
+            presentation: self.presentation,
             metadata: self.metadata,
         }))
     }

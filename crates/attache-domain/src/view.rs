@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 pub use telling::{Told, Untold};
 
 use crate::approval::is_answer;
+use crate::artifact::read_joined;
 use crate::{
-    Answer, Artifact, ArtifactId, COMMAND, CallId, CallOutcome, Cast, ContextId, Event, Exchange, Fact,
-    FinishedCall, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal, Role, Shown, Step,
-    TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
+    Answer, AnswerPlace, Artifact, ArtifactId, COMMAND, CallId, CallOutcome, Cast, ContextId, Event,
+    Exchange, Fact, FinishedCall, Message, MessageId, Metadata, ModelAnswer, Part, Presentation, Progress,
+    Proposal, Role, Shown, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
 };
 
 /// A task as its events tell it: how far it is, and what it holds.
@@ -26,6 +27,8 @@ pub struct TaskView {
     pub context: ContextId,
     pub status: TaskStatus,
     pub history: Vec<Arc<Message>>,
+    /// Adjacent plain texts of an artifact are one part, however many pieces the log has.
+    #[serde(deserialize_with = "read_joined")]
     pub artifacts: Vec<Artifact>,
     pub metadata: Option<Metadata>,
     /// The message a hidden task answered with.
@@ -154,6 +157,16 @@ impl TaskView {
 
     pub fn key(&self) -> TaskKey {
         self.progress.key()
+    }
+
+    /// The artifacts that a client is shown. Clients of the development-tool extension see the diff of every turn.
+    pub fn shown_artifacts(&self, knows_extension: bool) -> impl Iterator<Item = &Artifact> {
+        let Presentation { changes, answer } = self.progress.presentation;
+        let shows_changes = changes || knows_extension;
+        let shows_answers = answer == AnswerPlace::Artifact;
+        self.artifacts.iter().filter(move |artifact| {
+            (shows_changes || !artifact.is_changes()) && (shows_answers || !artifact.is_answer())
+        })
     }
 
     /// See [`Progress::next`].
@@ -324,9 +337,12 @@ impl TaskView {
         parts.into_iter().flatten().filter_map(Part::as_text).collect()
     }
 
-    /// The whole answer of the turn stands once in the history.
+    /// The whole answer of the turn stands once in the history, unless the message that ends the turn holds it.
     fn keep_answer(&mut self) {
         self.keep_answer_message();
+        if self.progress.presentation.answer == AnswerPlace::StatusMessage {
+            return;
+        }
         let text = self.answer_text();
         if text.is_empty() {
             return;
@@ -371,7 +387,7 @@ impl TaskView {
             Some(place) if self.progress.turn.text == TextPhase::Withdrawn => {
                 self.artifacts[place].parts = vec![part];
             }
-            Some(place) => self.artifacts[place].parts.push(part),
+            Some(place) => self.artifacts[place].append([part]),
             None => {
                 self.answer = Some(self.artifacts.len());
                 let id = self.progress.stage().answer_id();
@@ -383,11 +399,11 @@ impl TaskView {
     /// Without `append`, or for an id not seen before, the artifact is created or replaced.
     fn add_artifact(&mut self, artifact: &Artifact, append: bool) {
         match self.place_of(&artifact.id) {
-            Some(place) if append => self.artifacts[place].parts.extend(artifact.parts.iter().cloned()),
-            Some(place) => self.artifacts[place] = artifact.clone(),
+            Some(place) if append => self.artifacts[place].append(artifact.parts.iter().cloned()),
+            Some(place) => self.artifacts[place] = artifact.clone().joined(),
             None => {
                 self.artifact_places.insert(artifact.id.clone(), self.artifacts.len());
-                self.artifacts.push(artifact.clone());
+                self.artifacts.push(artifact.clone().joined());
             }
         }
     }

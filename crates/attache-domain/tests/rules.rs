@@ -48,6 +48,7 @@ impl Log {
             reply,
             metadata: None,
             ending: attache_domain::Ending::Completes,
+            presentation: attache_domain::Presentation::default(),
         };
         let event = Event { seq: Seq(1), at: at(1), fact: opening.decide() };
         Self { view: TaskView::open(&event).unwrap(), events: vec![event] }
@@ -202,6 +203,16 @@ fn a_turn_that_ends_while_speaking_closes_its_answer_first() {
     log.record(Fact::TextSaid { text: "a".into(), last: true }).unwrap();
     assert_eq!(log.record(ended(Outcome::Completed)), Ok(1));
     assert_eq!(log.view.artifacts[0].parts.len(), 1);
+}
+
+#[test]
+fn pieces_of_an_answer_are_one_part_of_the_task() {
+    let mut log = Log::started();
+    for piece in ["a", "b", "c"] {
+        log.record(said(piece)).unwrap();
+    }
+    log.record(ended(Outcome::Completed)).unwrap();
+    assert_eq!(log.view.artifacts[0].parts, [Part::text("abc")]);
 }
 
 #[test]
@@ -399,6 +410,8 @@ proptest! {
             }
             before.apply(event);
         }
+        // A stream keeps its pieces; the task shows adjacent texts as one part.
+        let artifacts: Vec<_> = artifacts.into_iter().map(Artifact::joined).collect();
         prop_assert_eq!(&artifacts, &log.view.artifacts);
         // A message that was just taken is told with the start of its turn.
         let is_taken = log.view.progress.turn.phase == TurnPhase::Due;

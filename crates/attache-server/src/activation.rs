@@ -1,6 +1,6 @@
 //! Which extensions a request activates, and with that in whose words it is answered.
 
-use attache_domain::{Fault, Manner, Sameness, SendMessage, TaskView};
+use attache_domain::{AnswerPlace, Fault, Manner, Sameness, SendMessage, TaskView};
 use attache_wire::devtool::{self, Profile};
 use attache_wire::{Version, extensions};
 use http::{HeaderMap, HeaderValue, header};
@@ -65,13 +65,19 @@ impl Activation {
         self.profile().unwrap_or_else(|| Profile::of_ending(view.progress.ending))
     }
 
-    pub(crate) fn adopt(&self, send: &mut SendMessage) {
+    /// `answer` is where the server puts answers for clients of plain A2A; the dialects of the extension tell them in
+    /// events of their own.
+    pub(crate) fn adopt(&self, send: &mut SendMessage, answer: AnswerPlace) {
+        let answer = match self.profile() {
+            None | Some(Profile::Plain) => answer,
+            Some(Profile::Developer | Profile::Gemini) => AnswerPlace::Artifact,
+        };
         let ending = self.profile().map(Profile::ending);
         let sameness = match self.is_active(extensions::IDEMPOTENT_SEND) {
             true => Sameness::Id,
             false => Sameness::IdAndContent,
         };
-        send.manner = Manner { ending, sameness, resumes: false, client: self.client.clone() };
+        send.manner = Manner { ending, sameness, resumes: false, client: self.client.clone(), answer };
     }
 
     pub(crate) fn is_active(&self, extension: &str) -> bool {

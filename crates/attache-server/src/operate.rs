@@ -135,7 +135,7 @@ async fn act(
     let streams = matches!(operation, Operation::Stream(_));
     if let Operation::Send(send) | Operation::Stream(send) = &mut operation {
         names_task = send.message.task.is_some();
-        activation.adopt(send);
+        activation.adopt(send, admitted.answer);
         send.manner.resumes = streams && cursor(headers)?.is_some();
         if let Some(task) = session.task_in_context(scope, send).await? {
             send.message.task = Some(task);
@@ -244,7 +244,7 @@ async fn act(
         }
         Operation::Commands(list) => Outcome::Commands(session.commands(scope, list).await?),
         Operation::Execute(mut send) => {
-            activation.adopt(&mut send);
+            activation.adopt(&mut send, admitted.answer);
             let execution = session.execute(scope, send).await?;
             let executed = Executed::new(execution, open_call);
             Outcome::Executed { executed, profile: activation.profile() }

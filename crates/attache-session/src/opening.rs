@@ -7,14 +7,15 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Digest, DuplicateSends, Event, Fault, Manner, Message, MessageId, Opening, Progress, ReplyShape,
-    Sameness, Scope, SendMessage, Seq, TaskKey, TaskSummary, TaskView,
+    Digest, DuplicateSends, Ending, Event, Fault, Manner, Message, MessageId, Opening, Presentation,
+    Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskKey, TaskSummary, TaskView,
 };
 use attache_store::{Append, StoreError};
 
 use crate::SessionService;
 use crate::hot::{HotTask, now};
 use crate::identity::digest;
+use crate::media;
 use crate::outbox::Hold;
 use crate::service::{Started, internal, refuse_another};
 
@@ -154,6 +155,12 @@ impl SessionService {
             reply,
             metadata: send.metadata,
             ending: send.manner.ending.unwrap_or_default(),
+            presentation: Presentation {
+                // Tasks of clients that know the development-tool extension do not simply complete.
+                changes: send.manner.ending.is_some_and(|ending| ending != Ending::Completes)
+                    || media::names_diffs(&send.configuration.accepted_output_modes),
+                answer: send.manner.answer,
+            },
         };
         let event = Arc::new(Event { seq: Seq::START.next(), at: now(), fact: opening.decide() });
         let Some(view) = TaskView::open(&event) else { return Err(Fault::Internal) };

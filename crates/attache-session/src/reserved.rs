@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, Digest, DuplicateSends, Ending, Event, Fact, Fault, Message, MessageId, Opening, Progress,
-    ReplyShape, Role, Scope, SendMessage, Seq, TaskId, TaskKey, TaskSummary, TaskView, Timestamp, Wishes,
+    ContextId, Digest, DuplicateSends, Ending, Event, Fact, Fault, Message, MessageId, Opening, Presentation,
+    Progress, ReplyShape, Role, Scope, SendMessage, Seq, TaskId, TaskKey, TaskSummary, TaskView, Timestamp,
+    Wishes,
 };
 use attache_store::{Append, Record, RecordChange, StoreError};
 use futures_util::FutureExt;
@@ -196,6 +197,7 @@ impl Reserved {
             reply: ReplyShape::Task,
             metadata: None,
             ending: self.ending,
+            presentation: Presentation::default(),
         };
         Event { seq: Seq::START.next(), at: self.at, fact: opening.decide() }
     }

@@ -65,6 +65,9 @@ pub(crate) struct ServeArguments {
     /// What the agent may do unasked: default, auto_edit, confined, yolo or plan [default: default]
     #[arg(long, value_name = "MODE")]
     approval_mode: Option<String>,
+    /// Where answers stand: artifact, or message for clients that read only status messages [default: artifact]
+    #[arg(long, value_name = "PLACE")]
+    answers: Option<String>,
     #[command(flatten)]
     pub(crate) agent: AgentArguments,
     /// Settings file; see docs/settings.md
@@ -128,6 +131,7 @@ impl From<ServeArguments> for Flags {
             store: arguments.store,
             model: arguments.model,
             approval_mode: arguments.approval_mode,
+            answers: arguments.answers,
             token_file: arguments.token_file,
             log: arguments.log,
             log_format: arguments.log_format,
