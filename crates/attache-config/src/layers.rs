@@ -14,8 +14,8 @@ use crate::file::ConfigFile;
 use crate::operator::{self, Provenance};
 use crate::tree::Node;
 use crate::{
-    AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, EnvFile, Homes, Keys,
-    LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model, token,
+    AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile, Homes,
+    Keys, LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model, token,
 };
 use attache_domain::AnswerPlace;
 
@@ -32,6 +32,8 @@ pub struct Flags {
     pub model: Option<String>,
     pub approval_mode: Option<String>,
     pub answers: Option<String>,
+    /// `--compat`
+    pub default_dialect: Option<String>,
     pub token_file: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<String>,
@@ -70,6 +72,9 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     let (variable_name, key) = (operator::DUPLICATE_SENDS, "duplicate_sends");
     let duplicate_sends = pick(None, environment, "", variable_name, file.duplicate_sends, key);
     let answers = pick(flags.answers, environment, "--answers", "ATTACHE_ANSWERS", file.answers, "answers");
+    let (variable_name, key) = ("ATTACHE_DEFAULT_DIALECT", "default_dialect");
+    let dialect =
+        pick(flags.default_dialect, environment, "--compat", variable_name, file.default_dialect, key);
     let log = pick(flags.log, environment, "--log", "ATTACHE_LOG", file.log, "log");
     let (variable_name, key) = ("ATTACHE_LOG_FORMAT", "log_format");
     let log_format = pick(flags.log_format, environment, "--log-format", variable_name, file.log_format, key);
@@ -93,6 +98,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         keys,
         approval,
         client_auto_execute: file.client_auto_execute,
+        default_dialect: parse_default_dialect(dialect)?,
         token: token::read(token_file.as_deref(), environment)?,
         token_file,
         allowed_hosts: file.allowed_hosts,
@@ -231,6 +237,11 @@ fn parse_host(said: Option<Said>) -> Result<IpAddr, ConfigError> {
     }
     let bare = said.value.trim_start_matches('[').trim_end_matches(']');
     bare.parse().map_err(|_| said.instead_of("an IP address such as 127.0.0.1, ::1 or 0.0.0.0"))
+}
+
+fn parse_default_dialect(said: Option<Said>) -> Result<DefaultDialect, ConfigError> {
+    let Some(said) = said else { return Ok(DefaultDialect::default()) };
+    DefaultDialect::from_name(&said.value).ok_or_else(|| said.instead_of("plain, gemini or developer"))
 }
 
 fn port(flag: Option<u16>, environment: Environment<'_>, file: Option<u16>) -> Result<u16, ConfigError> {

@@ -68,6 +68,10 @@ pub(crate) struct ServeArguments {
     /// Where answers stand: artifact, or message for clients that read only status messages [default: artifact]
     #[arg(long, value_name = "PLACE")]
     answers: Option<String>,
+    /// What clients of A2A 0.3 that name no extension are answered in: plain, gemini (as Gemini CLI's server) or developer
+    /// [default: plain]
+    #[arg(long, value_name = "DIALECT")]
+    compat: Option<String>,
     #[command(flatten)]
     pub(crate) agent: AgentArguments,
     /// Settings file; see docs/settings.md
@@ -132,6 +136,7 @@ impl From<ServeArguments> for Flags {
             model: arguments.model,
             approval_mode: arguments.approval_mode,
             answers: arguments.answers,
+            default_dialect: arguments.compat,
             token_file: arguments.token_file,
             log: arguments.log,
             log_format: arguments.log_format,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
 use attache_config::{
-    AgentFlags, CardFormSetting, ModelChoice, Settings, StoreChoice, Synchronous, answers_card_of, card_of,
-    extended_card_of,
+    AgentFlags, CardFormSetting, DefaultDialect, ModelChoice, Settings, StoreChoice, Synchronous,
+    answers_card_of, card_of, extended_card_of,
 };
 use attache_domain::{AgentCard, AgentExtension};
 use attache_net::{Secret, SystemResolver};
@@ -18,6 +18,7 @@ use attache_store::memory::MemoryStore;
 use attache_store_sql::{OpenError, SqliteOptions, SqliteStore};
 use attache_tool::Confiner;
 use attache_wire::card::CardForm;
+use attache_wire::devtool::Profile;
 use attache_wire::{devtool, extensions, replay};
 
 use crate::furnishing::{Furnishing, Start};
@@ -162,6 +163,11 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         allowed_hosts: allowed_hosts(settings),
         allowed_origins: settings.allowed_origins.clone(),
         strict_version: settings.strict_version,
+        default_profile: match settings.default_dialect {
+            DefaultDialect::Plain => Profile::Plain,
+            DefaultDialect::Gemini => Profile::Gemini,
+            DefaultDialect::Developer => Profile::Developer,
+        },
         limits: Limits {
             body_bytes: limits.body_bytes,
             body_room: BodyRoom::of(limits.body_room_bytes),

@@ -7,13 +7,16 @@ use super::{confirmation, response, tool};
 use crate::devtool::words::{as_shown, shown};
 
 pub(super) fn spell(record: &CallRecord, prompt_id: &str) -> Value {
-    let request = json!({
+    let mut request = json!({
         "callId": record.shown_id().0,
-        "name": record.call.name,
+        "name": tool::name(record),
         "args": arguments(record),
         "isClientInitiated": false,
         "prompt_id": prompt_id,
     });
+    if let Some(response) = record.response.as_deref() {
+        request["traceId"] = response.into();
+    }
     let status = status(record);
     let mut call = json!({ "request": request, "status": status });
     // An answer that asked for something else is no answer to what is asked now.
