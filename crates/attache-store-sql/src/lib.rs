@@ -21,6 +21,7 @@ mod queue;
 mod reader;
 mod readers;
 mod recent;
+mod salvage;
 mod schema;
 mod scopes;
 mod store;

@@ -262,3 +262,54 @@ async fn damaged_records_and_snapshots_are_named_and_left_out() {
     store.change(vec![RecordChange::Put { space: "space", record }]).await.unwrap();
     assert_eq!(store.get("space", "b").await.unwrap().as_deref(), Some(&b"new"[..]));
 }
+
+/// Each kind of write fails in turn, alone and in company, in the way in which a full disk ends a whole transaction.
+#[tokio::test]
+async fn a_write_that_fails_leaves_nothing_behind_and_can_be_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tasks.db");
+    let store = open(&path);
+    let mut sample = Sample::new("a");
+    sample.put(&store).await;
+    let tampering = Connection::open(&path).unwrap();
+    for (round, table) in ["batch", "snapshot", "record", "batch"].into_iter().enumerate() {
+        let fails = |when: &str| {
+            let raise = "BEGIN SELECT RAISE(ROLLBACK, 'database or disk is full'); END";
+            format!("CREATE TRIGGER fails_{when} BEFORE {when} ON {table} {raise}")
+        };
+        tampering.execute_batch(&format!("{}; {}", fails("INSERT"), fails("UPDATE"))).unwrap();
+        let snapshot = Snapshot { at: sample.head, bytes: vec![7] };
+        let key = format!("key-{round}");
+        let change = || {
+            let record = Record { key: key.clone(), value: b"value".to_vec() };
+            store.change(vec![RecordChange::Put { space: "space", record }])
+        };
+        let before = sample.clone();
+        let (appended, kept, changed) = tokio::join!(
+            sample.append(&store, [said("more")]),
+            store.keep_snapshot(&before.key, snapshot.clone()),
+            change(),
+        );
+        let failed =
+            [("batch", appended.is_err()), ("snapshot", kept.is_err()), ("record", changed.is_err())];
+        assert!(failed.contains(&(table, true)), "{table}: {failed:?}");
+        // What was refused is not there, and what was accepted is.
+        let events = store.read(&before.key, before.head, 10).await.unwrap().len();
+        assert_eq!(events, usize::from(appended.is_ok()), "{table}");
+        let found = store.snapshot(&before.key, before.head).await.unwrap();
+        assert_eq!(found.is_some_and(|found| found.at == before.head), kept.is_ok(), "{table}");
+        assert_eq!(store.get("space", &key).await.unwrap().is_some(), changed.is_ok(), "{table}");
+        tampering.execute_batch("DROP TRIGGER fails_INSERT; DROP TRIGGER fails_UPDATE").unwrap();
+        if appended.is_err() {
+            sample.append(&store, [said("more")]).await.unwrap();
+        }
+        store.keep_snapshot(&before.key, snapshot).await.unwrap();
+        change().await.unwrap();
+        assert_eq!(store.read(&before.key, before.head, 10).await.unwrap().len(), 1, "{table}");
+    }
+    drop(tampering);
+    drop(store);
+    let store = open(&path);
+    assert_eq!(store.read(&sample.key, Seq::START, 100).await.unwrap().len(), 5);
+    assert_eq!(store.status(), StoreStatus::default());
+}

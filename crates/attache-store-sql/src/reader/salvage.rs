@@ -8,7 +8,8 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::Reader;
 use crate::error::{corrupt, is_corrupt, read_failed};
-use crate::stored::{code_of, millisecond_from, state_of, task_at};
+use crate::salvage::each_readable;
+use crate::stored::{code_of, millisecond_from, state_of};
 use crate::tally::TallyChange;
 
 /// ?1 the number to come after.
@@ -116,52 +117,22 @@ impl Reader<'_> {
 
     /// Every row of the listing that can be read, by its number.
     fn each_readable(&mut self, mut take: impl FnMut(TaskRow)) -> Result<(), StoreError> {
-        let end = self.last_number()?;
-        let mut statement = self.connection.prepare(ROWS).map_err(read_failed)?;
-        let (mut last, mut left_out) = (0, 0_u64);
-        while last < end {
-            let mut rows = statement.query([last]).map_err(read_failed)?;
-            loop {
-                match rows.next() {
-                    Ok(Some(row)) => {
-                        last = row.get(0).map_err(read_failed)?;
-                        match TaskRow::of(row) {
-                            Ok(row) => take(row),
-                            Err(_) => left_out += 1,
-                        }
-                    }
-                    Ok(None) => {
-                        last = end;
-                        break;
-                    }
-                    // The page on which the next one lies: one number further may be beyond it.
-                    Err(error) if is_corrupt(&error) => {
-                        (last, left_out) = (last + 1, left_out + 1);
-                        break;
-                    }
-                    Err(error) => return Err(read_failed(error)),
-                }
+        let mut left_out = 0;
+        let passed_over = each_readable(self.connection, ROWS, 0, |row| match TaskRow::of(row) {
+            Ok(row) => take(row),
+            Err(_) => left_out += 1,
+        });
+        let damaged = |error| match read_failed(error) {
+            StoreError::Corrupt { what } => {
+                corrupt(format!("the listing is damaged: {what}; `attache store check` says more"))
             }
-        }
+            other => other,
+        };
+        left_out += passed_over.map_err(damaged)?;
         if left_out > 0 {
             let row = format!("at most {left_out} rows of the listing");
             self.shared.unreadable.found(row, &"a page of the database is damaged");
         }
         Ok(())
-    }
-
-    /// At least the highest number of a task.
-    fn last_number(&mut self) -> Result<i64, StoreError> {
-        let number = "SELECT coalesce(max(number), 0) FROM task";
-        let place = "SELECT coalesce(max(place), 0) FROM batch";
-        let ask = |sql| self.connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-        match (ask(number), ask(place).map(task_at)) {
-            (Ok(number), Ok(other)) => Ok(number.max(other)),
-            (Ok(number), Err(_)) | (Err(_), Ok(number)) => Ok(number),
-            (Err(error), Err(_)) if is_corrupt(&error) => {
-                Err(corrupt(format!("the listing is damaged: {error}; `attache store check` says more")))
-            }
-            (Err(error), Err(_)) => Err(read_failed(error)),
-        }
     }
 }

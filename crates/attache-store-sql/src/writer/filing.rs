@@ -14,6 +14,7 @@ use rusqlite::{Connection, Statement};
 
 use crate::reader::Shared;
 use crate::recent::{RecentKey, RecentTasks};
+use crate::salvage::each_readable;
 use crate::stored::{HASH_BITS, hash_of};
 
 const SLICE_BITS: u32 = 6;
@@ -70,12 +71,10 @@ impl<'c> Filing<'c> {
             last: connection.query_row("SELECT up_to FROM filing", [], |row| row.get(0))?,
             last_at_first_turn: 0,
         };
-        let mut statement = connection
-            .prepare("SELECT scope, id, context, number FROM task WHERE number > ?1 ORDER BY number")?;
-        let mut rows = statement.query([filing.last])?;
-        while let Some(row) = rows.next()? {
-            let number = row.get(3)?;
-            match (row.get(0), row.get::<_, String>(1), row.get::<_, String>(2)) {
+        let sql = "SELECT number, scope, id, context FROM task WHERE number > ?1 ORDER BY number";
+        let passed_over = each_readable(connection, sql, filing.last, |row| {
+            let number = row.get(0).unwrap_or_default();
+            match (row.get(1), row.get::<_, String>(2), row.get::<_, String>(3)) {
                 (Ok(scope), Ok(task), Ok(context)) => {
                     filing.opened(scope, task.into(), &context.into(), number);
                 }
@@ -84,6 +83,10 @@ impl<'c> Filing<'c> {
                     shared.unreadable.found(format!("listing row of task number {number}"), &error);
                 }
             }
+        })?;
+        if passed_over > 0 {
+            let rows = format!("at most {passed_over} rows of the latest tasks");
+            shared.unreadable.found(rows, &"a page of the database is damaged");
         }
         filing.committed(&shared.recent);
         Ok(filing)
