@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::world::{World, command};
 use crate::agent_world::{says, work, write};
+use crate::operations::until_logged;
 
 const REVIEW: &str = "description = \"Reviews a file.\"\nprompt = \"Review {{args}}:\\n@{hello.txt}\"\n";
 
@@ -81,5 +82,5 @@ async fn a_file_cannot_take_the_place_of_a_built_in() {
     })
     .await;
     assert!(world.line("/stats").await.text().starts_with("Model: "));
-    assert!(world.server.log().contains("a command cannot be used"), "{}", world.server.log());
+    until_logged(&world.server, |log| log.contains("a command cannot be used")).await;
 }

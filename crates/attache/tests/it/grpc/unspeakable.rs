@@ -5,6 +5,7 @@ use serde_json::json;
 use tonic::Code;
 
 use super::world::{Grpc, Speaks};
+use crate::operations::until_logged;
 use crate::support::launch;
 
 /// Deeper than what our own reader of JSON takes once it stands in an event.
@@ -34,7 +35,7 @@ async fn a_stream_that_cannot_show_an_event_ends_with_an_error() {
             }
         };
         assert_eq!(status.code(), Code::Internal, "{status:?}");
-        assert!(server.log().contains("an event cannot be spelled"), "{}", server.log());
+        until_logged(&server, |log| log.contains("an event cannot be spelled")).await;
         assert!(!server.log().contains("panicked"), "{}", server.log());
     }
 }

@@ -6,6 +6,7 @@ use attache_testkit::{PushReceiver, Reaction};
 use serde_json::json;
 
 use super::{LOCAL, create, push_state, start, told};
+use crate::operations::until_logged;
 use crate::support::message;
 
 #[tokio::test]
@@ -50,7 +51,7 @@ async fn p8_too_many_failures_are_given_up_for_everybody_to_see_and_can_be_resum
         json!({"state": "gave_up", "delivered": 0, "failures": 2, "trouble": "it answers with 500"})
     );
     assert!(client.get("/metrics").await.text().contains("attache_push_gave_up_total 1\n"));
-    assert!(server.log().contains("given up"), "{}", server.log());
+    until_logged(&server, |log| log.contains("given up")).await;
     create(&client, task, "c", &receiver.url("/a")).await;
     let came = receiver.until("/a", 4).await;
     assert_eq!(

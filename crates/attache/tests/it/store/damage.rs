@@ -6,6 +6,7 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::{durable, flip, get, send, store};
+use crate::operations::until_logged;
 use crate::support::message;
 use crate::watching::drop_in;
 
@@ -32,7 +33,7 @@ async fn an_unreadable_task_is_quarantined_and_everything_else_is_served() {
         assert_eq!(shown["contextId"], task["contextId"]);
         let text = shown["status"]["message"]["parts"][0]["text"].as_str().unwrap();
         assert!(text.contains("cannot be read"), "{text}");
-        assert!(server.log().contains(task["id"].as_str().unwrap()), "{}", server.log());
+        until_logged(&server, |log| log.contains(task["id"].as_str().unwrap())).await;
         let refused = client.rpc("CancelTask", json!({"id": task["id"]})).await;
         assert_eq!(refused["error"]["code"], -32002, "not cancelable: {refused:#}");
     }
@@ -96,7 +97,7 @@ async fn a_server_with_a_damaged_page_in_its_listing_starts_and_says_so() {
         expected.sort_by_key(ToString::to_string);
         assert_eq!(listed, expected, "{index}: {list:#}");
         assert_eq!(get(&client, &finished).await["status"]["state"], "TASK_STATE_COMPLETED", "{index}");
-        assert!(server.log().contains("`attache store check` names all"), "{index}: {}", server.log());
+        until_logged(&server, |log| log.contains("`attache store check` names all")).await;
         let metrics = client.get("/metrics").await.text();
         assert!(!metrics.contains("attache_store_unreadable_rows 0\n"), "{index}: {metrics}");
         let (code, text) = store(&launch, &["check"]).await;

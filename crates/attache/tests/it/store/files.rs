@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{durable, flip, get, send};
+use crate::operations::until_logged;
 use crate::support::message;
 
 const REPLAY: &str = "urn:attache:extension:replay:v1";
@@ -31,7 +32,7 @@ async fn nothing_is_acknowledged_once_the_database_is_deleted_or_replaced() {
         assert_eq!(health.status, 503);
         let reason = health.json()["reason"].as_str().unwrap().to_owned();
         assert!(reason.contains("deleted or replaced"), "{reason}");
-        assert!(server.log().contains("nothing is acknowledged any more"), "{}", server.log());
+        until_logged(&server, |log| log.contains("nothing is acknowledged any more")).await;
         assert!(client.get("/metrics").await.text().contains("attache_store_writable 0\n"));
         // What it has can still be read.
         assert_eq!(get(&client, &first).await["status"]["state"], "TASK_STATE_COMPLETED");
@@ -73,7 +74,7 @@ async fn an_older_copy_in_place_of_the_database_is_told_and_has_another_epoch() 
     assert_eq!(health.status, 200, "it serves");
     let warning = health.json()["warnings"][0].as_str().unwrap().to_owned();
     assert!(warning.contains("lacks tasks or events"), "{warning}");
-    assert!(server.log().contains("lacks tasks or events"), "{}", server.log());
+    until_logged(&server, |log| log.contains("lacks tasks or events")).await;
     assert!(client.get("/metrics").await.text().contains("attache_store_warnings 1\n"));
     // A reader who comes back with the old cursor hears that something is missing.
     let reader = client.with("A2A-Extensions", REPLAY).with("a2a-replay-cursor", &before);
@@ -103,6 +104,6 @@ async fn a_lost_or_damaged_write_ahead_log_is_told() {
             health["warnings"][0].as_str().is_some_and(|it| it.contains("write-ahead log")),
             "{health:#}"
         );
-        assert!(server.log().contains("lacks tasks or events"), "{}", server.log());
+        until_logged(&server, |log| log.contains("lacks tasks or events")).await;
     }
 }
