@@ -68,18 +68,21 @@ async fn a_flipped_bit_in_a_batch_is_always_noticed() {
 
 /// Destroys one page in the middle of a table or an index.
 fn destroy_page(path: &Path, name: &str) {
-    let connection = Connection::open(path).unwrap();
+    let connection = Connection::open(path).expect("opens");
     let pages = "SELECT pageno FROM dbstat WHERE name = ?1 AND pagetype = 'leaf' ORDER BY path";
-    let mut statement = connection.prepare(pages).unwrap();
-    let pages: Vec<u32> =
-        statement.query_map([name], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-    let size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
+    let mut statement = connection.prepare(pages).expect("is SQL");
+    let pages: Vec<u32> = statement
+        .query_map([name], |row| row.get(0))
+        .expect("is SQL")
+        .map(|page| page.expect("a number"))
+        .collect();
+    let size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).expect("is SQL");
     let start = ((pages[pages.len() / 2] - 1) * size) as usize;
     drop(statement);
     drop(connection);
-    let mut bytes = std::fs::read(path).unwrap();
+    let mut bytes = std::fs::read(path).expect("reads");
     bytes[start..start + size as usize].fill(0xff);
-    std::fs::write(path, bytes).unwrap();
+    std::fs::write(path, bytes).expect("writes");
 }
 
 /// SQLite cannot read what lies on such a page, and stops there; everything else is still found.
