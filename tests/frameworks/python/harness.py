@@ -56,7 +56,7 @@ class Steps:
             print(f"skip {name}: {line(reason)}", flush=True)
             return False
         except Exception as error:
-            if not isinstance(error, Unexpected):
+            if os.environ.get("FRAMEWORKS_TRACE") and not isinstance(error, Unexpected):
                 traceback.print_exc()
             self.failed = True
             print(f"not ok {name}: {line(error)}", flush=True)
