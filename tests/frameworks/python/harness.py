@@ -15,6 +15,9 @@ NOTES = "The notes are written.\nNothing else was changed."
 GOODBYE_PROMPT = "Please say goodbye."
 GOODBYE = "Goodbye, and thanks for the notes."
 
+# What a framework shows that hides the question and tells only the state of the task.
+WAITS = "input-required"
+
 # Seconds.
 LIMIT = 30
 
@@ -56,7 +59,7 @@ class Steps:
             print(f"skip {name}: {line(reason)}", flush=True)
             return False
         except Exception as error:
-            if not isinstance(error, Unexpected):
+            if os.environ.get("FRAMEWORKS_TRACE") and not isinstance(error, Unexpected):
                 traceback.print_exc()
             self.failed = True
             print(f"not ok {name}: {line(error)}", flush=True)
@@ -98,7 +101,8 @@ async def run(client: Client, url: str) -> int:
         send = await client.conversation()
         question = await send(NOTES_PROMPT)
         need(isinstance(question, str), f"no text but {question!r}")
-        need("notes.txt" in question and "yes or no" in question, f"it shows {question!r}")
+        asks = "notes.txt" in question and "yes or no" in question
+        need(asks or question == WAITS, f"it shows {question!r}")
 
     async def text_after_approval():
         need(send, "there is no conversation")
