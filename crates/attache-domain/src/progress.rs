@@ -148,6 +148,7 @@ impl Turn {
             | Fact::CancelRequested
             | Fact::ModelAnswered(_)
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallLost { .. }
@@ -273,6 +274,7 @@ impl Progress {
             | Fact::TextEnded
             | Fact::ArtifactAdded { .. }
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::ModelAnswered(_)
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
