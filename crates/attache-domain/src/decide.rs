@@ -211,6 +211,7 @@ impl Progress {
             | Fact::ArtifactAdded { .. }
             | Fact::CredentialAsked { .. }
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::WorkResumed
             | Fact::TurnEnded { .. }
             | Fact::Noticed { .. } => phase == TurnPhase::Running,

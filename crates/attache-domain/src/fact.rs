@@ -69,6 +69,8 @@ pub enum Fact {
     },
     /// From here on the conversation goes on with this model, because somebody said so.
     ModelChosen { model: String },
+    /// A language model began to answer, under an id of its provider's; recorded where there is one.
+    ModelResponded { id: String },
     /// A language model has given one whole answer. What it wants done comes next, or the turn ends.
     ModelAnswered(Box<ModelAnswer>),
     /// The agent told the model something by itself, as part of the conversation.

@@ -151,6 +151,7 @@ impl Turn {
             | Fact::CancelRequested
             | Fact::ModelAnswered(_)
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallLost { .. }
@@ -277,6 +278,7 @@ impl Progress {
             | Fact::TextEnded
             | Fact::ArtifactAdded { .. }
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::ModelAnswered(_)
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)

@@ -47,6 +47,7 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
             | Fact::ThoughtShared { .. }
             | Fact::ModelAnswered(_)
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallProposed(_)
@@ -88,6 +89,7 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
         | Fact::ThoughtShared { .. }
         | Fact::ModelAnswered(_)
         | Fact::ModelChosen { .. }
+        | Fact::ModelResponded { .. }
         | Fact::ContextGiven(_)
         | Fact::ContextReduced(_)
         | Fact::CallProposed(_)

@@ -182,6 +182,7 @@ impl TaskView {
             Fact::TaskOpened(_)
             | Fact::PromptQueued { .. }
             | Fact::ThoughtShared { .. }
+            | Fact::ModelResponded { .. }
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
             | Fact::CallDeferred { .. }

@@ -193,6 +193,7 @@ pub fn name_of(fact: &Fact) -> &'static str {
         Fact::WorkResumed => "work_resumed",
         Fact::TurnEnded { .. } => "turn_ended",
         Fact::ModelChosen { .. } => "model_chosen",
+        Fact::ModelResponded { .. } => "model_responded",
         Fact::ModelAnswered(_) => "model_answered",
         Fact::ContextGiven(_) => "context_given",
         Fact::ContextReduced(_) => "context_reduced",
