@@ -184,14 +184,18 @@ async fn cannot_begin(latest: &Latest, journal: &Journal, text: String) -> Resul
 
 /// Names the member as the client spelled it.
 fn fault(wishes: &Wishes, refusal: Refusal) -> Fault {
-    let member = match (wishes.said_in.as_str(), refusal.field) {
+    let (above, key) = match wishes.said_in.strip_prefix(Wishes::IN_REQUEST) {
+        Some(key) => ("metadata", key),
+        None => ("message.metadata", wishes.said_in.as_str()),
+    };
+    let member = match (key, refusal.field) {
         ("attache", field) => field.to_owned(),
         ("coderAgent", "workspace") => "workspacePath".to_owned(),
         ("coderAgent", field) => field.to_owned(),
         (_, "workspace") => "workspace_path".to_owned(),
         (_, field) => in_snake_case(field),
     };
-    Fault::invalid(format!("message.metadata.{}.{member}", wishes.said_in), refusal.what)
+    Fault::invalid(format!("{above}.{key}.{member}"), refusal.what)
 }
 
 fn in_snake_case(field: &str) -> String {

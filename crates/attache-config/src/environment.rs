@@ -25,6 +25,10 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ),
     ("ATTACHE_APPROVAL_MODE", "what the agent may do unasked: default, auto_edit, confined, yolo or plan"),
     (
+        "ATTACHE_DEFAULT_DIALECT",
+        "what A2A 0.3 clients that name no extension are answered in: plain, gemini or developer",
+    ),
+    (
         "ATTACHE_CONTEXT_WINDOW",
         "how many tokens a model of your own takes (OPENAI_BASE_URL and the like), e.g. 32768",
     ),

@@ -27,6 +27,7 @@ pub(crate) struct ConfigFile {
     pub(crate) trusted_folders: Vec<PathBuf>,
     pub(crate) allow_private_addresses: Vec<String>,
     pub(crate) client_auto_execute: bool,
+    pub(crate) default_dialect: Option<String>,
     pub(crate) admin_policies: Option<PathBuf>,
     pub(crate) answer_by_context: Option<bool>,
     pub(crate) strict_version: bool,

@@ -12,8 +12,8 @@ use crate::file::ConfigFile;
 use crate::operator::{self, Provenance};
 use crate::tree::Node;
 use crate::{
-    AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, EnvFile, Homes, Keys,
-    LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model, token,
+    AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile, Homes,
+    Keys, LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model, token,
 };
 
 const DEFAULT_PORT: u16 = 41242;
@@ -28,6 +28,8 @@ pub struct Flags {
     pub store: Option<String>,
     pub model: Option<String>,
     pub approval_mode: Option<String>,
+    /// `--compat`
+    pub default_dialect: Option<String>,
     pub token_file: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<String>,
@@ -63,6 +65,9 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     );
     // Before the same is looked at as a key of the agent, so that it is told by the name it was said by.
     let approval = parse_approval(approval)?;
+    let (variable_name, key) = ("ATTACHE_DEFAULT_DIALECT", "default_dialect");
+    let dialect =
+        pick(flags.default_dialect, environment, "--compat", variable_name, file.default_dialect, key);
     let log = pick(flags.log, environment, "--log", "ATTACHE_LOG", file.log, "log");
     let (variable_name, key) = ("ATTACHE_LOG_FORMAT", "log_format");
     let log_format = pick(flags.log_format, environment, "--log-format", variable_name, file.log_format, key);
@@ -86,6 +91,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         keys,
         approval,
         client_auto_execute: file.client_auto_execute,
+        default_dialect: parse_default_dialect(dialect)?,
         token: token::read(token_file.as_deref(), environment)?,
         token_file,
         allowed_hosts: file.allowed_hosts,
@@ -221,6 +227,11 @@ fn parse_host(said: Option<Said>) -> Result<IpAddr, ConfigError> {
     }
     let bare = said.value.trim_start_matches('[').trim_end_matches(']');
     bare.parse().map_err(|_| said.instead_of("an IP address such as 127.0.0.1, ::1 or 0.0.0.0"))
+}
+
+fn parse_default_dialect(said: Option<Said>) -> Result<DefaultDialect, ConfigError> {
+    let Some(said) = said else { return Ok(DefaultDialect::default()) };
+    DefaultDialect::from_name(&said.value).ok_or_else(|| said.instead_of("plain, gemini or developer"))
 }
 
 fn port(flag: Option<u16>, environment: Environment<'_>, file: Option<u16>) -> Result<u16, ConfigError> {

@@ -52,6 +52,17 @@ fn flags_count_before_the_environment_and_that_before_the_file() {
 }
 
 #[test]
+fn the_default_dialect_is_plain_unless_said_otherwise() {
+    assert_eq!(loaded(Flags::default(), &[]).unwrap().default_dialect, DefaultDialect::Plain);
+    let file = "default_dialect = \"developer\"";
+    assert_eq!(with_file(file, &[]).unwrap().default_dialect, DefaultDialect::Developer);
+    let variable = [("ATTACHE_DEFAULT_DIALECT", "gemini")];
+    assert_eq!(with_file(file, &variable).unwrap().default_dialect, DefaultDialect::Gemini);
+    let flags = Flags { default_dialect: Some("plain".into()), ..Flags::default() };
+    assert_eq!(loaded(flags, &variable).unwrap().default_dialect, DefaultDialect::Plain);
+}
+
+#[test]
 fn a_key_in_the_environment_chooses_gemini_unless_a_model_is_named() {
     let key = ("GEMINI_API_KEY", "k-1");
     let model = |flags: Option<&str>, variables: &[(&str, &str)]| {
@@ -91,6 +102,10 @@ fn a_bad_value_is_told_with_its_origin_and_what_would_be_right() {
         (
             ("ATTACHE_MODEL", "magic"),
             "ATTACHE_MODEL is \"magic\", which is not offline, script:FILE, openai:NAME, anthropic:NAME, or a Gemini model such as gemini-2.5-pro, auto, pro, flash or flash-lite",
+        ),
+        (
+            ("ATTACHE_DEFAULT_DIALECT", "gemni"),
+            "ATTACHE_DEFAULT_DIALECT is \"gemni\", which is not plain, gemini or developer",
         ),
         (("ATTACHE_LOG_FORMAT", "xml"), "ATTACHE_LOG_FORMAT is \"xml\", which is not text or json"),
     ] {

@@ -65,7 +65,8 @@ pub use model::{
 pub use origin::Origin;
 pub use push::PushSettings;
 pub use settings::{
-    ApprovalMode, CardSettings, LimitSettings, LogFormat, LogSettings, Settings, StoreChoice, Synchronous,
+    ApprovalMode, CardSettings, DefaultDialect, LimitSettings, LogFormat, LogSettings, Settings, StoreChoice,
+    Synchronous,
 };
 pub use show::SettingEntry;
 pub use sighting::{Sightings, watched};

@@ -34,6 +34,7 @@ pub struct Settings {
     pub approval: ApprovalMode,
     /// Whether a client may say that its task runs everything unasked.
     pub client_auto_execute: bool,
+    pub default_dialect: DefaultDialect,
     pub token: Option<String>,
     /// Where the token was read, unless it came from the environment.
     pub token_file: Option<PathBuf>,
@@ -63,6 +64,34 @@ pub struct Settings {
 pub enum StoreChoice {
     Memory,
     Sqlite(PathBuf),
+}
+
+/// What clients of A2A 0.3 are answered in that give no sign of an extension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DefaultDialect {
+    /// A2A and nothing else.
+    #[default]
+    Plain,
+    /// That of Gemini CLI's server.
+    Gemini,
+    /// The RFC's dialect of the development-tool extension.
+    Developer,
+}
+
+impl DefaultDialect {
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Gemini, Self::Developer];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Gemini => "gemini",
+            Self::Developer => "developer",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
 }
 
 /// When SQLite waits for the disk.

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 pub use telling::{Told, Untold};
 
 use crate::approval::is_answer;
+use crate::artifact::read_joined;
 use crate::{
     Answer, Artifact, ArtifactId, COMMAND, CallId, CallOutcome, Cast, ContextId, Event, Exchange, Fact,
     FinishedCall, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal, Role, Shown, Step,
@@ -26,6 +27,8 @@ pub struct TaskView {
     pub context: ContextId,
     pub status: TaskStatus,
     pub history: Vec<Arc<Message>>,
+    /// Adjacent plain texts of an artifact are one part, however many pieces the log has.
+    #[serde(deserialize_with = "read_joined")]
     pub artifacts: Vec<Artifact>,
     pub metadata: Option<Metadata>,
     /// The message a hidden task answered with.
@@ -370,7 +373,7 @@ impl TaskView {
             Some(place) if self.progress.turn.text == TextPhase::Withdrawn => {
                 self.artifacts[place].parts = vec![part];
             }
-            Some(place) => self.artifacts[place].parts.push(part),
+            Some(place) => self.artifacts[place].append([part]),
             None => {
                 self.answer = Some(self.artifacts.len());
                 let id = self.progress.stage().answer_id();
@@ -382,11 +385,11 @@ impl TaskView {
     /// Without `append`, or for an id not seen before, the artifact is created or replaced.
     fn add_artifact(&mut self, artifact: &Artifact, append: bool) {
         match self.place_of(&artifact.id) {
-            Some(place) if append => self.artifacts[place].parts.extend(artifact.parts.iter().cloned()),
-            Some(place) => self.artifacts[place] = artifact.clone(),
+            Some(place) if append => self.artifacts[place].append(artifact.parts.iter().cloned()),
+            Some(place) => self.artifacts[place] = artifact.clone().joined(),
             None => {
                 self.artifact_places.insert(artifact.id.clone(), self.artifacts.len());
-                self.artifacts.push(artifact.clone());
+                self.artifacts.push(artifact.clone().joined());
             }
         }
     }

@@ -32,12 +32,16 @@ pub struct Wishes {
     /// Nobody wants to be asked about anything.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub auto_execute: bool,
-    /// The member of the message's metadata that says so, for whoever has to name it; of one message only.
+    /// The member of the message's metadata that says so, to name it in an error; of one message only. A member of the
+    /// request's metadata has [`IN_REQUEST`](Self::IN_REQUEST) before it.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub said_in: String,
 }
 
 impl Wishes {
+    /// Stands before [`said_in`](Self::said_in) where the settings are in the metadata of the request, beside the message.
+    pub const IN_REQUEST: &str = "metadata.";
+
     /// What the people of these tasks asked for, the latest word last.
     pub fn of<'a>(views: impl IntoIterator<Item = &'a TaskView>) -> Self {
         let mut wishes = Self::default();

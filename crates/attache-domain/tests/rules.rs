@@ -168,6 +168,16 @@ fn a_turn_that_ends_while_speaking_closes_its_answer_first() {
 }
 
 #[test]
+fn pieces_of_an_answer_are_one_part_of_the_task() {
+    let mut log = Log::started();
+    for piece in ["a", "b", "c"] {
+        log.record(said(piece)).unwrap();
+    }
+    log.record(ended(Outcome::Completed)).unwrap();
+    assert_eq!(log.view.artifacts[0].parts, [Part::text("abc")]);
+}
+
+#[test]
 fn withdrawn_text_is_replaced_and_does_not_reach_the_history() {
     let mut log = Log::started();
     log.record(said("wro")).unwrap();
@@ -361,6 +371,8 @@ proptest! {
             }
             before.apply(event);
         }
+        // A stream keeps its pieces; the task shows adjacent texts as one part.
+        let artifacts: Vec<_> = artifacts.into_iter().map(Artifact::joined).collect();
         prop_assert_eq!(&artifacts, &log.view.artifacts);
         // A message that was just taken is told with the start of its turn.
         let is_taken = log.view.progress.turn.phase == TurnPhase::Due;

@@ -20,12 +20,14 @@ pub(crate) struct Activation {
     listed: bool,
     /// What the message itself gives a sign of.
     signed: Option<Profile>,
+    /// For a client that gives no sign.
+    default: Profile,
     client: Option<String>,
 }
 
 impl Activation {
     /// Both header names are read on both versions: a client that means well is not punished for the other one.
-    pub(crate) fn of(app: &App, headers: &HeaderMap) -> Self {
+    pub(crate) fn of(app: &App, headers: &HeaderMap, version: Version) -> Self {
         let client = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
         let client = client.map(|client| client.chars().take(LONGEST_CLIENT).collect());
         let declared = &app.options.card.capabilities.extensions;
@@ -33,7 +35,12 @@ impl Activation {
         let lines = || names.iter().flat_map(|name| headers.get_all(*name));
         let mut uris = extensions::requested(lines().filter_map(|value| value.to_str().ok()));
         uris.retain(|uri| declared.iter().any(|extension| covers(&extension.uri, uri)));
-        Self { uris, listed: lines().next().is_some(), signed: None, client }
+        // Clients of 1.0 came after both dialects of the extension, and say so if they speak one.
+        let default = match version {
+            Version::V0_3 => app.options.default_profile,
+            Version::V1_0 => Profile::Plain,
+        };
+        Self { uris, listed: lines().next().is_some(), signed: None, default, client }
     }
 
     pub(crate) fn sign(&mut self, profile: Option<Profile>) {
@@ -43,7 +50,7 @@ impl Activation {
     /// Refuses when the card requires an extension that was not activated.
     pub(crate) fn check(&self, app: &App) -> Result<(), Fault> {
         let required = app.options.card.capabilities.extensions.iter().filter(|extension| extension.required);
-        let speaks = |uri: &str| self.signed.is_some_and(|it| it != Profile::Plain) && devtool::speaks(uri);
+        let speaks = |uri: &str| self.opening_profile() != Profile::Plain && devtool::speaks(uri);
         let is_there = |uri: &str| self.uris.iter().any(|given| covers(uri, given)) || speaks(uri);
         match required.into_iter().find(|extension| !is_there(&extension.uri)) {
             Some(missing) => Err(Fault::ExtensionRequired { uri: missing.uri.clone() }),
@@ -60,13 +67,23 @@ impl Activation {
         self.signed.or(self.listed.then_some(Profile::Plain))
     }
 
-    /// The profile in which a task is shown: whoever does not say is taken for the one who opened it.
+    /// The profile of a task that the client opens, and in which it is shown several tasks at once.
+    pub(crate) fn opening_profile(&self) -> Profile {
+        self.profile().unwrap_or(self.default)
+    }
+
+    /// The profile in which a task is shown. A client that gives no sign is taken for the one that opened the task; where
+    /// that gave none either, for what the operator says such clients are.
     pub(crate) fn profile_for(&self, view: &TaskView) -> Profile {
-        self.profile().unwrap_or_else(|| Profile::of_ending(view.progress.ending))
+        self.profile().unwrap_or_else(|| match Profile::of_ending(view.progress.ending) {
+            Profile::Plain => self.default,
+            opened => opened,
+        })
     }
 
     pub(crate) fn adopt(&self, send: &mut SendMessage) {
-        let ending = self.profile().map(Profile::ending);
+        let default = Some(self.default).filter(|profile| *profile != Profile::Plain);
+        let ending = self.profile().or(default).map(Profile::ending);
         let sameness = match self.is_active(extensions::IDEMPOTENT_SEND) {
             true => Sameness::Id,
             false => Sameness::IdAndContent,

@@ -97,7 +97,7 @@ pub(crate) async fn operate(
     asked: &Asked<'_>,
     decode: impl FnOnce() -> Result<Decoded, Fault>,
 ) -> Operated {
-    let mut activation = Activation::of(app, asked.headers);
+    let mut activation = Activation::of(app, asked.headers, asked.version);
     let mut share = None;
     let result = act(app, asked, &mut activation, &mut share, decode).await;
     app.metrics.called(asked.binding, asked.version, asked.kind, result.as_ref().err());
@@ -193,7 +193,7 @@ async fn act(
             };
             let artifacts =
                 if list.include_artifacts { ArtifactsShown::Always } else { ArtifactsShown::Never };
-            let profile = activation.profile().unwrap_or(Profile::Plain);
+            let profile = activation.opening_profile();
             let shape = TaskShape { history_length: list.history_length, artifacts, profile };
             Outcome::Listed { page, shape }
         }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use attache_domain::AgentCard;
+use attache_wire::devtool::Profile;
 
 pub use crate::body::BodyRoom;
 
@@ -28,6 +29,8 @@ pub struct ServerOptions {
     pub allowed_origins: Vec<String>,
     /// Refuse 1.0 calls that do not name their version.
     pub strict_version: bool,
+    /// The dialect in which clients of 0.3 are answered that give no sign of knowing one.
+    pub default_profile: Profile,
     pub limits: Limits,
 }
 

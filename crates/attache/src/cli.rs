@@ -65,6 +65,10 @@ pub(crate) struct ServeArguments {
     /// What the agent may do unasked: default, auto_edit, confined, yolo or plan [default: default]
     #[arg(long, value_name = "MODE")]
     approval_mode: Option<String>,
+    /// What clients of A2A 0.3 that name no extension are answered in: plain, gemini (as Gemini CLI's server) or developer
+    /// [default: plain]
+    #[arg(long, value_name = "DIALECT")]
+    compat: Option<String>,
     #[command(flatten)]
     pub(crate) agent: AgentArguments,
     /// Settings file; see docs/settings.md
@@ -128,6 +132,7 @@ impl From<ServeArguments> for Flags {
             store: arguments.store,
             model: arguments.model,
             approval_mode: arguments.approval_mode,
+            default_dialect: arguments.compat,
             token_file: arguments.token_file,
             log: arguments.log,
             log_format: arguments.log_format,

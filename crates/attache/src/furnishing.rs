@@ -142,7 +142,9 @@ impl Furnishing {
 
     /// Can these wishes be granted? Whoever opens the conversation looks again.
     pub(crate) fn check(&self, wishes: &Wishes) -> Result<(), Refusal> {
-        wished::check(&self.operator, &self.settings, wishes)?;
+        let named = self.named_settings(wishes)?;
+        let settings = named.as_deref().unwrap_or(&self.settings);
+        wished::check(&self.operator, settings, wishes, self.confiner.confinement())?;
         self.mind(wishes).map(drop)
     }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use attache_config::{AgentFlags, Flags, ModelChoice, Settings, StoreChoice, Trust, visible};
+use attache_config::{AgentFlags, DefaultDialect, Flags, ModelChoice, Settings, StoreChoice, Trust, visible};
 use attache_server::{Server, ServerHandle, can_tell_local_users};
 use attache_session::{SessionOptions, SessionService};
 use attache_tool::{Confiner, Level};
@@ -140,6 +140,16 @@ fn greet(
     if !confiner.confinement().holds(Level::Work) {
         writeln!(out, "  confined   {}", sandbox::in_words(confiner))?;
     }
+    let dialect = match settings.default_dialect {
+        DefaultDialect::Plain => {
+            "plain A2A for 0.3 clients that name no extension (--compat gemini: if they expect Gemini CLI's server)"
+        }
+        DefaultDialect::Gemini => {
+            "gemini for 0.3 clients that name no extension: as Gemini CLI's server answers"
+        }
+        DefaultDialect::Developer => "developer for 0.3 clients that name no extension: the RFC's events",
+    };
+    writeln!(out, "  dialect    {dialect}")?;
     writeln!(out, "\nTry it:\n{}", example(url, settings))?;
     out.flush()
 }

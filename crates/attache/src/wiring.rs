@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
 use attache_config::{
-    AgentFlags, ModelChoice, Settings, StoreChoice, Synchronous, card_of, extended_card_of,
+    AgentFlags, DefaultDialect, ModelChoice, Settings, StoreChoice, Synchronous, card_of, extended_card_of,
 };
 use attache_domain::{AgentCard, AgentExtension};
 use attache_net::{Secret, SystemResolver};
@@ -16,6 +16,7 @@ use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{OpenError, SqliteOptions, SqliteStore};
 use attache_tool::Confiner;
+use attache_wire::devtool::Profile;
 use attache_wire::{devtool, extensions, replay};
 
 use crate::furnishing::{Furnishing, Start};
@@ -141,6 +142,11 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         allowed_hosts: allowed_hosts(settings),
         allowed_origins: settings.allowed_origins.clone(),
         strict_version: settings.strict_version,
+        default_profile: match settings.default_dialect {
+            DefaultDialect::Plain => Profile::Plain,
+            DefaultDialect::Gemini => Profile::Gemini,
+            DefaultDialect::Developer => Profile::Developer,
+        },
         limits: Limits {
             body_bytes: limits.body_bytes,
             body_room: BodyRoom::of(limits.body_room_bytes),

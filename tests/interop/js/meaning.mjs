@@ -95,9 +95,26 @@ export function fold(events) {
   return folded;
 }
 
-/** What a stream tells of a task: everything but the history, of which it shows only the start. */
+/**
+ * What a stream tells of a task: everything but the history, of which it shows only the start. A stream tells a text in
+ * pieces and a task shows it as one part, so adjacent texts are joined here.
+ */
 export function shown({ history: _history, metadata: _metadata, ...rest }) {
-  return rest;
+  return { ...rest, artifacts: rest.artifacts.map((one) => ({ ...one, parts: joined(one.parts) })) };
+}
+
+function joined(parts) {
+  const isPlain = (part) => part?.text !== undefined && !part.metadata;
+  const whole = [];
+  for (const part of parts) {
+    const last = whole.at(-1);
+    if (isPlain(part) && isPlain(last)) {
+      whole[whole.length - 1] = { ...last, text: last.text + part.text };
+    } else {
+      whole.push(part);
+    }
+  }
+  return whole;
 }
 
 export function text(parts) {

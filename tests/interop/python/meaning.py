@@ -153,8 +153,23 @@ def _fold_artifact(artifacts: list[Json], one: Json) -> None:
 
 
 def shown(read: Json) -> Json:
-    """What a stream tells of a task: everything but the history, of which it shows only the start."""
-    return {key: value for key, value in read.items() if key not in ("history", "metadata")}
+    """What a stream tells of a task: everything but the history, of which it shows only the start.
+
+    A stream tells a text in pieces and a task shows it as one part, so adjacent texts are joined here.
+    """
+    told = {key: value for key, value in read.items() if key not in ("history", "metadata")}
+    artifacts = [{**one, "parts": joined(one["parts"])} for one in told["artifacts"]]
+    return {**told, "artifacts": artifacts}
+
+
+def joined(parts: list[Json]) -> list[Json]:
+    whole: list[Json] = []
+    for part in parts:
+        if whole and all("text" in one and not one.get("metadata") for one in (whole[-1], part)):
+            whole[-1] = {**whole[-1], "text": whole[-1]["text"] + part["text"]}
+        else:
+            whole.append(part)
+    return whole
 
 
 def text(parts: list[Json]) -> str:

@@ -5,12 +5,15 @@ use attache_domain::{Manner, SendConfiguration, SendMessage};
 use super::reading::{Members, Reading};
 use super::{history_length, message, push};
 use crate::Dialect;
+use crate::devtool::incoming;
 
 pub(super) fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<SendMessage> {
     let message = message::read_member(reading, &mut members);
     let configuration = read_configuration(reading, &mut members);
     let metadata = members.object(reading, "metadata");
-    Some(SendMessage { message: message?, configuration, metadata, manner: Manner::default() })
+    let mut message = message?;
+    incoming::read_request(reading, &mut message, metadata.as_ref());
+    Some(SendMessage { message, configuration, metadata, manner: Manner::default() })
 }
 
 fn read_configuration(reading: &mut Reading, parent: &mut Members<'_>) -> SendConfiguration {

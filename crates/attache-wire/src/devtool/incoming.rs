@@ -22,7 +22,24 @@ pub(crate) fn read(reading: &mut Reading, message: &mut Message, place: Place<'_
             check_ids(reading, data, place);
         }
     }
-    signed(message).or(answered)
+    let keys = message.metadata.iter().flat_map(Metadata::keys).chain(&message.extensions);
+    signed(message.metadata.as_ref(), keys.map(String::as_str)).or(answered)
+}
+
+/// Reads the settings in the metadata of the request beside `message`. Some clients put them there; where both have some, those
+/// of the message count. So does the message's sign of a dialect.
+pub(crate) fn read_request(reading: &mut Reading, message: &mut Message, metadata: Option<&Metadata>) {
+    if let Some(mut wished) = wishes(reading, metadata, Place::Root) {
+        wished.said_in.insert_str(0, Wishes::IN_REQUEST);
+        message.wishes = Some(match message.wishes.take() {
+            Some(own) => Box::new(own.over(*wished)),
+            None => wished,
+        });
+    }
+    if reading.profile().is_none() {
+        let keys = metadata.into_iter().flat_map(Metadata::keys).map(String::as_str);
+        reading.recognise(signed(metadata, keys));
+    }
 }
 
 /// The ids in an answer about a call are told back when they are wrong, so they are bounded like all others.
@@ -52,13 +69,10 @@ pub(crate) fn gemini_wishes(reading: &mut Reading, settings: Value, place: Place
     settings::read_gemini(reading, settings, place).map(Box::new)
 }
 
-/// The profile that a message carries a sign of, besides what it answers.
-fn signed(message: &Message) -> Option<Profile> {
-    let metadata = message.metadata.as_ref();
-    let named = message.extensions.iter().map(String::as_str);
-    let keys = metadata.into_iter().flat_map(|metadata| metadata.keys().map(String::as_str));
+/// The profile that `metadata` is a sign of, or one of the URIs of extensions in `names`.
+fn signed<'a>(metadata: Option<&Metadata>, mut names: impl Iterator<Item = &'a str>) -> Option<Profile> {
     if metadata.is_some_and(|metadata| metadata.contains_key(GEMINI)) {
         return Some(Profile::Gemini);
     }
-    named.chain(keys).any(speaks).then_some(Profile::Developer)
+    names.any(speaks).then_some(Profile::Developer)
 }

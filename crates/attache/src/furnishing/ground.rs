@@ -103,11 +103,32 @@ impl Furnishing {
         Ok(ground)
     }
 
-    fn read(&self, root: &Path, chosen_by: ChosenBy, flags: &AgentFlags) -> Result<Ground, ConfigError> {
+    /// The settings of the workspace that `wishes` name, where what else they say depends on them. Reads a few small
+    /// files unless they were read before.
+    pub(super) fn named_settings(&self, wishes: &Wishes) -> Result<Option<Arc<WorkspaceSettings>>, Refusal> {
+        let depends = wishes.approval_mode.is_some() || !wishes.mcp_servers.is_empty();
+        if wishes.workspace.is_none() || !depends {
+            return Ok(None);
+        }
+        let site = self.site(wishes)?;
+        if let Some(ground) = self.at_hand(&site) {
+            return Ok(Some(ground.settings.clone()));
+        }
+        let flags = wished::flags(&self.operator, &self.flags, wishes)?;
+        let project = self.project(&site.root, site.chosen_by, &flags);
+        let refused = |error: ConfigError| Refusal { field: "workspace", what: error.to_string() };
+        Ok(Some(Arc::new(project.map_err(refused)?.settings)))
+    }
+
+    fn project(&self, root: &Path, chosen_by: ChosenBy, flags: &AgentFlags) -> Result<Project, ConfigError> {
         let environment = |name: &str| self.variables.get(name).cloned();
         let place =
             Place { folder: root, chosen_by, flags, environment: &environment, operator: &self.operator };
-        let project = Project::read(place)?;
+        Project::read(place)
+    }
+
+    fn read(&self, root: &Path, chosen_by: ChosenBy, flags: &AgentFlags) -> Result<Ground, ConfigError> {
+        let project = self.project(root, chosen_by, flags)?;
         let notice = project.notice();
         let Project { settings, rules, .. } = project;
         let told = context_files(&settings, root);

@@ -17,17 +17,19 @@ use crate::servers::{Wanted, configured, options};
 
 const MOST_SERVERS: usize = 16;
 
-/// Everything that can be told without opening anything; `settings` are those of the server's own workspace.
+/// Everything that can be told without opening anything; `settings` are those of the workspace that is wished for where
+/// the rest of the wishes depends on them, else those of the server's own.
 pub(super) fn check(
     operator: &Settings,
     settings: &WorkspaceSettings,
     wishes: &Wishes,
+    confinement: &Confinement,
 ) -> Result<(), Refusal> {
-    match &wishes.workspace {
-        Some(wished) => workspace(operator, wished).map(drop)?,
-        // Another folder has its own say.
-        None => mode(operator, settings, wishes).map(drop)?,
+    if let Some(wished) = &wishes.workspace {
+        workspace(operator, wished).map(drop)?;
     }
+    let mode = mode(operator, settings, wishes)?;
+    can_be_confined(mode, confinement).map_err(|what| Refusal { field: "approvalMode", what })?;
     flags(operator, &AgentFlags::default(), wishes).map(drop)?;
     brought(settings, wishes).map(drop)
 }

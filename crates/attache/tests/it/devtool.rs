@@ -13,4 +13,5 @@ mod resuming;
 mod settings;
 mod sharing;
 mod showing;
+mod without_a_sign;
 mod world;

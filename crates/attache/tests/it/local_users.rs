@@ -134,6 +134,7 @@ fn options(local_user: u32) -> ServerOptions {
         allowed_hosts: Vec::new(),
         allowed_origins: Vec::new(),
         strict_version: false,
+        default_profile: attache_wire::devtool::Profile::Plain,
         limits: Limits::default(),
     }
 }

@@ -425,9 +425,23 @@ fn fold(task: &mut Value, item: &Value) {
     match artifacts.iter_mut().find(|known| known["id"] == artifact["id"]) {
         Some(known) if append => {
             let more = artifact["parts"].as_array().expect("parts").clone();
-            known["parts"].as_array_mut().expect("parts").extend(more);
+            append(known["parts"].as_array_mut().expect("parts"), more);
         }
         Some(known) => *known = artifact.clone(),
         None => artifacts.push(artifact.clone()),
+    }
+}
+
+/// Adds parts as tasks show them: a text after a text, both without metadata, is one part with it.
+fn append(parts: &mut Vec<Value>, more: Vec<Value>) {
+    let is_plain = |part: &Value| part["text"].is_string() && part["metadata"].is_null();
+    for part in more {
+        match parts.last_mut() {
+            Some(last) if is_plain(last) && is_plain(&part) => {
+                let texts = [&*last, &part].map(|part| part["text"].as_str().unwrap_or_default());
+                last["text"] = json!(texts.concat());
+            }
+            _ => parts.push(part),
+        }
     }
 }

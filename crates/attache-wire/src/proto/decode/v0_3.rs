@@ -11,6 +11,7 @@ use bytes::Bytes;
 use super::{MessageMembers, encoded, nonempty, not_there, optional_id, parse, required, whole};
 use crate::decode::part::unwrap_data;
 use crate::decode::reading::{Place, Reading, excerpt};
+use crate::devtool::incoming;
 use crate::proto::value::{read_object, read_struct};
 
 pub(super) fn read(
@@ -85,7 +86,9 @@ fn read_send(reading: &mut Reading, request: proto::SendMessageRequest) -> Optio
         None => SendConfiguration::default(),
     };
     let metadata = read_object(reading, request.metadata, root.member("metadata"));
-    Some(SendMessage { message: message?, configuration, metadata, manner: Manner::default() })
+    let mut message = message?;
+    incoming::read_request(reading, &mut message, metadata.as_ref());
+    Some(SendMessage { message, configuration, metadata, manner: Manner::default() })
 }
 
 /// Once there is a configuration, not asking to wait means not waiting: false and absent look the same.

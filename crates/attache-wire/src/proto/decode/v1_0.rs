@@ -11,6 +11,7 @@ use bytes::Bytes;
 
 use super::{MessageMembers, encoded, nonempty, not_there, optional_id, parse, required, required_id, whole};
 use crate::decode::reading::{Place, Reading};
+use crate::devtool::incoming;
 use crate::proto::value::{self, read_object};
 use crate::spelling;
 
@@ -77,7 +78,9 @@ fn read_send(reading: &mut Reading, request: proto::SendMessageRequest) -> Optio
         None => SendConfiguration::default(),
     };
     let metadata = read_object(reading, request.metadata, root.member("metadata"));
-    Some(SendMessage { message: message?, configuration, metadata, manner: Manner::default() })
+    let mut message = message?;
+    incoming::read_request(reading, &mut message, metadata.as_ref());
+    Some(SendMessage { message, configuration, metadata, manner: Manner::default() })
 }
 
 fn read_configuration(

@@ -188,6 +188,24 @@ fn a_message_in_the_words_of_the_extension_is_recognised() {
 }
 
 #[test]
+fn settings_beside_the_message_are_recognised_and_wished_for() {
+    let settings = json!({ "coderAgent": { "kind": "agent-settings", "workspacePath": "/w" } });
+    for version in Version::ALL {
+        let (message, parts) = match version {
+            Version::V0_3 => ("request", "content"),
+            Version::V1_0 => ("message", "parts"),
+        };
+        let said = json!({ "messageId": "m", "role": "ROLE_USER", parts: [{ "text": "t" }] });
+        let request = json!({ message: said, "metadata": settings });
+        let decoded = read(version, OperationKind::Send, "SendMessageRequest", &request).unwrap();
+        assert_eq!(decoded.profile, Some(Profile::Gemini), "{version:?}");
+        let Operation::Send(send) = decoded.operation else { panic!("not a send") };
+        let wishes = send.message.wishes.expect("wishes");
+        assert_eq!(wishes.workspace.as_deref(), Some("/w".as_ref()), "{version:?}");
+    }
+}
+
+#[test]
 fn the_numbers_of_spellings_do_not_meet_those_of_json() {
     let mut numbers = Vec::new();
     for profile in [Profile::Plain, Profile::Developer, Profile::Gemini] {

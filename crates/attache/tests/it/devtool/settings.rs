@@ -45,6 +45,7 @@ async fn wishes_that_cannot_be_granted_are_refused_with_the_rule() {
     let projects = folder.canonicalize().unwrap().join("projects");
     std::os::unix::fs::symlink(folder.join("data"), projects.join("link")).unwrap();
     let projects = projects.to_str().unwrap();
+    let inside = folder.join("projects/a");
     for (settings, rule) in [
         (json!({"workspace_path": folder.join("work")}), projects),
         (json!({"workspace_path": folder.join("projects/a/../../work")}), projects),
@@ -56,6 +57,12 @@ async fn wishes_that_cannot_be_granted_are_refused_with_the_rule() {
         (json!({"model": "gpt"}), "openai:NAME"),
         (json!({"approval_mode": "yolo"}), "more careful"),
         (json!({"approval_mode": "wild"}), "default, auto_edit, confined, yolo or plan"),
+        (json!({"approval_mode": "auto_edit", "workspace_path": inside}), "more careful"),
+        (json!({"approval_mode": "confined", "workspace_path": inside}), "more careful"),
+        (
+            json!({"approval_mode": "wild", "workspace_path": inside}),
+            "default, auto_edit, confined, yolo or plan",
+        ),
         (json!({"allowed_tools": ["run_shell_command(touch)"]}), "client_auto_execute"),
         (json!({"mcp_servers": {"x": {"command": "sh"}}}), "commands are for the server's own settings"),
     ] {
@@ -67,6 +74,33 @@ async fn wishes_that_cannot_be_granted_are_refused_with_the_rule() {
         }
     }
     assert!(world.model.received().is_empty());
+}
+
+/// The folder that the client names decides, not the server's own.
+#[tokio::test]
+async fn a_mode_for_another_workspace_is_granted_or_refused_before_a_task_opens() {
+    let world = World::with([says("Done."), says("Done.")], |launch| {
+        write(&launch, "projects/trusted/readme.txt", "");
+        write(&launch, "projects/other/readme.txt", "");
+        let projects = launch.folder().canonicalize().unwrap().join("projects");
+        let trusted = projects.join("trusted");
+        launch.settings(&format!(
+            "allowed_roots = [{projects:?}]\ntrusted_folders = [{trusted:?}]\nclient_auto_execute = true\n"
+        ))
+    })
+    .await;
+    let editor = world.editor();
+    let wish = |mode: &str, name: &str| {
+        let folder = world.launch.folder().join("projects").join(name);
+        json!({"approval_mode": mode, "workspace_path": folder})
+    };
+    let refused = editor.refused(editor.text_with("m1", "Go!", &wish("auto_edit", "other"))).await;
+    assert!(refused.message.contains("more careful"), "{refused:#?}");
+    assert!(world.model.received().is_empty());
+    for (id, settings) in [("m2", wish("auto_edit", "trusted")), ("m3", wish("plan", "other"))] {
+        let granted = editor.exchange(editor.text_with(id, "Go!", &settings)).await;
+        assert_eq!(granted.last().state(), "completed", "{settings} {:#?}", granted.lines());
+    }
 }
 
 /// What came of a task with these settings that wants to touch `made`: how often somebody was asked, and the texts of

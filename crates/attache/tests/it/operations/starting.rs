@@ -26,6 +26,23 @@ async fn the_greeting_names_the_card_and_a_command_that_works() {
 }
 
 #[tokio::test]
+async fn the_greeting_says_which_dialect_clients_without_a_sign_get() {
+    for (dialect, line) in [
+        (None, "dialect    plain A2A for 0.3 clients that name no extension (--compat gemini:"),
+        (Some("gemini"), "dialect    gemini for 0.3 clients"),
+        (Some("developer"), "dialect    developer for 0.3 clients"),
+    ] {
+        let launch = launch().forgetful();
+        let launch = match dialect {
+            Some(dialect) => launch.argument("--compat").argument(dialect),
+            None => launch,
+        };
+        let greeting = greeting(&mut launch.start().await).await;
+        assert!(greeting.contains(line), "{dialect:?}: {greeting}");
+    }
+}
+
+#[tokio::test]
 async fn the_command_of_the_greeting_works_with_a_token_from_the_environment() {
     let token = ("ATTACHE_TOKEN", "a-token-of-enough-length");
     let mut server = launch().forgetful().variable(token.0, token.1).start().await;
