@@ -17,7 +17,7 @@ pub struct Cast {
     /// Who answers, as far as that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Arc<str>>,
-    /// The provider's id of the model's latest answer, where it gave one.
+    /// The provider's id of the answer that the model is giving, where it told one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Arc<str>>,
     /// Counts what is said in one breath: an answer of the model, or what it says after something was taken back.
@@ -31,6 +31,9 @@ pub struct Cast {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     pub call: ToolCall,
+    /// The provider's id of the answer that wants it, where it told one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Arc<str>>,
     pub phase: CallPhase,
     pub proposal: Option<Arc<Proposal>>,
     /// Who decides: the rule, for people.
@@ -121,7 +124,10 @@ impl Cast {
             }
             Fact::ModelChosen { model } => self.model = Some(Arc::from(model.as_str())),
             Fact::ModelResponded { id } => self.response = Some(Arc::from(id.as_str())),
-            Fact::TextWithdrawn | Fact::TextReplaced { .. } => self.breath += 1,
+            Fact::TextWithdrawn | Fact::TextReplaced { .. } => {
+                self.breath += 1;
+                self.response = None;
+            }
             Fact::ModelAnswered(answer) => self.take_model_answer(answer),
             Fact::CallProposed(proposed) => self.change(&proposed.call, |record| {
                 record.proposal = Some(proposed.proposal.clone());
@@ -161,7 +167,9 @@ impl Cast {
             Utterance::Call(call) => Some(call.clone()),
             Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => None,
         });
-        self.calls = calls.map(|call| Arc::new(CallRecord::requested(call))).collect();
+        let response = self.response.take();
+        let record = |call| CallRecord { response: response.clone(), ..CallRecord::requested(call) };
+        self.calls = calls.map(|call| Arc::new(record(call))).collect();
     }
 
     fn change(&mut self, id: &CallId, change: impl FnOnce(&mut CallRecord)) {
@@ -175,6 +183,7 @@ impl CallRecord {
     pub fn requested(call: ToolCall) -> Self {
         Self {
             call,
+            response: None,
             phase: CallPhase::Requested,
             proposal: None,
             why: String::new(),

@@ -63,11 +63,7 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
             say(dialect, occasion, &format!("thought-{seq}"), parts, &said("thought", occasion), out);
         }
         Happening::Call { call, moved } => {
-            let request = Request {
-                prompt: prompt_id(occasion.task, &occasion.stage.turn),
-                trace: occasion.cast.response.as_deref(),
-            };
-            let parts = vec![data(tool_call::spell(call, &request))];
+            let parts = vec![data(tool_call::spell(call, &prompt_id(occasion.task, &occasion.stage.turn)))];
             let asked = tool_call::is_asked(call);
             let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
             let id = call_message_id(occasion, call, *moved);
@@ -82,9 +78,8 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
 }
 
 pub(super) fn pending(view: &TaskView) -> Vec<Part> {
-    let request =
-        Request { prompt: prompt_id(&view.task, &view.progress.turn), trace: view.cast.response.as_deref() };
-    view.cast.asked().map(|call| data(tool_call::spell(call, &request))).collect()
+    let prompt_id = prompt_id(&view.task, &view.progress.turn);
+    view.cast.asked().map(|call| data(tool_call::spell(call, &prompt_id))).collect()
 }
 
 /// What is said with a state, where that is not clear without words.
@@ -105,14 +100,6 @@ fn words(
         }
         (_, said) => said.cloned(),
     }
-}
-
-/// Where a call comes from.
-struct Request<'a> {
-    /// Which prompt of which task it serves.
-    prompt: String,
-    /// The provider's id of the answer that wants it.
-    trace: Option<&'a str>,
 }
 
 /// The metadata of something that the model says, with the provider's id of its answer.

@@ -50,7 +50,7 @@ pub(crate) fn mcp_name(server: &str, tool: &str) -> String {
     const TAIL: usize = 32;
     let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
     let name: String = tool.chars().map(|letter| if is_fine(letter) { letter } else { '_' }).collect();
-    if find(&name).is_some() {
+    if name.is_empty() || find(&name).is_some() {
         return qualified_mcp_name(server, tool);
     }
     match name.len() {
@@ -143,6 +143,7 @@ mod tests {
             ("do it/now", "do_it_now"),
             ("\u{202e}x", "_x"),
             ("read_file", "files__read_file"),
+            ("", "files__"),
             (&long, &short),
         ] {
             assert_eq!(mcp_name("files", tool), expected, "{tool}");

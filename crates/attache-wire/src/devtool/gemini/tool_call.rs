@@ -3,19 +3,19 @@
 use attache_domain::{CallOutcome, CallPhase, CallRecord, Shown};
 use serde_json::{Map, Value, json};
 
-use super::{Request, confirmation, response, tool};
+use super::{confirmation, response, tool};
 use crate::devtool::words::{as_shown, shown};
 
-pub(super) fn spell(record: &CallRecord, from: &Request<'_>) -> Value {
+pub(super) fn spell(record: &CallRecord, prompt_id: &str) -> Value {
     let mut request = json!({
         "callId": record.shown_id().0,
         "name": tool::name(record),
         "args": arguments(record),
         "isClientInitiated": false,
-        "prompt_id": from.prompt,
+        "prompt_id": prompt_id,
     });
-    if let Some(trace) = from.trace {
-        request["traceId"] = trace.into();
+    if let Some(response) = record.response.as_deref() {
+        request["traceId"] = response.into();
     }
     let status = status(record);
     let mut call = json!({ "request": request, "status": status });

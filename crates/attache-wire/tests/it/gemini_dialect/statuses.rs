@@ -43,6 +43,8 @@ fn the_providers_id_of_an_answer_is_told_with_its_text_thoughts_and_errors() {
     assert_eq!(world.hears(Fact::ModelResponded { id: "r-1".into() }), None);
     assert_eq!(trace(world.hears(said("One"))), Some(json!("r-1")));
     assert_eq!(trace(world.hears(Fact::ThoughtShared { text: "Hm.".into() })), Some(json!("r-1")));
+    world.hears(Fact::TextWithdrawn);
+    assert_eq!(trace(world.hears(said("Another answer"))), None);
     world.hears(Fact::ModelResponded { id: "r-2".into() });
     assert_eq!(trace(world.hears(said("Two"))), Some(json!("r-2")));
     let ended = |message| Fact::TurnEnded { outcome: Outcome::Failed, message, usage: None };
