@@ -9,8 +9,8 @@ use attache_domain::{
 
 use crate::Settings;
 use crate::file::{
-    BindingFile, CardFile, ExtensionFile, FlowFile, InterfaceFile, LocationFile, SchemeFile, SkillFile,
-    VersionFile,
+    BindingFile, CardFile, ExtensionFile, FlowFile, GrpcListing, InterfaceFile, LocationFile, SchemeFile,
+    SkillFile, VersionFile,
 };
 
 mod check;
@@ -19,20 +19,33 @@ mod tests;
 
 pub(crate) use check::check;
 
+/// Who provides the agent when the settings do not say. Some clients read the organization without asking whether there
+/// is one.
+const PROVIDER: &str = "attache";
+
+/// Where the interface is whose answers stand in status messages.
+const ANSWERS_PATH: &str = "/answers";
+
 /// Name of the scheme that stands for the server's own token when the settings declare none.
 const TOKEN_SCHEME: &str = "bearer";
 
 /// The card of a server that clients reach at `base_url` (no slash at its end).
 pub fn card_of(settings: &Settings, base_url: &str) -> AgentCard {
     let file = settings.card.file.clone();
-    let interfaces = interfaces(base_url, &file.tenants);
+    let interfaces = interfaces(base_url, &file.tenants, settings);
     let (schemes, security) = security(&file, settings.token.is_some());
+    let modes = (&file.default_input_modes, &file.default_output_modes);
+    let skills = file.skills.into_iter().map(|file| skill(file, modes)).collect();
+    let provider = match file.provider {
+        Some(provider) => AgentProvider { organization: provider.organization, url: provider.url },
+        None => AgentProvider { organization: PROVIDER.into(), url: format!("{base_url}/") },
+    };
     AgentCard {
         name: file.name,
         description: file.description,
         version: file.version,
         interfaces,
-        provider: file.provider.map(|it| AgentProvider { organization: it.organization, url: it.url }),
+        provider: Some(provider),
         documentation_url: file.documentation_url,
         icon_url: file.icon_url,
         capabilities: Capabilities {
@@ -45,8 +58,15 @@ pub fn card_of(settings: &Settings, base_url: &str) -> AgentCard {
         security,
         default_input_modes: file.default_input_modes,
         default_output_modes: file.default_output_modes,
-        skills: file.skills.into_iter().map(skill).collect(),
+        skills,
     }
+}
+
+/// The card of the interface for clients that read only status messages, if there is one.
+pub fn answers_card_of(settings: &Settings, base_url: &str) -> Option<AgentCard> {
+    let mut card = card_of(settings, base_url);
+    card.interfaces.retain(|interface| interface.url.ends_with(ANSWERS_PATH));
+    (!card.interfaces.is_empty()).then_some(card)
 }
 
 /// What callers who have the token are told instead, if the settings say anything for them.
@@ -57,10 +77,12 @@ pub fn extended_card_of(settings: &Settings, base_url: &str) -> Option<AgentCard
         card.description = description;
     }
     card.documentation_url = file.documentation_url.or(card.documentation_url);
-    card.skills.extend(file.skills.into_iter().map(skill));
+    let modes = (&card.default_input_modes, &card.default_output_modes);
+    let skills: Vec<_> = file.skills.into_iter().map(|file| skill(file, modes)).collect();
+    card.skills.extend(skills);
     card.capabilities.extensions.extend(file.extensions.into_iter().map(extension));
     let tenants: Vec<String> = settings.card.tenants().cloned().collect();
-    card.interfaces = interfaces(base_url, &tenants);
+    card.interfaces = interfaces(base_url, &tenants, settings);
     card.interfaces.extend(file.interfaces.into_iter().map(interface));
     // Stable, so that whoever reads from the front finds ours first in each version.
     card.interfaces.sort_by_key(|interface| interface.protocol_version != "1.0");
@@ -81,7 +103,7 @@ fn interface(file: InterfaceFile) -> AgentInterface {
 }
 
 /// All 1.0 interfaces first, in order of preference, then those of 0.3, which knows no tenants.
-fn interfaces(base_url: &str, tenants: &[String]) -> Vec<AgentInterface> {
+fn interfaces(base_url: &str, tenants: &[String], settings: &Settings) -> Vec<AgentInterface> {
     let all = |version: &str, tenant: Option<&String>| {
         let interface = |url: String, binding| AgentInterface {
             url,
@@ -93,7 +115,11 @@ fn interfaces(base_url: &str, tenants: &[String]) -> Vec<AgentInterface> {
             interface(format!("{base_url}/"), Binding::JsonRpc),
             interface(http_json_address(base_url, version), Binding::HttpJson),
         ];
-        all.extend(grpc_address(base_url, version).map(|url| interface(url, Binding::Grpc)));
+        let grpc = grpc_address(base_url, settings.card.file.grpc);
+        all.extend(grpc.map(|url| interface(url, Binding::Grpc)));
+        if settings.answers_interface {
+            all.push(interface(format!("{base_url}{ANSWERS_PATH}"), Binding::JsonRpc));
+        }
         all
     };
     let tenants = tenants.iter().flat_map(|tenant| all("1.0", Some(tenant)));
@@ -107,9 +133,9 @@ fn http_json_address(base_url: &str, version: &str) -> String {
 
 /// Where gRPC is reached. It has no place for a path before the service's name, so below a path it is not offered.
 ///
-/// 1.0 wants a host and a port. 0.3 wants a URL: one without a path and with the port, because clients cut off the
-/// scheme and dial the rest.
-fn grpc_address(base_url: &str, version: &str) -> Option<String> {
+/// No form suits all clients: some dial only `host:port`, others refuse a card unless every interface is a URL. A URL has
+/// no path and has the port, because clients cut off the scheme and dial the rest.
+fn grpc_address(base_url: &str, listing: GrpcListing) -> Option<String> {
     let (scheme, authority) = base_url.split_once("://")?;
     if authority.contains('/') {
         return None;
@@ -117,7 +143,11 @@ fn grpc_address(base_url: &str, version: &str) -> Option<String> {
     let after_host = authority.rsplit_once(']').map_or(authority, |(_, after)| after);
     let port = if scheme == "https" { 443 } else { 80 };
     let dialled = if after_host.contains(':') { authority.to_owned() } else { format!("{authority}:{port}") };
-    Some(if version == "0.3" { format!("{scheme}://{dialled}") } else { dialled })
+    match listing {
+        GrpcListing::Off => None,
+        GrpcListing::Authority => Some(dialled),
+        GrpcListing::Url => Some(format!("{scheme}://{dialled}")),
+    }
 }
 
 fn security(file: &CardFile, token: bool) -> (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>) {
@@ -146,15 +176,20 @@ fn extension(file: ExtensionFile) -> AgentExtension {
     }
 }
 
-fn skill(file: SkillFile) -> AgentSkill {
+/// A skill with the modes of the agent, unless it has its own. Some clients need them on every skill.
+fn skill(file: SkillFile, (input, output): (&Vec<String>, &Vec<String>)) -> AgentSkill {
+    let or = |modes: Vec<String>, of_agent: &Vec<String>| match modes.is_empty() {
+        true => of_agent.clone(),
+        false => modes,
+    };
     AgentSkill {
         id: file.id,
         name: file.name,
         description: file.description,
         tags: file.tags,
         examples: file.examples,
-        input_modes: file.input_modes,
-        output_modes: file.output_modes,
+        input_modes: or(file.input_modes, input),
+        output_modes: or(file.output_modes, output),
         security: file.security.into_iter().map(requirement).collect(),
     }
 }

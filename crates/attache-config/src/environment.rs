@@ -62,6 +62,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("ATTACHE_SERVER", "where `attache tasks` finds the server"),
     ("ATTACHE_LOG", "what is logged, e.g. info or attache_server=debug"),
     ("ATTACHE_LOG_FORMAT", "text or json"),
+    ("ATTACHE_ANSWERS", "where answers stand: artifact or message"),
     ("XDG_DATA_HOME", "where the default store is kept, in the folder attache"),
     ("HOME", "home folder: .gemini is there, and .local/share/attache with the default store"),
 ];

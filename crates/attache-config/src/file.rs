@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Synchronous;
 use crate::confinement::ConfinementFile;
@@ -30,6 +30,8 @@ pub(crate) struct ConfigFile {
     pub(crate) default_dialect: Option<String>,
     pub(crate) admin_policies: Option<PathBuf>,
     pub(crate) answer_by_context: Option<bool>,
+    pub(crate) answers: Option<String>,
+    pub(crate) answers_interface: bool,
     pub(crate) strict_version: bool,
     pub(crate) worker_threads: Option<usize>,
     pub(crate) log: Option<String>,
@@ -126,6 +128,35 @@ pub(crate) struct CardFile {
     pub(crate) signing_keys: Vec<PathBuf>,
     /// Where clients find the public keys; empty for nowhere.
     pub(crate) jku: Option<String>,
+    /// Whether and how the gRPC interfaces are listed.
+    pub(crate) grpc: GrpcListing,
+    /// Which document is served.
+    pub(crate) form: CardFormSetting,
+}
+
+/// How the card lists the gRPC interfaces. They are served in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum GrpcListing {
+    #[default]
+    Off,
+    /// As `host:port`, which is all that grpcio and grpc-js can dial.
+    Authority,
+    /// As a URL with a port.
+    Url,
+}
+
+/// Which members the card has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+pub enum CardFormSetting {
+    /// Those of both versions for clients that do not ask for 1.0.
+    #[default]
+    #[serde(rename = "superset")]
+    Superset,
+    #[serde(rename = "1.0")]
+    V1_0,
+    #[serde(rename = "0.3")]
+    V0_3,
 }
 
 impl Default for CardFile {
@@ -145,13 +176,16 @@ impl Default for CardFile {
             default_input_modes: texts(&[
                 "text/plain",
                 "text/markdown",
+                "text/*",
                 "application/json",
+                "application/*+json",
                 "application/pdf",
                 "application/octet-stream",
                 "image/*",
             ]),
             default_output_modes: texts(&[
                 "text/plain",
+                "text/markdown",
                 "text/x-diff",
                 "application/json",
                 "application/octet-stream",
@@ -177,6 +211,8 @@ impl Default for CardFile {
             extended: None,
             signing_keys: Vec::new(),
             jku: None,
+            grpc: GrpcListing::default(),
+            form: CardFormSetting::default(),
         }
     }
 }

@@ -15,6 +15,7 @@ use crate::{
     AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile, Homes,
     Keys, LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model, token,
 };
+use attache_domain::AnswerPlace;
 
 const DEFAULT_PORT: u16 = 41242;
 
@@ -30,6 +31,7 @@ pub struct Flags {
     pub approval_mode: Option<String>,
     /// `--compat`
     pub default_dialect: Option<String>,
+    pub answers: Option<String>,
     pub token_file: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<String>,
@@ -68,6 +70,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     let (variable_name, key) = ("ATTACHE_DEFAULT_DIALECT", "default_dialect");
     let dialect =
         pick(flags.default_dialect, environment, "--compat", variable_name, file.default_dialect, key);
+    let answers = pick(flags.answers, environment, "--answers", "ATTACHE_ANSWERS", file.answers, "answers");
     let log = pick(flags.log, environment, "--log", "ATTACHE_LOG", file.log, "log");
     let (variable_name, key) = ("ATTACHE_LOG_FORMAT", "log_format");
     let log_format = pick(flags.log_format, environment, "--log-format", variable_name, file.log_format, key);
@@ -99,6 +102,8 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         allow_private_addresses: operator::private_addresses(file.allow_private_addresses)?,
         admin_policies: file.admin_policies.unwrap_or_else(|| PathBuf::from(operator::ADMIN_POLICIES)),
         answer_by_context: file.answer_by_context.unwrap_or(true),
+        answers: parse_answers(answers)?,
+        answers_interface: file.answers_interface,
         strict_version: file.strict_version,
         worker_threads: file.worker_threads,
         limits: LimitSettings::of(&file.limits),
@@ -289,6 +294,17 @@ fn parse_approval(said: Option<Said>) -> Result<ApprovalMode, ConfigError> {
     let Some(said) = said else { return Ok(ApprovalMode::default()) };
     ApprovalMode::from_name(&said.value)
         .ok_or_else(|| said.instead_of("default, auto_edit, confined, yolo or plan"))
+}
+
+fn parse_answers(said: Option<Said>) -> Result<AnswerPlace, ConfigError> {
+    match said {
+        None => Ok(AnswerPlace::Artifact),
+        Some(said) => match said.value.as_str() {
+            "artifact" => Ok(AnswerPlace::Artifact),
+            "message" => Ok(AnswerPlace::StatusMessage),
+            _ => Err(said.instead_of("artifact or message")),
+        },
+    }
 }
 
 fn parse_log_format(said: Option<Said>) -> Result<LogFormat, ConfigError> {

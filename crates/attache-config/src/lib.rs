@@ -48,13 +48,14 @@ pub use agent::typed::{
 };
 pub use agent::{AgentFlags, Sources};
 pub use allowance::{Allowance, AllowanceKind, ProjectReport};
-pub use card::{card_of, extended_card_of};
+pub use card::{answers_card_of, card_of, extended_card_of};
 pub use confinement::ConfinementSettings;
 pub use credentials::Keys;
 pub use env_file::EnvFile;
 pub use environment::{Environment, VARIABLES};
 pub use error::ConfigError;
 pub use extensions::{InstalledExtension, installed as installed_extensions};
+pub use file::CardFormSetting;
 pub use hidden::Hidden;
 pub use homes::Homes;
 pub use layers::{Flags, load};

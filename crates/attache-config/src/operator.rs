@@ -12,6 +12,7 @@ use crate::origin::Origin;
 use crate::push::SIGNING_KEY;
 use crate::tree::Node;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
+use attache_domain::AnswerPlace;
 
 /// In the order in which they count.
 pub(crate) const WORKSPACE: &[&str] = &["ATTACHE_WORKSPACE", "CODER_AGENT_WORKSPACE_PATH"];
@@ -46,6 +47,7 @@ impl Provenance<'_> {
 /// Which flags were given.
 pub(crate) fn flags_said(flags: &Flags) -> Vec<&'static str> {
     let said = [
+        ("--answers", flags.answers.is_some()),
         ("--host", flags.host.is_some()),
         ("--port", flags.port.is_some()),
         ("--workspace", flags.workspace.is_some()),
@@ -74,6 +76,10 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         Synchronous::Normal => "normal",
         Synchronous::Off => "off",
     };
+    let answers = match settings.answers {
+        AnswerPlace::Artifact => "artifact",
+        AnswerPlace::StatusMessage => "message",
+    };
     let format = match settings.log.format {
         LogFormat::Text => "text",
         LogFormat::Json => "json",
@@ -89,6 +95,8 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         entry("allowed_origins", "", &[], json!(settings.allowed_origins)),
         entry("allowed_roots", "", &[ALLOWED_ROOT], json!(settings.allowed_roots)),
         entry("answer_by_context", "", &[], json!(settings.answer_by_context)),
+        entry("answers", "--answers", &["ATTACHE_ANSWERS"], json!(answers)),
+        entry("answers_interface", "", &[], json!(settings.answers_interface)),
         entry("client_auto_execute", "", &[], json!(settings.client_auto_execute)),
         entry("confinement.cpu_seconds", "", &[], json!(confinement.cpu_seconds)),
         entry("confinement.enabled", "", &[], json!(confinement.enabled)),

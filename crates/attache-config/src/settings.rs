@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::agent::OperatorAgent;
-use crate::file::{CardFile, LimitsFile};
+use crate::file::{CardFile, CardFormSetting, LimitsFile};
 use crate::{ConfinementSettings, Keys, ModelChoice, PushSettings, SettingEntry};
+use attache_domain::AnswerPlace;
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -46,6 +47,10 @@ pub struct Settings {
     pub admin_policies: PathBuf,
     /// A message without a task is the answer to the one task of its context that waits for input.
     pub answer_by_context: bool,
+    /// Where clients of plain A2A read the answers of the tasks that they open.
+    pub answers: AnswerPlace,
+    /// There is an interface besides whose answers stand in status messages.
+    pub answers_interface: bool,
     pub strict_version: bool,
     /// Threads that serve; by default one for each core but one.
     pub worker_threads: Option<usize>,
@@ -232,6 +237,7 @@ pub struct CardSettings {
     pub signing_keys: Vec<PathBuf>,
     /// Where the card says that its public keys are; empty for nowhere, unset for the server itself.
     pub jku: Option<String>,
+    pub form: CardFormSetting,
 }
 
 impl CardSettings {
@@ -249,6 +255,7 @@ impl CardSettings {
             require_development_tool: file.require_development_tool,
             signing_keys: file.signing_keys.clone(),
             jku: file.jku.clone(),
+            form: file.form,
             file,
         }
     }

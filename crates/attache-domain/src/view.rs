@@ -337,9 +337,12 @@ impl TaskView {
         parts.into_iter().flatten().filter_map(Part::as_text).collect()
     }
 
-    /// The whole answer of the turn stands once in the history.
+    /// The whole answer of the turn stands once in the history, unless the message that ends the turn holds it.
     fn keep_answer(&mut self) {
         self.keep_answer_message();
+        if self.progress.presentation.answer == AnswerPlace::StatusMessage {
+            return;
+        }
         let text = self.answer_text();
         if text.is_empty() {
             return;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use attache_domain::Fault;
+use attache_domain::{AnswerPlace, Fault};
 use attache_session::SessionService;
 use attache_wire::Version;
 use http::Method;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::admission::Origin;
 use crate::arriving::Arriving;
 use crate::auth::{Caller, Gate};
-use crate::card::CardDocuments;
+use crate::card::{CardDocuments, PublicCard};
 use crate::http::Response;
 use crate::metrics::Metrics;
 use crate::open_calls::OpenCalls;
@@ -67,6 +67,8 @@ pub(crate) struct Admitted {
     /// The client is on this machine, as far as the connection and the request tell.
     pub(crate) is_local: bool,
     pub(crate) origin: Origin,
+    /// Where the answers stand of a task that the request opens.
+    pub(crate) answer: AnswerPlace,
 }
 
 /// Few paths, and the busiest first: a comparison or two is all the routing there is.
@@ -83,8 +85,21 @@ pub(crate) async fn dispatch(
     match head.uri.path() {
         "/" if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
         "/" if front_page::is_for(head) => front_page::serve(app),
-        "/" => verb_not_allowed(head, "POST"),
-        "/.well-known/agent-card.json" | "/.well-known/agent.json" if reads => card::serve(app, head),
+        // Some clients post to this name whatever the card says.
+        "/a2a" if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
+        "/" | "/a2a" => verb_not_allowed(head, "POST"),
+        "/answers" if app.cards.has_answers() && head.method == Method::POST => {
+            let admitted = Admitted { answer: AnswerPlace::StatusMessage, ..admitted };
+            jsonrpc::handle(app, head, body, admitted).await
+        }
+        "/answers/.well-known/agent-card.json" | "/answers/.well-known/agent.json"
+            if app.cards.has_answers() && reads =>
+        {
+            card::serve(app, head, PublicCard::Answers)
+        }
+        "/.well-known/agent-card.json" | "/.well-known/agent.json" if reads => {
+            card::serve(app, head, PublicCard::Main)
+        }
         "/.well-known/jwks.json" if reads && app.cards.are_signed() => card::serve_keys(app),
         "/health" if reads => health::serve(app).await,
         "/metrics" if reads => metrics::serve(app),

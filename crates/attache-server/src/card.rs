@@ -14,8 +14,11 @@ use crate::http::{Body, Response};
 use crate::{ServerOptions, SignedDocuments, rest};
 
 pub(crate) struct CardDocuments {
-    superset: CardDocument,
-    pure: CardDocument,
+    public: PublicDocuments,
+    /// Of the interface whose answers stand in status messages.
+    answers: Option<PublicDocuments>,
+    /// What is served without a further look at the request, unless it is the superset.
+    form: CardForm,
     /// For callers who are known.
     extended: Option<ExtendedDocuments>,
     /// The public keys that the card is signed with.
@@ -25,41 +28,41 @@ pub(crate) struct CardDocuments {
     modified_at: jiff::Timestamp,
 }
 
+/// One public card in all of its forms.
+struct PublicDocuments {
+    superset: CardDocument,
+    v1_0: CardDocument,
+    v0_3: CardDocument,
+}
+
 struct CardDocument {
     body: Bytes,
     etag: String,
 }
 
 struct ExtendedDocuments {
-    superset: Bytes,
-    pure: Bytes,
+    v0_3: Bytes,
+    v1_0: Bytes,
     cache_control: HeaderValue,
 }
 
 impl CardDocuments {
     pub(crate) fn new(options: &ServerOptions) -> Self {
         let signed = options.signed_card.as_ref();
-        let document = |form| {
-            let unsigned = write(form, &options.card);
-            // Not of the signatures, which differ with every start; but of the keys, so that nobody keeps signatures
-            // of one that is gone.
-            let mut hash = Sha256::new_with_prefix(&unsigned);
-            hash.update(signed.map(|signed| signed.key_set.as_slice()).unwrap_or_default());
-            let hash = hash.finalize();
-            let body = signed.map_or(unsigned, |signed| of_form(&signed.public, form).clone());
-            let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-            CardDocument { body: Bytes::from(body), etag: format!("W/\"{hex}\"") }
-        };
+        let key_set = signed.map(|signed| signed.key_set.as_slice()).unwrap_or_default();
+        let documents = |card, signed| PublicDocuments::new(card, signed, key_set);
+        let signed_answers = signed.and_then(|signed| signed.answers.as_ref());
         let modified_at = jiff::Timestamp::now();
         let http_date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&modified_at);
         let seconds = options.card_max_age.as_secs();
         let signed_extended = signed.and_then(|signed| signed.extended.as_ref());
         Self {
-            superset: document(CardForm::Superset),
-            pure: document(CardForm::Pure),
+            public: documents(&options.card, signed.map(|signed| &signed.public)),
+            answers: options.answers_card.as_ref().map(|card| documents(card, signed_answers)),
+            form: options.card_form,
             extended: options.extended_card.as_ref().map(|card| ExtendedDocuments {
-                superset: extended(card, signed_extended, CardForm::Superset),
-                pure: extended(card, signed_extended, CardForm::Pure),
+                v0_3: extended(card, signed_extended, for_v0_3(options.card_form)),
+                v1_0: extended(card, signed_extended, CardForm::V1_0),
                 cache_control: cache_control("private", seconds),
             }),
             key_set: signed.map(|signed| Bytes::from(signed.key_set.clone())),
@@ -72,7 +75,11 @@ impl CardDocuments {
 
     /// The card that everybody may see, as clients of both versions read it.
     pub(crate) fn superset(&self) -> &Bytes {
-        &self.superset.body
+        &self.public.superset.body
+    }
+
+    pub(crate) fn has_answers(&self) -> bool {
+        self.answers.is_some()
     }
 
     pub(crate) fn has_extended(&self) -> bool {
@@ -83,8 +90,8 @@ impl CardDocuments {
     pub(crate) fn write_extended(&self, version: Version, out: &mut Vec<u8>) {
         if let Some(extended) = &self.extended {
             out.extend_from_slice(match version {
-                Version::V0_3 => &extended.superset,
-                Version::V1_0 => &extended.pure,
+                Version::V0_3 => &extended.v0_3,
+                Version::V1_0 => &extended.v1_0,
             });
         }
     }
@@ -104,10 +111,48 @@ impl CardDocuments {
     }
 }
 
+impl PublicDocuments {
+    fn new(card: &AgentCard, signed: Option<&SignedDocuments>, key_set: &[u8]) -> Self {
+        let document = |form| {
+            let unsigned = write(form, card);
+            // Not of the signatures, which differ with every start; but of the keys, so that nobody keeps signatures
+            // of one that is gone.
+            let mut hash = Sha256::new_with_prefix(&unsigned);
+            hash.update(key_set);
+            let hash = hash.finalize();
+            let body = signed.map_or(unsigned, |signed| of_form(signed, form).clone());
+            let hex: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+            CardDocument { body: Bytes::from(body), etag: format!("W/\"{hex}\"") }
+        };
+        Self {
+            superset: document(CardForm::Superset),
+            v1_0: document(CardForm::V1_0),
+            v0_3: document(CardForm::V0_3),
+        }
+    }
+
+    fn find(&self, form: CardForm) -> &CardDocument {
+        match form {
+            CardForm::Superset => &self.superset,
+            CardForm::V1_0 => &self.v1_0,
+            CardForm::V0_3 => &self.v0_3,
+        }
+    }
+}
+
+/// What 0.3 clients are given of the extended card, where `form` is that of the public one.
+fn for_v0_3(form: CardForm) -> CardForm {
+    match form {
+        CardForm::V0_3 => CardForm::V0_3,
+        CardForm::Superset | CardForm::V1_0 => CardForm::Superset,
+    }
+}
+
 fn of_form(signed: &SignedDocuments, form: CardForm) -> &Vec<u8> {
     match form {
         CardForm::Superset => &signed.superset,
-        CardForm::Pure => &signed.pure,
+        CardForm::V1_0 => &signed.v1_0,
+        CardForm::V0_3 => &signed.v0_3,
     }
 }
 
@@ -130,13 +175,26 @@ pub(crate) fn serve_keys(app: &App) -> Response {
     response
 }
 
-/// The pure 1.0 card for those who ask for 1.0, the superset that both versions read for everyone else.
-pub(crate) fn serve(app: &App, head: &Parts) -> Response {
+/// Which public card is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PublicCard {
+    Main,
+    /// Of the interface whose answers stand in status messages.
+    Answers,
+}
+
+/// The 1.0 card for clients that ask for 1.0, the superset that both versions read for all others; or always the one form
+/// that the settings name.
+pub(crate) fn serve(app: &App, head: &Parts, card: PublicCard) -> Response {
+    let documents = match (card, &app.cards.answers) {
+        (PublicCard::Answers, Some(answers)) => answers,
+        _ => &app.cards.public,
+    };
     let headers = &head.headers;
     let requested = version::parse_requested(rest::header(headers, version::NAME), head.uri.query());
     let document = match requested {
-        Ok(Some(Version::V1_0)) => &app.cards.pure,
-        Ok(_) => &app.cards.superset,
+        Ok(Some(Version::V1_0)) if app.cards.form == CardForm::Superset => documents.find(CardForm::V1_0),
+        Ok(_) => documents.find(app.cards.form),
         Err(fault) => return rest_fault(Version::V1_0, &fault),
     };
     let unchanged = is_unchanged(headers, &document.etag, app.cards.modified_at);

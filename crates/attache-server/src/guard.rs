@@ -29,7 +29,8 @@ pub(crate) async fn answer(app: Arc<App>, peer: Peer, request: Request) -> (Resp
         Ok(_) if head.method == Method::OPTIONS => no_content(),
         Ok(caller) => {
             let is_local = auth::is_local(peer, &head);
-            let admitted = Admitted { caller, number, is_local, origin: peer.origin };
+            let admitted =
+                Admitted { caller, number, is_local, origin: peer.origin, answer: app.options.answers };
             dispatch(&app, &head, &mut body, admitted).await
         }
     };
@@ -53,7 +54,9 @@ pub(crate) async fn answer(app: Arc<App>, peer: Peer, request: Request) -> (Resp
 fn check(app: &App, peer: Peer, head: &Parts) -> Result<Caller, Fault> {
     app.gate.check_source(head)?;
     let path = head.uri.path();
-    let is_public = path == "/health" || path.starts_with("/.well-known/") || front_page::is_for(head);
+    let is_public = path == "/health"
+        || path.strip_prefix("/answers").unwrap_or(path).starts_with("/.well-known/")
+        || front_page::is_for(head);
     if head.method == Method::OPTIONS || is_public || (grpc::is_for(head) && grpc::is_public(path)) {
         return Ok(Caller::NOBODY);
     }
@@ -73,7 +76,7 @@ fn refuse(head: &Parts, fault: &Fault) -> Response {
     if grpc::is_for(head) {
         return grpc::refuse(path, fault);
     }
-    let mut response = if path == "/" {
+    let mut response = if matches!(path, "/" | "/a2a" | "/answers") {
         framing::rpc_fault(Version::V1_0, &RequestId::Null, fault)
     } else {
         framing::rest_fault(rest::version_of_path(path), fault)

@@ -134,7 +134,7 @@ async fn act(
     let mut names_task = true;
     if let Operation::Send(send) | Operation::Stream(send) = &mut operation {
         names_task = send.message.task.is_some();
-        activation.adopt(send);
+        activation.adopt(send, admitted.answer);
         if let Some(task) = session.task_in_context(scope, send).await? {
             send.message.task = Some(task);
         }
@@ -238,7 +238,7 @@ async fn act(
         }
         Operation::Commands(list) => Outcome::Commands(session.commands(scope, list).await?),
         Operation::Execute(mut send) => {
-            activation.adopt(&mut send);
+            activation.adopt(&mut send, admitted.answer);
             let execution = session.execute(scope, send).await?;
             let executed = Executed::new(execution, open_call);
             Outcome::Executed { executed, profile: activation.profile() }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use attache_domain::AgentCard;
+use attache_domain::{AgentCard, AnswerPlace};
+use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 
 pub use crate::body::BodyRoom;
@@ -13,6 +14,12 @@ pub struct ServerOptions {
     pub card: AgentCard,
     /// What callers who have shown the token are told instead.
     pub extended_card: Option<AgentCard>,
+    /// The card of the interface whose answers stand in status messages; without it there is no such interface.
+    pub answers_card: Option<AgentCard>,
+    /// Which document the public cards are. With the superset, clients that ask for 1.0 get the document of 1.0.
+    pub card_form: CardForm,
+    /// Where clients of plain A2A read the answers of the tasks that they open.
+    pub answers: AnswerPlace,
     /// The same cards with signatures, served in their place.
     pub signed_card: Option<SignedCard>,
     /// The tenants there are; any, when none is named.
@@ -40,17 +47,21 @@ pub struct SignedCard {
     pub public: SignedDocuments,
     /// There exactly when there is an extended card.
     pub extended: Option<SignedDocuments>,
+    /// There exactly when there is a card of the interface for status messages.
+    pub answers: Option<SignedDocuments>,
     /// The public keys, as a JWK Set.
     pub key_set: Vec<u8>,
 }
 
-/// One card in both of its forms.
+/// One card in all of its forms.
 #[derive(Debug, Clone)]
 pub struct SignedDocuments {
     /// Read by clients of both versions.
     pub superset: Vec<u8>,
     /// 1.0 only.
-    pub pure: Vec<u8>,
+    pub v1_0: Vec<u8>,
+    /// 0.3 only.
+    pub v0_3: Vec<u8>,
 }
 
 #[derive(Debug, Clone)]

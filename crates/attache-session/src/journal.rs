@@ -6,10 +6,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use attache_domain::{Event, Fact, Intent, Progress, Seq, Step, TaskState, TaskSummary};
+use attache_domain::{Event, Fact, Intent, Progress, Seq, Step, TaskState, TaskSummary, TaskView};
 use tokio::sync::Notify;
 
 use crate::Stopped;
+use crate::answer_message::AnswerMessage;
 use crate::history::{HistoryLimits, ends_turn};
 use crate::hot::{Batch, number};
 use crate::pacing::Patience;
@@ -39,12 +40,14 @@ struct State {
     history: HistoryLimits,
     /// The history has become so long that only the end of the turn is recorded any more.
     full: bool,
+    answer: AnswerMessage,
 }
 
 impl Journal {
-    pub(crate) fn new(progress: Progress, history: HistoryLimits) -> Self {
+    /// Begins after `view`.
+    pub(crate) fn new(view: &TaskView, history: HistoryLimits) -> Self {
         let state = State {
-            ahead: progress,
+            ahead: view.progress.clone(),
             gathered: Vec::new(),
             urgent: false,
             pieces: false,
@@ -52,6 +55,7 @@ impl Journal {
             stopped: false,
             history,
             full: false,
+            answer: AnswerMessage::of(view),
         };
         Self { state: Mutex::new(state), room: Notify::new(), written: Notify::new() }
     }
@@ -69,6 +73,7 @@ impl Journal {
                     return Err(Stopped);
                 }
                 if state.gathered.len() < MOST_GATHERED {
+                    let fact = state.complete(fact);
                     return state.gather_within_limits(fact);
                 }
             }
@@ -80,6 +85,7 @@ impl Journal {
     pub(crate) fn record_last(&self, fact: Fact) {
         let mut state = self.state();
         if !state.stopped {
+            let fact = state.complete(fact);
             let _ = state.gather(fact);
         }
     }
@@ -177,6 +183,10 @@ impl Journal {
 }
 
 impl State {
+    fn complete(&mut self, fact: Fact) -> Fact {
+        self.answer.complete(fact, &self.ahead)
+    }
+
     /// What ends the turn always fits; everything else only while the history is not too long.
     fn gather_within_limits(&mut self, fact: Fact) -> Result<(), Stopped> {
         if self.history.is_reached(&self.ahead) && !ends_turn(&fact) {

@@ -7,6 +7,7 @@
 //! Not here: how anything is spelled on a wire, and how a turn is performed (that is the [`Agent`]).
 
 mod agent;
+mod answer_message;
 mod cancelling;
 mod commands;
 mod context_answers;

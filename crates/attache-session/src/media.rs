@@ -41,16 +41,19 @@ fn implied(content: &PartContent) -> Option<&'static str> {
     }
 }
 
-/// `*/*`, `*`, `image/*` and exact names; parameters such as a charset do not matter.
+/// `*/*`, `*`, `image/*`, `application/*+json` and exact names; parameters such as a charset do not matter.
 fn matches(pattern: &str, media_type: &str) -> bool {
     let media_type = media_type.split(';').next().unwrap_or_default().trim();
     let pattern = pattern.split(';').next().unwrap_or_default().trim();
     if pattern == "*" || pattern == "*/*" || pattern == "text" && media_type == "text/plain" {
         return true;
     }
-    match pattern.strip_suffix("/*") {
-        Some(family) => media_type.split('/').next().is_some_and(|found| found.eq_ignore_ascii_case(family)),
-        None => pattern.eq_ignore_ascii_case(media_type),
+    let (pattern, media_type) = (pattern.to_ascii_lowercase(), media_type.to_ascii_lowercase());
+    match pattern.split_once('*') {
+        Some((start, end)) => {
+            media_type.strip_prefix(start).is_some_and(|rest| rest.len() > end.len() && rest.ends_with(end))
+        }
+        None => pattern == media_type,
     }
 }
 
@@ -69,6 +72,12 @@ mod tests {
             ("image/*", "imagery/png", false),
             ("*/*", "anything/here", true),
             ("application/json", "text/plain", false),
+            ("application/*+json", "application/vnd.ag2.history+json", true),
+            ("application/*+json", "Application/LD+JSON; profile=x", true),
+            ("application/*+json", "application/json", false),
+            ("application/*+json", "application/+json", false),
+            ("application/*+json", "image/svg+json", false),
+            ("text/*", "text/x-python", true),
         ] {
             assert_eq!(matches(pattern, media_type), expected, "{pattern} {media_type}");
         }

@@ -89,7 +89,7 @@ impl Runner {
 
     /// Lets the agent perform the turn, and writes down what it reports while it works.
     async fn turn(&self, start: Option<u32>) {
-        let journal = Journal::new(self.hot.progress(), self.history);
+        let journal = Journal::new(&self.hot.view(), self.history);
         if let Some(turn) = start
             && journal.record(self.begin(turn)).await.is_err()
         {

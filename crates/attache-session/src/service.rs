@@ -340,7 +340,9 @@ impl SessionService {
             metadata: send.metadata,
             ending: send.manner.ending.unwrap_or_default(),
             presentation: Presentation {
-                changes: media::names_diffs(&send.configuration.accepted_output_modes),
+                // Tasks of clients that know the development-tool extension do not simply complete.
+                changes: send.manner.ending.is_some_and(|ending| ending != Ending::Completes)
+                    || media::names_diffs(&send.configuration.accepted_output_modes),
                 answer: send.manner.answer,
             },
         };

@@ -17,13 +17,18 @@ pub enum CardForm {
     /// nothing to 0.3 has no 0.3 members to show.
     Superset,
     /// 1.0 only.
-    Pure,
+    V1_0,
+    /// 0.3 only, for validators whose schema has no other members.
+    V0_3,
 }
 
 pub fn write(form: CardForm, card: &AgentCard) -> Vec<u8> {
     let mut document = members::card(card);
-    if form == CardForm::Superset {
+    if form != CardForm::V1_0 {
         add_v0_3(&mut document, card);
+    }
+    if form == CardForm::V0_3 {
+        remove_v1_0(&mut document, card);
     }
     let mut out = Vec::new();
     write_value(&Value::Object(document), &mut out);
@@ -41,6 +46,10 @@ fn add_v0_3(document: &mut Map<String, Value>, card: &AgentCard) {
         .map(|interface| json!({ "url": interface.url, "transport": members::binding(interface.binding) }))
         .collect();
     document.insert("additionalInterfaces".into(), additional.into());
+    if let Some(capabilities) = document.get_mut("capabilities") {
+        // Every state that a task had can be read again: `tasks/resubscribe` with `Last-Event-ID` replays the log.
+        capabilities["stateTransitionHistory"] = true.into();
+    }
     if card.capabilities.extended_agent_card {
         document.insert("supportsAuthenticatedExtendedCard".into(), true.into());
     }
@@ -57,6 +66,25 @@ fn add_v0_3(document: &mut Map<String, Value>, card: &AgentCard) {
     if let Some(Value::Array(skills)) = document.get_mut("skills") {
         for (entry, skill) in skills.iter_mut().zip(&card.skills) {
             add_skill_security(entry, card, skill);
+        }
+    }
+}
+
+/// Takes away what only 1.0 knows.
+fn remove_v1_0(document: &mut Map<String, Value>, card: &AgentCard) {
+    document.remove("supportedInterfaces");
+    document.remove("securityRequirements");
+    if let Some(Value::Object(capabilities)) = document.get_mut("capabilities") {
+        capabilities.remove("extendedAgentCard");
+    }
+    if let Some(Value::Object(schemes)) = document.get_mut("securitySchemes") {
+        for (name, scheme) in &card.security_schemes {
+            schemes.insert(name.clone(), security::flat_scheme(scheme).into());
+        }
+    }
+    for skill in document.get_mut("skills").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Value::Object(skill) = skill {
+            skill.remove("securityRequirements");
         }
     }
 }

@@ -69,6 +69,9 @@ pub(crate) struct ServeArguments {
     /// [default: plain]
     #[arg(long, value_name = "DIALECT")]
     compat: Option<String>,
+    /// Where answers stand: artifact, or message for clients that read only status messages [default: artifact]
+    #[arg(long, value_name = "PLACE")]
+    answers: Option<String>,
     #[command(flatten)]
     pub(crate) agent: AgentArguments,
     /// Settings file; see docs/settings.md
@@ -133,6 +136,7 @@ impl From<ServeArguments> for Flags {
             model: arguments.model,
             approval_mode: arguments.approval_mode,
             default_dialect: arguments.compat,
+            answers: arguments.answers,
             token_file: arguments.token_file,
             log: arguments.log,
             log_format: arguments.log_format,

@@ -27,6 +27,7 @@ pub(crate) fn signed_card(
     settings: &Settings,
     public_card: &AgentCard,
     extended: Option<&AgentCard>,
+    answers: Option<&AgentCard>,
     base_url: &str,
 ) -> anyhow::Result<Option<SignedCard>> {
     let keys = configured(settings)?;
@@ -40,12 +41,16 @@ pub(crate) fn signed_card(
         Ok(serde_json::to_vec(&signed.context("cannot sign the card")?)?)
     };
     let documents = |card| -> anyhow::Result<SignedDocuments> {
-        let (superset, pure) = (document(card, CardForm::Superset)?, document(card, CardForm::Pure)?);
-        Ok(SignedDocuments { superset, pure })
+        Ok(SignedDocuments {
+            superset: document(card, CardForm::Superset)?,
+            v1_0: document(card, CardForm::V1_0)?,
+            v0_3: document(card, CardForm::V0_3)?,
+        })
     };
     Ok(Some(SignedCard {
         public: documents(public_card)?,
         extended: extended.map(documents).transpose()?,
+        answers: answers.map(documents).transpose()?,
         key_set: serde_json::to_vec(&public(&keys).to_json())?,
     }))
 }

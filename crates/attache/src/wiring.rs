@@ -6,7 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
 use attache_config::{
-    AgentFlags, DefaultDialect, ModelChoice, Settings, StoreChoice, Synchronous, card_of, extended_card_of,
+    AgentFlags, CardFormSetting, DefaultDialect, ModelChoice, Settings, StoreChoice, Synchronous,
+    answers_card_of, card_of, extended_card_of,
 };
 use attache_domain::{AgentCard, AgentExtension};
 use attache_net::{Secret, SystemResolver};
@@ -16,6 +17,7 @@ use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{OpenError, SqliteOptions, SqliteStore};
 use attache_tool::Confiner;
+use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 use attache_wire::{devtool, extensions, replay};
 
@@ -117,11 +119,20 @@ pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> 
     Ok(Some(PushSettings { courier: Arc::new(courier), options }))
 }
 
+pub(crate) fn card_form(setting: CardFormSetting) -> CardForm {
+    match setting {
+        CardFormSetting::Superset => CardForm::Superset,
+        CardFormSetting::V1_0 => CardForm::V1_0,
+        CardFormSetting::V0_3 => CardForm::V0_3,
+    }
+}
+
 pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Result<ServerOptions> {
     let limits = &settings.limits;
     let mut card = card_of(settings, base_url);
     let mut extended_card = extended_card_of(settings, base_url);
-    for card in [&mut card].into_iter().chain(&mut extended_card) {
+    let mut answers_card = answers_card_of(settings, base_url);
+    for card in [&mut card].into_iter().chain(&mut extended_card).chain(&mut answers_card) {
         offer(card, devtool::URI, "Thoughts, tool calls, approvals and commands of a coding agent.");
         require_development_tool(card, settings.card.require_development_tool);
         offer(
@@ -133,7 +144,16 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
     }
     Ok(ServerOptions {
         tenants: tenants(settings)?,
-        signed_card: signing::signed_card(settings, &card, extended_card.as_ref(), base_url)?,
+        signed_card: signing::signed_card(
+            settings,
+            &card,
+            extended_card.as_ref(),
+            answers_card.as_ref(),
+            base_url,
+        )?,
+        card_form: card_form(settings.card.form),
+        answers: settings.answers,
+        answers_card,
         card,
         extended_card,
         card_max_age: settings.card.max_age,

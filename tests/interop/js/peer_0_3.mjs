@@ -61,7 +61,7 @@ class Peer03 {
     const transports = [new FACTORIES[this.binding]({ fetchImpl, ...channel(token) })];
     const factory = new client.ClientFactory({ transports });
     const card = await new client.DefaultAgentCardResolver().resolve(base);
-    this.#client = await factory.createFromAgentCard(reachable(card));
+    this.#client = await factory.createFromAgentCard(card);
     return this;
   }
 
@@ -154,14 +154,6 @@ function zeroForNull(part) {
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, changed(one)]));
   };
   return part.data === undefined ? part : { ...part, data: changed(part.data) };
-}
-
-/**
- * The card with a gRPC address as this SDK takes it: it hands the address to gRPC as it stands, and gRPC knows no URLs.
- */
-function reachable(card) {
-  const dialled = (one) => (one.transport === 'GRPC' ? { ...one, url: one.url.replace('http://', '') } : one);
-  return { ...card, additionalInterfaces: card.additionalInterfaces.map(dialled) };
 }
 
 function spellPush({ id, url, token, authentication }) {

@@ -60,7 +60,7 @@ class Peer10 {
       resolve: async (...place) => {
         const card = await client.AgentCardResolver.default.resolve(...place);
         const offered = card.supportedInterfaces.filter((one) => one.protocolVersion === this.version);
-        const dialled = offered.map((one) => ({ ...one, url: address(one, base), tenant: this.tenant }));
+        const dialled = offered.map((one) => ({ ...one, tenant: this.tenant }));
         return { ...card, supportedInterfaces: dialled };
       },
     };
@@ -140,11 +140,6 @@ class Peer10 {
   #read(items) {
     return this.#isLegacyProtobuf ? withAppend(read(items)) : read(items);
   }
-}
-
-/** The SDK hands the address to gRPC as it stands, and gRPC knows no URLs, as 0.3 has them. */
-function address(offered, base) {
-  return offered.protocolBinding === 'GRPC' ? base.replace('http://', '') : offered.url;
 }
 
 function readPush({ id, url, token }) {

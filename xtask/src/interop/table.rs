@@ -26,6 +26,10 @@ published by others, unchanged, against the real program over real sockets. See 
 
 Each SDK speaks every binding that it has. Those of 1.0 speak 0.3 through their own layer for older agents.
 
+The servers list gRPC as `host:port` (`card.grpc = \"authority\"`), because gRPC for Python and JavaScript dials nothing else; no
+client needs another address than the card's. Clients are helped in two places: the SDKs of 1.0 are shown the interfaces of one
+version and binding at a time, and gRPC clients that need the token are given a channel that sends it.
+
 ";
 
 /// Writes the table.

@@ -1,7 +1,10 @@
 use std::collections::BTreeMap;
 
+use attache_domain::{AgentCard, Binding};
+
 use super::grpc_address;
-use crate::{ConfigError, Flags, Settings, card_of, extended_card_of, load};
+use crate::file::GrpcListing;
+use crate::{ConfigError, Flags, Settings, answers_card_of, card_of, extended_card_of, load};
 
 const TOKEN: (&str, &str) = ("ATTACHE_TOKEN", "0123456789abcdef");
 
@@ -115,20 +118,68 @@ fn tenants_have_names_that_fit_into_a_path() {
 }
 
 #[test]
-fn grpc_has_an_address_of_its_own_in_each_version() {
-    for (base_url, for_1_0, for_0_3) in [
+fn grpc_is_listed_as_the_settings_say() {
+    for (base_url, authority, url) in [
         ("http://127.0.0.1:41242", "127.0.0.1:41242", "http://127.0.0.1:41242"),
         ("https://agent.example", "agent.example:443", "https://agent.example:443"),
         ("http://[::1]", "[::1]:80", "http://[::1]:80"),
         ("http://[::1]:9000", "[::1]:9000", "http://[::1]:9000"),
     ] {
-        assert_eq!(grpc_address(base_url, "1.0").as_deref(), Some(for_1_0));
-        assert_eq!(grpc_address(base_url, "0.3").as_deref(), Some(for_0_3));
+        assert_eq!(grpc_address(base_url, GrpcListing::Off), None);
+        assert_eq!(grpc_address(base_url, GrpcListing::Authority).as_deref(), Some(authority));
+        assert_eq!(grpc_address(base_url, GrpcListing::Url).as_deref(), Some(url));
     }
 }
 
 #[test]
 fn below_a_path_there_is_no_grpc() {
-    assert_eq!(grpc_address("https://agent.example/base", "1.0"), None);
-    assert_eq!(grpc_address("https://agent.example/base", "0.3"), None);
+    assert_eq!(grpc_address("https://agent.example/base", GrpcListing::Authority), None);
+    assert_eq!(grpc_address("https://agent.example/base", GrpcListing::Url), None);
+}
+
+#[track_caller]
+fn check_grpc(setting: &str, expected: &[&str]) {
+    let settings = with(&format!("[card]\n{setting}\n"), &[]).unwrap();
+    let card = card_of(&settings, "http://127.0.0.1:41242");
+    let grpc = card.interfaces.iter().filter(|interface| interface.binding == Binding::Grpc);
+    assert_eq!(grpc.map(|interface| interface.url.as_str()).collect::<Vec<_>>(), expected, "{setting}");
+}
+
+#[test]
+fn grpc_is_not_listed_unless_the_settings_say_so() {
+    check_grpc("", &[]);
+    check_grpc("grpc = \"off\"", &[]);
+    check_grpc("grpc = \"authority\"", &["127.0.0.1:41242"; 2]);
+    check_grpc("grpc = \"url\"", &["http://127.0.0.1:41242"; 2]);
+    check_refused("[card]\ngrpc = \"port\"\n", "off");
+}
+
+#[test]
+fn a_card_that_is_not_described_has_a_provider_and_modes_on_every_skill() {
+    let settings = with("", &[]).unwrap();
+    let card = card_of(&settings, "http://127.0.0.1:41242");
+    let provider = card.provider.expect("a provider");
+    assert_eq!(
+        (provider.organization.as_str(), provider.url.as_str()),
+        ("attache", "http://127.0.0.1:41242/")
+    );
+    assert_eq!(card.skills[0].input_modes, card.default_input_modes);
+    assert_eq!(card.skills[0].output_modes, card.default_output_modes);
+    let skill =
+        "[[card.skills]]\nid = \"s\"\nname = \"n\"\ndescription = \"d\"\ninput_modes = [\"text/plain\"]\n";
+    let card = card_of(&with(skill, &[]).unwrap(), "http://127.0.0.1:41242");
+    assert_eq!(card.skills[0].input_modes, ["text/plain"]);
+}
+
+#[test]
+fn the_interface_for_status_messages_is_listed_last_and_has_a_card_of_its_own() {
+    let base_url = "http://127.0.0.1:41242";
+    assert_eq!(answers_card_of(&with("", &[]).unwrap(), base_url), None);
+    let settings = with("answers_interface = true\n", &[]).unwrap();
+    let urls = |card: &AgentCard| card.interfaces.iter().map(|it| it.url.clone()).collect::<Vec<_>>();
+    let all = urls(&card_of(&settings, base_url));
+    let [answers, root] = ["http://127.0.0.1:41242/answers", "http://127.0.0.1:41242/"];
+    assert_eq!((all[0].as_str(), all.last().unwrap().as_str()), (root, answers));
+    let own = answers_card_of(&settings, base_url).expect("a card of its own");
+    assert_eq!(urls(&own), [answers; 2]);
 }

@@ -29,6 +29,8 @@ pub(super) fn entries(file: &CardFile, provenance: &Provenance<'_>) -> Vec<Setti
         extended,
         signing_keys,
         jku,
+        grpc,
+        form,
     } = file;
     let provider = provider.as_ref().map(|it| json!({"organization": it.organization, "url": it.url}));
     let values = [
@@ -38,6 +40,8 @@ pub(super) fn entries(file: &CardFile, provenance: &Provenance<'_>) -> Vec<Setti
         ("card.documentation_url", json!(documentation_url)),
         ("card.extended", extended.as_ref().map(extended_value).unwrap_or_default()),
         ("card.extensions", uris(extensions)),
+        ("card.form", json!(form)),
+        ("card.grpc", json!(grpc)),
         ("card.icon_url", json!(icon_url)),
         ("card.jku", json!(jku)),
         ("card.max_age_seconds", json!(max_age_seconds)),

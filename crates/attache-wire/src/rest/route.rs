@@ -56,7 +56,9 @@ const V0_3_FOLDER: &str = "rest";
 const RESERVED: &[&str] = &[
     ".",
     "..",
+    "a2a",
     "a2a.v1.A2AService",
+    "answers",
     "commands",
     "commands:execute",
     "grpc.health.v1.Health",

@@ -187,12 +187,17 @@ fn small_card() -> AgentCard {
 
 #[test]
 fn the_pure_card_is_the_1_0_document() {
-    golden::check(&write(CardForm::Pure, &full_card()), &golden::value("card/pure.json"));
+    golden::check(&write(CardForm::V1_0, &full_card()), &golden::value("card/pure.json"));
 }
 
 #[test]
 fn m7_the_superset_holds_both_documents_side_by_side() {
     golden::check(&write(CardForm::Superset, &full_card()), &golden::value("card/superset.json"));
+}
+
+#[test]
+fn the_0_3_card_has_no_member_of_1_0() {
+    golden::check(&write(CardForm::V0_3, &full_card()), &golden::value("card/v0_3.json"));
 }
 
 #[test]
@@ -209,7 +214,7 @@ fn d8_required_members_of_a_card_are_there_even_when_empty_and_others_are_not() 
         "defaultOutputModes": [],
         "skills": [],
     });
-    golden::check(&write(CardForm::Pure, &small_card()), &expected);
+    golden::check(&write(CardForm::V1_0, &small_card()), &expected);
     golden::check(&write(CardForm::Superset, &small_card()), &expected);
 }
 

@@ -92,8 +92,10 @@ fn own(arguments: &SourceArguments) -> anyhow::Result<Found> {
     let listening = std::net::SocketAddr::new(settings.host, settings.port);
     let base_url = settings.public_url.clone().unwrap_or_else(|| format!("http://{listening}"));
     let options = wiring::server_options(&settings, &base_url)?;
-    let pure = arguments.a2a_version == Some(DocumentVersion::V1_0);
-    let form = if pure { CardForm::Pure } else { CardForm::Superset };
+    let form = match (options.card_form, arguments.a2a_version) {
+        (CardForm::Superset, Some(DocumentVersion::V1_0)) => CardForm::V1_0,
+        (form, _) => form,
+    };
     let (card, signed) = match arguments.extended {
         false => (Some(options.card), options.signed_card.map(|signed| signed.public)),
         true => (options.extended_card, options.signed_card.and_then(|signed| signed.extended)),
@@ -105,8 +107,11 @@ fn own(arguments: &SourceArguments) -> anyhow::Result<Found> {
         ));
     };
     let text = match signed {
-        Some(signed) if pure => signed.pure,
-        Some(signed) => signed.superset,
+        Some(signed) => match form {
+            CardForm::Superset => signed.superset,
+            CardForm::V1_0 => signed.v1_0,
+            CardForm::V0_3 => signed.v0_3,
+        },
         None => write(form, &card),
     };
     Ok(Found { text, origin: Origin::Own(Box::new(settings)) })

@@ -6,7 +6,7 @@ mod extensions;
 use attache_testkit::ServerProcess;
 use serde_json::json;
 
-use crate::support::{SCRIPT, launch};
+use crate::support::{SCRIPT, launch, message};
 use documents::{EVERYTHING, pure, superset};
 
 const PATH: &str = "/.well-known/agent-card.json";
@@ -48,6 +48,34 @@ async fn k1_the_old_path_serves_the_same_documents() {
 }
 
 #[tokio::test]
+async fn one_form_can_be_served_to_all_clients() {
+    for (form, url, interfaces) in [("1.0", false, true), ("0.3", true, false)] {
+        let server = start(&format!("[card]\nform = \"{form}\"\n")).await;
+        for client in [server.client(), server.client().with("A2A-Version", "1.0")] {
+            let (card, alias) = (client.get(PATH).await, client.get(ALIAS).await);
+            assert_eq!(alias.body, card.body);
+            let card = card.json();
+            assert_eq!(card.get("url").is_some(), url, "{form}: {card:#}");
+            assert_eq!(card.get("supportedInterfaces").is_some(), interfaces, "{form}: {card:#}");
+            let history = card["capabilities"].get("stateTransitionHistory").is_some();
+            assert_eq!(history, url, "{form}: only 0.3 has it");
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_name_of_the_json_rpc_interface_serves_the_same() {
+    let server = start("").await;
+    let send =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": message("m1", "echo hi")});
+    let sent = server.client().post("/a2a", &send).await.json();
+    assert_eq!(sent["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{sent:#}");
+    assert_eq!(server.client().get("/a2a").await.status, 405);
+    let refused = server.client().with("host", "elsewhere.example").post("/a2a", &send).await.json();
+    assert_eq!(refused["jsonrpc"], "2.0", "refused in the words of JSON-RPC: {refused}");
+}
+
+#[tokio::test]
 async fn the_default_card_tells_where_the_server_listens_and_works() {
     let server = launch().forgetful().start().await;
     let client = server.client();
@@ -60,19 +88,19 @@ async fn the_default_card_tells_where_the_server_listens_and_works() {
     let expected = [
         (format!("{url}/"), "JSONRPC", "1.0"),
         (url.to_owned(), "HTTP+JSON", "1.0"),
-        (server.address().to_owned(), "GRPC", "1.0"),
         (format!("{url}/"), "JSONRPC", "0.3"),
         (format!("{url}/rest"), "HTTP+JSON", "0.3"),
-        (url.to_owned(), "GRPC", "0.3"),
     ];
     assert_eq!(interfaces.len(), expected.len());
     for (interface, (url, binding, version)) in interfaces.iter().zip(expected) {
         let expected = json!({"url": url, "protocolBinding": binding, "protocolVersion": version});
         assert_eq!(*interface, expected);
     }
-    for member in
-        ["provider", "securitySchemes", "securityRequirements", "documentationUrl", "iconUrl", "signatures"]
-    {
+    let provider = json!({"organization": "attache", "url": format!("{url}/")});
+    assert_eq!(card["provider"], provider, "clients read it without asking whether it is there");
+    assert_eq!(card["skills"][0]["inputModes"], card["defaultInputModes"]);
+    assert_eq!(card["skills"][0]["outputModes"], card["defaultOutputModes"]);
+    for member in ["securitySchemes", "securityRequirements", "documentationUrl", "iconUrl", "signatures"] {
         assert!(card.get(member).is_none(), "{member} is not set, so it is not there");
     }
 }

@@ -234,6 +234,15 @@ fn ones_own_card_needs_no_name() {
     world.launch.write("attache.toml", "[card]\nsigning_keys = [\"key.jwk\"]\n");
     world.run(&["card", "verify", "--config", "attache.toml", "--whole"]).ends_with(0);
     world.run(&["card", "lint", "--config", "attache.toml", "--strict"]).ends_with(0);
+    for form in ["1.0", "0.3"] {
+        let settings = format!("[card]\nform = \"{form}\"\nsigning_keys = [\"key.jwk\"]\n");
+        world.launch.write("attache.toml", &settings);
+        world.run(&["card", "verify", "--config", "attache.toml", "--whole"]).ends_with(0);
+        world.run(&["card", "lint", "--config", "attache.toml", "--strict"]).ends_with(0);
+        let own = world.run(&["card", "show", "--config", "attache.toml", "--json"]).ends_with(0).json();
+        assert_eq!(own.get("supportedInterfaces").is_some(), form == "1.0", "{own:#}");
+        assert_eq!(own.get("additionalInterfaces").is_some(), form == "0.3", "{own:#}");
+    }
 }
 
 async fn serve(world: World, settings: &str) -> (ServerProcess, World) {

@@ -40,6 +40,27 @@ async fn a_question_is_answered_by_the_model() {
 }
 
 #[tokio::test]
+async fn json_of_any_kind_and_source_files_reach_the_model_as_text() {
+    let model = ModelServer::playing([says("Seen.")]);
+    let (_launch, server) = start(&model).await;
+    let mut params = message("m1", "Look");
+    let more = json!([
+        {"data": {"turn": 7}, "mediaType": "application/vnd.ag2.history+json"},
+        {"raw": "eyJraW5kIjogImxkIn0=", "mediaType": "application/ld+json", "filename": "a.json"},
+        {"raw": "cHJpbnQoMSk=", "mediaType": "text/x-python", "filename": "one.py"},
+    ]);
+    params["message"]["parts"].as_array_mut().unwrap().extend(more.as_array().unwrap().clone());
+    let answer = server.client().rpc("SendMessage", params).await;
+    assert_eq!(state(&answer["result"]["task"]), "TASK_STATE_COMPLETED");
+    let body = model.received()[0].json();
+    let parts = body["contents"][0]["parts"].as_array().unwrap();
+    let told: String = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+    for text in [r#"{"turn":7}"#, r#"{"kind": "ld"}"#, "print(1)"] {
+        assert!(told.contains(text), "{text} in {told}");
+    }
+}
+
+#[tokio::test]
 async fn files_are_read_without_asking() {
     let model =
         ModelServer::playing([calls("read_file", json!({"file_path": "hello.txt"})), says("Two lines.")]);

@@ -3,6 +3,7 @@
 
 mod agent_world;
 mod answering;
+mod answers;
 mod approving;
 mod booby_trap;
 mod broken_project;

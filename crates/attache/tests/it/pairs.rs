@@ -434,12 +434,12 @@ fn fold(task: &mut Value, item: &Value) {
 
 /// Adds parts as tasks show them: a text after a text, both without metadata, is one part with it.
 fn append_parts(parts: &mut Vec<Value>, more: Vec<Value>) {
-    let is_plain = |part: &Value| part["text"].is_string() && part["metadata"].is_null();
+    let is_plain = |part: &Value| part["content"]["text"].is_string() && part["metadata"].is_null();
     for part in more {
         match parts.last_mut() {
             Some(last) if is_plain(last) && is_plain(&part) => {
-                let texts = [&*last, &part].map(|part| part["text"].as_str().unwrap_or_default());
-                last["text"] = json!(texts.concat());
+                let texts = [&*last, &part].map(|part| part["content"]["text"].as_str().unwrap_or_default());
+                last["content"]["text"] = json!(texts.concat());
             }
             _ => parts.push(part),
         }

@@ -30,7 +30,7 @@ fn without_empty_ones(value: Value) -> Value {
 
 #[test]
 fn a_1_0_card_says_in_protobuf_what_it_says_in_json() {
-    let document = signed(CardForm::Pure);
+    let document = signed(CardForm::V1_0);
     let bytes = proto::card(Version::V1_0, &document).unwrap();
     let (written, expected) =
         (to_json(Version::V1_0, "AgentCard", &bytes), serde_json::from_slice(&document));

@@ -165,7 +165,15 @@ pub(super) fn pure() -> Value {
                 "outputModes": ["text/markdown"],
                 "securityRequirements": [{"schemes": {"oidc": {"list": ["openid"]}}}],
             },
-            {"id": "plain", "name": "Plain", "description": "Has nothing but what is required", "tags": []},
+            {
+                "id": "plain",
+                "name": "Plain",
+                "description": "Has nothing but what is required",
+                "tags": [],
+                // The agent's.
+                "inputModes": ["text/plain", "image/*"],
+                "outputModes": ["text/plain"],
+            },
         ],
         "securitySchemes": wrapped_schemes(),
         "securityRequirements": [
@@ -265,6 +273,7 @@ pub(super) fn superset() -> Value {
     // The alternative by the device flow is of no use to 0.3.
     card["security"] = json!([{"code": ["read", "write"]}, {"key": [], "mtls": []}]);
     card["skills"][0]["security"] = json!([{"oidc": ["openid"]}]);
+    card["capabilities"]["stateTransitionHistory"] = true.into();
     for (name, flat) in flat_schemes().as_object().expect("an object") {
         let scheme = card["securitySchemes"][name].as_object_mut().expect("a scheme");
         scheme.extend(flat.as_object().expect("an object").clone());

@@ -101,7 +101,8 @@ async fn tasks_are_listed_page_by_page() {
 
 #[tokio::test]
 async fn k3_clients_of_0_3_get_the_public_card_where_there_is_no_other() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let settings = "[card]\ngrpc = \"url\"\n";
+    let server = launch().forgetful().script(SCRIPT).settings(settings).start().await;
     let card = Grpc::to(&server, Speaks::V03).await.call("GetAgentCard", json!({})).await.unwrap();
     assert_eq!(card["protocolVersion"], "0.3.0");
     assert_eq!(card["preferredTransport"], "JSONRPC");

@@ -70,7 +70,8 @@ async fn what_a_person_puts_in_place_of_an_edit_is_written_exactly() {
     let done = client.rpc_stream("SendStreamingMessage", params).await.rest().await;
     check(&done, &["task WORKING", "answer-1 = Done.", "answer-1 +  (.)", "COMPLETED"]);
     assert_eq!(fs::read_to_string(work(&launch).join("new.txt")).unwrap(), "mine, \u{e4}\r\nno end");
-    let diff = done[2].raw.clone();
+    let knowing = client.with("A2A-Extensions", attache_wire::devtool::URI);
+    let diff = knowing.rpc("GetTask", json!({"id": id})).await["result"]["artifacts"][1].to_string();
     assert!(diff.contains("+mine") && !diff.contains("the model's"), "{diff}");
 }
 
