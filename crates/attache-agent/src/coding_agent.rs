@@ -52,22 +52,21 @@ impl Agent for CodingAgent {
         let place = self.workplaces.open(&view.progress.scope, &view.context, wishes).await;
         let place = place.map_err(|refusal| fault(wishes, refusal))?;
         let servers = place.premises.as_ref().map(|premises| premises.servers()).unwrap_or_default();
-        let server = |server: ServerEntry| EquippedServer {
-            name: server.name,
-            status: server.status,
-            tools: server.tools,
-        };
         let registry = place.toolbox.tools();
         let tool = |spec: &ToolSpec| EquippedTool {
             name: spec.name.clone(),
             description: spec.description.clone(),
             parameters: spec.parameters.clone(),
+            origin: spec.origin.as_ref().map(|origin| (origin.server.clone(), origin.tool.clone())),
         };
-        Ok(Equipment {
-            model: place.mind.name().to_owned(),
-            servers: servers.into_iter().map(server).collect(),
-            tools: registry.tools().map(|found| tool(found.spec())).collect(),
-        })
+        let tools: Vec<EquippedTool> = registry.tools().map(|found| tool(found.spec())).collect();
+        let server = |server: ServerEntry| {
+            let of_server = |tool: &&EquippedTool| server.tools.contains(&tool.name);
+            let tools = tools.iter().filter(of_server).cloned().collect();
+            EquippedServer { name: server.name, status: server.status, tools }
+        };
+        let servers = servers.into_iter().map(server).collect();
+        Ok(Equipment { model: place.mind.name().to_owned(), servers, tools })
     }
 
     async fn commands(&self, wishes: &Wishes) -> Result<Vec<CommandSpec>, Fault> {

@@ -2,8 +2,8 @@
 
 use attache_domain::{
     AnswerEnd, CallId, CallOutcome, CommandCall, ContextReason, Digest, Ending, Event, Fact, FinishedCall,
-    GivenContext, ModelAnswer, Opening, Outcome, Reduction, ReplyShape, Role, Scope, Seq, Timestamp,
-    ToolCall, TurnPhase, Usage,
+    GivenContext, ModelAnswer, Opening, Outcome, Presentation, Reduction, ReplyShape, Role, Scope, Seq,
+    Timestamp, ToolCall, TurnPhase, Usage,
 };
 use proptest::prelude::*;
 
@@ -54,6 +54,7 @@ impl Story {
             reply: ReplyShape::Task,
             metadata: None,
             ending: Ending::Completes,
+            presentation: Presentation::default(),
         };
         let event = Event { seq: Seq(1), at: Timestamp::UNIX_EPOCH, fact: opening.decide() };
         Self { view: TaskView::open(&event).unwrap(), number: 0 }

@@ -128,6 +128,7 @@ impl Performance<'_> {
 
     async fn take_piece(&self, piece: Piece) -> Result<(), Stopped> {
         match piece {
+            Piece::Begun { id } => self.journal.record(Fact::ModelResponded { id }).await,
             Piece::Text(text) => self.journal.record(Fact::TextSaid { text, last: false }).await,
             Piece::Thought(text) => self.journal.record(Fact::ThoughtShared { text }).await,
             // The whole answer, calls included, is recorded when it is whole.

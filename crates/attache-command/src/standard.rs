@@ -9,6 +9,7 @@ mod list_extensions;
 mod mcp;
 mod memory;
 mod model;
+mod restore;
 mod stats;
 mod tools;
 
@@ -29,6 +30,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Command>> {
         Arc::new(mcp::Mcp),
         Arc::new(memory::Memory),
         Arc::new(model::Model),
+        Arc::new(restore::Restore),
         Arc::new(stats::Stats),
         Arc::new(tools::Tools),
     ]

@@ -18,11 +18,21 @@ pub struct Artifact {
     pub extensions: Vec<String>,
 }
 
+const ANSWER: &str = "answer-";
 const CHANGES: &str = "changes-";
 const RESULT: &str = "result-";
 
 /// Artifacts that the agent makes in every turn are known by their ids.
 impl Artifact {
+    /// The id of what the agent says in a turn.
+    pub fn answer_id(turn: u32) -> ArtifactId {
+        ArtifactId::from(format!("{ANSWER}{turn}"))
+    }
+
+    pub fn is_answer(&self) -> bool {
+        self.id.as_str().starts_with(ANSWER)
+    }
+
     /// The id of what a turn has changed, as one diff.
     pub fn changes_id(turn: u32) -> ArtifactId {
         ArtifactId::from(format!("{CHANGES}{turn}"))

@@ -17,6 +17,9 @@ pub struct Cast {
     /// Who answers, as far as that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Arc<str>>,
+    /// The provider's id of the model's latest answer, where it gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Arc<str>>,
     /// Counts what is said in one breath: an answer of the model, or what it says after something was taken back.
     #[serde(default)]
     pub breath: u32,
@@ -85,6 +88,7 @@ impl Cast {
             fact,
             Fact::TurnStarted { .. }
                 | Fact::ModelChosen { .. }
+                | Fact::ModelResponded { .. }
                 | Fact::TextWithdrawn
                 | Fact::TextReplaced { .. }
                 | Fact::ModelAnswered(_)
@@ -110,11 +114,13 @@ impl Cast {
         match fact {
             Fact::TurnStarted { model, .. } => {
                 self.breath += 1;
+                self.response = None;
                 if let Some(model) = model {
                     self.model = Some(Arc::from(model.as_str()));
                 }
             }
             Fact::ModelChosen { model } => self.model = Some(Arc::from(model.as_str())),
+            Fact::ModelResponded { id } => self.response = Some(Arc::from(id.as_str())),
             Fact::TextWithdrawn | Fact::TextReplaced { .. } => self.breath += 1,
             Fact::ModelAnswered(answer) => self.take_model_answer(answer),
             Fact::CallProposed(proposed) => self.change(&proposed.call, |record| {

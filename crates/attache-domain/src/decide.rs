@@ -7,8 +7,8 @@ use smallvec::{SmallVec, smallvec};
 use crate::answer::{ANSWERING, MODIFYING};
 use crate::{
     Answer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, Ending, Fact, Fault, FinishedCall,
-    Message, MessageId, Metadata, Opened, Outcome, Progress, ReplyShape, Scope, TaskId, TaskState, TextPhase,
-    TurnPhase, Usage, Verdict, Work, visible_line,
+    Message, MessageId, Metadata, Opened, Outcome, Presentation, Progress, ReplyShape, Scope, TaskId,
+    TaskState, TextPhase, TurnPhase, Usage, Verdict, Work, visible_line,
 };
 
 /// One change wished for on one task.
@@ -44,6 +44,7 @@ pub struct Opening {
     pub reply: ReplyShape,
     pub metadata: Option<Metadata>,
     pub ending: Ending,
+    pub presentation: Presentation,
 }
 
 impl Opening {
@@ -61,6 +62,7 @@ impl Opening {
             ending: self.ending,
             reply: self.reply,
             continues,
+            presentation: self.presentation,
             metadata: self.metadata,
         }))
     }
@@ -209,6 +211,7 @@ impl Progress {
             | Fact::ArtifactAdded { .. }
             | Fact::CredentialAsked { .. }
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::WorkResumed
             | Fact::TurnEnded { .. }
             | Fact::Noticed { .. } => phase == TurnPhase::Running,

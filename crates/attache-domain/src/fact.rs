@@ -69,6 +69,8 @@ pub enum Fact {
     },
     /// From here on the conversation goes on with this model, because somebody said so.
     ModelChosen { model: String },
+    /// A language model began to answer, under an id of its provider's; recorded where there is one.
+    ModelResponded { id: String },
     /// A language model has given one whole answer. What it wants done comes next, or the turn ends.
     ModelAnswered(Box<ModelAnswer>),
     /// The agent told the model something by itself, as part of the conversation.
@@ -143,6 +145,8 @@ pub struct Opened {
     /// The caller named the context: there may have been tasks in it before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub continues: bool,
+    #[serde(default, skip_serializing_if = "Presentation::is_usual")]
+    pub presentation: Presentation,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
@@ -343,6 +347,33 @@ pub enum ReplyShape {
     Task,
     /// A bare message; the task behind it is hidden from get and list.
     Message,
+}
+
+/// What clients of plain A2A are shown of a task, fixed when it opens so that every later reading shows the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Presentation {
+    /// The diff of every turn (`changes-N`) is among the artifacts.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub changes: bool,
+    pub answer: AnswerPlace,
+}
+
+impl Presentation {
+    pub(crate) fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Where the answer of a turn stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerPlace {
+    /// In an artifact of its own (`answer-N`), which streams show piece by piece.
+    #[default]
+    Artifact,
+    /// In the message of the status that ends the turn, and in no artifact.
+    StatusMessage,
 }
 
 impl Outcome {

@@ -93,6 +93,7 @@ pub fn happening_of<'a>(before: &Stage, cast: &'a Cast, event: &'a Event) -> Opt
         | Fact::PromptTaken { .. }
         | Fact::ModelAnswered(_)
         | Fact::ModelChosen { .. }
+        | Fact::ModelResponded { .. }
         | Fact::ContextGiven(_)
         | Fact::ContextReduced(_)
         | Fact::CallDeferred { .. }

@@ -55,8 +55,8 @@ pub use conversation::{CallId, Content, Exchange, Opaque, Said, ToolCall, ToolRe
 pub use cursor::{Cursor, Gap, GapReason, Sameness, WhenLost};
 pub use decide::{Facts, Intent, Opening};
 pub use fact::{
-    Answer, AnswerEnd, CallOutcome, ContextReason, Ending, Event, Fact, FinishedCall, GivenContext,
-    ModelAnswer, Opened, Outcome, ProposedCall, Reduction, ReplyShape, Verdict,
+    Answer, AnswerEnd, AnswerPlace, CallOutcome, ContextReason, Ending, Event, Fact, FinishedCall,
+    GivenContext, ModelAnswer, Opened, Outcome, Presentation, ProposedCall, Reduction, ReplyShape, Verdict,
 };
 pub use fault::{Fault, Violation};
 pub use happening::{CallMove, Happening, StateReason, happening_of};

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use crate::{
-    ContextId, Cursor, Ending, Message, Metadata, PushConfigCall, PushWish, Sameness, Scope, TaskId,
-    TaskState, WhenLost, Wishes,
+    AnswerPlace, ContextId, Cursor, Ending, Message, Metadata, PushConfigCall, PushWish, Sameness, Scope,
+    TaskId, TaskState, WhenLost, Wishes,
 };
 
 /// One request: who asks, and for what.
@@ -118,6 +118,8 @@ pub struct Manner {
     pub sameness: Sameness,
     /// What the client calls itself, for others to be told who it was.
     pub client: Option<String>,
+    /// Where it reads the answers of a task that it opens.
+    pub answer: AnswerPlace,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]

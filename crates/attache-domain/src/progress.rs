@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ArtifactId, CallId, ContextId, Digest, Ending, Event, Fact, Fault, Message, MessageId, ReplyShape, Scope,
-    Seq, TaskId, TaskKey, TaskState, Work,
+    Artifact, ArtifactId, CallId, ContextId, Digest, Ending, Event, Fact, Fault, Message, MessageId,
+    Presentation, ReplyShape, Scope, Seq, TaskId, TaskKey, TaskState, Work,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct Progress {
     pub status_at: Timestamp,
     pub ending: Ending,
     pub reply: ReplyShape,
+    #[serde(default, skip_serializing_if = "Presentation::is_usual")]
+    pub presentation: Presentation,
     /// There may have been tasks in the context before.
     #[serde(default)]
     pub continues: bool,
@@ -117,6 +119,7 @@ pub enum TextPhase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stage {
     pub reply: ReplyShape,
+    pub presentation: Presentation,
     pub turn: Turn,
 }
 
@@ -129,7 +132,7 @@ impl Stage {
 
     /// Id of the artifact that holds the answer of the current turn.
     pub fn answer_id(&self) -> ArtifactId {
-        ArtifactId::from(format!("answer-{}", self.turn.number))
+        Artifact::answer_id(self.turn.number)
     }
 }
 
@@ -148,6 +151,7 @@ impl Turn {
             | Fact::CancelRequested
             | Fact::ModelAnswered(_)
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallLost { .. }
@@ -195,6 +199,7 @@ impl Progress {
             status_at: event.at,
             ending: opened.ending,
             reply: opened.reply,
+            presentation: opened.presentation,
             continues: opened.continues,
             turn: Turn::due(1),
             queue: VecDeque::new(),
@@ -220,7 +225,7 @@ impl Progress {
 
     /// What the next event is shown by.
     pub fn stage(&self) -> Stage {
-        Stage { reply: self.reply, turn: self.turn }
+        Stage { reply: self.reply, presentation: self.presentation, turn: self.turn }
     }
 
     /// Folds one recorded event in. What is in the log happened.
@@ -273,6 +278,7 @@ impl Progress {
             | Fact::TextEnded
             | Fact::ArtifactAdded { .. }
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::ModelAnswered(_)
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)

@@ -52,6 +52,7 @@ impl Fact {
             | Self::TextEnded
             | Self::WorkResumed
             | Self::ModelChosen { .. }
+            | Self::ModelResponded { .. }
             | Self::CancelRequested
             | Self::TaskCanceled => 0,
         }

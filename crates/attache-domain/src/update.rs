@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::view::answer_artifact;
 use crate::{
-    Artifact, Event, Fact, Message, Part, ReplyShape, Stage, TaskState, TaskStatus, TextPhase, Usage,
+    AnswerPlace, Artifact, Event, Fact, Message, Part, ReplyShape, Stage, TaskState, TaskStatus, TextPhase,
+    Usage,
 };
 
 /// The visible face of an event. `wire` only spells it.
@@ -46,6 +47,7 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
             | Fact::ThoughtShared { .. }
             | Fact::ModelAnswered(_)
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::ContextGiven(_)
             | Fact::ContextReduced(_)
             | Fact::CallProposed(_)
@@ -57,8 +59,15 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
             | Fact::CallFinished(_)
             | Fact::CancelRequested
     );
+    let left_out = match fact {
+        Fact::ArtifactAdded { artifact, .. } => artifact.is_changes() && !before.presentation.changes,
+        Fact::TextSaid { .. } | Fact::TextWithdrawn | Fact::TextReplaced { .. } | Fact::TextEnded => {
+            before.presentation.answer == AnswerPlace::StatusMessage
+        }
+        _ => false,
+    };
     // A caller who gets a bare message sees that message, or that there will be none, and nothing else.
-    !inside && (before.reply == ReplyShape::Task || closes(fact))
+    !inside && !left_out && (before.reply == ReplyShape::Task || closes(fact))
 }
 
 /// The update that `event` is to clients, given how far the task was *before* it; `None` for facts that stay inside.
@@ -80,6 +89,7 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
         | Fact::ThoughtShared { .. }
         | Fact::ModelAnswered(_)
         | Fact::ModelChosen { .. }
+        | Fact::ModelResponded { .. }
         | Fact::ContextGiven(_)
         | Fact::ContextReduced(_)
         | Fact::CallProposed(_)

@@ -14,9 +14,9 @@ pub use telling::{Told, Untold};
 use crate::approval::is_answer;
 use crate::artifact::read_joined;
 use crate::{
-    Answer, Artifact, ArtifactId, COMMAND, CallId, CallOutcome, Cast, ContextId, Event, Exchange, Fact,
-    FinishedCall, Message, MessageId, Metadata, ModelAnswer, Part, Progress, Proposal, Role, Shown, Step,
-    TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
+    Answer, AnswerPlace, Artifact, ArtifactId, COMMAND, CallId, CallOutcome, Cast, ContextId, Event,
+    Exchange, Fact, FinishedCall, Message, MessageId, Metadata, ModelAnswer, Part, Presentation, Progress,
+    Proposal, Role, Shown, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
 };
 
 /// A task as its events tell it: how far it is, and what it holds.
@@ -158,6 +158,16 @@ impl TaskView {
         self.progress.key()
     }
 
+    /// The artifacts that a client is shown. Clients of the development-tool extension see the diff of every turn.
+    pub fn shown_artifacts(&self, knows_extension: bool) -> impl Iterator<Item = &Artifact> {
+        let Presentation { changes, answer } = self.progress.presentation;
+        let shows_changes = changes || knows_extension;
+        let shows_answers = answer == AnswerPlace::Artifact;
+        self.artifacts.iter().filter(move |artifact| {
+            (shows_changes || !artifact.is_changes()) && (shows_answers || !artifact.is_answer())
+        })
+    }
+
     /// See [`Progress::next`].
     pub fn next(&self) -> Option<Step> {
         self.progress.next()
@@ -172,6 +182,7 @@ impl TaskView {
             Fact::TaskOpened(_)
             | Fact::PromptQueued { .. }
             | Fact::ThoughtShared { .. }
+            | Fact::ModelResponded { .. }
             | Fact::CallStarted { .. }
             | Fact::CallLost { .. }
             | Fact::CallDeferred { .. }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use attache_domain::{
     APPROVAL, AnswerEnd, CallId, Digest, Ending, Event, Fact, Fault, Intent, Message, MessageId, ModelAnswer,
-    Opening, Outcome, Proposal, ProposedCall, ReplyShape, Role, Said, Scope, Seq, Shown, TaskState, TaskView,
-    Timestamp, ToolCall, Usage, Utterance, answerer,
+    Opening, Outcome, Presentation, Proposal, ProposedCall, ReplyShape, Role, Said, Scope, Seq, Shown,
+    TaskState, TaskView, Timestamp, ToolCall, Usage, Utterance, answerer,
 };
 use serde_json::Map;
 
@@ -28,6 +28,7 @@ impl Task {
             reply: ReplyShape::Task,
             metadata: None,
             ending: Ending::Completes,
+            presentation: Presentation::default(),
         };
         let now = Timestamp::UNIX_EPOCH;
         let event = Event { seq: Seq(1), at: now, fact: opening.decide() };

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use attache_domain::{
     Answer, AnswerEnd, CallId, CallOutcome, CallStep, Content, Digest, Event, Exchange, Fact, Fault,
     FinishedCall, Intent, LOST_CHOICES, Message, MessageId, ModelAnswer, Opening, Outcome, Part, PartContent,
-    Proposal, ProposedCall, RUN_AGAIN, Reduction, ReplyShape, Role, Said, Scope, Seq, Settlement, Shown,
-    Step, TaskState, TaskView, Timestamp, Told, ToolCall, Usage, Utterance, Verdict,
+    Presentation, Proposal, ProposedCall, RUN_AGAIN, Reduction, ReplyShape, Role, Said, Scope, Seq,
+    Settlement, Shown, Step, TaskState, TaskView, Timestamp, Told, ToolCall, Usage, Utterance, Verdict,
 };
 use serde_json::{Map, json};
 
@@ -27,6 +27,7 @@ impl Task {
             reply: ReplyShape::Task,
             metadata: None,
             ending: attache_domain::Ending::Completes,
+            presentation: Presentation::default(),
         };
         let event = Event { seq: Seq(1), at: Timestamp::UNIX_EPOCH, fact: opening.decide() };
         let mut task = Self(TaskView::open(&event).unwrap());

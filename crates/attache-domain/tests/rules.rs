@@ -48,6 +48,7 @@ impl Log {
             reply,
             metadata: None,
             ending: attache_domain::Ending::Completes,
+            presentation: attache_domain::Presentation::default(),
         };
         let event = Event { seq: Seq(1), at: at(1), fact: opening.decide() };
         Self { view: TaskView::open(&event).unwrap(), events: vec![event] }

@@ -60,6 +60,8 @@ pub enum Streamed {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
+    /// The answer begins; its provider calls it this.
+    Begun { id: String },
     /// The next stretch of the answer.
     Text(String),
     /// The next stretch of what the model lets be seen of its reasoning.

@@ -1,6 +1,6 @@
 //! Which extensions a request activates, and with that in whose words it is answered.
 
-use attache_domain::{Fault, Manner, Sameness, SendMessage, TaskView};
+use attache_domain::{AnswerPlace, Fault, Manner, Sameness, SendMessage, TaskView};
 use attache_wire::devtool::{self, Profile};
 use attache_wire::{Version, extensions};
 use http::{HeaderMap, HeaderValue, header};
@@ -88,7 +88,7 @@ impl Activation {
             true => Sameness::Id,
             false => Sameness::IdAndContent,
         };
-        send.manner = Manner { ending, sameness, client: self.client.clone() };
+        send.manner = Manner { ending, sameness, client: self.client.clone(), answer: AnswerPlace::Artifact };
     }
 
     pub(crate) fn is_active(&self, extension: &str) -> bool {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use attache_domain::{
     Fault, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Scope, TaskId, TaskState, TaskView,
 };
-use attache_session::{CommandRefusal, Equipment, Execution, Reply, Reservation};
+use attache_session::{CommandRefusal, Equipment, EquippedTool, Execution, Reply, Reservation};
 use attache_wire::devtool::{Profile, routes};
 use attache_wire::jsonrpc::RequestId;
 use attache_wire::{Dialect, Version, json, version};
@@ -106,7 +106,8 @@ async fn all_metadata(app: &App, scope: &Scope) -> Result<Response, Fault> {
         return Ok(answer(204, "application/json", Vec::new()));
     }
     let mut found = Vec::with_capacity(page.tasks.len());
-    for view in &page.tasks {
+    // The newest last.
+    for view in page.tasks.iter().rev() {
         // One whose workspace is gone does not hide the others.
         let equipment = app.session.equipment(view).await.unwrap_or_default();
         found.push(described(view, equipment));
@@ -122,10 +123,15 @@ async fn metadata(app: &App, scope: &Scope, task: TaskId) -> Result<Response, Fa
 
 fn described(view: &TaskView, equipment: Equipment) -> Value {
     let Equipment { model, servers, tools } = equipment;
-    let servers = servers.into_iter().map(|server| (server.name, server.status, server.tools));
-    let tools = tools.into_iter().map(|tool| (tool.name, tool.description, tool.parameters));
-    let equipment = routes::TaskEquipment { model, servers: servers.collect(), tools: tools.collect() };
+    let shown = |tools: Vec<EquippedTool>| tools.into_iter().map(shown).collect::<Vec<_>>();
+    let servers = servers.into_iter().map(|server| (server.name, server.status, shown(server.tools)));
+    let equipment = routes::TaskEquipment { model, servers: servers.collect(), tools: shown(tools) };
     routes::task_metadata(view, &equipment)
+}
+
+fn shown(tool: EquippedTool) -> routes::ShownTool {
+    let EquippedTool { name, description, parameters, origin } = tool;
+    routes::ShownTool { name, description, parameters, origin }
 }
 
 async fn commands(app: &App, scope: &Scope) -> Result<Response, Fault> {

@@ -70,7 +70,7 @@ pub struct Equipment {
 pub struct EquippedServer {
     pub name: String,
     pub status: String,
-    pub tools: Vec<String>,
+    pub tools: Vec<EquippedTool>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +79,8 @@ pub struct EquippedTool {
     pub description: String,
     /// JSON Schema of its input.
     pub parameters: Value,
+    /// The MCP server that has it, and what that calls it.
+    pub origin: Option<(String, String)>,
 }
 
 /// Why a command is not carried out.

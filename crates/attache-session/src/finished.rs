@@ -81,8 +81,8 @@ impl FinishedTasks {
 #[cfg(test)]
 mod tests {
     use attache_domain::{
-        ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opening, Outcome, ReplyShape, Scope, Seq,
-        TaskId, Timestamp,
+        ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opening, Outcome, Presentation,
+        ReplyShape, Scope, Seq, TaskId, Timestamp,
     };
 
     use super::*;
@@ -98,6 +98,7 @@ mod tests {
             reply: ReplyShape::Task,
             metadata: None,
             ending: Ending::Completes,
+            presentation: Presentation::default(),
         };
         let mut view = TaskView::open(&event(1, opening.decide())).unwrap();
         view.apply(&event(2, Fact::TurnStarted { turn: 1, model: None }));

@@ -216,9 +216,11 @@ impl State {
 fn may_wait(fact: &Fact, shown: TaskState) -> bool {
     match fact {
         Fact::TurnStarted { .. } => shown == TaskState::Submitted,
-        Fact::ModelAnswered(_) | Fact::CallProposed(_) | Fact::CallStarted { .. } | Fact::CallFinished(_) => {
-            true
-        }
+        Fact::ModelResponded { .. }
+        | Fact::ModelAnswered(_)
+        | Fact::CallProposed(_)
+        | Fact::CallStarted { .. }
+        | Fact::CallFinished(_) => true,
         other => is_piece(other),
     }
 }

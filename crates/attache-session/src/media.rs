@@ -26,6 +26,12 @@ pub(crate) fn check_output(accepted: &[String], produced: &[String]) -> Result<(
     Err(Fault::ContentTypeNotSupported { what })
 }
 
+/// The caller names diffs among what it accepts; a pattern such as `text/*` is not enough.
+pub(crate) fn names_diffs(accepted: &[String]) -> bool {
+    let name = |mode: &String| mode.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    accepted.iter().any(|mode| name(mode) == "text/x-diff")
+}
+
 /// What a part is when it does not say. A file that does not say may be anything.
 fn implied(content: &PartContent) -> Option<&'static str> {
     match content {

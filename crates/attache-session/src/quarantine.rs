@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, ReplyShape, Scope, Seq, TaskId,
-    TaskKey, TaskState, TaskStatus, TaskView, TurnPhase,
+    ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, Presentation, ReplyShape, Scope,
+    Seq, TaskId, TaskKey, TaskState, TaskStatus, TaskView, TurnPhase,
 };
 use attache_store::StoreError;
 
@@ -84,6 +84,7 @@ impl SessionService {
             reply: if hidden { ReplyShape::Message } else { ReplyShape::Task },
             metadata: None,
             ending: Ending::Completes,
+            presentation: Presentation::default(),
         };
         let at = summary.map_or_else(now, |summary| summary.status_at);
         let event = Event { seq: Seq::START.next(), at, fact: opening.decide() };

@@ -4,8 +4,8 @@
 //! log: a record keeps what was asked for, until the first message opens the task under its id or a day has passed.
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, ReplyShape, Role, Scope,
-    SendMessage, Seq, TaskId, TaskKey, TaskView, Timestamp, Wishes,
+    ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, Presentation, ReplyShape, Role,
+    Scope, SendMessage, Seq, TaskId, TaskKey, TaskView, Timestamp, Wishes,
 };
 use attache_store::{Record, RecordChange, StoreError};
 use serde::{Deserialize, Serialize};
@@ -95,6 +95,7 @@ impl SessionService {
             reply: ReplyShape::Task,
             metadata: None,
             ending,
+            presentation: Presentation::default(),
         };
         let view = TaskView::open(&Event { seq: Seq::START.next(), at, fact: opening.decide() });
         Ok(view.map(|mut view| {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use attache_domain::{
     Answer, CallId, Cursor, Digest, Ending, Event, Fault, Gap, GetTask, Intent, ListTasks, Message,
-    MessageId, Opening, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId, TaskKey, TaskState,
-    TaskSummary, TaskView, TurnPhase, answerer,
+    MessageId, Opening, Presentation, Progress, ReplyShape, Sameness, Scope, SendMessage, Seq, TaskId,
+    TaskKey, TaskState, TaskSummary, TaskView, TurnPhase, answerer,
 };
 use attache_store::{Append, StoreError, StoreStatus, Stores};
 use tokio_util::sync::CancellationToken;
@@ -339,6 +339,10 @@ impl SessionService {
             reply,
             metadata: send.metadata,
             ending: send.manner.ending.unwrap_or_default(),
+            presentation: Presentation {
+                changes: media::names_diffs(&send.configuration.accepted_output_modes),
+                answer: send.manner.answer,
+            },
         };
         let event = Arc::new(Event { seq: Seq::START.next(), at: now(), fact: opening.decide() });
         let Some(view) = TaskView::open(&event) else { return Err(Fault::Internal) };

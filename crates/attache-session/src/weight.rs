@@ -49,6 +49,7 @@ pub(crate) fn weight_of_fact(fact: &Fact) -> usize {
             | Fact::TextEnded
             | Fact::WorkResumed
             | Fact::ModelChosen { .. }
+            | Fact::ModelResponded { .. }
             | Fact::CancelRequested
             | Fact::TaskCanceled => 0,
         }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opened, Outcome, Part, ReplyShape, Role,
-    Scope, Seq, TaskId, TaskKey, TaskState, TaskSummary, Timestamp,
+    ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opened, Outcome, Part, Presentation,
+    ReplyShape, Role, Scope, Seq, TaskId, TaskKey, TaskState, TaskSummary, Timestamp,
 };
 use attache_store::{Append, EventLog, ListQuery, TaskIndex};
 use attache_store_sql::{SqliteOptions, SqliteStore, Synchronous};
@@ -103,6 +103,7 @@ async fn live(store: &SqliteStore, ids: Ids) {
         ending: Ending::Completes,
         reply: ReplyShape::Task,
         continues: false,
+        presentation: Presentation::default(),
         metadata: None,
     }));
     let summary = TaskSummary {

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opening, Outcome, Progress, ReplyShape,
-    Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp,
+    ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opening, Outcome, Presentation, Progress,
+    ReplyShape, Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp,
 };
 use attache_store::{Append, EventLog, Records, Snapshot};
 use attache_store_sql::{MaintenanceError, SqliteOptions, SqliteStore, check, restore};
@@ -27,6 +27,7 @@ async fn filled(path: &Path) {
             reply: ReplyShape::Task,
             metadata: None,
             ending: Ending::Completes,
+            presentation: Presentation::default(),
         };
         let facts = [
             opening.decide(),

@@ -14,7 +14,7 @@ class Strands extends Client {
   /** A conversation in name only: every message is sent without a context and without a task. */
   async conversation() {
     return async (prompt) => {
-      if (prompt === 'yes') throw new Missing('it sends no ids, so a question cannot be answered');
+      if (prompt === 'yes') throw new Missing('it sends neither a context nor a task, so an answer reaches no question');
       let shown = '';
       for await (const event of this.agent.stream(prompt)) {
         if (event.type === 'a2aResultEvent') shown = String(event.result) || shown;

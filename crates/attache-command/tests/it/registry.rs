@@ -68,6 +68,7 @@ fn the_built_in_commands_are_listed_in_a_fixed_order() {
         "mcp",
         "memory",
         "model",
+        "restore",
         "stats",
         "tools",
     ];

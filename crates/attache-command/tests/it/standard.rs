@@ -123,7 +123,7 @@ async fn help_lists_every_command() {
     assert!(text.contains("- `/about`: Shows the version, the model and the workspace.\n"), "{text}");
     assert!(text.contains("- `/help [command]`: "), "{text}");
     let commands = data["commands"].as_array().unwrap();
-    assert_eq!(commands.len(), 11);
+    assert_eq!(commands.len(), 12);
     let memory = commands.iter().find(|command| command["name"] == "memory").unwrap();
     let add = &memory["subCommands"][1];
     let expected = json!({

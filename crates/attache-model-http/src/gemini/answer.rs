@@ -29,7 +29,12 @@ pub(super) struct GeminiAssembly {
     spent: Usage,
     /// What this one costs, as it was told last.
     usage_metadata: String,
+    /// What Gemini calls the answer, once that was told.
+    response_id: Option<String>,
 }
+
+/// An id that is longer is not told: it would be kept with every answer.
+const LONGEST_RESPONSE_ID: usize = 256;
 
 #[derive(Debug)]
 struct StreamedCall {
@@ -59,11 +64,19 @@ impl GeminiAssembly {
             continuation: None,
             spent: Usage::default(),
             usage_metadata: String::new(),
+            response_id: None,
         }
     }
 
     /// Takes a chunk in and tells what is new.
     fn take_chunk(&mut self, chunk: Chunk<'_>, tell: &mut dyn FnMut(Piece)) {
+        if self.response_id.is_none()
+            && let Some(id) = chunk.response_id
+            && (1..=LONGEST_RESPONSE_ID).contains(&id.len())
+        {
+            self.response_id = Some(id.clone());
+            tell(Piece::Begun { id });
+        }
         if let Some(usage) = chunk.usage_metadata {
             self.usage_metadata.clear();
             self.usage_metadata.push_str(usage.get());

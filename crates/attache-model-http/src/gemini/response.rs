@@ -24,6 +24,9 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow)]
     pub(super) usage_metadata: Option<&'a RawValue>,
     pub(super) error: Option<Value>,
+    /// The same in all chunks of an answer.
+    #[serde(deserialize_with = "if_understood")]
+    pub(super) response_id: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use attache_domain::{
     Artifact, ArtifactId, Base64, ContextId, Digest, Ending, Event, Fact, Message, MessageId, Metadata,
-    Opened, Outcome, Part, PartContent, ReplyShape, Role, Scope, Seq, TaskId, TaskKey, TaskState,
-    TaskSummary, Timestamp,
+    Opened, Outcome, Part, PartContent, Presentation, ReplyShape, Role, Scope, Seq, TaskId, TaskKey,
+    TaskState, TaskSummary, Timestamp,
 };
 
 use crate::{Append, EventLog, StoreError};
@@ -126,6 +126,7 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
             ending: Ending::Completes,
             reply: ReplyShape::Task,
             continues: false,
+            presentation: Presentation::default(),
             metadata: Some(metadata()),
         })),
         Fact::MessageReceived { message: short_message("message-2").into(), digest: digest() },
@@ -162,6 +163,7 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
             ending: Ending::Completes,
             reply: ReplyShape::Message,
             continues: false,
+            presentation: Presentation::default(),
             metadata: None,
         })),
         Fact::Replied { message: short_message("message-8").into() },
@@ -191,6 +193,7 @@ pub fn name_of(fact: &Fact) -> &'static str {
         Fact::WorkResumed => "work_resumed",
         Fact::TurnEnded { .. } => "turn_ended",
         Fact::ModelChosen { .. } => "model_chosen",
+        Fact::ModelResponded { .. } => "model_responded",
         Fact::ModelAnswered(_) => "model_answered",
         Fact::ContextGiven(_) => "context_given",
         Fact::ContextReduced(_) => "context_reduced",

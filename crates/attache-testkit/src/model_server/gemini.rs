@@ -117,6 +117,12 @@ impl Chunk {
         self
     }
 
+    /// What Gemini calls the answer; it says so in every chunk.
+    pub fn response_id(mut self, id: &str) -> Self {
+        self.0["responseId"] = id.into();
+        self
+    }
+
     fn parts(&mut self) -> &mut Vec<Value> {
         self.0["candidates"][0]["content"]["parts"].as_array_mut().expect("a chunk made by chunk()")
     }

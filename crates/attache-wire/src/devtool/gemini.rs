@@ -9,6 +9,8 @@ mod response;
 mod tool;
 mod tool_call;
 
+pub(super) use tool::{mcp_name, qualified_mcp_name};
+
 use attache_domain::{
     CallMove, CallPhase, Happening, Message, Part, StateReason, TaskId, TaskState, TaskView, Turn, Usage,
 };
@@ -42,12 +44,13 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
             let words = words(occasion, *state, *message, *why);
             let event = StatusEvent { state: *state, message: words, closes: *closes, usage: None };
             let error = message.and_then(|message| error_in(*state, message));
-            let metadata = Metadata { error, usage: *usage, ..Metadata::of("state-change") };
+            let trace = error.as_ref().and(occasion.cast.response.as_deref());
+            let metadata = Metadata { error, usage: *usage, trace, ..Metadata::of("state-change") };
             write_event(dialect, occasion, event, &metadata, out);
         }
         Happening::Text(text) => {
             let parts = vec![Part::text(*text)];
-            say(dialect, occasion, &speech(occasion, 0), parts, &Metadata::of("text-content"), out);
+            say(dialect, occasion, &speech(occasion, 0), parts, &said("text-content", occasion), out);
         }
         Happening::TextWithdrawn => {
             let withdrawn = withdrawn_message(occasion);
@@ -57,16 +60,20 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
         }
         Happening::Thought(text) => {
             let parts = vec![thought::part(text)];
-            say(dialect, occasion, &format!("thought-{seq}"), parts, &Metadata::of("thought"), out);
+            say(dialect, occasion, &format!("thought-{seq}"), parts, &said("thought", occasion), out);
         }
         Happening::Call { call, moved } => {
-            let parts = vec![data(tool_call::spell(call, &prompt_id(occasion.task, &occasion.stage.turn)))];
+            let request = Request {
+                prompt: prompt_id(occasion.task, &occasion.stage.turn),
+                trace: occasion.cast.response.as_deref(),
+            };
+            let parts = vec![data(tool_call::spell(call, &request))];
             let asked = tool_call::is_asked(call);
             let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
             let id = call_message_id(occasion, call, *moved);
             say(dialect, occasion, &id, parts, &Metadata::of(kind), out);
         }
-        Happening::Shown { call, text } => live::write(dialect, occasion, call, text, out),
+        Happening::Shown { call, .. } => live::write(dialect, occasion, call, out),
         Happening::Artifact { artifact, append, last_chunk } => {
             write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
         }
@@ -75,8 +82,9 @@ pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>
 }
 
 pub(super) fn pending(view: &TaskView) -> Vec<Part> {
-    let prompt_id = prompt_id(&view.task, &view.progress.turn);
-    view.cast.asked().map(|call| data(tool_call::spell(call, &prompt_id))).collect()
+    let request =
+        Request { prompt: prompt_id(&view.task, &view.progress.turn), trace: view.cast.response.as_deref() };
+    view.cast.asked().map(|call| data(tool_call::spell(call, &request))).collect()
 }
 
 /// What is said with a state, where that is not clear without words.
@@ -99,18 +107,33 @@ fn words(
     }
 }
 
+/// Where a call comes from.
+struct Request<'a> {
+    /// Which prompt of which task it serves.
+    prompt: String,
+    /// The provider's id of the answer that wants it.
+    trace: Option<&'a str>,
+}
+
+/// The metadata of something that the model says, with the provider's id of its answer.
+fn said<'a>(kind: &'static str, occasion: &Occasion<'a>) -> Metadata<'a> {
+    Metadata { trace: occasion.cast.response.as_deref(), ..Metadata::of(kind) }
+}
+
 /// What the metadata of an event says.
 struct Metadata<'a> {
     kind: &'static str,
     error: Option<String>,
     usage: Option<&'a Usage>,
+    /// The provider's id of the model's answer.
+    trace: Option<&'a str>,
     /// The message whose text does not count any more.
     withdrawn: Option<String>,
 }
 
 impl Metadata<'_> {
     fn of(kind: &'static str) -> Self {
-        Self { kind, error: None, usage: None, withdrawn: None }
+        Self { kind, error: None, usage: None, trace: None, withdrawn: None }
     }
 
     /// The members, without braces.
@@ -123,6 +146,10 @@ impl Metadata<'_> {
         if let Some(error) = &self.error {
             out.extend_from_slice(b",\"error\":");
             write_text(error, out);
+        }
+        if let Some(trace) = self.trace {
+            out.extend_from_slice(b",\"traceId\":");
+            write_text(trace, out);
         }
         if let Some(withdrawn) = &self.withdrawn {
             out.extend_from_slice(b",\"withdrawnMessageId\":");

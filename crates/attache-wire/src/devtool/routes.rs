@@ -1,11 +1,14 @@
 //! The routes of Gemini CLI's server beside A2A: what tasks are made of, and commands.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use attache_domain::{
     CommandCall, CommandSpec, ContextId, Fault, Manner, Message, MessageId, Part, Role, SendConfiguration,
     SendMessage, TaskView, Wishes,
 };
 use serde_json::{Value, json};
 
+use super::gemini::{mcp_name, qualified_mcp_name};
 use super::incoming;
 use crate::decode::reading::{Place, Reading};
 use crate::encode::text::write_value;
@@ -16,14 +19,28 @@ use crate::{Dialect, spelling};
 pub struct TaskEquipment {
     pub model: String,
     /// Name, status and tools of each MCP server.
-    pub servers: Vec<(String, String, Vec<String>)>,
-    /// Name, description and JSON Schema of the input of each tool.
-    pub tools: Vec<(String, String, Value)>,
+    pub servers: Vec<(String, String, Vec<ShownTool>)>,
+    pub tools: Vec<ShownTool>,
+}
+
+/// A tool as models are told about it.
+#[derive(Debug, Clone, Default)]
+pub struct ShownTool {
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of its input.
+    pub parameters: Value,
+    /// The MCP server that has it, and what that calls it.
+    pub origin: Option<(String, String)>,
 }
 
 pub fn task_metadata(view: &TaskView, equipment: &TaskEquipment) -> Value {
-    let server = |(name, status, tools): &(String, String, Vec<String>)| json!({ "name": name, "status": status, "tools": tools });
-    let tool = |(name, description, parameters): &(String, String, Value)| json!({ "name": name, "description": description, "parameterSchema": parameters });
+    let names = names(&equipment.tools);
+    let tool = |tool: &ShownTool| {
+        let name = names.get(tool.name.as_str()).unwrap_or(&tool.name);
+        json!({ "name": name, "description": tool.description, "parameterSchema": tool.parameters })
+    };
+    let server = |(name, status, tools): &(String, String, Vec<ShownTool>)| json!({ "name": name, "status": status, "tools": tools.iter().map(tool).collect::<Vec<_>>() });
     json!({
         "id": view.task.as_str(),
         "contextId": view.context.as_str(),
@@ -32,6 +49,22 @@ pub fn task_metadata(view: &TaskView, equipment: &TaskEquipment) -> Value {
         "mcpServers": equipment.servers.iter().map(server).collect::<Vec<_>>(),
         "availableTools": equipment.tools.iter().map(tool).collect::<Vec<_>>(),
     })
+}
+
+/// What clients of these routes call the tools of MCP servers, by the names that models know: of two with the same name
+/// the first has it alone.
+fn names(tools: &[ShownTool]) -> BTreeMap<&str, String> {
+    let mut taken = BTreeSet::new();
+    let mut names = BTreeMap::new();
+    for tool in tools {
+        let Some((server, own)) = &tool.origin else { continue };
+        let mut name = mcp_name(server, own);
+        if !taken.insert(name.clone()) {
+            name = qualified_mcp_name(server, own);
+        }
+        names.insert(tool.name.as_str(), name);
+    }
+    names
 }
 
 /// The answer to `GET /listCommands`: sub-commands carry their whole path as name.
@@ -125,7 +158,15 @@ pub fn executed(command: &CommandCall, view: &TaskView) -> Value {
         true => view.status.message.as_ref().map(|message| message.text()).unwrap_or_default(),
         false => text.clone(),
     };
-    let data = data.filter(|_| name == "list-extensions").unwrap_or_else(|| said().into());
+    let message =
+        |kind: &str, content: String| json!({ "type": "message", "messageType": kind, "content": content });
+    let data = match (name.as_str(), data) {
+        ("list-extensions", Some(data)) => data,
+        // Its clients read the list out of the text.
+        ("restore list", Some(data)) => message("info", data["checkpoints"].to_string()),
+        ("restore", _) => message("error", said()),
+        _ => said().into(),
+    };
     json!({ "name": name, "data": data })
 }
 

@@ -22,7 +22,7 @@ pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &m
         Some(status) => write_status(dialect, &status, out),
         None => write_status(dialect, &view.status, out),
     }
-    write_artifacts(dialect, view, shape.artifacts, out);
+    write_artifacts(dialect, view, shape, out);
     write_history(dialect, view, shape.history_length, out);
     write_metadata(view.metadata.as_ref(), out);
     out.push(b'}');
@@ -53,15 +53,16 @@ pub(super) fn write_status(dialect: Dialect, status: &TaskStatus, out: &mut Vec<
     out.push(b'}');
 }
 
-fn write_artifacts(dialect: Dialect, view: &TaskView, shown: ArtifactsShown, out: &mut Vec<u8>) {
-    let shown = match shown {
-        ArtifactsShown::WhenAny => !view.artifacts.is_empty(),
+fn write_artifacts(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
+    let artifacts: Vec<_> = view.shown_artifacts(shape.profile != Profile::Plain).collect();
+    let shown = match shape.artifacts {
+        ArtifactsShown::WhenAny => !artifacts.is_empty(),
         ArtifactsShown::Never => false,
         ArtifactsShown::Always => true,
     };
     if shown {
         out.extend_from_slice(b",\"artifacts\":");
-        write_array(&view.artifacts, out, |artifact, out| event::write_artifact(dialect, artifact, out));
+        write_array(&artifacts, out, |artifact, out| event::write_artifact(dialect, artifact, out));
     }
 }
 

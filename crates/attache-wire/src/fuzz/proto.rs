@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fact, Fault, Message, Opened, Operation, OperationKind, ReplyShape,
-    Scope, Seq, TaskId, TaskView, Timestamp,
+    ContextId, Digest, Ending, Event, Fact, Fault, Message, Opened, Operation, OperationKind, Presentation,
+    ReplyShape, Scope, Seq, TaskId, TaskView, Timestamp,
 };
 use attache_proto::{rpc, v0_3, v1_0};
 use bytes::Bytes;
@@ -122,6 +122,7 @@ fn opened(message: &Message) -> TaskView {
         ending: Ending::Completes,
         reply: ReplyShape::Task,
         continues: false,
+        presentation: Presentation::default(),
         metadata: None,
     }));
     let event = Event { seq: Seq(1), at: Timestamp::UNIX_EPOCH, fact };

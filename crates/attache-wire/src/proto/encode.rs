@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::value::write_struct;
 use crate::Version;
+use crate::devtool::Profile;
 use crate::encode::{ArtifactsShown, TaskPage, TaskShape, with_calls};
 use writing::{Writing, nested};
 
@@ -24,7 +25,7 @@ pub fn write_task(version: Version, view: &TaskView, shape: TaskShape, out: &mut
     let with_calls = with_calls(view, shape.profile);
     nested(3, out, |out| write_status(version, with_calls.as_ref().unwrap_or(&view.status), out));
     if shape.artifacts != ArtifactsShown::Never {
-        for artifact in &view.artifacts {
+        for artifact in view.shown_artifacts(shape.profile != Profile::Plain) {
             nested(4, out, |out| write_artifact(version, artifact, out));
         }
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use attache_domain::{
     Artifact, ArtifactId, Base64, ContextId, Digest, Ending, Event, Fact, Message, MessageId, Metadata,
-    Opened, Part, PartContent, PushAuthentication, PushConfig, PushShape, PushWish, ReplyShape, Role, Scope,
-    SendConfiguration, SendMessage, Seq, TaskId, TaskState, TaskStatus, TaskView, Timestamp,
+    Opened, Part, PartContent, Presentation, PushAuthentication, PushConfig, PushShape, PushWish, ReplyShape,
+    Role, Scope, SendConfiguration, SendMessage, Seq, TaskId, TaskState, TaskStatus, TaskView, Timestamp,
 };
 use attache_wire::{Dialect, Version};
 use serde_json::{Value, json};
@@ -128,6 +128,7 @@ pub(crate) fn bare_view() -> TaskView {
         ending: Ending::Completes,
         reply: ReplyShape::Task,
         continues: false,
+        presentation: Presentation::default(),
         metadata: None,
     }));
     let mut view = TaskView::open(&Event { seq: Seq(1), at: time(0), fact }).unwrap();

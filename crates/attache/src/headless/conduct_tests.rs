@@ -1,4 +1,4 @@
-use attache_domain::{CallId, FinishedCall, Opening, ReplyShape, Seq, TaskId, Timestamp};
+use attache_domain::{CallId, FinishedCall, Opening, Presentation, ReplyShape, Seq, TaskId, Timestamp};
 use serde_json::{Map, Value};
 
 use super::*;
@@ -45,6 +45,7 @@ fn ending(fact: Fact) -> (u8, Vec<String>, u64) {
         reply: ReplyShape::Task,
         metadata: None,
         ending: attache_domain::Ending::Completes,
+        presentation: Presentation::default(),
     };
     conduct.view = TaskView::open(&event(1, opening.decide()));
     let event = event(2, fact);

@@ -3,12 +3,12 @@
 use std::fs;
 
 use attache_testkit::model_server::{ModelServer, gemini};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::agent_world::{
     answer_text, calls, last_output, launch_with, reply, says, send, settled, start, state,
 };
-use crate::support::message;
+use crate::support::{message, message_to};
 use crate::watching::eventually;
 
 #[tokio::test]
@@ -55,7 +55,9 @@ async fn an_edit_waits_for_approval_and_is_published_as_a_diff() {
     let model = ModelServer::playing([calls("replace", edit), says("Done.")]);
     let (launch, server) = start(&model).await;
     let path = launch.folder().join("work/hello.txt");
-    let task = send(&server.client(), "m1", "Greet the moon").await;
+    let mut greet = message("m1", "Greet the moon");
+    greet["configuration"] = json!({"acceptedOutputModes": ["text/plain", "text/x-diff"]});
+    let task = server.client().rpc("SendMessage", greet).await["result"]["task"].clone();
     assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
     let question = task["status"]["message"]["parts"][0]["text"].as_str().unwrap();
     assert!(question.contains("-Hello, world.\n+Hello, moon."), "{question}");
@@ -67,6 +69,30 @@ async fn an_edit_waits_for_approval_and_is_published_as_a_diff() {
     let diff = artifacts.iter().find(|artifact| artifact["artifactId"] == "changes-1").unwrap();
     let text = diff["parts"][0]["text"].as_str().unwrap();
     assert!(text.starts_with("--- a/hello.txt\n+++ b/hello.txt\n"), "{text}");
+}
+
+#[tokio::test]
+async fn the_diff_is_no_artifact_for_clients_that_do_not_ask_for_it() {
+    let write = json!({"file_path": "new.txt", "content": "new\n"});
+    let model = ModelServer::playing([calls("write_file", write), says("Done.")]);
+    let (_launch, server) = start(&model).await;
+    let client = server.client();
+    let task = send(&client, "m1", "Write!").await;
+    let mut yes = message_to(task["id"].as_str().unwrap(), "m2", "yes");
+    // What is shown is fixed when the task opens; a later message changes nothing.
+    yes["configuration"] = json!({"acceptedOutputModes": ["text/plain", "text/x-diff"]});
+    let frames = client.rpc_stream("SendStreamingMessage", yes).await.rest().await;
+    assert!(frames.iter().all(|frame| !frame.raw.contains("changes-1")), "{frames:?}");
+    let ids = |task: &Value| {
+        let artifacts = task["artifacts"].as_array().unwrap().iter();
+        artifacts.map(|artifact| artifact["artifactId"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let get = json!({"id": task["id"]});
+    assert_eq!(ids(&client.rpc("GetTask", get.clone()).await["result"]), ["answer-1"]);
+    let list = client.rpc("ListTasks", json!({"includeArtifacts": true})).await;
+    assert_eq!(ids(&list["result"]["tasks"][0]), ["answer-1"]);
+    let knowing = client.with("A2A-Extensions", attache_wire::devtool::URI);
+    assert_eq!(ids(&knowing.rpc("GetTask", get).await["result"]), ["answer-1", "changes-1"]);
 }
 
 #[tokio::test]

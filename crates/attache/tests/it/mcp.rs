@@ -83,6 +83,35 @@ async fn trusted_servers_run_unasked_and_only_what_is_included_is_offered() {
 }
 
 /// The server as its own process, at an address of this machine.
+#[tokio::test]
+async fn clients_of_gemini_clis_server_know_tools_by_the_servers_names_for_them() {
+    let Some(notes) = notes() else { return };
+    let model = ModelServer::playing([calls("mcp_notes_add", json!({"a": 40, "b": 2})), says("42.")]);
+    let launch = launch_with(&model);
+    settings(&launch, &notes, json!({"trust": true, "includeTools": ["add"]}));
+    let server = launch.start().await;
+    let client = server.client();
+    let said = json!({"messageId": "m1", "kind": "message", "role": "user",
+        "parts": [{"kind": "text", "text": "Add!"}], "metadata": {"coderAgent": {"kind": "agent-settings"}}});
+    let frames = client.rpc_stream("message/stream", json!({ "message": said })).await.rest().await;
+    let call = |event: &Value| event["status"]["message"]["parts"][0]["data"].clone();
+    let done = frames.iter().map(|frame| call(frame.payload())).find(|call| call["status"] == "success");
+    let done = done.expect("the call that was carried out");
+    let answer = &done["response"]["responseParts"][0]["functionResponse"]["name"];
+    let names = [&done["request"]["name"], &done["tool"]["name"], answer];
+    assert_eq!(names, ["add"; 3], "{done:#}");
+    let task = frames[0].payload()["id"].as_str().expect("the task comes first").to_owned();
+    let metadata = client.get(&format!("/tasks/{task}/metadata")).await.json()["metadata"].clone();
+    let servers = metadata["mcpServers"].as_array().expect("a list");
+    assert_eq!((servers.len(), &servers[0]["name"]), (1, &json!("notes")), "{metadata:#}");
+    let tools = servers[0]["tools"].as_array().expect("a list");
+    assert_eq!((tools.len(), &tools[0]["name"]), (1, &json!("add")), "{tools:#?}");
+    assert!(!tools[0]["description"].as_str().expect("a text").is_empty(), "{tools:#?}");
+    assert!(tools[0]["parameterSchema"].is_object(), "{tools:#?}");
+    let available = metadata["availableTools"].as_array().expect("a list");
+    assert!(available.contains(&tools[0]), "{available:#?}");
+}
+
 async fn listening((python, script): &(PathBuf, PathBuf)) -> (Child, String) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let mut child = Command::new(python)

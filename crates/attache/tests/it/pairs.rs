@@ -425,7 +425,7 @@ fn fold(task: &mut Value, item: &Value) {
     match artifacts.iter_mut().find(|known| known["id"] == artifact["id"]) {
         Some(known) if append => {
             let more = artifact["parts"].as_array().expect("parts").clone();
-            append(known["parts"].as_array_mut().expect("parts"), more);
+            append_parts(known["parts"].as_array_mut().expect("parts"), more);
         }
         Some(known) => *known = artifact.clone(),
         None => artifacts.push(artifact.clone()),
@@ -433,7 +433,7 @@ fn fold(task: &mut Value, item: &Value) {
 }
 
 /// Adds parts as tasks show them: a text after a text, both without metadata, is one part with it.
-fn append(parts: &mut Vec<Value>, more: Vec<Value>) {
+fn append_parts(parts: &mut Vec<Value>, more: Vec<Value>) {
     let is_plain = |part: &Value| part["text"].is_string() && part["metadata"].is_null();
     for part in more {
         match parts.last_mut() {

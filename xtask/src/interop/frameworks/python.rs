@@ -4,7 +4,7 @@ use super::steps::{BOTH, DEFAULT, Step, fails, lacks};
 use super::{Framework, Language};
 use crate::interop::peers::{Client, PYTHON_0_3, PYTHON_1_0};
 
-const NO_IDS: &str = "it sends neither a context nor a task, so an answer reaches no question";
+pub(super) const NO_IDS: &str = "it sends neither a context nor a task, so an answer reaches no question";
 
 const fn python(
     name: &'static str,

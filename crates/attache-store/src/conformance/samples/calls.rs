@@ -84,6 +84,7 @@ pub(super) fn later_kinds() -> Vec<Fact> {
                 ..refused()
             }),
         },
+        Fact::ModelResponded { id: "response-1".into() },
     ]
 }
 

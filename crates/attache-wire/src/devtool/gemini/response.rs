@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::confirmation::file_name;
 use super::file_diff::{self, Labels};
-use super::tool::SHELL;
+use super::tool::{self, SHELL};
 use super::tool_call::proposed_content;
 use crate::devtool::words::shown;
 
@@ -15,7 +15,7 @@ pub(super) fn spell(record: &CallRecord) -> Option<Value> {
     let told = told(record);
     let member = if *outcome == CallOutcome::Succeeded { "output" } else { "error" };
     let id = &record.call.id.0;
-    let answer = json!({ "id": id, "name": record.call.name, "response": { member: told } });
+    let answer = json!({ "id": id, "name": tool::name(record), "response": { member: told } });
     let mut response = json!({
         "callId": id,
         "responseParts": [{ "functionResponse": answer }],

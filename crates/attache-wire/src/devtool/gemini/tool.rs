@@ -1,5 +1,7 @@
 //! The tool of a call as clients are told about it, in a few words: what it takes, the model knows.
 
+use std::borrow::Cow;
+
 use attache_domain::{CallOutcome, CallRecord, Shown, visible_line};
 use serde_json::{Value, json};
 
@@ -21,7 +23,7 @@ pub(super) fn spell(record: &CallRecord) -> Option<Value> {
     };
     let known = find(name);
     Some(json!({
-        "name": name,
+        "name": self::name(record),
         "displayName": display_name(record),
         "description": description,
         "kind": known.map_or("other", |known| known.kind),
@@ -29,6 +31,37 @@ pub(super) fn spell(record: &CallRecord) -> Option<Value> {
         // What servers report while they work is shown, too.
         "canUpdateOutput": name == SHELL || matches!(shown, Some(Shown::Mcp { .. })),
     }))
+}
+
+/// What the tool of a call is called. Models know the tools of MCP servers by names that hold the server's.
+pub(super) fn name(record: &CallRecord) -> Cow<'_, str> {
+    match shown(record) {
+        Some(Shown::Mcp { server, tool, .. }) => mcp_name(server, tool).into(),
+        _ => record.call.name.as_str().into(),
+    }
+}
+
+/// The name of a server's tool as Gemini CLI's server has it: the tool's own, or with the server's before it where one of
+/// our own tools is called so.
+pub(crate) fn mcp_name(server: &str, tool: &str) -> String {
+    /// The longest there are, and what stays of longer ones on either side of `___`.
+    const LONGEST: usize = 63;
+    const HEAD: usize = 28;
+    const TAIL: usize = 32;
+    let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
+    let name: String = tool.chars().map(|letter| if is_fine(letter) { letter } else { '_' }).collect();
+    if find(&name).is_some() {
+        return qualified_mcp_name(server, tool);
+    }
+    match name.len() {
+        ..=LONGEST => name,
+        length => format!("{}___{}", &name[..HEAD], &name[length - TAIL..]),
+    }
+}
+
+/// For a tool whose own name another one has.
+pub(crate) fn qualified_mcp_name(server: &str, tool: &str) -> String {
+    visible_line(&format!("{server}__{tool}")).into_owned()
 }
 
 pub(super) const SHELL: &str = "run_shell_command";
@@ -96,3 +129,23 @@ const KNOWN: &[Known] = &[
     known("write_file", "WriteFile", "edit", "Writes a whole file."),
     known("write_todos", "WriteTodos", "other", "Keeps a list of what is to be done."),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_of_servers_go_by_their_own_names() {
+        let long = format!("{}{}", "a".repeat(40), "b".repeat(40));
+        let short = format!("{}___{}", "a".repeat(28), "b".repeat(32));
+        for (tool, expected) in [
+            ("list_issues", "list_issues"),
+            ("do it/now", "do_it_now"),
+            ("\u{202e}x", "_x"),
+            ("read_file", "files__read_file"),
+            (&long, &short),
+        ] {
+            assert_eq!(mcp_name("files", tool), expected, "{tool}");
+        }
+    }
+}

@@ -3,17 +3,20 @@
 use attache_domain::{CallOutcome, CallPhase, CallRecord, Shown};
 use serde_json::{Map, Value, json};
 
-use super::{confirmation, response, tool};
+use super::{Request, confirmation, response, tool};
 use crate::devtool::words::{as_shown, shown};
 
-pub(super) fn spell(record: &CallRecord, prompt_id: &str) -> Value {
-    let request = json!({
+pub(super) fn spell(record: &CallRecord, from: &Request<'_>) -> Value {
+    let mut request = json!({
         "callId": record.shown_id().0,
-        "name": record.call.name,
+        "name": tool::name(record),
         "args": arguments(record),
         "isClientInitiated": false,
-        "prompt_id": prompt_id,
+        "prompt_id": from.prompt,
     });
+    if let Some(trace) = from.trace {
+        request["traceId"] = trace.into();
+    }
     let status = status(record);
     let mut call = json!({ "request": request, "status": status });
     // An answer that asked for something else is no answer to what is asked now.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use attache_domain::{
     Access, Answer, CallId, CallOutcome, Cast, Content, ContextId, Digest, Effect, Event, Fact, FinishedCall,
-    Level, ModelAnswer, Proposal, ProposedCall, ReplyShape, Said, Seq, Shown, Stage, TaskId, TextPhase,
-    ToolCall, Turn, TurnPhase, Usage, Utterance, Verdict, happening_of,
+    Level, ModelAnswer, Presentation, Proposal, ProposedCall, ReplyShape, Said, Seq, Shown, Stage, TaskId,
+    TextPhase, ToolCall, Turn, TurnPhase, Usage, Utterance, Verdict, happening_of,
 };
 use attache_wire::Dialect;
 use attache_wire::devtool::{Occasion, Profile};
@@ -22,7 +22,7 @@ pub(crate) struct Told {
 
 pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
     let turn = Turn { number: 1, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent, asked: false };
-    let mut stage = Stage { reply: ReplyShape::Task, turn };
+    let mut stage = Stage { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
     let mut cast = Arc::new(Cast::default());
     let mut told = Vec::new();
     for (fact, seq) in facts.into_iter().zip(2..) {

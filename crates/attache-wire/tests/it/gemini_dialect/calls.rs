@@ -1,6 +1,6 @@
 //! Calls, and what comes of them.
 
-use attache_domain::{Base64, CallOutcome, Content, MOST_LIVE_BYTES, Shown};
+use attache_domain::{Base64, CallOutcome, Content, Fact, MOST_LIVE_BYTES, Shown};
 use serde_json::{Value, json};
 
 use super::deeds::{
@@ -110,15 +110,15 @@ fn a_command_shows_what_it_wrote() {
     let mut world = World::new();
     let shell = ("run_shell_command", json!({ "command": "echo hi && sleep 0.3 && echo there" }));
     world.hears_all([wanted(&[shell]), allowed("k1", exec("echo hi", &["echo"])), started("k1")]);
-    let artifact = |text: &str, append: bool| {
+    let artifact = |text: &str| {
         Some(json!({
             "kind": "artifact-update", "taskId": "T", "contextId": "C",
             "artifact": { "artifactId": "tool-k1-output", "parts": [{ "kind": "text", "text": text }] },
-            "append": append, "lastChunk": false
+            "append": false, "lastChunk": false
         }))
     };
-    assert_eq!(world.hears(showed("k1", "hi\n")), artifact("hi\n", false));
-    assert_eq!(world.hears(showed("k1", "there\n")), artifact("there\n", true), "only what is new");
+    assert_eq!(world.hears(showed("k1", "hi\n")), artifact("hi\n"));
+    assert_eq!(world.hears(showed("k1", "there\n")), artifact("hi\nthere\n"), "all of it: clients replace");
     let call = world.call_after([succeeded("k1", "Output: hi\nthere", "exited with code 0")]);
     assert_eq!(call["response"]["resultDisplay"], "hi\nthere");
     let tool = json!({
@@ -129,20 +129,23 @@ fn a_command_shows_what_it_wrote() {
 }
 
 #[test]
-fn a_piece_that_is_longer_than_what_is_kept_does_not_begin_anew() {
+fn a_call_names_the_answer_that_wants_it() {
     let mut world = World::new();
-    world.hears_all([wanted(&[("run_shell_command", json!({}))]), started("k1"), showed("k1", "a")]);
-    let long = world.hears(showed("k1", &"b".repeat(MOST_LIVE_BYTES + 1))).unwrap();
-    assert_eq!(long["append"], true);
+    world.hears(Fact::ModelResponded { id: "r-1".into() });
+    let call = world.call_after([wanted(&[("read_file", json!({}))]), allowed("k1", plain("x"))]);
+    assert_eq!(call["request"]["traceId"], "r-1");
 }
 
 #[test]
-fn a_long_first_piece_begins_the_output() {
+fn of_long_output_the_end_is_shown() {
     let mut world = World::new();
-    world.hears_all([wanted(&[("run_shell_command", json!({}))]), started("k1")]);
-    let first = world.hears(showed("k1", &"b".repeat(MOST_LIVE_BYTES + 1))).unwrap();
-    assert_eq!(first["append"], false);
-    assert_eq!(world.hears(showed("k1", "b")).unwrap()["append"], true);
+    world.hears_all([wanted(&[("run_shell_command", json!({}))]), started("k1"), showed("k1", "a")]);
+    let long = world.hears(showed("k1", &"b".repeat(MOST_LIVE_BYTES))).unwrap();
+    let next = world.hears(showed("k1", "c")).unwrap();
+    let text = |event: &Value| event["artifact"]["parts"][0]["text"].as_str().unwrap().to_owned();
+    assert_eq!(text(&long), "b".repeat(MOST_LIVE_BYTES));
+    assert_eq!(text(&next), "b".repeat(MOST_LIVE_BYTES - 1) + "c");
+    assert_eq!(next["append"], false);
 }
 
 #[test]
@@ -151,7 +154,7 @@ fn a_call_that_was_lost_begins_its_output_anew() {
     let shell = ("run_shell_command", json!({}));
     world.hears_all([wanted(&[shell]), started("k1"), showed("k1", "one\n"), lost("k1")]);
     world.hears_all([answered("k1", "proceed_once", None), started("k1")]);
-    assert_eq!(world.hears(showed("k1", "two\n")).unwrap()["append"], false);
+    assert_eq!(world.hears(showed("k1", "two\n")).unwrap()["artifact"]["parts"][0]["text"], "two\n");
     let call = world.call_after([succeeded("k1", "two", "exited with code 0")]);
     assert_eq!(call["response"]["resultDisplay"], "two");
 }
@@ -224,11 +227,11 @@ fn what_is_not_text_is_named_and_length_counts_as_javascript_does() {
 }
 
 #[track_caller]
-fn check_tool(name: &str, shown: Option<Shown>, display_name: &str, kind: &str) {
+fn check_tool(name: &str, shown: Option<Shown>, tool: &str, display_name: &str, kind: &str) {
     let shown = shown.unwrap_or_else(|| plain("x"));
     let call = World::new().call_after([wanted(&[(name, json!({}))]), allowed("k1", shown)]);
     assert_eq!((&call["tool"]["displayName"], &call["tool"]["kind"]), (&json!(display_name), &json!(kind)));
-    assert_eq!(call["tool"]["name"], name);
+    assert_eq!((&call["tool"]["name"], &call["request"]["name"]), (&json!(tool), &json!(tool)));
 }
 
 #[test]
@@ -250,8 +253,8 @@ fn tools_have_the_names_and_kinds_that_clients_know() {
         ("write_todos", "WriteTodos", "other"),
         ("something_new", "something_new", "other"),
     ] {
-        check_tool(name, None, display_name, kind);
+        check_tool(name, None, name, display_name, kind);
     }
     let mcp = Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None };
-    check_tool("mcp_files_list", Some(mcp), "list (files MCP Server)", "other");
+    check_tool("mcp_files_list", Some(mcp), "list", "list (files MCP Server)", "other");
 }

@@ -36,6 +36,23 @@ fn a_thought_has_a_subject_and_a_description() {
 }
 
 #[test]
+fn the_providers_id_of_an_answer_is_told_with_its_text_thoughts_and_errors() {
+    let mut world = World::new();
+    let trace = |event: Option<Value>| event.unwrap()["metadata"].get("traceId").cloned();
+    assert_eq!(trace(world.hears(said("Nobody knows"))), None);
+    assert_eq!(world.hears(Fact::ModelResponded { id: "r-1".into() }), None);
+    assert_eq!(trace(world.hears(said("One"))), Some(json!("r-1")));
+    assert_eq!(trace(world.hears(Fact::ThoughtShared { text: "Hm.".into() })), Some(json!("r-1")));
+    world.hears(Fact::ModelResponded { id: "r-2".into() });
+    assert_eq!(trace(world.hears(said("Two"))), Some(json!("r-2")));
+    let ended = |message| Fact::TurnEnded { outcome: Outcome::Failed, message, usage: None };
+    assert_eq!(trace(world.hears(ended(Some(words("It broke.", None))))), Some(json!("r-2")));
+    // The next turn asks the model anew.
+    assert_eq!(trace(world.hears(Fact::TurnStarted { turn: 2, model: None })), None);
+    assert_eq!(trace(world.hears(said("Three"))), None);
+}
+
+#[test]
 fn what_was_taken_back_is_named_by_its_message() {
     let mut world = World::new();
     let half = world.hears(said("half a sen")).unwrap();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Cast, ContextId, Event, Fact, Message, MessageId, ReplyShape, Seq, Stage, TaskId, TextPhase, Turn,
-    TurnPhase, happening_of,
+    Cast, ContextId, Event, Fact, Message, MessageId, Presentation, ReplyShape, Seq, Stage, TaskId,
+    TextPhase, Turn, TurnPhase, happening_of,
 };
 use attache_testkit::gemini_extension::check_gemini_event;
 use attache_wire::Dialect;
@@ -29,7 +29,7 @@ impl World {
     pub(super) fn speaking(dialect: Dialect) -> Self {
         let turn =
             Turn { number: 1, phase: TurnPhase::Running, emitted: 0, text: TextPhase::Silent, asked: false };
-        let stage = Stage { reply: ReplyShape::Task, turn };
+        let stage = Stage { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
         let cast = Cast { model: Some("gemini-2.5-pro".into()), ..Cast::default() };
         Self { dialect, stage, cast: Arc::new(cast), seq: 1 }
     }

@@ -48,7 +48,7 @@ async fn every_built_in_command_does_what_it_says() {
         })
         .await;
     }
-    check(&world, tried, "help", "/memory", |data| data["commands"].as_array().unwrap().len() == 11).await;
+    check(&world, tried, "help", "/memory", |data| data["commands"].as_array().unwrap().len() == 12).await;
     for name in ["mcp", "mcp list", "mcp desc"] {
         check(&world, tried, name, "MCP", |data| *data == json!({"servers": []})).await;
     }
@@ -66,6 +66,12 @@ async fn every_built_in_command_does_what_it_says() {
     for name in ["model", "model list"] {
         check(&world, tried, name, "Model: gemini-2.5-pro", |data| data["model"] == "gemini-2.5-pro").await;
     }
+    check(&world, tried, "restore", "Please provide a checkpoint name", |data| data["restored"] == false)
+        .await;
+    check(&world, tried, "restore list", "There are no checkpoints", |data| {
+        *data == json!({"checkpoints": []})
+    })
+    .await;
     check(&world, tried, "stats", "Tasks: 1", |data| data["usage"]["totalTokens"] == 0).await;
     for name in ["tools", "tools list", "tools desc"] {
         check(&world, tried, name, "read_file", |data| {

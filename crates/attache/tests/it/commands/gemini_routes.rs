@@ -40,6 +40,27 @@ async fn a_command_is_answered_in_one_object() {
 }
 
 #[tokio::test]
+async fn restore_is_there_and_finds_nothing() {
+    let world = World::silent().await;
+    let told =
+        |kind: &str, content: &str| json!({"type": "message", "messageType": kind, "content": content});
+    let list = json!({"name": "restore list", "data": told("info", "[]")});
+    check(&world, json!({"command": "restore list"}), 200, list.clone()).await;
+    check(&world, json!({"command": "restore", "args": ["list"]}), 200, list).await;
+    let none = "Please provide a checkpoint name to restore. attache keeps no checkpoints yet.";
+    check(
+        &world,
+        json!({"command": "restore"}),
+        200,
+        json!({"name": "restore", "data": told("error", none)}),
+    )
+    .await;
+    let unknown = "Checkpoint not found: before. attache keeps no checkpoints yet; nothing was changed.";
+    let answer = json!({"name": "restore", "data": told("error", unknown)});
+    check(&world, json!({"command": "restore", "args": ["before"]}), 200, answer).await;
+}
+
+#[tokio::test]
 async fn what_is_wrong_with_a_command_is_said() {
     let world = World::silent().await;
     let client = world.server.client();
@@ -154,7 +175,7 @@ async fn other_commands_answer_whole_whatever_the_client_accepts() {
 
 #[tokio::test]
 async fn tasks_tell_what_they_are_made_of() {
-    let world = World::playing([says("Hello.")]).await;
+    let world = World::playing([says("Hello."), says("Hello."), says("Hello.")]).await;
     let client = world.server.client();
     let none = client.get("/tasks/metadata").await;
     assert_eq!((none.status, none.body.len()), (204, 0));
@@ -171,4 +192,9 @@ async fn tasks_tell_what_they_are_made_of() {
     assert!(read["parameterSchema"]["properties"].is_object(), "{read:#}");
     let all = client.get("/tasks/metadata").await;
     assert_eq!((all.status, all.json()), (200, json!([metadata])));
+    let second = send(&client, "m2", "Hello again").await;
+    let third = send(&client, "m3", "And again").await;
+    let all = client.get("/tasks/metadata").await.json();
+    let ids: Vec<_> = all.as_array().unwrap().iter().map(|task| task["id"].clone()).collect();
+    assert_eq!(ids, [&task, &second, &third].map(|task| task["id"].clone()), "the newest last");
 }

@@ -59,6 +59,7 @@ async fn the_list_is_a_tree_with_arguments() {
         "mcp",
         "memory",
         "model",
+        "restore",
         "stats",
         "tools",
     ];

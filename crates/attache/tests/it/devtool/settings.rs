@@ -76,6 +76,19 @@ async fn wishes_that_cannot_be_granted_are_refused_with_the_rule() {
     assert!(world.model.received().is_empty());
 }
 
+/// The example of the page, on a server that nobody has configured.
+#[tokio::test]
+async fn the_settings_of_the_page_are_granted_by_a_server_as_it_is() {
+    const PAGE: &str = include_str!("../../../../../docs/extension/README.md");
+    let (_, example) = PAGE.split_once("```json AgentSettings\n").expect("an example of settings");
+    let (example, _) = example.split_once("```").expect("the end of the example");
+    let settings: Value = serde_json::from_str(example).expect("the example is JSON");
+    let world = World::with([says("Hello.")], |launch| launch.untrusting()).await;
+    let editor = world.editor();
+    let exchange = editor.exchange(editor.text_with("m1", "Hi!", &settings)).await;
+    assert_eq!(exchange.last().state(), "completed", "{:#?}", exchange.lines());
+}
+
 /// The folder that the client names decides, not the server's own.
 #[tokio::test]
 async fn a_mode_for_another_workspace_is_granted_or_refused_before_a_task_opens() {

@@ -1,7 +1,7 @@
 //! Clients of Gemini CLI's server that do not say so where its own protocol expects it: settings beside the message, or no
 //! settings at all.
 
-use attache_testkit::model_server::ModelServer;
+use attache_testkit::model_server::{ModelServer, gemini};
 use attache_testkit::{Client, ServerProcess, SseStream};
 use serde_json::{Value, json};
 
@@ -146,6 +146,47 @@ async fn a_client_that_sends_no_settings_sees_the_events_it_waits_for() {
     let mut stream =
         Pair::Rpc03.stream(&client, &Ask::Stream(Pair::Rpc03.text_to(&task, "m3", "Once more!"))).await;
     assert_eq!(kinds_of(&mut stream).await, ["state-change", "text-content", "state-change"]);
+}
+
+#[tokio::test]
+async fn events_name_the_answer_of_the_model_also_after_a_crash() {
+    let chunk = || gemini::chunk().response_id("r-1");
+    let command = json!({"command": "touch made"});
+    let model = ModelServer::playing([
+        gemini::answer([
+            chunk().thought("**Making** it"),
+            chunk().text("I make it."),
+            chunk().call("run_shell_command", command).finish("STOP").usage(100, 10),
+        ]),
+        gemini::answer([gemini::chunk().response_id("r-2").text("Made.").finish("STOP").usage(100, 10)]),
+    ]);
+    let launch = launch_with(&model).argument("--compat").argument("gemini");
+    let server = launch.start().await;
+    let send = Ask::Stream(Pair::Rpc03.text("m1", "Make it!"));
+    let events = results(&mut Pair::Rpc03.stream(&server.client(), &send).await).await;
+    let traces = |events: &[Value]| {
+        let traced = events.iter().filter_map(|event| {
+            let trace = event["metadata"]["traceId"].as_str()?;
+            Some(format!("{} {trace}", event["metadata"]["coderAgent"]["kind"].as_str()?))
+        });
+        traced.collect::<Vec<_>>()
+    };
+    assert_eq!(traces(&events), ["thought r-1", "text-content r-1"]);
+    let task = events[0]["id"].as_str().expect("the task comes first").to_owned();
+    let asked = |task: &Value| {
+        let parts = task["status"]["message"]["parts"].as_array().expect("parts").clone();
+        parts.into_iter().find(|part| part["kind"] == "data").expect("the call that waits")["data"].clone()
+    };
+    server.kill().await;
+    let server = launch.start().await;
+    let seen = Pair::Rpc03.result(&server.client(), &Ask::Get(task.clone())).await;
+    let request = &asked(&seen)["request"];
+    assert_eq!(request["traceId"], "r-1", "{seen:#}");
+    let mut answer = Pair::Rpc03.text_to(&task, "m2", "");
+    answer["message"]["parts"] =
+        json!([{"kind": "data", "data": {"callId": request["callId"], "outcome": "proceed_once"}}]);
+    let events = results(&mut Pair::Rpc03.stream(&server.client(), &Ask::Stream(answer)).await).await;
+    assert_eq!(traces(&events), ["text-content r-2"]);
 }
 
 /// A client that names another extension, or that one in 1.0's header, knows what it wants.

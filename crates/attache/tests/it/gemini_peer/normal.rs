@@ -1,25 +1,15 @@
 //! What was heard without what differs from run to run and from machine to machine.
 //!
 //! Ids become `t1`, `c1`, `m1` and `call1` in the order of their appearance. Descriptions and schemas become `…`: they
-//! are long and not ours to keep. Live output is joined to what a client would show at the end, because how many
-//! pieces it comes in is chance; for the same reason a tool call that is told again unchanged is left out.
+//! are long and not ours to keep. Of live output the last event counts, which is what a client shows at the end, because
+//! how many there are is chance; for the same reason a tool call that is told again unchanged is left out.
 
 mod events;
 mod names;
 
 use serde_json::{Value, json};
 
-/// How a server sends the output of a running tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Live {
-    /// All there is, every time.
-    Whole,
-    /// What is new.
-    Pieces,
-}
-
 pub(super) struct Normal<'a> {
-    pub(super) live: Live,
     /// Texts of this run and what to say in their place, the longer ones first.
     pub(super) places: &'a [(String, &'static str)],
 }
@@ -32,7 +22,7 @@ impl Normal<'_> {
         for step in heard["steps"].as_array_mut().into_iter().flatten() {
             if let Some(Value::Array(events)) = step.pointer_mut("/heard/events") {
                 events::without_repetition(events);
-                events::with_output_joined(events, self.live);
+                events::with_latest_output(events);
             }
         }
         self.shorten(heard);
@@ -55,7 +45,7 @@ impl Normal<'_> {
 
     fn shorten_object(&self, object: &mut Value) {
         if object.get("artifactId").is_some() {
-            events::join_parts(&mut object["parts"], self.live);
+            events::join_parts(&mut object["parts"]);
         }
         if length_is_right(object) {
             object["contentLength"] = json!("$LENGTH");
@@ -91,9 +81,9 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(live: Live, events: Value, expected: Value) {
+    fn check(events: Value, expected: Value) {
         let mut heard = json!({"steps": [{"heard": {"events": events}}]});
-        Normal { live, places: &[("/tmp/x".to_owned(), "$WORKSPACE")] }.of(&mut heard);
+        Normal { places: &[("/tmp/x".to_owned(), "$WORKSPACE")] }.of(&mut heard);
         assert_eq!(heard["steps"][0]["heard"]["events"], expected);
     }
 
@@ -102,14 +92,14 @@ mod tests {
         let event =
             json!({"taskId": "abc", "contextId": "def", "prompt": "abc########0", "timestamp": "now"});
         let named = json!({"taskId": "t1", "contextId": "c1", "prompt": "t1########0", "timestamp": "$TIME"});
-        check(Live::Whole, json!([event]), json!([named]));
+        check(json!([event]), json!([named]));
     }
 
     #[test]
     fn paths_and_processes_are_of_no_machine() {
         let event = json!({"a": "in /tmp/x/b", "b": "Process Group PGID: 12\nEnd"});
         let named = json!({"a": "in $WORKSPACE/b", "b": "Process Group PGID: $PID\nEnd"});
-        check(Live::Whole, json!([event]), json!([named]));
+        check(json!([event]), json!([named]));
     }
 
     #[test]
@@ -118,7 +108,7 @@ mod tests {
             json!({"tool": {"description": "long", "schema": {}}, "t": {"subject": "A", "description": "B"}});
         let named =
             json!({"tool": {"description": "…", "schema": "…"}, "t": {"subject": "A", "description": "B"}});
-        check(Live::Whole, json!([event]), json!([named]));
+        check(json!([event]), json!([named]));
     }
 
     #[test]
@@ -127,8 +117,7 @@ mod tests {
             let artifact = json!({"artifactId": "a", "parts": [{"kind": "text", "text": text}]});
             json!({"kind": "artifact-update", "artifact": artifact, "lastChunk": false})
         };
-        check(Live::Whole, json!([piece("a   \n  "), piece("a  \nb \n ")]), json!([piece("a\nb")]));
-        check(Live::Pieces, json!([piece("a\n"), piece("b\n")]), json!([piece("a\nb")]));
+        check(json!([piece("a   \n  "), piece("a  \nb \n ")]), json!([piece("a\nb")]));
     }
 
     #[test]
@@ -137,7 +126,7 @@ mod tests {
             let parts = json!([{"functionResponse": {"response": {"output": text}}}]);
             json!({"contentLength": length, "responseParts": parts})
         };
-        check(Live::Whole, json!([response(json!(3), "one")]), json!([response(json!("$LENGTH"), "one")]));
-        check(Live::Whole, json!([response(json!(4), "one")]), json!([response(json!(4), "one")]));
+        check(json!([response(json!(3), "one")]), json!([response(json!("$LENGTH"), "one")]));
+        check(json!([response(json!(4), "one")]), json!([response(json!(4), "one")]));
     }
 }

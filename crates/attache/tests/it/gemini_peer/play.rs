@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::client::Client;
 use super::model::Model;
-use super::normal::{Live, Normal};
+use super::normal::Normal;
 use super::scenario::Scenario;
 
 /// How long to listen to a stream of which it is known that it hangs.
@@ -70,11 +70,7 @@ impl Stage<'_> {
             (format!("localhost:{port}"), "$ADDRESS"),
             (self.address.clone(), "$ADDRESS"),
         ];
-        let live = match self.whose {
-            Whose::Peers => Live::Whole,
-            Whose::Ours => Live::Pieces,
-        };
-        Normal { live, places: &places }.of(heard);
+        Normal { places: &places }.of(heard);
     }
 }
 

@@ -8,7 +8,7 @@ mod silences;
 mod turns;
 
 use attache_testkit::model_server::Planned;
-use attache_testkit::model_server::gemini::{self, chunk};
+use attache_testkit::model_server::gemini::{self, Chunk, chunk};
 use serde_json::{Value, json};
 
 use super::scenario::Scenario;
@@ -28,17 +28,22 @@ pub(super) fn all() -> Vec<Scenario> {
 /// A thought and a text in three pieces.
 fn spoken() -> Planned {
     gemini::answer([
-        chunk().thought("**Counting** One, two."),
-        chunk().text("The quick "),
-        chunk().text("brown "),
-        chunk().text("fox.").finish("STOP").usage(10, 9),
+        named().thought("**Counting** One, two."),
+        named().text("The quick "),
+        named().text("brown "),
+        named().text("fox.").finish("STOP").usage(10, 9),
     ])
 }
 
 fn calls(calls: &[(&str, &str, Value)]) -> Planned {
     let all =
-        calls.iter().fold(chunk(), |chunk, (id, name, arguments)| chunk.call(name, arguments.clone()).id(id));
+        calls.iter().fold(named(), |chunk, (id, name, arguments)| chunk.call(name, arguments.clone()).id(id));
     gemini::answer([all.finish("STOP").usage(100, 10)])
+}
+
+/// A piece of an answer that Gemini has given an id, which both servers tell as `traceId`.
+fn named() -> Chunk {
+    chunk().response_id("response-1")
 }
 
 fn shell() -> Planned {

@@ -46,7 +46,11 @@ fn told(name: &str) -> Value {
         context: &ContextId::from("c"),
         seq: Seq(1),
         at: Timestamp::UNIX_EPOCH,
-        stage: &Stage { reply: ReplyShape::Task, turn },
+        stage: &Stage {
+            reply: ReplyShape::Task,
+            presentation: attache_domain::Presentation::default(),
+            turn,
+        },
         cast: &cast,
         happening: Happening::Call { call: cast.find(&id).unwrap(), moved: CallMove::Started },
     };

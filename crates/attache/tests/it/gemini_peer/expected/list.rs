@@ -11,15 +11,9 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
     only("commands", 3, Field("data"), "commands speak in our own words"),
     only("commands", 4, Field("data"), "commands speak in our own words"),
     only("commands", 4, Field("name"), "a command that stands for its list keeps its own name"),
-    only("commands", 5, Anything, "`restore` comes later, with checkpoints"),
     only("commands", 6, Field("error"), "errors are told in our own words"),
     only("commands", 7, Field("error"), "errors are told in our own words"),
-    only(
-        "commands",
-        1,
-        Field("commands"),
-        "there are more commands, with their arguments; `restore` comes later",
-    ),
+    only("commands", 1, Field("commands"), "there are more commands, with their arguments"),
     only(
         "missing-file-unasked",
         1,
@@ -212,7 +206,7 @@ pub(in crate::gemini_peer) const EXPECTED: &[Expected] = &[
     everywhere(Field("functionResponse.response"), "tools speak in our own words"),
     everywhere(
         Changed("append", "true", "false"),
-        "the first piece of output begins its artifact, and only what is new follows",
+        "each update of a command's output takes the place of the one before, and says so",
     ),
     everywhere(Field("framing"), "an error in place of a stream is a JSON body"),
     everywhere(Field("error.message"), "errors are told in our own words"),

@@ -4,8 +4,6 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::Live;
-
 /// Leaves out a tool call that is told as it was told before.
 pub(super) fn without_repetition(events: &mut Vec<Value>) {
     let mut told: HashMap<String, Value> = HashMap::new();
@@ -16,8 +14,8 @@ pub(super) fn without_repetition(events: &mut Vec<Value>) {
     });
 }
 
-/// Makes one event of all the output of a call, at the place of the first.
-pub(super) fn with_output_joined(events: &mut Vec<Value>, live: Live) {
+/// Makes one event of all the output of a call, at the place of the first: what a client shows at the end.
+pub(super) fn with_latest_output(events: &mut Vec<Value>) {
     let mut first: HashMap<String, usize> = HashMap::new();
     let mut kept: Vec<Value> = Vec::new();
     for event in events.drain(..) {
@@ -37,24 +35,21 @@ pub(super) fn with_output_joined(events: &mut Vec<Value>, live: Live) {
     }
     for event in &mut kept {
         if let Some(parts) = event.pointer_mut("/artifact/parts") {
-            join_parts(parts, live);
+            join_parts(parts);
         }
     }
     *events = kept;
 }
 
-/// Makes one part of the texts of an artifact, without the spaces a terminal's screen is filled up with.
-pub(super) fn join_parts(parts: &mut Value, live: Live) {
+/// Keeps the last of the texts of an artifact, without the spaces a terminal's screen is filled up with.
+pub(super) fn join_parts(parts: &mut Value) {
     let Some(texts) =
         parts.as_array().and_then(|parts| parts.iter().map(|part| part["text"].as_str()).collect())
     else {
         return;
     };
     let texts: Vec<&str> = texts;
-    let text = match live {
-        Live::Whole => texts.last().copied().unwrap_or_default().to_owned(),
-        Live::Pieces => texts.concat(),
-    };
+    let text = texts.last().copied().unwrap_or_default();
     let lines: Vec<_> = text.lines().map(str::trim_end).collect();
     *parts = json!([{"kind": "text", "text": lines.join("\n").trim_end()}]);
 }
