@@ -105,7 +105,7 @@ mod tests {
             for entry in std::fs::read_dir(root.join(folder)).unwrap() {
                 let name = entry.unwrap().file_name().into_string().unwrap();
                 let text = std::fs::read_to_string(root.join(folder).join(&name)).unwrap_or_default();
-                let is_program = name.ends_with(ending) && text.lines().any(|line| starts_main(line));
+                let is_program = name.ends_with(ending) && text.lines().any(starts_main);
                 assert!(
                     !is_program || listed.contains(format!("{folder}/{name}").as_str()),
                     "{folder}/{name}"

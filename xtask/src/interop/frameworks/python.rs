@@ -24,7 +24,6 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         &[("google-adk[a2a]", "2.13.0")],
         "frameworks/python/google-adk.py",
     )
-    .slow()
     .note("answers are read without streaming: of a streamed answer it takes the last piece for the final response"),
     python(
         "PyPI google-adk 1.39.1",
@@ -83,6 +82,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         &[("strands-agents[a2a]", "1.62.0")],
         "frameworks/python/strands-agent.py",
     )
+    .slow()
     .known(&[
         fails(
             DEFAULT,
@@ -96,13 +96,15 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "py-litellm",
         &[("litellm", "1.106.0"), ("a2a-sdk", "1.3.0")],
         "frameworks/python/litellm-a2a.py",
-    ),
+    )
+    .slow(),
     python(
         "PyPI lfx (Langflow) 1.13.0",
         "py-langflow",
         &[("lfx", "1.13.0"), ("a2a-sdk", "1.3.0")],
         "frameworks/python/langflow-component.py",
     )
+    .slow()
     .note("it shows a question as an error of the component")
     .known(&[
         lacks(&[Step::Stream], "the component does not stream"),
@@ -124,7 +126,8 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "py-agentscope",
         &[("agentscope[a2a]", "2.0.10")],
         "frameworks/python/agentscope-agent.py",
-    ),
+    )
+    .slow(),
     python(
         "PyPI a2a-handler 0.4.0",
         "py-a2a-handler",
@@ -138,6 +141,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         &[("any-agent[a2a]", "1.18.0"), ("a2a-sdk", "0.3.26"), ("mcp", "1.30.0")],
         "frameworks/python/any-agent.py",
     )
+    .slow()
     .note("it does not start with the newer a2a-sdk and mcp that it allows")
     .known(&[
         fails(
@@ -164,6 +168,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         &[("nvidia-nat-a2a", "1.9.0")],
         "frameworks/python/nvidia-nat.py",
     )
+    .slow()
     .note("it shows that a task waits, and not the question; answers are read without streaming, as by default"),
     python(
         "PyPI praisonaiagents 1.7.17",
