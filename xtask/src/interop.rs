@@ -4,6 +4,8 @@
 //! program's path, and prints one line per case: `ok NAME`, `not ok NAME: reason`, `skip NAME: reason`.
 
 mod case;
+mod framework_table;
+mod frameworks;
 mod peers;
 mod script;
 mod server;
@@ -18,8 +20,9 @@ use crate::test::Counts;
 use crate::workspace::Workspace;
 pub(crate) use case::Case;
 use case::Verdict;
-pub(crate) use peers::{Against, Language, PEERS, Peer};
-use server::Server;
+pub(crate) use frameworks::{Framework, Install, all as frameworks, run as run_framework};
+pub(crate) use peers::{Against, Client, Language, PEERS, Peer};
+use server::{Server, Setup};
 pub(crate) use table::check as check_table;
 
 /// The model the servers answer with.
@@ -35,44 +38,78 @@ const TOKEN: &str = "token-of-the-interop-suite";
 /// How much of the server's log a failure shows.
 const LOG_LINES: usize = 40;
 
-/// `cargo xtask interop [--write] [NAME...]`: the suite alone, or those of its peers whose names contain a NAME.
+/// `cargo xtask interop [--all] [--write] [NAME...]`: the suite alone, or those of its clients whose names contain a NAME.
 pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
-    let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
-    if let Some(unknown) = flags.iter().find(|flag| *flag != "--write") {
-        return Err(format!(
-            "`cargo xtask interop` has no option `{unknown}`; it has `--write` and names of peers"
-        ));
-    }
-    let write = !flags.is_empty();
-    if write && !names.is_empty() {
-        return Err("the table is about all peers: name none with `--write`".to_owned());
-    }
-    let named = |peer: &&Peer| names.is_empty() || names.iter().any(|name| peer.name.contains(name.as_str()));
+    let choice = Choice::parse(arguments)?;
     let workspace = Workspace::load()?;
     let build = ["build", "--package", "attache", "--package", "attache-testkit", "--bins", "--examples"];
     process::succeed(process::cargo(&workspace.root).args(build))?;
     let (mut counts, mut cases) = (Counts::default(), Vec::new());
-    for peer in PEERS.iter().filter(named) {
+    for peer in PEERS.iter().filter(|peer| choice.names(peer.name)) {
         println!("\n== {}", peer.name);
-        environment::provide(&workspace.test_tools(), peer)?;
+        environment::provide(&workspace.test_tools(), &peer.client())?;
         counts.add(run(&workspace, peer, &mut cases)?);
+    }
+    for framework in frameworks().filter(|framework| choice.takes(framework)) {
+        println!("\n== {}", framework.client.name);
+        environment::provide(&workspace.test_tools(), &framework.client)?;
+        // One that hangs does not hide what the others do.
+        let ran = run_framework(&workspace, framework);
+        counts.add(
+            ran.unwrap_or_else(|message| Counts::failure(&format!("{}: {message}", framework.client.name))),
+        );
     }
     println!("\n{counts}");
     if counts.failed > 0 {
         counts.failures.iter().for_each(|failure| println!("failed: {failure}"));
         return Ok(ExitCode::FAILURE);
     }
-    if write {
+    if choice.write {
         table::write(&workspace.root, &cases)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Which clients to run.
+#[derive(Debug)]
+struct Choice {
+    names: Vec<String>,
+    /// Those that take long to install, too.
+    all: bool,
+    write: bool,
+}
+
+impl Choice {
+    fn parse(arguments: Vec<String>) -> Result<Self, String> {
+        let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
+        if let Some(unknown) = flags.iter().find(|flag| !["--all", "--write"].contains(&flag.as_str())) {
+            return Err(format!(
+                "`cargo xtask interop` has no option `{unknown}`; it has `--all`, `--write` and names of clients"
+            ));
+        }
+        let write = flags.iter().any(|flag| flag == "--write");
+        if write && !names.is_empty() {
+            return Err("the tables are about all clients: name none with `--write`".to_owned());
+        }
+        Ok(Self { names, all: write || flags.iter().any(|flag| flag == "--all"), write })
+    }
+
+    fn names(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    /// One that takes long is taken when it is asked for.
+    fn takes(&self, framework: &Framework) -> bool {
+        let asked = self.all || !self.names.is_empty() || framework.install == Install::Quick;
+        asked && self.names(framework.client.name)
+    }
+}
+
 /// Starts what the peer's script is run against, runs it, counts its cases and adds them to `cases`.
 pub(crate) fn run(workspace: &Workspace, peer: &Peer, cases: &mut Vec<Case>) -> Result<Counts, String> {
     let tools = workspace.test_tools();
-    let mut command = environment::script(&workspace.root, &tools, peer)?;
-    let folder = tools.join("run").join(peer.run_folder());
+    let mut command = environment::script(&workspace.root, &tools, &peer.client())?;
+    let folder = tools.join("run").join(peer.client().run_folder());
     let built = workspace.target.join("debug");
     let mut servers = Vec::new();
     match peer.against {
@@ -89,7 +126,7 @@ pub(crate) fn run(workspace: &Workspace, peer: &Peer, cases: &mut Vec<Case>) -> 
             command.arg(&servers[0].url);
         }
     }
-    let report = script::run(&mut command)?;
+    let report = script::run(&mut command, "")?;
     let counts = count(peer.name, &report.cases);
     if counts.failed > 0 || !report.ended_well() {
         for server in &servers {
@@ -107,8 +144,14 @@ fn start(
     folder: &Path,
     token: Option<&str>,
 ) -> Result<Server, String> {
-    let binary = workspace.target.join("debug").join("attache");
-    Server::start(&binary, &workspace.root.join(MODEL_SCRIPT), &workspace.root.join(settings), folder, token)
+    Server::start(Setup {
+        binary: &workspace.target.join("debug").join("attache"),
+        model: &workspace.root.join(MODEL_SCRIPT),
+        settings: Some(&workspace.root.join(settings)),
+        folder,
+        token,
+        arguments: &[],
+    })
 }
 
 fn count(peer: &str, cases: &[Case]) -> Counts {
@@ -136,10 +179,24 @@ mod tests {
         assert_eq!(counts.failures, ["peer: card: no"]);
     }
 
+    fn choice(words: &[&str]) -> Result<Choice, String> {
+        Choice::parse(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
     #[test]
-    fn a_table_is_not_written_about_some_peers_only() {
-        let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-        assert!(command(words(&["--write", "Python"])).unwrap_err().contains("all peers"));
-        assert!(command(words(&["--check"])).unwrap_err().contains("--check"));
+    fn a_table_is_not_written_about_some_clients_only() {
+        assert!(choice(&["--write", "Python"]).unwrap_err().contains("all clients"));
+        assert!(choice(&["--check"]).unwrap_err().contains("--check"));
+        assert!(choice(&["--write"]).unwrap().all);
+    }
+
+    #[test]
+    fn a_framework_that_installs_slowly_runs_when_it_is_asked_for() {
+        let slow = frameworks().find(|framework| framework.install == Install::Slow).unwrap();
+        let quick = frameworks().find(|framework| framework.install == Install::Quick).unwrap();
+        let takes = |words: &[&str], framework| choice(words).unwrap().takes(framework);
+        assert!(takes(&[], quick) && !takes(&[], slow));
+        assert!(takes(&["--all"], quick) && takes(&["--all"], slow));
+        assert!(takes(&[slow.client.name], slow) && !takes(&[slow.client.name], quick));
     }
 }

@@ -24,7 +24,8 @@ usage: cargo xtask <command>
   test              install what the tests need, then run every check and every test
   test --quick      the same without the interop and conformance suites
   test NAME...      only the Rust tests whose names contain one of the NAMEs
-  interop           only the interop suite; with names, only those peers; --write renews docs/interop.md
+  interop           only the interop suite; with names, only those clients; --all adds the frameworks that take long
+                    to install; --write runs all of them and renews docs/interop.md
   conformance       check attache, or the server at a URL, against A2A; --subjects checks the SDKs' servers too
   bench ...         measure; see docs/benchmarks.md
   fuzz [NAME]...    give parsers arbitrary bytes; --seconds N for each, --list for their names";

@@ -13,7 +13,7 @@ mod mcp_servers;
 
 use std::path::PathBuf;
 
-use crate::interop::Peer;
+use crate::interop::Client;
 use crate::test::Counts;
 use crate::workspace::Workspace;
 pub(crate) use cargo_tools::Runner;
@@ -28,19 +28,19 @@ pub(crate) struct Tools {
     pub(crate) mcp_servers: Option<PathBuf>,
 }
 
-/// Prepares the tools of the Rust tests and of `peers`. One passed check, or one failed for each tool.
-pub(crate) fn prepare(workspace: &Workspace, peers: &[Peer]) -> (Tools, Counts) {
+/// Prepares the tools of the Rust tests and of `clients`. One passed check, or one failed for each tool.
+pub(crate) fn prepare(workspace: &Workspace, clients: &[Client]) -> (Tools, Counts) {
     let folder = workspace.test_tools();
     let mut counts = Counts::default();
     note(&mut counts, "rustfmt and clippy", cargo_tools::components());
     let runner = cargo_tools::runner(&folder);
-    if !peers.is_empty() {
+    if !clients.is_empty() {
         note(&mut counts, "Debian packages", debian::provide());
     }
-    for peer in peers {
-        note(&mut counts, peer.name, environment::provide(&folder, peer));
+    for client in clients {
+        note(&mut counts, client.name, environment::provide(&folder, client));
     }
-    if !peers.is_empty() {
+    if !clients.is_empty() {
         note(&mut counts, "MCP servers", mcp_servers::provide(&workspace.root, &folder));
         note(&mut counts, "Gemini CLI's server", gemini_server::provide(&workspace.root, &folder));
         note(&mut counts, "examples", examples::provide(&workspace.root, &folder));

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::conformance;
-use crate::interop::{self, PEERS};
+use crate::interop::{self, Client, Framework, Install, PEERS};
 use crate::setup::{self, Tools};
 use crate::workspace::Workspace;
 pub(crate) use counts::Counts;
@@ -33,10 +33,15 @@ struct Suite {
 
 impl Suite {
     fn run(&mut self, workspace: &Workspace, options: &Options) {
-        let peers = if options.extent == Extent::Everything { PEERS } else { &[] };
+        let everything = options.extent == Extent::Everything;
+        let peers = if everything { PEERS } else { &[] };
+        let quick = |framework: &&Framework| everything && framework.install == Install::Quick;
+        let frameworks: Vec<&Framework> = interop::frameworks().filter(quick).collect();
+        let of_frameworks = frameworks.iter().map(|framework| framework.client);
+        let clients: Vec<Client> = peers.iter().map(interop::Peer::client).chain(of_frameworks).collect();
         let mut tools = Tools::default();
         self.step("tool set-up", || {
-            let (found, counts) = setup::prepare(workspace, peers);
+            let (found, counts) = setup::prepare(workspace, &clients);
             tools = found;
             Ok(counts)
         });
@@ -64,6 +69,10 @@ impl Suite {
         for peer in peers {
             let name = format!("interop with {}", peer.name);
             all_well &= self.step(&name, || interop::run(workspace, peer, &mut cases));
+        }
+        for framework in frameworks {
+            let name = format!("interop with {}", framework.client.name);
+            all_well &= self.step(&name, || interop::run_framework(workspace, framework));
         }
         // What failed is told already.
         if !peers.is_empty() && all_well {

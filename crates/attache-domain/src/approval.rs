@@ -79,8 +79,13 @@ impl TaskView {
         self.history.extend(self.status.message.replace(message));
     }
 
+    /// Does the status say how a question was answered?
+    pub fn status_tells_answer(&self) -> bool {
+        self.status.message.as_deref().is_some_and(is_answer)
+    }
+
     /// An answer that the status still shows moves into the history.
-    pub(crate) fn keep_answer_message(&mut self) {
+    pub fn keep_answer_message(&mut self) {
         self.history.extend(self.status.message.take_if(|message| is_answer(message)));
     }
 

@@ -84,12 +84,13 @@ impl Activation {
     /// `answer` is where the server puts answers for clients of plain A2A; the dialects of the extension tell them in
     /// events of their own.
     pub(crate) fn adopt(&self, send: &mut SendMessage, answer: AnswerPlace) {
-        let answer = match self.opening_profile() {
-            Profile::Plain => answer,
-            Profile::Developer | Profile::Gemini => AnswerPlace::Artifact,
-        };
         let default = Some(self.default).filter(|profile| *profile != Profile::Plain);
-        let ending = self.profile().or(default).map(Profile::ending);
+        let profile = self.profile().or(default);
+        let answer = match profile {
+            None | Some(Profile::Plain) => answer,
+            Some(Profile::Developer | Profile::Gemini) => AnswerPlace::Artifact,
+        };
+        let ending = profile.map(Profile::ending);
         let sameness = match self.is_active(extensions::IDEMPOTENT_SEND) {
             true => Sameness::Id,
             false => Sameness::IdAndContent,

@@ -60,6 +60,15 @@ pub(crate) struct Reading<L> {
     _open_call: Option<OpenCall>,
 }
 
+/// The task as a stream shows it first. Plain clients add whatever a status says to the answer of the agent, so how a
+/// question was answered stands for them in the history only.
+fn as_streams_begin(mut view: Arc<TaskView>, profile: Profile) -> Arc<TaskView> {
+    if profile == Profile::Plain && view.status_tells_answer() {
+        Arc::make_mut(&mut view).keep_answer_message();
+    }
+    view
+}
+
 impl<L: Language> Reading<L> {
     pub(crate) fn new(app: &App, speech: Speech<L>, opened: Opened) -> Self {
         let Opened { open_call, subscription, shape, first, resumes } = opened;
@@ -80,7 +89,7 @@ impl<L: Language> Reading<L> {
             task: view.task.clone(),
             context: view.context.clone(),
             bare: first == First::Message,
-            first: shows_task.then_some(view),
+            first: shows_task.then(|| as_streams_begin(view, shape.profile)),
             follower,
             promised,
             gap,

@@ -1,6 +1,19 @@
 //! Who the interop suite is run with: clients that we did not write, each pinned to one version.
 
-/// A client we did not write, and one of the programs that use it.
+/// A program that uses a client we did not write, and what to install for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Client {
+    pub(crate) name: &'static str,
+    pub(crate) language: Language,
+    /// Its folder under the test tools; programs that use the same packages share it.
+    pub(crate) folder: &'static str,
+    /// What to install: packages and their exact versions.
+    pub(crate) packages: &'static [(&'static str, &'static str)],
+    /// Its file under `tests/`.
+    pub(crate) script: &'static str,
+}
+
+/// A client of an SDK, and one of the programs that use it.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) name: &'static str,
@@ -33,6 +46,13 @@ pub(crate) enum Language {
 }
 
 impl Peer {
+    pub(crate) const fn client(&self) -> Client {
+        let Self { name, language, folder, packages, script, .. } = *self;
+        Client { name, language, folder, packages, script }
+    }
+}
+
+impl Client {
     /// A folder for what one run leaves behind.
     pub(super) fn run_folder(&self) -> String {
         let stem = self.script.rsplit('/').next().unwrap_or_default();
@@ -41,16 +61,16 @@ impl Peer {
 }
 
 // Not the extra for gRPC, which brings a compiler of protobuf files along; the packages that its client imports.
-const PYTHON_0_3: &[(&str, &str)] = &[("a2a-sdk[signing]", "0.3.26"), ("grpcio", "1.85.1")];
-const PYTHON_1_0: &[(&str, &str)] = &[
+pub(super) const PYTHON_0_3: &[(&str, &str)] = &[("a2a-sdk[signing]", "0.3.26"), ("grpcio", "1.85.1")];
+pub(super) const PYTHON_1_0: &[(&str, &str)] = &[
     ("a2a-sdk[signing]", "1.3.0"),
     ("grpcio", "1.85.1"),
     ("grpcio-health-checking", "1.85.1"),
     ("grpcio-reflection", "1.85.1"),
 ];
-const JAVASCRIPT_0_3: &[(&str, &str)] =
+pub(super) const JAVASCRIPT_0_3: &[(&str, &str)] =
     &[("@a2a-js/sdk", "0.3.14"), ("@grpc/grpc-js", "1.14.7"), ("@bufbuild/protobuf", "2.17.0")];
-const JAVASCRIPT_1_0: &[(&str, &str)] =
+pub(super) const JAVASCRIPT_1_0: &[(&str, &str)] =
     &[("@a2a-js/sdk", "1.3.0"), ("@grpc/grpc-js", "1.14.7"), ("@bufbuild/protobuf", "2.17.0")];
 
 pub(crate) const PEERS: &[Peer] = &[
@@ -158,7 +178,7 @@ mod tests {
             let packages = folders.entry(peer.folder).or_insert(peer.packages);
             assert_eq!(*packages, peer.packages, "{}", peer.name);
         }
-        let runs: BTreeSet<_> = PEERS.iter().map(Peer::run_folder).collect();
+        let runs: BTreeSet<_> = PEERS.iter().map(|peer| peer.client().run_folder()).collect();
         assert_eq!(runs.len(), PEERS.len(), "each has a folder for its runs");
     }
 }

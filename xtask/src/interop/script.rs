@@ -8,8 +8,8 @@ use crate::interop::case::Case;
 use crate::process;
 use crate::test::Counts;
 
-/// A suite takes seconds; a minute of silence at its end would be a hang.
-const LIMIT: Duration = Duration::from_secs(180);
+/// A suite takes seconds; a minute of silence at its end would be a hang. A framework has six steps of half a minute.
+const LIMIT: Duration = Duration::from_secs(240);
 
 #[derive(Debug)]
 pub(super) struct Report {
@@ -24,18 +24,21 @@ enum End {
     Hang,
 }
 
-pub(super) fn run(command: &mut Command) -> Result<Report, String> {
-    run_within(command, LIMIT)
+/// What the script prints is shown after `label`.
+pub(super) fn run(command: &mut Command, label: &str) -> Result<Report, String> {
+    run_within(command, label, LIMIT)
 }
 
-fn run_within(command: &mut Command, limit: Duration) -> Result<Report, String> {
+fn run_within(command: &mut Command, label: &str, limit: Duration) -> Result<Report, String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     let started = command.spawn();
     let mut child =
         started.map_err(|error| format!("`{}` did not start: {error}", process::line(command)))?;
     let stdout = child.stdout.take();
-    let reader =
-        std::thread::spawn(move || stdout.map(|stream| read(BufReader::new(stream))).unwrap_or_default());
+    let label = label.to_owned();
+    let reader = std::thread::spawn(move || {
+        stdout.map(|stream| read(BufReader::new(stream), &label)).unwrap_or_default()
+    });
     let end = wait(&mut child, limit);
     let cases = reader.join().map_err(|_| "reading the script's output failed".to_owned())?;
     Ok(Report { cases, end })
@@ -59,8 +62,8 @@ impl Report {
     }
 }
 
-fn read(lines: impl BufRead) -> Vec<Case> {
-    let shown = lines.lines().map_while(Result::ok).inspect(|line| println!("   {line}"));
+fn read(lines: impl BufRead, label: &str) -> Vec<Case> {
+    let shown = lines.lines().map_while(Result::ok).inspect(|line| println!("   {label}{line}"));
     shown.filter_map(|line| Case::parse(&line)).collect()
 }
 
@@ -90,7 +93,7 @@ mod tests {
     #[track_caller]
     fn check(script: &str, limit: Duration, expected: Result<usize, &str>) {
         let mut command = Command::new("sh");
-        let report = run_within(command.args(["-c", script]), limit).unwrap();
+        let report = run_within(command.args(["-c", script]), "", limit).unwrap();
         let failed = report.cases.iter().filter(|case| case.verdict == Verdict::Failed).count();
         let end = report.check_end(&Counts { failed, ..Counts::default() });
         match (expected, end) {

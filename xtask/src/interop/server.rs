@@ -24,21 +24,32 @@ pub(super) struct Server {
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
+/// What to start.
+pub(super) struct Setup<'a> {
+    pub(super) binary: &'a Path,
+    /// The script that answers come from.
+    pub(super) model: &'a Path,
+    /// A file; without one the server is as it is by default.
+    pub(super) settings: Option<&'a Path>,
+    /// For the store, and the server's workspace. It is emptied first.
+    pub(super) folder: &'a Path,
+    pub(super) token: Option<&'a str>,
+    pub(super) arguments: &'a [&'a str],
+}
+
 impl Server {
-    /// Starts `binary` with an empty store in `folder`, which is emptied first.
-    pub(super) fn start(
-        binary: &Path,
-        model: &Path,
-        settings: &Path,
-        folder: &Path,
-        token: Option<&str>,
-    ) -> Result<Self, String> {
+    /// Starts a server with an empty store.
+    pub(super) fn start(setup: Setup<'_>) -> Result<Self, String> {
+        let Setup { binary, model, settings, folder, token, arguments } = setup;
         if !model.is_file() {
             return Err(format!("{} is missing: the server's answers come from it", model.display()));
         }
         renew(folder)?;
         let mut command = Command::new(binary);
-        command.args(["serve", "--trust", "--port", "0", "--config"]).arg(settings);
+        command.args(["serve", "--trust", "--port", "0"]).args(arguments);
+        if let Some(settings) = settings {
+            command.arg("--config").arg(settings);
+        }
         command.arg("--store").arg(format!("sqlite:{}", folder.join("attache.db").display()));
         command.arg("--model").arg(format!("script:{}", model.display()));
         // Nobody's settings, keys or data folder: only what is said above.

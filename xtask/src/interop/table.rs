@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use super::case::{Case, Verdict};
+use super::framework_table;
 use super::peers::{Against, PEERS};
 
 const FILE: &str = "docs/interop.md";
@@ -19,7 +20,9 @@ const HEAD: &str = "\
 # Other people's clients
 
 Written by `cargo xtask interop --write`; `cargo xtask test` finds the same or fails. Every check is made by a client that was
-published by others, unchanged, against the real program over real sockets. See `tests/interop`.
+published by others, unchanged, against the real program over real sockets. See `tests/interop` and `tests/frameworks`.
+
+## SDKs
 
 Each SDK speaks every binding that it has. Those of 1.0 speak 0.3 through their own layer for older agents.
 
@@ -48,6 +51,7 @@ fn text(cases: &[Case]) -> String {
     let mut out = HEAD.to_owned();
     found.write_numbers(&mut out);
     found.write_checks(&mut out);
+    framework_table::write(&mut out);
     out
 }
 
@@ -160,7 +164,7 @@ fn title(program: &str) -> &str {
     peer.map_or(program, |peer| peer.name)
 }
 
-fn row<T: AsRef<str>>(out: &mut String, cells: impl Iterator<Item = T>) {
+pub(super) fn row<T: AsRef<str>>(out: &mut String, cells: impl Iterator<Item = T>) {
     let cells: Vec<String> = cells.map(|cell| cell.as_ref().to_owned()).collect();
     // Writing to a text cannot fail.
     let _ = writeln!(out, "| {} |", cells.join(" | "));
@@ -186,6 +190,7 @@ mod tests {
             "ok something of a model",
             "ok anthropic | - | sends what we send",
         ]));
+        let (text, _) = text.split_once("\n## Agent frameworks").unwrap();
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         let expected = [
             "| SDK | 1.0 JSON-RPC | 1.0 HTTP+JSON | 1.0 gRPC | 0.3 JSON-RPC | 0.3 HTTP+JSON | 0.3 gRPC | besides |",

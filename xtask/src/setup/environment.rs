@@ -7,19 +7,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::interop::{Language, Peer};
+use crate::interop::{Client, Language};
 use crate::process;
 
 /// The oldest Node.js that every JavaScript peer runs on.
 const NODE_MAJOR: u32 = 20;
 
-/// Installs what `peer` needs under `tools`, unless it is there.
-pub(crate) fn provide(tools: &Path, peer: &Peer) -> Result<(), String> {
-    let requirement = |(name, version): &(&str, &str)| match peer.language {
+/// Installs what `client` needs under `tools`, unless it is there.
+pub(crate) fn provide(tools: &Path, client: &Client) -> Result<(), String> {
+    let requirement = |(name, version): &(&str, &str)| match client.language {
         Language::Python => format!("{name}=={version}"),
         Language::JavaScript => format!("{name}@{version}"),
     };
-    packages(&tools.join(peer.folder), peer.language, peer.packages.iter().map(requirement).collect())
+    packages(&tools.join(client.folder), client.language, client.packages.iter().map(requirement).collect())
 }
 
 /// Installs packages with exact versions into a folder of their own, unless they are there.
@@ -43,14 +43,14 @@ pub(crate) fn packages(folder: &Path, language: Language, requirements: Vec<Stri
     fs::write(&stamp_file, stamp).map_err(failed)
 }
 
-/// The command that runs the peer's script; the caller adds the arguments.
-pub(crate) fn script(root: &Path, tools: &Path, peer: &Peer) -> Result<Command, String> {
-    let folder = tools.join(peer.folder);
-    let interpreter = match peer.language {
+/// The command that runs the client's script; the caller adds the arguments.
+pub(crate) fn script(root: &Path, tools: &Path, client: &Client) -> Result<Command, String> {
+    let folder = tools.join(client.folder);
+    let interpreter = match client.language {
         Language::Python => python(&folder),
         Language::JavaScript => node(&folder),
     };
-    let script = root.join("tests").join(peer.script);
+    let script = root.join("tests").join(client.script);
     if !script.is_file() {
         return Err(format!("there is no script {}", script.display()));
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_missing_script_is_named() {
         let nowhere = Path::new(env!("CARGO_MANIFEST_DIR")).join("nowhere");
-        let message = script(&nowhere, &nowhere, &crate::interop::PEERS[0]).unwrap_err();
+        let message = script(&nowhere, &nowhere, &crate::interop::PEERS[0].client()).unwrap_err();
         assert!(message.contains("peer_0_3.py"), "{message}");
     }
 }

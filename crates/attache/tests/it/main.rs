@@ -23,6 +23,7 @@ mod examples;
 mod extended_card;
 mod front_page;
 mod furnishing;
+mod gemini_clients;
 mod gemini_peer;
 mod grpc;
 mod headless;

@@ -1,0 +1,81 @@
+//! What these clients read out of a stream: the kinds of events, the texts and the calls, all under `metadata.coderAgent`.
+
+use attache_testkit::Client;
+use serde_json::{Value, json};
+
+/// A call as an event shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) status: String,
+    /// What it gave back, once it has.
+    pub(super) output: Option<String>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    pub(super) events: Vec<Value>,
+    /// The id of the task, which only the first event of a new one has under this name.
+    pub(super) task: Option<String>,
+    pub(super) context: String,
+    /// The kinds of the events, in order.
+    pub(super) kinds: Vec<String>,
+    pub(super) text: String,
+    pub(super) calls: Vec<Call>,
+    pub(super) state: String,
+    pub(super) ended: bool,
+}
+
+impl Heard {
+    /// The calls that wait for an answer.
+    pub(super) fn pending(&self) -> Vec<&Call> {
+        self.calls.iter().filter(|call| call.status == "awaiting_approval").collect()
+    }
+
+    /// The statuses that a call went through.
+    pub(super) fn statuses(&self, id: &str) -> Vec<&str> {
+        self.calls.iter().filter(|call| call.id == id).map(|call| call.status.as_str()).collect()
+    }
+
+    fn take(&mut self, event: Value) {
+        self.task = event["id"].as_str().map(str::to_owned).or(self.task.take());
+        self.context = event["contextId"].as_str().expect("every event has it").to_owned();
+        self.state = event["status"]["state"].as_str().unwrap_or(&self.state).to_owned();
+        self.ended |= event["final"] == true;
+        if let Some(kind) = event["metadata"]["coderAgent"]["kind"].as_str() {
+            self.kinds.push(kind.to_owned());
+            for part in event["status"]["message"]["parts"].as_array().into_iter().flatten() {
+                match kind {
+                    "text-content" => self.text.push_str(part["text"].as_str().expect("a text")),
+                    "tool-call-update" | "tool-call-confirmation" => self.calls.push(call(&part["data"])),
+                    _ => {}
+                }
+            }
+        }
+        self.events.push(event);
+    }
+}
+
+fn call(data: &Value) -> Call {
+    let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{data:#}")).to_owned();
+    let output = &data["response"]["responseParts"][0]["functionResponse"]["response"]["output"];
+    Call {
+        id: text(&data["request"]["callId"]),
+        tool: text(&data["request"]["name"]),
+        status: text(&data["status"]),
+        output: output.as_str().map(str::to_owned),
+    }
+}
+
+/// Posts `message/stream` and reads its events to the end.
+pub(super) async fn stream(client: &Client, params: Value) -> Heard {
+    let request = json!({"jsonrpc": "2.0", "id": "1", "method": "message/stream", "params": params});
+    let mut stream = client.post_stream("/", &request).await;
+    let mut heard = Heard::default();
+    assert_eq!(stream.status, 200);
+    for frame in stream.rest().await {
+        heard.take(frame.data["result"].clone());
+    }
+    heard
+}

@@ -1,0 +1,86 @@
+//! `skdev-ai/pi-gemini-cli-search` and `pi-gemini-cli-provider`: messages without `kind` and without agent settings, on a
+//! server that is started with `--compat gemini`.
+
+use attache_testkit::model_server::{ModelServer, gemini};
+use attache_testkit::{Client, Launch, ServerProcess};
+use serde_json::{Value, json};
+
+use super::heard::stream;
+use crate::agent_world::{calls, launch_with, says};
+
+async fn start(model: &ModelServer) -> (Launch, ServerProcess, Client) {
+    let launch = launch_with(model).argument("--compat").argument("gemini");
+    let server = launch.start().await;
+    let client = server.client().with("accept", "text/event-stream");
+    (launch, server, client)
+}
+
+/// A prompt as both send it: the id of the message is that of the request, and a model is wished for in their own words.
+fn prompt(id: &str, text: &str) -> Value {
+    json!({"message": {
+        "role": "user", "parts": [{"kind": "text", "text": text}], "messageId": id,
+        "metadata": {"_model": "gemini-2.5-flash"},
+    }})
+}
+
+/// An answer about a call. The task is named twice, where the protocol has it and beside the message.
+fn answer(id: &str, task: &str, call: &str, outcome: &str) -> Value {
+    let data = json!({"callId": call, "outcome": outcome});
+    json!({"taskId": task, "message": {
+        "role": "user", "parts": [{"kind": "data", "data": data}], "messageId": id, "taskId": task,
+    }})
+}
+
+#[tokio::test]
+async fn a_search_hears_its_answer_in_pieces_and_sees_the_end() {
+    let pieces = [gemini::chunk().text("Rust is "), gemini::chunk().text("a language.").finish("STOP")];
+    let model = ModelServer::playing([gemini::answer(pieces)]);
+    let (_launch, _server, client) = start(&model).await;
+    let heard = stream(&client, prompt("msg-1", "Search the web for Rust.")).await;
+    assert_eq!(heard.text, "Rust is a language.");
+    assert_eq!((heard.state.as_str(), heard.ended), ("input-required", true));
+}
+
+#[tokio::test]
+async fn a_provider_approves_a_call_and_goes_on_in_the_same_task() {
+    let model = ModelServer::playing([
+        calls("run_shell_command", json!({"command": "echo made > made.txt && cat made.txt"})),
+        says("It is made."),
+        says("Once more."),
+    ]);
+    let (launch, _server, client) = start(&model).await;
+    let asked = stream(&client, prompt("request-1", "Make it.")).await;
+    let task = asked.task.clone().expect("the first event is the task");
+    let [pending] = asked.pending()[..] else { panic!("one call is asked about: {:#?}", asked.events) };
+    assert_eq!((asked.state.as_str(), asked.ended), ("input-required", true));
+    assert_eq!(asked.kinds.last().map(String::as_str), Some("state-change"));
+
+    let done = stream(&client, answer("request-2", &task, &pending.id, "proceed_once")).await;
+    assert_eq!(done.text, "It is made.");
+    assert_eq!(done.statuses(&pending.id).last(), Some(&"success"), "{:#?}", done.events);
+    let output = done.calls.iter().find_map(|call| call.output.as_deref()).expect("the output of the call");
+    assert!(output.contains("made"), "{output}");
+    assert!(launch.folder().join("work/made.txt").exists());
+
+    let mut params = prompt("request-3", "Again.");
+    params["message"]["taskId"] = json!(task);
+    params["message"]["contextId"] = json!(asked.context);
+    let again = stream(&client, params).await;
+    assert_eq!(
+        (again.text.as_str(), again.state.as_str(), again.ended),
+        ("Once more.", "input-required", true)
+    );
+}
+
+#[tokio::test]
+async fn a_provider_cancels_a_call() {
+    let model = ModelServer::playing([calls("run_shell_command", json!({"command": "touch made.txt"}))]);
+    let (launch, _server, client) = start(&model).await;
+    let asked = stream(&client, prompt("request-1", "Make it.")).await;
+    let task = asked.task.clone().expect("the first event is the task");
+    let call = asked.pending()[0].id.clone();
+    let refused = stream(&client, answer("request-2", &task, &call, "cancel")).await;
+    assert_eq!(refused.statuses(&call).last(), Some(&"cancelled"), "{:#?}", refused.events);
+    assert_eq!((refused.state.as_str(), refused.ended), ("input-required", true));
+    assert!(!launch.folder().join("work/made.txt").exists());
+}
