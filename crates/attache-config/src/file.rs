@@ -184,10 +184,10 @@ impl Default for CardFile {
                 "application/octet-stream",
                 "image/*",
             ]),
+            // Not `text/x-diff`: a client that repeats this list as what it accepts would ask for diffs without a wish for them.
             default_output_modes: texts(&[
                 "text/plain",
                 "text/markdown",
-                "text/x-diff",
                 "application/json",
                 "application/octet-stream",
                 "image/*",

@@ -329,7 +329,9 @@ impl TaskView {
 
     /// A question in the status moves into the conversation before its answer does.
     fn keep_status_message(&mut self) {
-        self.history.extend(self.status.message.take());
+        let kept = |message: &Arc<Message>| self.history.last().is_some_and(|last| last.id == message.id);
+        let message = self.status.message.take().filter(|message| !kept(message));
+        self.history.extend(message);
     }
 
     /// What the agent has said in this turn.
@@ -338,12 +340,10 @@ impl TaskView {
         parts.into_iter().flatten().filter_map(Part::as_text).collect()
     }
 
-    /// The whole answer of the turn stands once in the history, unless the message that ends the turn holds it.
+    /// The whole answer of the turn stands once in the history. Where the message that ends the turn holds it, too, it is
+    /// the same message: some clients read a finished task by its history.
     fn keep_answer(&mut self) {
         self.keep_answer_message();
-        if self.progress.presentation.answer == AnswerPlace::StatusMessage {
-            return;
-        }
         let text = self.answer_text();
         if text.is_empty() {
             return;
