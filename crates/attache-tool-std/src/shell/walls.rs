@@ -98,21 +98,21 @@ mod tests {
     fn a_path_that_is_missing_only_inside_of_the_wall_is_a_sign_of_it() {
         let (work, open) = (Access::new(Level::Work), Access::open());
         let failed = Ending::Exited(ExitStatus::from_raw(1 << 8));
-        let exists = |path: &Path| path == Path::new("/home/me/.netrc");
+        let exists = |path: &Path| path == Path::new("/srv/me/.netrc");
         for (output, expected) in [
-            ("cat: /home/me/.netrc: No such file or directory", true),
-            ("ls: cannot access '/home/me/.netrc': No such file or directory", true),
-            ("FileNotFoundError: [Errno 2] No such file or directory: '/home/me/.netrc'", true),
-            ("Error: ENOENT: no such file or directory, open '/home/me/.netrc'", true),
-            ("bash: line 1: /home/me/.netrc: No such file or directory", true),
-            ("cat: /home/me/other: No such file or directory", false),
+            ("cat: /srv/me/.netrc: No such file or directory", true),
+            ("ls: cannot access '/srv/me/.netrc': No such file or directory", true),
+            ("FileNotFoundError: [Errno 2] No such file or directory: '/srv/me/.netrc'", true),
+            ("Error: ENOENT: no such file or directory, open '/srv/me/.netrc'", true),
+            ("bash: line 1: /srv/me/.netrc: No such file or directory", true),
+            ("cat: /srv/me/other: No such file or directory", false),
             ("cat: src/main.rs: No such file or directory", false),
-            ("reading /home/me/.netrc\nmake: *** No such file or directory", false),
+            ("reading /srv/me/.netrc\nmake: *** No such file or directory", false),
         ] {
             assert_eq!(note(&work, failed, output, &[], exists).is_some(), expected, "{output}");
             assert_eq!(note(&open, failed, output, &[], exists), None, "{output}");
         }
         let fine = Ending::Exited(ExitStatus::from_raw(0));
-        assert_eq!(note(&work, fine, "/home/me/.netrc: No such file or directory", &[], exists), None);
+        assert_eq!(note(&work, fine, "/srv/me/.netrc: No such file or directory", &[], exists), None);
     }
 }
