@@ -18,6 +18,8 @@ pub(super) fn shows(happening: &Happening<'_>) -> bool {
         // The call that goes on now says so itself.
         Happening::State { why: StateReason::Resumed, .. } => false,
         Happening::Call { moved: CallMove::Answered, .. } => false,
+        // Every edit is told with its call.
+        Happening::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
     }
 }

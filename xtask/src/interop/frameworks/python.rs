@@ -1,6 +1,6 @@
 //! The frameworks of Python.
 
-use super::steps::{BOTH, DEFAULT, Step, fails, lacks};
+use super::steps::{BOTH, DEFAULT, MESSAGE, Step, fails, lacks};
 use super::{Framework, Language};
 use crate::interop::peers::{Client, PYTHON_0_3, PYTHON_1_0};
 
@@ -32,6 +32,7 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "frameworks/python/google-adk.py",
     )
     .slow()
+    .note("answers are read without streaming")
     .known(&[fails(
         DEFAULT,
         &[Step::Stream],
@@ -53,7 +54,12 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
     .note(
         "the card is fetched by its client for REST, as the one for JSON-RPC looks for it elsewhere; it shows that a task \
          waits, and not the question; an answer to a question is streamed, as otherwise it shows all that the task said",
-    ),
+    )
+    .known(&[fails(
+        MESSAGE,
+        &[Step::TextAfterApproval],
+        "it reads no messages of statuses from a stream, and without one it shows the question again",
+    )]),
     python(
         "PyPI beeai-framework 0.1.85",
         "py-beeai",
@@ -134,7 +140,12 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         &[("a2a-handler", "0.4.0")],
         "frameworks/python/a2a-handler.py",
     )
-    .note("it shows that a task waits, and not the question"),
+    .note("it shows that a task waits, and not the question")
+    .known(&[fails(
+        MESSAGE,
+        &[Step::TextAfterApproval],
+        "without artifacts it shows every message of the history, the question included",
+    )]),
     python(
         "PyPI any-agent 1.18.0",
         "py-any-agent",
