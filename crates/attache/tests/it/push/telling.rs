@@ -79,10 +79,9 @@ async fn p7_token_credentials_place_and_signature_are_in_headers() {
         assert!(time.parse::<i64>().unwrap() > 1_700_000_000 && mac.len() == 64, "{signature}");
     }
     // The receiver knows of a delivery before the server has written it down.
-    let last = came[1].header("a2a-event-seq").unwrap();
+    let last: u64 = came[1].header("a2a-event-seq").unwrap().parse().unwrap();
     let client = server.client();
-    let written =
-        async { while push_state(&client, &task, "my%20hook").await["delivered"].to_string() != last {} };
+    let written = async { while push_state(&client, &task, "my%20hook").await["delivered"] != last {} };
     tokio::time::timeout(PATIENCE, written).await.expect("the delivery is written down");
     assert!(!server.log().contains("s3cret"));
 }
