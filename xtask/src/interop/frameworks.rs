@@ -63,6 +63,11 @@ impl Framework {
         self.known.iter().find(|known| known.interfaces.contains(&interface) && known.steps.contains(&step))
     }
 
+    /// Does it have every step, and pass it?
+    pub(super) fn passes_all(&self, interface: Interface) -> bool {
+        interface.steps().iter().all(|step| self.gap(interface, *step).is_none())
+    }
+
     /// Does it pass every step that it has?
     pub(super) fn is_whole(&self, interface: Interface) -> bool {
         let fails = |step: &Step| self.gap(interface, *step).is_some_and(|known| known.gap == Gap::Fails);
