@@ -72,7 +72,7 @@ async fn by_default_an_answer_is_neither_repeated_in_the_status_nor_sent_whole_a
 }
 
 #[tokio::test]
-async fn on_its_own_interface_the_answer_stands_in_the_final_status_alone() {
+async fn on_its_own_interface_the_answer_stands_in_the_final_status_and_in_no_artifact() {
     let server = launch().forgetful().script(SCRIPT).settings(INTERFACE).start().await;
     let client = server.client();
     for [send, streaming, get] in VERSIONS {
