@@ -90,7 +90,7 @@ fn every_example_script_loads() {
         names.push(path.file_name().unwrap().to_string_lossy().into_owned());
     }
     names.sort();
-    assert_eq!(names, ["instant.yaml", "interop.yaml", "tour.yaml"]);
+    assert_eq!(names, ["frameworks.yaml", "instant.yaml", "interop.yaml", "tour.yaml"]);
 }
 
 #[test]

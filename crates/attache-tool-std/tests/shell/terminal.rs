@@ -46,7 +46,8 @@ async fn exit_codes_and_signals_are_told() {
 #[tokio::test]
 async fn what_ignores_the_end_of_the_terminal_is_named_and_ends_with_its_owner() {
     let world = World::on_terminal();
-    let told = world.run("nohup sleep 1000 >/dev/null 2>&1 & sleep 0.1; echo $!").await;
+    // As with `nohup`, but before the process is there: however slow it is, the end of the terminal does not end it.
+    let told = world.run("trap '' HUP; sleep 1000 >/dev/null 2>&1 & echo $!").await;
     let pid = told.strip_prefix("Output: ").unwrap().lines().next().unwrap();
     assert_eq!(told, format!("Output: {pid}\nBackground PIDs: {pid}"));
     drop(world.tool());
@@ -55,7 +56,7 @@ async fn what_ignores_the_end_of_the_terminal_is_named_and_ends_with_its_owner()
     let world = World { folder, context, background: Default::default(), options, live };
     let begun = std::time::Instant::now();
     while !world.processes().is_empty() {
-        assert!(begun.elapsed().as_secs() < 1);
+        assert!(begun.elapsed().as_secs() < 20);
         tokio::task::yield_now().await;
     }
 }

@@ -65,7 +65,7 @@ async fn m8_every_kind_of_part_survives_the_way_through_every_pair() {
 
 #[tokio::test]
 async fn m8_the_same_message_is_the_same_task_whichever_pair_brings_it() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().forgetful().settings("duplicate_sends = \"always\"\n").script(SCRIPT).start().await;
     let client = server.client();
     let mut tasks = Vec::new();
     for pair in Pair::ALL {

@@ -76,6 +76,9 @@ impl Watched {
         let Some(trace) = &self.trace else { return };
         let text = fs::read_to_string(trace).unwrap();
         assert!(text.contains("execve("), "nothing was watched: {text}");
+        // It starts itself anew by the path that the kernel knows, which no link is part of.
+        let binary = Path::new(env!("CARGO_BIN_EXE_attache"));
+        let binary = [binary.to_owned(), binary.canonicalize().unwrap()];
         // It may call itself, to learn whether the system tells users apart.
         let mut own = Vec::new();
         for line in text.lines() {
@@ -83,7 +86,8 @@ impl Watched {
                 // A copy of it finds out whether commands can be confined.
                 let probes = line.contains("execve(\"/proc/self/exe\", [\"/proc/self/exe\", \"__confined\"")
                     && line.contains(", \"true\"]");
-                let itself = line.contains(&format!("execve(\"{}\"", env!("CARGO_BIN_EXE_attache")));
+                let itself =
+                    binary.iter().any(|path| line.contains(&format!("execve(\"{}\"", path.display())));
                 assert!(itself || probes, "started: {line}");
             }
             let Some(port) = port_in(line) else { continue };
