@@ -16,7 +16,8 @@ export const WAIT_FOR_INPUT = 'input';
 export const ARTIFACTS = 'artifacts';
 /** Contents by artifact id, as `meaning.mjs` reads them. */
 export const ARTIFACT_PARTS = {
-  text: [{ text: 'abc' }, { text: 'def' }, { text: 'ghi' }],
+  // Streamed in three pieces, which are one part of the whole task.
+  text: [{ text: 'abcdefghi' }],
   bytes: [{ raw: 'AAECAwQFBgcICQ==', name: 'ten.bin', type: 'application/octet-stream' }],
   url: [{ url: 'https://example.com/file.txt', name: 'file.txt', type: 'text/plain' }],
   data: [{ data: { number: 1, fraction: 1.5, text: 'ä', list: [true, null], nested: { key: 'value' } } }],

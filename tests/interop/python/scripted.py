@@ -16,7 +16,8 @@ WAIT_FOR_INPUT = "input"
 ARTIFACTS = "artifacts"
 # Contents by artifact id, as `meaning` reads them.
 ARTIFACT_PARTS = {
-    "text": [{"text": "abc"}, {"text": "def"}, {"text": "ghi"}],
+    # Streamed in three pieces, which are one part of the whole task.
+    "text": [{"text": "abcdefghi"}],
     "bytes": [{"raw": bytes(range(10)), "name": "ten.bin", "type": "application/octet-stream"}],
     "url": [{"url": "https://example.com/file.txt", "name": "file.txt", "type": "text/plain"}],
     "data": [
