@@ -111,7 +111,7 @@ impl SessionService {
         Ok(Some(latest))
     }
 
-    /// Whoever is to be told is known before there is anything to tell. `None`: the message has opened this task, and that
+    /// The push configuration is recorded before there is anything to push. `None`: the message has opened this task, and that
     /// is over.
     pub(crate) async fn open_as(
         &self,

@@ -1,7 +1,7 @@
 //! Tasks that have an id and wait for their first message.
 //!
 //! Some clients ask for a task before they have anything to say. Nothing has happened to it yet, so there is no fact to
-//! log: a record keeps what was asked for, until the first message opens the task under its id, somebody cancels it, or a
+//! log: a record keeps what was asked for, until the first message opens the task under its id, the task is canceled, or a
 //! day has passed.
 
 use std::sync::Arc;

@@ -110,7 +110,7 @@ pub struct Subscription {
     pub follower: Option<Follower>,
     /// The cursor led nowhere: `view` is the task as it is, and something before it was not shown.
     pub gap: Option<Gap>,
-    /// `view` shows all there is, and nothing goes on: the task is over or waits for somebody.
+    /// `view` shows all there is, and nothing goes on: the task is over or waits for input.
     pub at_rest: bool,
     /// The task waits for its first message: who follows it from there on.
     pub promised: Option<PromisedFollower>,

@@ -43,7 +43,7 @@ impl Outlet {
     }
 }
 
-/// As far as there is room: whoever reads it may have stopped.
+/// As far as there is room: the reader may have stopped.
 pub(super) fn write(outlet: &mut fs::File, text: &str) {
     let _ = outlet.write_all(text.as_bytes());
 }

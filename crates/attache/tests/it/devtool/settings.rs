@@ -76,7 +76,7 @@ async fn wishes_that_cannot_be_granted_are_refused_with_the_rule() {
     assert!(world.model.received().is_empty());
 }
 
-/// The example of the page, on a server that nobody has configured.
+/// The example of the page, on a server with default settings.
 #[tokio::test]
 async fn the_settings_of_the_page_are_granted_by_a_server_as_it_is() {
     const PAGE: &str = include_str!("../../../../../docs/extension/README.md");
