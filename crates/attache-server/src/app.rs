@@ -85,9 +85,8 @@ pub(crate) async fn dispatch(
     match head.uri.path() {
         "/" if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
         "/" if front_page::is_for(head) => front_page::serve(app),
-        // Some clients post to this name whatever the card says.
-        "/a2a" if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
-        "/" | "/a2a" => verb_not_allowed(head, "POST"),
+        jsonrpc::A2A_PATH if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
+        "/" | jsonrpc::A2A_PATH => verb_not_allowed(head, "POST"),
         "/answers" if app.cards.has_answers() && head.method == Method::POST => {
             let admitted = Admitted { answer: AnswerPlace::StatusMessage, ..admitted };
             jsonrpc::handle(app, head, body, admitted).await

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use attache_domain::Fault;
 use attache_wire::devtool::commands;
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
-use attache_wire::{Version, version};
+use attache_wire::{PartKinds, Version, decode_with, version};
 use bytes::Bytes;
 use http::request::Parts;
 
@@ -16,6 +16,9 @@ use crate::framing::{Framing, rpc_fault};
 use crate::http::Response;
 use crate::perform::{JsonRequest, perform, refused};
 use crate::{body, heavy, rest};
+
+/// Another path of this binding. Some clients post to it whatever the card says.
+pub(crate) const A2A_PATH: &str = "/a2a";
 
 /// How much of an unknown method's name is told back.
 const LONGEST_NAME: usize = 80;
@@ -73,6 +76,7 @@ async fn answer(
         return refused(head, &framing, kind, &fault);
     }
     let dialect = jsonrpc::dialect(spoken);
-    let decode = || attache_wire::decode(dialect, kind, params);
+    let part_kinds = if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required };
+    let decode = || decode_with(dialect, kind, params, part_kinds);
     perform(app, JsonRequest { head, admitted, framing, dialect, kind }, decode).await
 }

@@ -30,8 +30,26 @@ pub struct Decoded {
     pub profile: Option<Profile>,
 }
 
+/// Whether a part in the JSON-RPC of 0.3 has to name its kind. The schema asks for it; some clients leave it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartKinds {
+    Required,
+    /// Inferred from the member that holds the content.
+    Inferred,
+}
+
 /// Reads the parameters of one operation: JSON-RPC params, or the members of a REST request.
 pub fn decode(dialect: Dialect, kind: OperationKind, params: Option<Value>) -> Result<Decoded, Fault> {
+    decode_with(dialect, kind, params, PartKinds::Required)
+}
+
+/// Like [`decode`], for an interface whose clients may leave out the kinds of parts.
+pub fn decode_with(
+    dialect: Dialect,
+    kind: OperationKind,
+    params: Option<Value>,
+    part_kinds: PartKinds,
+) -> Result<Decoded, Fault> {
     let params = match params {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
@@ -39,7 +57,7 @@ pub fn decode(dialect: Dialect, kind: OperationKind, params: Option<Value>) -> R
             return Err(Fault::invalid("params", format!("must be an object, not {}", kind_of(&other))));
         }
     };
-    let mut reading = Reading::new(dialect);
+    let mut reading = Reading::new(dialect).with_part_kinds(part_kinds);
     let mut members = Members::new(params, Place::Root);
     let tenant = match dialect {
         Dialect::V1_0 => members.nonempty_text(&mut reading, "tenant"),

@@ -33,6 +33,6 @@ pub mod rest;
 mod spelling;
 pub mod version;
 
-pub use decode::{Decoded, decode};
+pub use decode::{Decoded, PartKinds, decode, decode_with};
 pub use dialect::{Dialect, Version};
 pub use fault::retry_after;

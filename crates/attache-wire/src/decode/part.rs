@@ -3,8 +3,8 @@
 use attache_domain::{Metadata, Part, PartContent};
 use serde_json::Value;
 
-use super::base64;
 use super::reading::{Members, Place, Reading, excerpt};
+use super::{PartKinds, base64};
 use crate::Dialect;
 use crate::encode::part::{WRAPPED_DATA, WRAPPED_VALUE};
 
@@ -40,7 +40,8 @@ fn read_v0_3(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
     let kind = read_kind(reading, &mut members)?;
     // ProtoJSON has no kinds; in the JSON Schema every part names its own.
-    if kind.is_none() && reading.dialect() == Dialect::V0_3Rpc {
+    let is_required = reading.dialect() == Dialect::V0_3Rpc && reading.part_kinds() == PartKinds::Required;
+    if kind.is_none() && is_required {
         return reading.refuse(here.member("kind"), "is required: \"text\", \"file\" or \"data\"");
     }
     if let Some(kind) = kind.filter(|kind| !members.has(kind)) {

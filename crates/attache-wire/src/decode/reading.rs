@@ -5,6 +5,7 @@ use std::fmt;
 use attache_domain::{Fault, Violation};
 use serde_json::{Map, Value};
 
+use super::PartKinds;
 use crate::Dialect;
 use crate::devtool::Profile;
 
@@ -40,6 +41,7 @@ impl fmt::Display for Place<'_> {
 /// One pass over a request. Whoever finds something wrong says so here and goes on with `None`.
 pub(crate) struct Reading {
     dialect: Dialect,
+    part_kinds: PartKinds,
     violations: Vec<Violation>,
     profile: Option<Profile>,
 }
@@ -49,7 +51,15 @@ const MOST_VIOLATIONS: usize = 16;
 
 impl Reading {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        Self { dialect, violations: Vec::new(), profile: None }
+        Self { dialect, part_kinds: PartKinds::Required, violations: Vec::new(), profile: None }
+    }
+
+    pub(crate) fn with_part_kinds(self, part_kinds: PartKinds) -> Self {
+        Self { part_kinds, ..self }
+    }
+
+    pub(crate) fn part_kinds(&self) -> PartKinds {
+        self.part_kinds
     }
 
     pub(crate) fn dialect(&self) -> Dialect {

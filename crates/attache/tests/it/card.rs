@@ -73,6 +73,13 @@ async fn another_name_of_the_json_rpc_interface_serves_the_same() {
     assert_eq!(server.client().get("/a2a").await.status, 405);
     let refused = server.client().with("host", "elsewhere.example").post("/a2a", &send).await.json();
     assert_eq!(refused["jsonrpc"], "2.0", "refused in the words of JSON-RPC: {refused}");
+    // Its clients may leave out the kind of a part, which 0.3 asks for everywhere else.
+    let message = json!({"messageId": "m2", "role": "user", "parts": [{"text": "echo hi"}]});
+    let send = json!({"jsonrpc": "2.0", "id": 2, "method": "message/send", "params": {"message": message}});
+    let sent = server.client().post("/a2a", &send).await.json();
+    assert_eq!(sent["result"]["status"]["state"], "completed", "{sent:#}");
+    let refused = server.client().post("/", &send).await.json();
+    assert_eq!(refused["error"]["code"], -32602, "{refused:#}");
 }
 
 #[tokio::test]

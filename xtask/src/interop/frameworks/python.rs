@@ -186,10 +186,5 @@ pub(super) const FRAMEWORKS: &[Framework] = &[
         "py-praisonai",
         &[("praisonaiagents", "1.7.17")],
         "frameworks/python/praisonai-client.py",
-    )
-    .known(&[fails(
-        BOTH,
-        &[Step::ExactText, Step::Stream, Step::Approval, Step::TextAfterApproval, Step::SecondMessage],
-        "its parts name no kind, which 0.3 asks for",
-    )]),
+    ),
 ];
