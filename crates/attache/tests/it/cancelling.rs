@@ -224,7 +224,9 @@ async fn an_answer_that_comes_with_the_cancel_is_taken_or_refused_and_never_half
     );
     assert_eq!(state(&canceled["result"]), "TASK_STATE_CANCELED", "{answered:#}");
     let refused = reply(&client, "m3", &asked, "yes").await;
-    assert_eq!(refused["error"]["code"], -32004, "{refused:#}");
+    // The task is over; where the first answer was taken, that is said instead.
+    let code = refused["error"]["code"].as_i64();
+    assert!(matches!(code, Some(-32004 | -32602)), "{refused:#}");
     let runs = fs::read_to_string(work(&launch).join("runs")).unwrap_or_default();
     assert!(runs.lines().count() <= 1, "{runs}");
     assert!(model.received().len() <= 2);
