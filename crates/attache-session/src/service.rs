@@ -120,7 +120,7 @@ pub struct Subscription {
 pub type PromisedFollower = BoxFuture<'static, Result<Follower, StoreError>>;
 
 impl Subscription {
-    /// Ends with the task as it is, where nothing goes on.
+    /// Ends after showing the task, where nothing goes on.
     pub fn close_at_rest(&mut self) {
         if self.at_rest {
             (self.follower, self.promised) = (None, None);

@@ -109,7 +109,7 @@ fn confine(plan: &Plan, command: Command) -> Result<ExitCode, Step> {
     }
 }
 
-/// Runs the command as it is, within its limits; it ends with the server.
+/// Runs the command unconfined, within its limits; it ends with the server.
 fn supervise_only(server: i32, limits: Limits, command: Command) -> Result<ExitCode, Step> {
     let server = supervise::watch_server(server).during("finding the server")?;
     limited(server, limits, command)

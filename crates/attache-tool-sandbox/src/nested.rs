@@ -86,7 +86,7 @@ fn walk(root: &Path, mut before: Survey) -> (Survey, Nested) {
     (survey, nested)
 }
 
-/// The folder as it is known, if it has not changed.
+/// The known state of the folder, if it has not changed.
 fn look(path: &Path, is_top: bool, known: Option<Folder>) -> Option<Folder> {
     let metadata = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
     let state = (metadata.dev(), metadata.ino(), metadata.mtime(), metadata.mtime_nsec());

@@ -29,7 +29,7 @@ pub(super) struct Setup<'a> {
     pub(super) binary: &'a Path,
     /// The script that answers come from.
     pub(super) model: &'a Path,
-    /// A file; without one the server is as it is by default.
+    /// A file; without one the server has default settings.
     pub(super) settings: Option<&'a Path>,
     /// For the store, and the server's workspace. It is emptied first.
     pub(super) folder: &'a Path,
