@@ -38,12 +38,12 @@ pub(crate) fn run(arguments: Vec<String>) -> Result<ExitCode, String> {
         println!("{}", chosen.join("\n"));
         return Ok(ExitCode::SUCCESS);
     }
-    let fuzzing = Fuzzing { program: program(&workspace)?, kept: workspace.target.join("fuzz"), folder };
+    let fuzzing = FuzzBuild { program: program(&workspace)?, kept: workspace.target.join("fuzz"), folder };
     // cargo-fuzz takes one name or none; with none cargo looks at the dependencies once and not once for each target.
     let built = fuzzing.build(if chosen.len() == all.len() { None } else { Some(&chosen) })?;
     let mut failed = Vec::new();
     for name in chosen {
-        if !fuzzing.try_out(&built, name, options.seconds)? {
+        if !fuzzing.fuzz(&built, name, options.seconds)? {
             failed.push(name);
         }
     }
@@ -94,7 +94,7 @@ fn program(workspace: &Workspace) -> Result<PathBuf, String> {
     })
 }
 
-struct Fuzzing {
+struct FuzzBuild {
     program: PathBuf,
     /// The folder of the targets.
     folder: PathBuf,
@@ -102,7 +102,7 @@ struct Fuzzing {
     kept: PathBuf,
 }
 
-impl Fuzzing {
+impl FuzzBuild {
     /// Builds the targets, all of them where none is named, and says where they are. Without a sanitizer: there is no
     /// unsafe code of ours to look at, and a stable compiler builds it.
     fn build(&self, names: Option<&[&str]>) -> Result<PathBuf, String> {
@@ -124,7 +124,7 @@ impl Fuzzing {
     }
 
     /// Whether the target survived for so long.
-    fn try_out(&self, built: &Path, name: &str, seconds: u32) -> Result<bool, String> {
+    fn fuzz(&self, built: &Path, name: &str, seconds: u32) -> Result<bool, String> {
         println!("{name}: {seconds} s");
         let (corpus, found) = (self.kept.join("corpus").join(name), self.kept.join("found").join(name));
         for folder in [&corpus, &found] {

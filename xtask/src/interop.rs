@@ -40,7 +40,7 @@ const LOG_LINES: usize = 40;
 
 /// `cargo xtask interop [--all] [--write] [NAME...]`: the suite alone, or those of its clients whose names contain a NAME.
 pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
-    let choice = Choice::parse(arguments)?;
+    let choice = Options::parse(arguments)?;
     let workspace = Workspace::load()?;
     let build = ["build", "--package", "attache", "--package", "attache-testkit", "--bins", "--examples"];
     process::succeed(process::cargo(&workspace.root).args(build))?;
@@ -50,7 +50,7 @@ pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
         environment::provide(&workspace.test_tools(), &peer.client())?;
         counts.add(run(&workspace, peer, &mut cases)?);
     }
-    for framework in frameworks().filter(|framework| choice.takes(framework)) {
+    for framework in frameworks().filter(|framework| choice.includes(framework)) {
         println!("\n== {}", framework.client.name);
         environment::provide(&workspace.test_tools(), &framework.client)?;
         // One that hangs does not hide what the others do.
@@ -72,14 +72,14 @@ pub(crate) fn command(arguments: Vec<String>) -> Result<ExitCode, String> {
 
 /// Which clients to run.
 #[derive(Debug)]
-struct Choice {
+struct Options {
     names: Vec<String>,
     /// Those that take long to install, too.
     all: bool,
     write: bool,
 }
 
-impl Choice {
+impl Options {
     fn parse(arguments: Vec<String>) -> Result<Self, String> {
         let (flags, names): (Vec<_>, Vec<_>) = arguments.into_iter().partition(|word| word.starts_with('-'));
         if let Some(unknown) = flags.iter().find(|flag| !["--all", "--write"].contains(&flag.as_str())) {
@@ -99,7 +99,7 @@ impl Choice {
     }
 
     /// One that takes long is taken when it is asked for.
-    fn takes(&self, framework: &Framework) -> bool {
+    fn includes(&self, framework: &Framework) -> bool {
         let asked = self.all || !self.names.is_empty() || framework.install == Install::Quick;
         asked && self.names(framework.client.name)
     }
@@ -179,8 +179,8 @@ mod tests {
         assert_eq!(counts.failures, ["peer: card: no"]);
     }
 
-    fn choice(words: &[&str]) -> Result<Choice, String> {
-        Choice::parse(words.iter().map(|word| (*word).to_owned()).collect())
+    fn choice(words: &[&str]) -> Result<Options, String> {
+        Options::parse(words.iter().map(|word| (*word).to_owned()).collect())
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
     fn a_framework_that_installs_slowly_runs_when_it_is_asked_for() {
         let slow = frameworks().find(|framework| framework.install == Install::Slow).unwrap();
         let quick = frameworks().find(|framework| framework.install == Install::Quick).unwrap();
-        let takes = |words: &[&str], framework| choice(words).unwrap().takes(framework);
+        let takes = |words: &[&str], framework| choice(words).unwrap().includes(framework);
         assert!(takes(&[], quick) && !takes(&[], slow));
         assert!(takes(&["--all"], quick) && takes(&["--all"], slow));
         assert!(takes(&[slow.client.name], slow) && !takes(&[slow.client.name], quick));

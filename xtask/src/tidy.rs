@@ -4,13 +4,13 @@
 //! files; they do not compile anything, so they also work on a tree that does not build.
 
 mod arrows;
+mod documents;
 mod files;
 mod finding;
 mod manifests;
-mod masked;
+mod masked_source;
 mod packages;
-mod place;
-mod promises;
+mod source_path;
 mod sources;
 mod tree;
 
@@ -42,7 +42,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>, String> {
     findings.extend(files::check(&tree));
     findings.extend(manifests::check(&tree));
     findings.extend(packages::check(&tree, &workspace.root)?);
-    findings.extend(promises::check(&tree, &workspace.members));
+    findings.extend(documents::check(&tree, &workspace.members));
     findings.sort();
     Ok(findings)
 }

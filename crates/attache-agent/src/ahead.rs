@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Cast, Exchange, ModelAnswer, TaskView, ToolResult, Usage};
+use attache_domain::{CallRecords, Exchange, ModelAnswer, TaskView, ToolResult, Usage};
 use attache_model::Prompt;
 
 use crate::tokens;
@@ -16,7 +16,7 @@ pub(crate) struct Ahead {
     shown: usize,
     exchanges: Vec<Arc<Exchange>>,
     /// The calls of the latest answer as it asks for them.
-    pub(crate) cast: Arc<Cast>,
+    pub(crate) cast: Arc<CallRecords>,
     /// Answers of the model in the task.
     pub(crate) rounds: u32,
     /// Tokens of the task.
@@ -42,7 +42,7 @@ impl Ahead {
         self.exchanges.drain(..durable);
         self.shown += durable;
         self.exchanges.push(Arc::new(Exchange::Model(answer.said.clone())));
-        self.cast = Arc::new(Cast::of(answer));
+        self.cast = Arc::new(CallRecords::of(answer));
         self.rounds += 1;
         self.usage.add(&answer.usage);
         self.latest_usage = answer.usage;

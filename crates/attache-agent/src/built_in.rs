@@ -3,17 +3,19 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    AnswerEnd, Content, Exchange, Fact, Message, ModelAnswer, Outcome, Part, Role, Said, TaskView, ToolCall,
-    ToolResult, Usage, Utterance,
+    Content, Exchange, Fact, Message, ModelAnswer, ModelPart, ModelPartContent, Part, ResponseEnd, Role,
+    TaskView, ToolCall, ToolResult, TurnOutcome, Usage,
 };
-use attache_model::{Finish, ModelChunk, ModelError, ModelProvider, ModelRequest, ModelStream, StreamItem};
-use attache_session::{Journal, Latest, Stopped};
+use attache_model::{
+    BuiltInModel, ModelChunk, ModelError, ModelRequest, ModelStream, ModelStreamItem, TurnFinish,
+};
+use attache_session::{CurrentTask, Journal, TurnStopped};
 use futures_util::{FutureExt, StreamExt};
 
-use crate::voice::Voice;
+use crate::turn_output::TurnOutput;
 
 /// How a round ended.
-pub(crate) enum Ended {
+pub(crate) enum RequestEnd {
     /// The model wants tools to be used; that is recorded.
     WithCalls,
     /// The turn is over once this is recorded.
@@ -21,14 +23,14 @@ pub(crate) enum Ended {
 }
 
 /// Performs until the turn is over, or until the model wants tools to be used.
-pub(crate) async fn round(
-    model: &dyn ModelProvider,
-    latest: &Latest,
+pub(crate) async fn run_request(
+    model: &dyn BuiltInModel,
+    latest: &CurrentTask,
     journal: &Journal,
-) -> Result<Ended, Stopped> {
+) -> Result<RequestEnd, TurnStopped> {
     let view = latest.view();
     let turn = view.progress.turn;
-    let voice = Voice::of(&view);
+    let voice = TurnOutput::of(&view);
     let request = ModelRequest {
         history: history(&view),
         turn: turn.number,
@@ -41,22 +43,22 @@ pub(crate) async fn round(
     let mut credentials = turn.emitted;
     while let Some(item) = stream.next().await {
         match item {
-            Ok(StreamItem::Chunk(chunk)) => {
+            Ok(ModelStreamItem::Chunk(chunk)) => {
                 let last = matches!(chunk, ModelChunk::Text(_)) && stream.finish_is_next();
                 journal.record(fact_of(chunk, last, &voice, &mut credentials)).await?;
             }
-            Ok(StreamItem::Finish(Finish::Calls(calls))) => {
+            Ok(ModelStreamItem::Finish(TurnFinish::Calls(calls))) => {
                 journal.flush().await?;
                 let text = latest.view().uncertain_text();
                 journal.record(answered(model.name(), text, calls)).await?;
-                return Ok(Ended::WithCalls);
+                return Ok(RequestEnd::WithCalls);
             }
-            Ok(StreamItem::Finish(finish)) => return Ok(Ended::WithTurn(end_of(finish, &voice))),
-            Err(error) => return Ok(Ended::WithTurn(failed(&error, &voice))),
+            Ok(ModelStreamItem::Finish(finish)) => return Ok(RequestEnd::WithTurn(end_of(finish, &voice))),
+            Err(error) => return Ok(RequestEnd::WithTurn(failed(&error, &voice))),
         }
     }
     let silent = ModelError::Interrupted { what: "it ended without saying so".into() };
-    Ok(Ended::WithTurn(failed(&silent, &voice)))
+    Ok(RequestEnd::WithTurn(failed(&silent, &voice)))
 }
 
 /// What people and the agent have said; a command that puts something to the model speaks last.
@@ -69,7 +71,7 @@ fn history(view: &TaskView) -> Vec<Arc<Message>> {
             Content::Text(text) => Some(Part::text(text)),
             Content::Bytes { .. } | Content::Link { .. } => None,
         });
-        let voice = Voice::of(view);
+        let voice = TurnOutput::of(view);
         history.push(Arc::new(Message { role: Role::User, ..voice.message("prompt", texts.collect()) }));
     }
     history
@@ -92,25 +94,25 @@ fn results_of_turn(view: &TaskView) -> Vec<Vec<ToolResult>> {
 }
 
 fn answered(model: &str, text: String, calls: Vec<ToolCall>) -> Fact {
-    let text = (!text.is_empty()).then_some(Utterance::Text(text));
-    let said = text.into_iter().chain(calls.into_iter().map(Utterance::Call));
-    let said = said.map(|what| Said { what, opaque: None }).collect();
+    let text = (!text.is_empty()).then_some(ModelPartContent::Text(text));
+    let said = text.into_iter().chain(calls.into_iter().map(ModelPartContent::Call));
+    let said = said.map(|what| ModelPart { what, opaque: None }).collect();
     Fact::ModelAnswered(Box::new(ModelAnswer {
         model: model.into(),
         said,
         usage: Usage::default(),
-        end: AnswerEnd::Done,
+        end: ResponseEnd::Done,
     }))
 }
 
 /// A stream that can be asked, without waiting, whether it is about to finish.
 struct Lookahead {
     stream: ModelStream,
-    next: Option<Option<Result<StreamItem, ModelError>>>,
+    next: Option<Option<Result<ModelStreamItem, ModelError>>>,
 }
 
 impl Lookahead {
-    async fn next(&mut self) -> Option<Result<StreamItem, ModelError>> {
+    async fn next(&mut self) -> Option<Result<ModelStreamItem, ModelError>> {
         match self.next.take() {
             Some(item) => item,
             None => self.stream.next().await,
@@ -122,11 +124,11 @@ impl Lookahead {
         if self.next.is_none() {
             self.next = self.stream.next().now_or_never();
         }
-        matches!(&self.next, Some(Some(Ok(StreamItem::Finish(finish)))) if !matches!(finish, Finish::Calls(_)))
+        matches!(&self.next, Some(Some(Ok(ModelStreamItem::Finish(finish)))) if !matches!(finish, TurnFinish::Calls(_)))
     }
 }
 
-fn fact_of(chunk: ModelChunk, last: bool, voice: &Voice, credentials: &mut u32) -> Fact {
+fn fact_of(chunk: ModelChunk, last: bool, voice: &TurnOutput, credentials: &mut u32) -> Fact {
     match chunk {
         ModelChunk::Thought(text) => Fact::ThoughtShared { text },
         ModelChunk::Text(text) => Fact::TextSaid { text, last },
@@ -142,21 +144,21 @@ fn fact_of(chunk: ModelChunk, last: bool, voice: &Voice, credentials: &mut u32) 
     }
 }
 
-fn end_of(finish: Finish, voice: &Voice) -> Fact {
-    let ended = |outcome: Outcome, text: Option<String>| Fact::TurnEnded {
+fn end_of(finish: TurnFinish, voice: &TurnOutput) -> Fact {
+    let ended = |outcome: TurnOutcome, text: Option<String>| Fact::TurnEnded {
         outcome,
         message: text.map(|text| voice.text("status", text).into()),
         usage: None,
     };
     match finish {
-        Finish::Completed { status } => ended(Outcome::Completed, status),
-        Finish::InputRequired { question } => ended(Outcome::InputRequired, question),
-        Finish::AuthRequired { explanation } => ended(Outcome::AuthRequired, Some(explanation)),
-        Finish::Failed { reason } => ended(Outcome::Failed, Some(reason)),
-        Finish::Rejected { reason } => ended(Outcome::Rejected, Some(reason)),
-        Finish::Calls(_) => ended(Outcome::Failed, None),
+        TurnFinish::Completed { status } => ended(TurnOutcome::Completed, status),
+        TurnFinish::InputRequired { question } => ended(TurnOutcome::InputRequired, question),
+        TurnFinish::AuthRequired { explanation } => ended(TurnOutcome::AuthRequired, Some(explanation)),
+        TurnFinish::Failed { reason } => ended(TurnOutcome::Failed, Some(reason)),
+        TurnFinish::Rejected { reason } => ended(TurnOutcome::Rejected, Some(reason)),
+        TurnFinish::Calls(_) => ended(TurnOutcome::Failed, None),
         // A bare reply belongs to no task that anyone can see.
-        Finish::Replied { parts } => {
+        TurnFinish::Replied { parts } => {
             let mut message = voice.message("reply", parts);
             message.task = None;
             Fact::Replied { message: message.into() }
@@ -164,7 +166,7 @@ fn end_of(finish: Finish, voice: &Voice) -> Fact {
     }
 }
 
-fn failed(error: &ModelError, voice: &Voice) -> Fact {
+fn failed(error: &ModelError, voice: &TurnOutput) -> Fact {
     let message = voice.text("status", format!("The model failed: {error}."));
-    Fact::TurnEnded { outcome: Outcome::Failed, message: Some(message.into()), usage: None }
+    Fact::TurnEnded { outcome: TurnOutcome::Failed, message: Some(message.into()), usage: None }
 }

@@ -6,36 +6,36 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use attache_domain::{
-    CallId, CallOutcome, CallPhase, CallRecord, CallStep, Cast, Content, Digest, Effect, Fact, FinishedCall,
-    LOST_CHOICES, Proposal, ProposedCall, Shown, ToolResult, Verdict,
+    CallId, CallOutcome, CallPhase, CallRecord, CallRecords, CallStep, Content, Digest, Effect, Fact,
+    FinishedCall, LOST_CHOICES, Preview, Proposal, ProposedCall, ToolResult, Verdict,
 };
-use attache_session::Stopped;
+use attache_session::TurnStopped;
 use attache_tool::diff::compare;
-use attache_tool::{ErrorKind, ToolContext, ToolError, failpoint, shell};
+use attache_tool::{ToolContext, ToolError, ToolErrorKind, failpoint, shell};
 use futures_util::StreamExt;
 use futures_util::stream::FuturesOrdered;
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::changes::shortened;
-use crate::live::Live;
-use crate::performance::{Performance, Turn};
-use crate::{Case, Ruling};
+use crate::live_output::LiveOutputBuffer;
+use crate::turn_runner::{TurnFlow, TurnRunner};
+use crate::{ApprovalDecision, ApprovalRequest};
 
-impl Performance<'_> {
+impl TurnRunner<'_> {
     /// Finds out what each requested call would do and whether it may; runs those that nobody is asked about. Tells what
     /// came of all of them if that may still be unwritten.
     pub(crate) async fn propose(
         &self,
         steps: &[CallStep],
-        cast: &Cast,
-    ) -> Result<Option<Vec<ToolResult>>, Stopped> {
-        let (mut earlier, mut proposed_now) = (Earlier::default(), Vec::new());
+        cast: &CallRecords,
+    ) -> Result<Option<Vec<ToolResult>>, TurnStopped> {
+        let (mut earlier, mut proposed_now) = (PendingWrites::default(), Vec::new());
         for record in &cast.calls {
             let id = &record.call.id;
             if steps.contains(&CallStep::Propose(id.clone())) {
-                let ruled = self.ruled(record).await;
-                let fact = match (earlier.in_the_way_of(&ruled), ruled) {
+                let ruled = self.rule_on(record).await;
+                let fact = match (earlier.conflict_with(&ruled), ruled) {
                     (Some(until), _) => Fact::CallDeferred { call: id.clone(), until },
                     (None, Ok(proposed)) => {
                         earlier.add(id, &proposed.proposal);
@@ -50,32 +50,35 @@ impl Performance<'_> {
                 earlier.add(id, proposal);
             }
         }
-        let steps = self.journal.look(|progress| progress.work.steps());
+        let steps = self.journal.with_progress(|progress| progress.work.steps());
         let starts = |record: &CallRecord| steps.contains(&CallStep::Start(record.call.id.clone()));
         // Proposed and started with one write. What is to be done besides waits until others can have seen it.
         if !steps.is_empty() && steps.len() == proposed_now.iter().filter(|record| starts(record)).count() {
-            let results =
-                self.run_those(&steps, |id| proposed_now.iter().find(|record| record.call.id == *id)).await?;
+            let results = self
+                .run_concurrently(&steps, |id| proposed_now.iter().find(|record| record.call.id == *id))
+                .await?;
             return Ok(results.filter(|results| results.len() == cast.calls.len()));
         }
         Ok(None)
     }
 
-    async fn ruled(&self, record: &CallRecord) -> Result<ProposedCall, ToolError> {
+    async fn rule_on(&self, record: &CallRecord) -> Result<ProposedCall, ToolError> {
         let tool = self.tools.registry.find(&record.call.name)?;
         let mut input = record.call.input.clone();
         // Models may ask for order; that is between them and us.
         let waits = input.remove("wait_for_previous").is_some_and(|waits| waits == true);
         let mut proposal = tool.propose(&input, &self.tool_context(Arc::default(), None)).await?;
         self.put_in_others_words(record, &mut proposal);
-        if let Shown::Exec { command, programs, .. } = &mut proposal.shown {
+        if let Preview::Exec { command, programs, .. } = &mut proposal.shown {
             *programs = shell::roots(&shell::parse(command));
         }
-        let case = Case { tool: tool.spec(), proposal: &proposal };
-        let (choices, grants, why, access) = match self.place.referee.rule(case) {
-            Ruling::Allow { why, access } => (Vec::new(), BTreeMap::new(), why, access),
-            Ruling::Ask { choices, grants, why, access } => (choices, grants, why, access),
-            Ruling::Deny { message } => return Err(ToolError::new(ErrorKind::PolicyViolation, message)),
+        let case = ApprovalRequest { tool: tool.spec(), proposal: &proposal };
+        let (choices, grants, why, access) = match self.setup.approver.rule(case) {
+            ApprovalDecision::Allow { why, access } => (Vec::new(), BTreeMap::new(), why, access),
+            ApprovalDecision::Ask { choices, grants, why, access } => (choices, grants, why, access),
+            ApprovalDecision::Deny { message } => {
+                return Err(ToolError::new(ToolErrorKind::PolicyViolation, message));
+            }
         };
         if let Some(access) = access {
             proposal.set_access(&access);
@@ -86,10 +89,10 @@ impl Performance<'_> {
     }
 
     /// People refused: none of these will run.
-    pub(crate) async fn cancel(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
+    pub(crate) async fn cancel(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
         for step in steps {
             let CallStep::Cancel(id) = step else { continue };
-            let call = self.journal.look(|progress| progress.work.find(id).cloned());
+            let call = self.journal.with_progress(|progress| progress.work.find(id).cloned());
             let text = match &call {
                 Some(call) if call.phase != CallPhase::Refused => {
                     "[Operation Cancelled] It was not run, because the user did not agree to the calls beside it."
@@ -100,34 +103,34 @@ impl Performance<'_> {
             let finished = if is_lost { unknown(id) } else { finished(id, CallOutcome::Canceled, text) };
             self.journal.record(Fact::CallFinished(Box::new(finished))).await?;
         }
-        Ok(Turn::GoesOn)
+        Ok(TurnFlow::Continue)
     }
 
     /// Somebody wants an edit to hold something else, and to be asked about that.
     fn put_in_others_words(&self, record: &CallRecord, proposal: &mut Proposal) {
         let answer = record.answer.as_ref().filter(|answer| answer.verdict == Verdict::Modify);
         if let Some(content) = answer.and_then(|answer| answer.new_content.as_ref())
-            && let Shown::Edit { path, diff, original, new_content, .. } = &mut proposal.shown
+            && let Preview::Edit { path, diff, original, new_content, .. } = &mut proposal.shown
         {
-            *diff = compare(&shortened(path, self.place.roots()), original.as_deref(), content).text;
+            *diff = compare(&shortened(path, self.setup.roots()), original.as_deref(), content).text;
             new_content.clone_from(content);
         }
     }
 
     /// Runs what may run together and waits for all of it.
-    pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<Turn, Stopped> {
+    pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
         // Not the view itself: while it is held, everything recorded copies the task.
-        let cast = self.latest.view().cast.clone();
-        self.run_those(steps, |id| cast.find(id).map(Arc::as_ref)).await?;
-        Ok(Turn::GoesOn)
+        let cast = self.task.view().cast.clone();
+        self.run_concurrently(steps, |id| cast.find(id).map(Arc::as_ref)).await?;
+        Ok(TurnFlow::Continue)
     }
 
     /// Tells what came of them, in their order, if all of them change nothing.
-    async fn run_those<'c>(
+    async fn run_concurrently<'c>(
         &self,
         steps: &[CallStep],
         find: impl Fn(&CallId) -> Option<&'c CallRecord>,
-    ) -> Result<Option<Vec<ToolResult>>, Stopped> {
+    ) -> Result<Option<Vec<ToolResult>>, TurnStopped> {
         let mut running = FuturesOrdered::new();
         // What changes nothing may run before it is durable that it does: after a crash it runs again anyway.
         let mut all_repeatable = true;
@@ -150,7 +153,7 @@ impl Performance<'_> {
                     self.end_leftovers(record).await?;
                     match self.approved(record).filter(|_| self.is_repeatable(record)) {
                         Some(proposal) => running.push_back(self.run_call(record, proposal, None)),
-                        None => self.lose(id).await?,
+                        None => self.record_lost(id).await?,
                     }
                 }
                 CallStep::Skip(id) => {
@@ -172,8 +175,8 @@ impl Performance<'_> {
     }
 
     /// A question of its own: an answer to the one before it, whether the call may run, must not run it a second time.
-    async fn lose(&self, id: &CallId) -> Result<(), Stopped> {
-        let question = self.journal.look(|progress| progress.work.lost_question(id, progress.head));
+    async fn record_lost(&self, id: &CallId) -> Result<(), TurnStopped> {
+        let question = self.journal.with_progress(|progress| progress.work.lost_question(id, progress.head));
         let choices = LOST_CHOICES.map(str::to_owned).to_vec();
         self.journal.record(Fact::CallLost { call: id.clone(), choices, question: Some(question) }).await
     }
@@ -183,9 +186,12 @@ impl Performance<'_> {
         let mut proposal = record.proposal.as_deref()?.clone();
         let Some(answer) = &record.answer else { return Some(proposal) };
         if let Ok(tool) = self.tools.registry.find(&record.call.name) {
-            self.place.referee.learn(Case { tool: tool.spec(), proposal: &proposal }, answer);
+            self.setup
+                .approver
+                .remember_answer(ApprovalRequest { tool: tool.spec(), proposal: &proposal }, answer);
         }
-        if let (Some(content), Shown::Edit { new_content, .. }) = (&answer.new_content, &mut proposal.shown) {
+        if let (Some(content), Preview::Edit { new_content, .. }) = (&answer.new_content, &mut proposal.shown)
+        {
             new_content.clone_from(content);
         }
         if let Some(answers) = &answer.answers {
@@ -198,8 +204,8 @@ impl Performance<'_> {
         self.tools.registry.find(&record.call.name).is_ok_and(|tool| tool.spec().repeatable)
     }
 
-    pub(crate) fn tool_context(&self, live: Arc<Live>, mark: Option<String>) -> CallContext {
-        let (workspace, cancel) = (self.place.workspace.clone(), CancellationToken::new());
+    pub(crate) fn tool_context(&self, live: Arc<LiveOutputBuffer>, mark: Option<String>) -> CallContext {
+        let (workspace, cancel) = (self.setup.workspace.clone(), CancellationToken::new());
         let cancel_on_drop = cancel.clone().drop_guard();
         CallContext {
             context: ToolContext { workspace, cancel, live, mark },
@@ -225,11 +231,11 @@ impl Deref for CallContext {
 
 /// What calls of the same answer would write, and have not yet.
 #[derive(Default)]
-struct Earlier {
+struct PendingWrites {
     writes: Vec<(CallId, PathBuf)>,
 }
 
-impl Earlier {
+impl PendingWrites {
     fn add(&mut self, id: &CallId, proposal: &Proposal) {
         let writes = proposal.effects.iter().filter_map(|effect| match effect {
             Effect::Write { path } => Some((id.clone(), path.clone())),
@@ -240,7 +246,7 @@ impl Earlier {
 
     /// The call that has to be over before it can be told what a later one would do: it writes where that looks, or that
     /// does not make sense as things are.
-    fn in_the_way_of(&self, ruled: &Result<ProposedCall, ToolError>) -> Option<CallId> {
+    fn conflict_with(&self, ruled: &Result<ProposedCall, ToolError>) -> Option<CallId> {
         let Ok(proposed) = ruled else { return self.writes.last().map(|(id, _)| id.clone()) };
         let touched = touched(&proposed.proposal);
         let meets = |written: &PathBuf| {

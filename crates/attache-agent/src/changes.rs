@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use attache_domain::{Artifact, Change, Part};
+use attache_domain::{Artifact, FileChange, Part};
 use attache_tool::diff::compare;
 
 /// One artifact for all changes of turn number `turn`; none when nothing is different from before.
-pub(crate) fn artifact(changes: &[Change], roots: &[PathBuf], turn: u32) -> Option<Artifact> {
+pub(crate) fn artifact(changes: &[FileChange], roots: &[PathBuf], turn: u32) -> Option<Artifact> {
     let diff: String = changes.iter().map(|change| diff(change, roots)).collect();
     if diff.is_empty() {
         return None;
@@ -24,7 +24,7 @@ pub(crate) fn artifact(changes: &[Change], roots: &[PathBuf], turn: u32) -> Opti
     })
 }
 
-fn diff(change: &Change, roots: &[PathBuf]) -> String {
+fn diff(change: &FileChange, roots: &[PathBuf]) -> String {
     compare(&shortened(&change.path, roots), change.original.as_deref(), &change.content).text
 }
 
@@ -37,11 +37,15 @@ pub(crate) fn shortened(path: &Path, roots: &[PathBuf]) -> String {
 mod tests {
     use super::*;
 
-    fn change(original: Option<&str>, content: &str) -> Change {
-        Change { path: "/w/src/a.txt".into(), original: original.map(str::to_owned), content: content.into() }
+    fn change(original: Option<&str>, content: &str) -> FileChange {
+        FileChange {
+            path: "/w/src/a.txt".into(),
+            original: original.map(str::to_owned),
+            content: content.into(),
+        }
     }
 
-    fn text(changes: &[Change]) -> Option<String> {
+    fn text(changes: &[FileChange]) -> Option<String> {
         let artifact = artifact(changes, &["/w".into()], 2)?;
         artifact.parts[0].as_text().map(str::to_owned)
     }

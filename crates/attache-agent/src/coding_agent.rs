@@ -5,27 +5,29 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_command::{CommandError, ServerEntry};
 use attache_domain::{
-    Artifact, CommandCall, CommandSpec, Fact, Fault, Message, Outcome, Progress, ReplyShape, TaskView, Wishes,
+    Artifact, CommandCall, CommandSpec, Fact, Fault, Message, Progress, ReplyShape, RequestedSettings,
+    TaskView, TurnOutcome,
 };
 use attache_session::{
-    Agent, CommandRefusal, Equipment, EquippedServer, EquippedTool, Journal, Latest, Stopped, TurnRequest,
+    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, Journal, TurnRequest,
+    TurnStopped,
 };
 
 use attache_tool::ToolSpec;
 
-use crate::built_in::Ended;
-use crate::commanding::command_in;
-use crate::performance::Performance;
-use crate::reason::Reason;
-use crate::voice::Voice;
-use crate::{Mind, Refusal, Workplaces, built_in, changes};
+use crate::built_in::RequestEnd;
+use crate::command_turn::command_in;
+use crate::reason::StatusReason;
+use crate::turn_output::TurnOutput;
+use crate::turn_runner::TurnRunner;
+use crate::{AgentModel, Conversations, SettingsRefusal, built_in, changes};
 
 pub struct CodingAgent {
-    pub(crate) workplaces: Arc<dyn Workplaces>,
+    pub(crate) workplaces: Arc<dyn Conversations>,
 }
 
 impl CodingAgent {
-    pub fn new(workplaces: Arc<dyn Workplaces>) -> Self {
+    pub fn new(workplaces: Arc<dyn Conversations>) -> Self {
         Self { workplaces }
     }
 }
@@ -33,12 +35,12 @@ impl CodingAgent {
 #[async_trait]
 impl Agent for CodingAgent {
     fn keeps_conversation(&self, view: &TaskView) -> bool {
-        let mind = self.workplaces.mind(&Wishes::of([view]));
-        matches!(mind, Ok(Mind::Language(_)))
+        let mind = self.workplaces.model(&RequestedSettings::of([view]));
+        matches!(mind, Ok(AgentModel::Language(_)))
     }
 
     fn model(&self, view: &TaskView) -> Option<String> {
-        self.workplaces.mind(&Wishes::of([view])).ok().map(|mind| mind.name().to_owned())
+        self.workplaces.model(&RequestedSettings::of([view])).ok().map(|mind| mind.name().to_owned())
     }
 
     fn check(&self, message: &Message) -> Result<(), Fault> {
@@ -48,28 +50,32 @@ impl Agent for CodingAgent {
         }
     }
 
-    async fn equipment(&self, view: &TaskView, wishes: &Wishes) -> Result<Equipment, Fault> {
+    async fn available_tools(
+        &self,
+        view: &TaskView,
+        wishes: &RequestedSettings,
+    ) -> Result<AvailableTools, Fault> {
         let place = self.workplaces.open(&view.progress.scope, &view.context, wishes).await;
         let place = place.map_err(|refusal| fault(wishes, refusal))?;
-        let servers = place.premises.as_ref().map(|premises| premises.servers()).unwrap_or_default();
+        let servers = place.info.as_ref().map(|premises| premises.servers()).unwrap_or_default();
         let registry = place.toolbox.tools();
-        let tool = |spec: &ToolSpec| EquippedTool {
+        let tool = |spec: &ToolSpec| AvailableTool {
             name: spec.name.clone(),
             description: spec.description.clone(),
             parameters: spec.parameters.clone(),
             origin: spec.origin.as_ref().map(|origin| (origin.server.clone(), origin.tool.clone())),
         };
-        let tools: Vec<EquippedTool> = registry.tools().map(|found| tool(found.spec())).collect();
+        let tools: Vec<AvailableTool> = registry.tools().map(|found| tool(found.spec())).collect();
         let server = |server: ServerEntry| {
-            let of_server = |tool: &&EquippedTool| server.tools.contains(&tool.name);
+            let of_server = |tool: &&AvailableTool| server.tools.contains(&tool.name);
             let tools = tools.iter().filter(of_server).cloned().collect();
-            EquippedServer { name: server.name, status: server.status, tools }
+            AvailableServer { name: server.name, status: server.status, tools }
         };
         let servers = servers.into_iter().map(server).collect();
-        Ok(Equipment { model: place.mind.name().to_owned(), servers, tools })
+        Ok(AvailableTools { model: place.model.name().to_owned(), servers, tools })
     }
 
-    async fn commands(&self, wishes: &Wishes) -> Result<Vec<CommandSpec>, Fault> {
+    async fn commands(&self, wishes: &RequestedSettings) -> Result<Vec<CommandSpec>, Fault> {
         let registry = self.workplaces.commands(wishes).await.map_err(|refusal| fault(wishes, refusal))?;
         Ok(registry.specs())
     }
@@ -77,13 +83,13 @@ impl Agent for CodingAgent {
     async fn check_command(
         &self,
         call: &CommandCall,
-        wishes: &Wishes,
+        wishes: &RequestedSettings,
     ) -> Result<CommandCall, CommandRefusal> {
         let registry = self.workplaces.commands(wishes).await;
-        let registry = registry.map_err(|refusal| CommandRefusal::Unfit(refusal.what))?;
+        let registry = registry.map_err(|refusal| CommandRefusal::BadArguments(refusal.what))?;
         let refused = |error: CommandError| match error {
             CommandError::Unknown { what } => CommandRefusal::Unknown(what),
-            other => CommandRefusal::Unfit(other.to_string()),
+            other => CommandRefusal::BadArguments(other.to_string()),
         };
         let found = registry.find(call).map_err(refused)?;
         found.check().map_err(refused)?;
@@ -96,9 +102,9 @@ impl Agent for CodingAgent {
             return ReplyShape::Task;
         }
         let wishes = message.wishes.as_deref().cloned().unwrap_or_default();
-        match self.workplaces.mind(&wishes) {
-            Ok(Mind::BuiltIn(model)) => model.reply_shape(message),
-            Ok(Mind::Language(_)) | Err(_) => ReplyShape::Task,
+        match self.workplaces.model(&wishes) {
+            Ok(AgentModel::BuiltIn(model)) => model.reply_shape(message),
+            Ok(AgentModel::Language(_)) | Err(_) => ReplyShape::Task,
         }
     }
 
@@ -107,18 +113,18 @@ impl Agent for CodingAgent {
         if view.changes.is_empty() {
             return None;
         }
-        let earlier = request.into_latest().earlier().await.unwrap_or_default();
-        let wishes = Wishes::of(earlier.iter().chain([view.as_ref()]));
+        let earlier = request.into_task().earlier().await.unwrap_or_default();
+        let wishes = RequestedSettings::of(earlier.iter().chain([view.as_ref()]));
         let place = self.workplaces.open(&view.progress.scope, &view.context, &wishes).await;
         let roots = place.as_ref().map(|place| place.roots()).unwrap_or_default();
         changes::artifact(&view.changes, roots, view.progress.turn.number)
     }
 
-    async fn perform(&self, request: TurnRequest, journal: &Journal) -> Result<(), Stopped> {
+    async fn run_turn(&self, request: TurnRequest, journal: &Journal) -> Result<(), TurnStopped> {
         let Progress { continues, turn, work, .. } = &request.view.progress;
         // In a conversation that began with this turn nothing was said before.
         let (fresh, idle) = (!continues && turn.number == 1, work.calls.is_empty());
-        let latest = request.into_latest();
+        let latest = request.into_task();
         let earlier = if fresh { Ok(Vec::new()) } else { latest.earlier().await };
         let earlier = match earlier {
             Ok(views) => views,
@@ -128,11 +134,11 @@ impl Agent for CodingAgent {
                 return cannot_begin(&latest, journal, text.into()).await;
             }
         };
-        let wishes = Wishes::of(earlier.iter().chain([latest.view().as_ref()]));
+        let wishes = RequestedSettings::of(earlier.iter().chain([latest.view().as_ref()]));
         // Most turns of a model of ours use no tools: they need no workplace.
         let idle = idle && command_in(&latest.view()).is_none();
-        if let (true, Ok(Mind::BuiltIn(model))) = (idle, self.workplaces.mind(&wishes))
-            && let Ended::WithTurn(end) = built_in::round(model.as_ref(), &latest, journal).await?
+        if let (true, Ok(AgentModel::BuiltIn(model))) = (idle, self.workplaces.model(&wishes))
+            && let RequestEnd::WithTurn(end) = built_in::run_request(model.as_ref(), &latest, journal).await?
         {
             return journal.record(end).await;
         }
@@ -144,11 +150,11 @@ impl Agent for CodingAgent {
 impl CodingAgent {
     async fn work(
         &self,
-        latest: Latest,
+        latest: CurrentTask,
         journal: &Journal,
         earlier: &[TaskView],
-        wishes: &Wishes,
-    ) -> Result<(), Stopped> {
+        wishes: &RequestedSettings,
+    ) -> Result<(), TurnStopped> {
         let (scope, context) = (latest.view().progress.scope.clone(), latest.view().context.clone());
         let given = command_in(&latest.view()).cloned();
         let furnished = async {
@@ -157,12 +163,12 @@ impl CodingAgent {
                 Some(call) => Some(self.workplaces.commands(wishes).await?.find(call)),
                 None => None,
             };
-            Ok::<_, Refusal>((place, command.transpose()))
+            Ok::<_, SettingsRefusal>((place, command.transpose()))
         };
         match furnished.await {
             Ok((place, Ok(command))) => {
                 let workplaces = self.workplaces.clone();
-                Performance::new(workplaces, place, latest, journal, earlier, command).run().await
+                TurnRunner::new(workplaces, place, latest, journal, earlier, command).run().await
             }
             // It was there when it was given.
             Ok((_, Err(error))) => cannot_begin(&latest, journal, error.to_string()).await,
@@ -176,14 +182,14 @@ impl CodingAgent {
 }
 
 /// The turn ends before it began, and the person may try again.
-async fn cannot_begin(latest: &Latest, journal: &Journal, text: String) -> Result<(), Stopped> {
-    let message = Some(Voice::of(&latest.view()).reason(Reason::Unavailable, text).into());
-    journal.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message, usage: None }).await
+async fn cannot_begin(latest: &CurrentTask, journal: &Journal, text: String) -> Result<(), TurnStopped> {
+    let message = Some(TurnOutput::of(&latest.view()).reason(StatusReason::Unavailable, text).into());
+    journal.record(Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message, usage: None }).await
 }
 
 /// Names the member as the client spelled it.
-fn fault(wishes: &Wishes, refusal: Refusal) -> Fault {
-    let (above, key) = match wishes.said_in.strip_prefix(Wishes::IN_REQUEST) {
+fn fault(wishes: &RequestedSettings, refusal: SettingsRefusal) -> Fault {
+    let (above, key) = match wishes.said_in.strip_prefix(RequestedSettings::IN_REQUEST) {
         Some(key) => ("metadata", key),
         None => ("message.metadata", wishes.said_in.as_str()),
     };

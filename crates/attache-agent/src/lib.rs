@@ -2,38 +2,41 @@
 //!
 //! [`CodingAgent`] asks a model, proposes what it wants done, waits for people, runs, and asks again with what came of
 //! it. It knows no HTTP, SQL or A2A: it reads a task and reports facts to the journal. Where a conversation works and
-//! with what comes from [`Workplaces`].
+//! with what comes from [`Conversations`].
 
+mod agent_model;
 mod ahead;
-mod asking;
+mod approver;
+mod ask_person;
 mod built_in;
 mod calls;
 mod changes;
 mod coding_agent;
-mod commanding;
-mod desk;
+mod command_context;
+mod command_turn;
+mod compaction;
+mod conversations;
 mod instructions;
-mod live;
-mod mind;
-mod performance;
-mod policy_referee;
+mod live_output;
+mod model_request;
+mod output_recorder;
+mod policy_approver;
 mod prompt;
 mod reason;
-mod reducing;
-mod referee;
-mod repetition;
-mod round;
-mod running;
-mod showing;
-mod tally;
+mod repeat_detector;
+mod run_call;
 mod tokens;
-mod voice;
+mod totals;
+mod turn_output;
+mod turn_runner;
 mod wording;
-mod workplace;
 
+pub use agent_model::AgentModel;
+pub use approver::{ApprovalDecision, ApprovalRequest, Approver};
 pub use coding_agent::CodingAgent;
+pub use conversations::{
+    ContextFiles, ConversationLimits, ConversationSetup, Conversations, SettingsRefusal, Toolbox,
+    WorkspaceInfo, declarations,
+};
 pub use instructions::instructions;
-pub use mind::Mind;
-pub use policy_referee::{PolicyOptions, PolicyReferee, RuleKeeper};
-pub use referee::{Case, Referee, Ruling};
-pub use workplace::{Premises, Refusal, Surroundings, Toolbox, WorkLimits, Workplace, Workplaces, declared};
+pub use policy_approver::{PolicyApprover, PolicyOptions, RuleStore};

@@ -1,19 +1,19 @@
 //! What the model is told: the conversation, in the order it happened, as far as it is still told.
 
-mod spoken;
+mod built_in_turns;
 
 use std::sync::Arc;
 
 use attache_domain::{
-    Content, Exchange, Message, Part, PartContent, PlacedExchange, Said, TaskView, Told, ToolResult, Untold,
-    Utterance,
+    Compacted, Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part, PartContent,
+    PlacedExchange, TaskView, ToolResult,
 };
 
-use spoken::{Item, LastTurn, spoken};
+use built_in_turns::{Item, LastTurn, built_in_turns};
 
 /// What was said in finished tasks of the same conversation, and all that the model was told last.
 #[derive(Default)]
-pub(crate) struct Earlier {
+pub(crate) struct PromptBuilder {
     summary: Option<String>,
     exchanges: Vec<Arc<Exchange>>,
     /// Answers of the model in them.
@@ -30,14 +30,14 @@ struct Latest {
     messages: usize,
     /// The last of the exchanges: where it was, it is, unless the conversation was reduced.
     last: Option<Arc<Exchange>>,
-    untold: Untold,
+    untold: Compacted,
     /// How many turns were told by what stands in the history.
     spoken: usize,
     /// At the end of it: what the task does not show yet.
     ahead: usize,
 }
 
-impl Earlier {
+impl PromptBuilder {
     /// Oldest first. A summary stands for everything before it.
     pub(crate) fn of(views: &[TaskView]) -> Self {
         let mut earlier = Self::default();
@@ -64,7 +64,7 @@ impl Earlier {
         let holds = self.latest.holds(view);
         if holds {
             let Latest { told, exchanges, messages, .. } = &mut self.latest;
-            let mut new = view.told_since(*exchanges, *messages).map(exchange).peekable();
+            let mut new = view.conversation_since(*exchanges, *messages).map(exchange).peekable();
             if new.peek().is_some() {
                 // Copied only if somebody still holds the prompt before.
                 Arc::make_mut(told).extend(new);
@@ -95,8 +95,8 @@ impl Earlier {
         match exchanges.first().map(|exchange| exchange.as_ref()) {
             // After a summary the model has to have said something before the person goes on.
             Some(Exchange::User(_)) if summary.is_some() => {
-                let said = Utterance::Text("Understood; I go on from there.".into());
-                exchanges.insert(0, Arc::new(Exchange::Model(vec![Said { what: said, opaque: None }])));
+                let said = ModelPartContent::Text("Understood; I go on from there.".into());
+                exchanges.insert(0, Arc::new(Exchange::Model(vec![ModelPart { what: said, opaque: None }])));
                 exchanges.insert(0, Arc::new(Exchange::User(first)));
             }
             Some(Exchange::User(contents)) => {
@@ -118,7 +118,7 @@ impl Latest {
             && self.untold == view.untold
             // What comes is told whole.
             && view.untold.masked <= self.exchanges
-            && (view.history.len() == self.messages || spoken(view, LastTurn::GoesOn).len() == self.spoken)
+            && (view.history.len() == self.messages || built_in_turns(view, LastTurn::GoesOn).len() == self.spoken)
     }
 
     fn add_ahead(&mut self, ahead: &[Arc<Exchange>]) {
@@ -140,7 +140,7 @@ impl Latest {
     /// What was `added_to` has the same turns told from the history, unless there is more of that; a reduced one may not.
     fn remember(&mut self, view: &TaskView, added_to: bool) {
         if !added_to || view.history.len() != self.messages {
-            self.spoken = spoken(view, LastTurn::GoesOn).len();
+            self.spoken = built_in_turns(view, LastTurn::GoesOn).len();
         }
         (self.exchanges, self.messages) = (view.exchanges.len(), view.history.len());
         self.last = view.exchanges.last().map(|placed| Arc::clone(&placed.exchange));
@@ -153,7 +153,7 @@ impl Latest {
 /// For each exchange that is told of the running task, whether it is one of those that [`TaskView::told`] knows.
 pub(crate) fn known(view: &TaskView) -> Vec<bool> {
     let item = |item: &Item<'_>| matches!(item, Item::Told(_));
-    spoken::items(view, LastTurn::GoesOn).iter().map(item).collect()
+    built_in_turns::items(view, LastTurn::GoesOn).iter().map(item).collect()
 }
 
 /// What people said and what was answered in one task.
@@ -164,18 +164,18 @@ fn conversation(view: &TaskView, last_turn: LastTurn) -> Vec<Arc<Exchange>> {
         Item::Told(told) => {
             known += 1;
             match told {
-                Told::Exchange(exchange) if known <= view.untold.masked => mask(exchange),
+                ConversationItem::Exchange(exchange) if known <= view.untold.masked => mask(exchange),
                 told => exchange(told),
             }
         }
     };
-    spoken::items(view, last_turn).into_iter().map(told).collect()
+    built_in_turns::items(view, last_turn).into_iter().map(told).collect()
 }
 
-fn exchange(told: Told<'_>) -> Arc<Exchange> {
+fn exchange(told: ConversationItem<'_>) -> Arc<Exchange> {
     match told {
-        Told::Message(message) => Arc::new(Exchange::User(contents(message))),
-        Told::Exchange(exchange) => Arc::clone(exchange),
+        ConversationItem::Message(message) => Arc::new(Exchange::User(contents(message))),
+        ConversationItem::Exchange(exchange) => Arc::clone(exchange),
     }
 }
 

@@ -1,9 +1,9 @@
 //! A prompt that grows is the same as one that is put together anew.
 
 use attache_domain::{
-    AnswerEnd, CallId, CallOutcome, CommandCall, ContextReason, Digest, Ending, Event, Fact, FinishedCall,
-    GivenContext, ModelAnswer, Opening, Outcome, Presentation, Reduction, ReplyShape, Role, Scope, Seq,
-    Timestamp, ToolCall, TurnPhase, Usage,
+    CallId, CallOutcome, CommandCall, Compaction, ContextReason, Digest, Event, Fact, FinishedCall,
+    GivenContext, ModelAnswer, OpenTask, Presentation, ReplyShape, ResponseEnd, Role, Scope, Seq, TaskEnding,
+    Timestamp, ToolCall, TurnOutcome, TurnPhase, Usage,
 };
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ struct Story {
 
 impl Story {
     fn begin() -> Self {
-        let opening = Opening {
+        let opening = OpenTask {
             task: "t".into(),
             scope: Scope::new("", "me"),
             context: "c".into(),
@@ -53,7 +53,7 @@ impl Story {
             digest: Digest("0".into()),
             reply: ReplyShape::Task,
             metadata: None,
-            ending: Ending::Completes,
+            ending: TaskEnding::Completes,
             presentation: Presentation::default(),
         };
         let event = Event { seq: Seq(1), at: Timestamp::UNIX_EPOCH, fact: opening.decide() };
@@ -72,11 +72,11 @@ impl Story {
                 let message = Arc::new(message(self.number));
                 self.apply(Fact::MessageReceived { message, digest: Digest("1".into()) });
             }
-            Happening::Answered => self.answer(Utterance::Text(format!("answer {}", self.number))),
+            Happening::Answered => self.answer(ModelPartContent::Text(format!("answer {}", self.number))),
             Happening::Called => {
                 let call = CallId(format!("call {}", self.number));
                 let name = "read_file".to_owned();
-                self.answer(Utterance::Call(ToolCall {
+                self.answer(ModelPartContent::Call(ToolCall {
                     id: call.clone(),
                     name,
                     input: serde_json::Map::new(),
@@ -103,8 +103,8 @@ impl Story {
                 self.end_turn(None);
             }
             Happening::Reduced { dropped, masked, summarised } => {
-                let told = self.view.told().count();
-                let reduction = Reduction {
+                let told = self.view.conversation().count();
+                let reduction = Compaction {
                     // The same summary each time: by it nobody can tell that more was left out.
                     summary: summarised.then(|| "in short".to_owned()),
                     dropped: (*dropped).min(told) as u32,
@@ -124,16 +124,16 @@ impl Story {
 
     fn end_turn(&mut self, message: Option<Message>) {
         let message = message.map(Arc::new);
-        self.apply(Fact::TurnEnded { outcome: Outcome::InputRequired, message, usage: None });
+        self.apply(Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message, usage: None });
     }
 
-    fn answer(&mut self, what: Utterance) {
-        let said = vec![Said { what, opaque: None }];
+    fn answer(&mut self, what: ModelPartContent) {
+        let said = vec![ModelPart { what, opaque: None }];
         self.apply(Fact::ModelAnswered(Box::new(ModelAnswer {
             model: "m".into(),
             said,
             usage: Usage::default(),
-            end: AnswerEnd::Done,
+            end: ResponseEnd::Done,
         })));
     }
 }
@@ -152,7 +152,7 @@ fn lagging(
 ) -> (TaskView, Vec<Arc<Exchange>>) {
     let mut shown = after.clone();
     // Nobody makes less of what has not been told yet.
-    let is_whole = after.untold.masked <= before.told().count();
+    let is_whole = after.untold.masked <= before.conversation().count();
     if !is_whole || !matches!(happening, Happening::Answered | Happening::Called) {
         return (shown, Vec::new());
     }
@@ -174,7 +174,7 @@ proptest! {
         let mut earlier_task = Story::begin();
         before.iter().for_each(|happening| earlier_task.go_on(happening));
         let earlier = [earlier_task.view];
-        let mut growing = Earlier::of(&earlier);
+        let mut growing = PromptBuilder::of(&earlier);
         let mut story = Story::begin();
         let mut held = Vec::new();
         for (happening, told, lag) in happenings {
@@ -184,7 +184,7 @@ proptest! {
             if told {
                 let (shown, ahead) = lagging(&before, &story.view, &happening, lag);
                 let prompt = growing.exchanges(&opening, &shown, &ahead);
-                prop_assert_eq!(&prompt, &Earlier::of(&earlier).exchanges(&opening, &story.view, &[]));
+                prop_assert_eq!(&prompt, &PromptBuilder::of(&earlier).exchanges(&opening, &story.view, &[]));
                 held.push((prompt.clone(), prompt.to_vec()));
                 if held.len() % 3 == 0 {
                     held.clear();
@@ -200,17 +200,17 @@ proptest! {
     fn backwards_is_the_same_telling(happenings in proptest::collection::vec(happening(), 0..16)) {
         let mut story = Story::begin();
         happenings.iter().for_each(|happening| story.go_on(happening));
-        let shown = |told: Told<'_>| format!("{told:?}");
-        let mut backwards: Vec<_> = story.view.told_backwards().map(shown).collect();
+        let shown = |told: ConversationItem<'_>| format!("{told:?}");
+        let mut backwards: Vec<_> = story.view.conversation_backwards().map(shown).collect();
         backwards.reverse();
-        prop_assert_eq!(backwards, story.view.told().map(shown).collect::<Vec<_>>());
+        prop_assert_eq!(backwards, story.view.conversation().map(shown).collect::<Vec<_>>());
     }
 }
 
 #[test]
 fn what_was_put_together_is_not_put_together_again() {
     let mut story = Story::begin();
-    let mut earlier = Earlier::default();
+    let mut earlier = PromptBuilder::default();
     story.go_on(&Happening::Called);
     let opening = [Content::Text("opening".into())];
     let first = earlier.exchanges(&opening, &story.view, &[])[0].clone();
@@ -222,14 +222,14 @@ fn what_was_put_together_is_not_put_together_again() {
 
 /// The conversation of a task that is over, a line for each exchange.
 fn told(story: &Story) -> Vec<String> {
-    spelled(&Earlier::of(std::slice::from_ref(&story.view)).exchanges)
+    spelled(&PromptBuilder::of(std::slice::from_ref(&story.view)).exchanges)
 }
 
 fn spelled(exchanges: &[Arc<Exchange>]) -> Vec<String> {
     let text = |exchange: &Arc<Exchange>| match exchange.as_ref() {
         Exchange::User(contents) => format!("user: {contents:?}").replace("[Text(\"", "").replace("\")]", ""),
         Exchange::Model(said) => match &said[0].what {
-            Utterance::Text(text) => format!("model: {text}"),
+            ModelPartContent::Text(text) => format!("model: {text}"),
             other => format!("model: {other:?}"),
         },
         Exchange::Results(_) => "results".into(),
@@ -287,7 +287,7 @@ fn what_a_model_of_ours_said_after_its_calls_is_told_once() {
     let mut story = Story::begin();
     story.apply(Fact::TurnStarted { turn: 1, model: None });
     story.say("I look. ".into());
-    story.answer(Utterance::Text("I look. ".into()));
+    story.answer(ModelPartContent::Text("I look. ".into()));
     story.go_on(&Happening::Called);
     story.say("Seen.".into());
     story.end_turn(None);
@@ -302,7 +302,7 @@ fn what_a_model_of_ours_said_after_its_calls_is_told_once() {
 fn in_a_task_that_goes_on_it_is_told_between_the_messages() {
     let mut story = Story::begin();
     story.go_on(&Happening::Spoken);
-    let mut earlier = Earlier::default();
+    let mut earlier = PromptBuilder::default();
     assert_eq!(
         spelled(&earlier.exchanges(&[], &story.view, &[])),
         ["user: question 0"],

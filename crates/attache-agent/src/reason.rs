@@ -2,7 +2,7 @@
 
 /// Under `reason` in the metadata of the message that says so in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub(crate) enum StatusReason {
     /// The model's credential is missing or wrong.
     Credential,
     /// What was asked of the model's provider is at fault.
@@ -31,7 +31,7 @@ pub(crate) enum Reason {
     Command,
 }
 
-impl Reason {
+impl StatusReason {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Credential => "credential",

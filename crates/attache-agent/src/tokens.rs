@@ -1,6 +1,6 @@
 //! How many tokens something will take, roughly: nobody but the provider knows.
 
-use attache_domain::{Content, Exchange, Said, Utterance};
+use attache_domain::{Content, Exchange, ModelPart, ModelPartContent};
 
 const PER_MESSAGE: u64 = 5;
 const IMAGE: u64 = 3000;
@@ -29,16 +29,16 @@ pub(crate) fn of_content(content: &Content) -> u64 {
     }
 }
 
-fn of_said(said: &Said) -> u64 {
+fn of_said(said: &ModelPart) -> u64 {
     match &said.what {
-        Utterance::Text(text) => of_text(text),
-        Utterance::Call(call) => {
+        ModelPartContent::Text(text) => of_text(text),
+        ModelPartContent::Call(call) => {
             let input: usize =
                 call.input.iter().map(|(name, value)| name.len() + value.to_string().len()).sum();
             (input as u64) / 4 + PER_MESSAGE
         }
         // Providers do not count old thoughts.
-        Utterance::Thought(_) | Utterance::Hidden => 0,
+        ModelPartContent::Thought(_) | ModelPartContent::Hidden => 0,
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod events;
 mod plan;
-mod seen;
+mod request_counts;
 
 use std::io::Write;
 use std::net::Ipv4Addr;
@@ -24,11 +24,11 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use tokio::net::TcpListener;
 
-pub(crate) use events::said;
+pub(crate) use events::answer_text;
 
 use events::Events;
-use plan::{Answer, Plan};
-use seen::Seen;
+use plan::{Plan, PlannedAnswer};
+use request_counts::RequestCounts;
 
 #[derive(clap::Args)]
 pub(crate) struct Options {
@@ -62,31 +62,31 @@ pub(crate) async fn serve(listener: TcpListener) -> anyhow::Result<()> {
 }
 
 #[derive(Clone, Default)]
-struct Model(Arc<Mutex<Desk>>);
+struct Model(Arc<Mutex<ModelState>>);
 
 /// The plan, and what has come of it.
 #[derive(Default)]
-struct Desk {
+struct ModelState {
     plan: Plan,
     text: Events,
-    seen: Seen,
+    seen: RequestCounts,
 }
 
 impl Model {
-    fn desk(&self) -> MutexGuard<'_, Desk> {
+    fn state(&self) -> MutexGuard<'_, ModelState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Desk {
+impl ModelState {
     /// What to say to `body`, and with which pauses.
     fn answer(&mut self, body: &[u8]) -> (Events, Duration) {
         let Self { plan, text, seen } = self;
         let tokens = plan.tokens_of(body.len());
         let events = match plan.answer(seen.take(body, plan)) {
-            Answer::Text => text.counting(tokens),
-            Answer::Calls(calls) => Events::calls(&calls, tokens),
-            Answer::Summary => Events::summary(tokens),
+            PlannedAnswer::Text => text.counting(tokens),
+            PlannedAnswer::Calls(calls) => Events::calls(&calls, tokens),
+            PlannedAnswer::Summary => Events::summary(tokens),
         };
         (events, Duration::from_millis(plan.interval_ms))
     }
@@ -94,16 +94,16 @@ impl Desk {
 
 async fn new_plan(State(model): State<Model>, Query(plan): Query<Plan>) -> &'static str {
     let text = Events::text(plan.chunks);
-    *model.desk() = Desk { plan, text, seen: Seen::default() };
+    *model.state() = ModelState { plan, text, seen: RequestCounts::default() };
     "as you wish\n"
 }
 
-async fn seen(State(model): State<Model>) -> Json<Seen> {
-    Json(model.desk().seen.clone())
+async fn seen(State(model): State<Model>) -> Json<RequestCounts> {
+    Json(model.state().seen.clone())
 }
 
 async fn answer(State(model): State<Model>, body: Bytes) -> Response {
-    let (events, interval) = model.desk().answer(&body);
+    let (events, interval) = model.state().answer(&body);
     let body = if interval.is_zero() { at_once(events) } else { paced(events, interval) };
     ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
 }

@@ -8,31 +8,31 @@ use serde_json::{Map, Number, Value};
 use crate::DocumentError;
 
 /// A card, member by member, as it was received.
-pub type Document = Map<String, Value>;
+pub type CardDocument = Map<String, Value>;
 
 /// Larger cards are not read.
-pub const MOST_BYTES: usize = 1 << 20;
+pub const MAX_BYTES: usize = 1 << 20;
 
 /// Lists and objects inside each other: far more than a card has, far less than a stack takes.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Reads one JSON object. A member that is there twice is refused: readers differ in which one they take, and a
 /// signature must not mean two things.
-pub fn parse(text: &[u8]) -> Result<Document, DocumentError> {
-    if text.len() > MOST_BYTES {
-        return Err(DocumentError::TooLarge { bytes: text.len(), limit: MOST_BYTES });
+pub fn parse(text: &[u8]) -> Result<CardDocument, DocumentError> {
+    if text.len() > MAX_BYTES {
+        return Err(DocumentError::TooLarge { bytes: text.len(), limit: MAX_BYTES });
     }
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let value = Strict { depth: 0 }.deserialize(&mut reader);
+    let value = StrictSeed { depth: 0 }.deserialize(&mut reader);
     let value = value.and_then(|value| reader.end().map(|()| value));
     match value.map_err(|error| DocumentError::NotJson { why: error.to_string() })? {
         Value::Object(document) => Ok(document),
-        other => Err(DocumentError::NotAnObject { found: kind(&other) }),
+        other => Err(DocumentError::NotAnObject { found: kind_name(&other) }),
     }
 }
 
 /// What a value is, in words.
-pub(crate) fn kind(value: &Value) -> &'static str {
+pub(crate) fn kind_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "true or false",
@@ -44,20 +44,20 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 }
 
 #[derive(Clone, Copy)]
-struct Strict {
+struct StrictSeed {
     depth: usize,
 }
 
-impl Strict {
+impl StrictSeed {
     fn deeper<E: Error>(self) -> Result<Self, E> {
-        if self.depth == DEEPEST {
-            return Err(E::custom(format!("it is nested more than {DEEPEST} levels deep")));
+        if self.depth == MAX_DEPTH {
+            return Err(E::custom(format!("it is nested more than {MAX_DEPTH} levels deep")));
         }
         Ok(Self { depth: self.depth + 1 })
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for StrictSeed {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -65,7 +65,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for StrictSeed {
     type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -148,9 +148,9 @@ mod tests {
     #[test]
     fn depth_and_size_are_bounded() {
         let nested = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
-        check(&nested(DEEPEST - 1), Ok(1));
-        check(&nested(DEEPEST), Err("64 levels"));
+        check(&nested(MAX_DEPTH - 1), Ok(1));
+        check(&nested(MAX_DEPTH), Err("64 levels"));
         check(&nested(100_000), Err("64 levels"));
-        check(&format!("{{\"a\":\"{}\"}}", "x".repeat(MOST_BYTES)), Err("too large"));
+        check(&format!("{{\"a\":\"{}\"}}", "x".repeat(MAX_BYTES)), Err("too large"));
     }
 }

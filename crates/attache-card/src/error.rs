@@ -14,10 +14,10 @@ pub enum DocumentError {
 
 /// A member has a value that no card of 1.0 can have there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}: {words}")]
-pub struct NotACard {
+#[error("{place}: {message}")]
+pub struct InvalidCard {
     pub place: String,
-    pub words: String,
+    pub message: String,
 }
 
 /// Never holds any part of a private key.

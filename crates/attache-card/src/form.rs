@@ -9,10 +9,10 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use crate::canonical::canonical_object;
-use crate::{Document, NotACard, normal};
+use crate::{CardDocument, InvalidCard, normalize};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Form {
+pub enum SignedForm {
     /// By the rules of 1.0.
     Specified,
     /// The same without any empty text, list or object, as SDKs have it.
@@ -20,16 +20,16 @@ pub enum Form {
     /// The document as it is, every member of it.
     Whole,
     /// Something like the second for the members of 0.3, as its SDK for Python has it. Only ever checked.
-    Older,
+    PythonV0_3,
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for SignedForm {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Specified => "the form of 1.0",
             Self::Stripped => "the form of 1.0 without empty values",
             Self::Whole => "the whole document",
-            Self::Older => "the form of 0.3's Python SDK",
+            Self::PythonV0_3 => "the form of 0.3's Python SDK",
         })
     }
 }
@@ -37,9 +37,9 @@ impl fmt::Display for Form {
 /// The canonical forms of a card that differ from each other, signatures left out.
 ///
 /// A card that only 0.3 reads has one, the whole: 0.3 defines the signature and no form.
-pub fn forms(document: &Document) -> Result<Vec<(Form, Vec<u8>)>, NotACard> {
-    let mut forms: Vec<(Form, Vec<u8>)> = Vec::new();
-    for (form, bytes) in all_forms(document)? {
+pub fn signed_forms(document: &CardDocument) -> Result<Vec<(SignedForm, Vec<u8>)>, InvalidCard> {
+    let mut forms: Vec<(SignedForm, Vec<u8>)> = Vec::new();
+    for (form, bytes) in all_signed_forms(document)? {
         if forms.iter().all(|(_, known)| *known != bytes) {
             forms.push((form, bytes));
         }
@@ -48,26 +48,26 @@ pub fn forms(document: &Document) -> Result<Vec<(Form, Vec<u8>)>, NotACard> {
 }
 
 /// Also those that are like another.
-pub(crate) fn all_forms(document: &Document) -> Result<Vec<(Form, Vec<u8>)>, NotACard> {
+pub(crate) fn all_signed_forms(document: &CardDocument) -> Result<Vec<(SignedForm, Vec<u8>)>, InvalidCard> {
     let mut unsigned = document.clone();
     unsigned.remove("signatures");
-    let whole = (Form::Whole, canonical_object(&unsigned));
+    let whole = (SignedForm::Whole, canonical_object(&unsigned));
     if !document.contains_key("supportedInterfaces") {
         return Ok(vec![whole]);
     }
-    let card = normal(document)?.card;
-    let specified = (Form::Specified, canonical_object(&card));
-    Ok(vec![specified, (Form::Stripped, canonical_object(&stripped(card))), whole])
+    let card = normalize(document)?.card;
+    let specified = (SignedForm::Specified, canonical_object(&card));
+    Ok(vec![specified, (SignedForm::Stripped, canonical_object(&strip_empty(card))), whole])
 }
 
-pub(crate) fn stripped(members: Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn strip_empty(members: Map<String, Value>) -> Map<String, Value> {
     members.into_iter().filter_map(|(name, value)| Some((name, strip(value)?))).collect()
 }
 
 /// The value without what is empty in it, unless nothing is left.
 fn strip(value: Value) -> Option<Value> {
     let left = match value {
-        Value::Object(members) => Value::Object(stripped(members)),
+        Value::Object(members) => Value::Object(strip_empty(members)),
         Value::Array(items) => Value::Array(items.into_iter().filter_map(strip).collect()),
         other => other,
     };
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn card(change: Value) -> Document {
+    fn card(change: Value) -> CardDocument {
         let mut card = json!({
             "name": "n", "description": "d", "version": "1",
             "supportedInterfaces": [{"url": "https://a.example", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
@@ -98,28 +98,32 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(change: Value, expected: &[Form]) {
-        let found: Vec<Form> = forms(&card(change)).unwrap().into_iter().map(|(form, _)| form).collect();
+    fn check(change: Value, expected: &[SignedForm]) {
+        let found: Vec<SignedForm> =
+            signed_forms(&card(change)).unwrap().into_iter().map(|(form, _)| form).collect();
         assert_eq!(found, expected);
     }
 
     #[test]
     fn there_is_one_form_for_each_way_to_read_a_card() {
-        check(json!({}), &[Form::Specified]);
-        check(json!({"signatures": [{"protected": "a", "signature": "b"}]}), &[Form::Specified]);
-        check(json!({"securityRequirements": [{"schemes": {"b": {}}}]}), &[Form::Specified, Form::Stripped]);
-        check(json!({"url": "https://a.example"}), &[Form::Specified, Form::Whole]);
+        check(json!({}), &[SignedForm::Specified]);
+        check(json!({"signatures": [{"protected": "a", "signature": "b"}]}), &[SignedForm::Specified]);
+        check(
+            json!({"securityRequirements": [{"schemes": {"b": {}}}]}),
+            &[SignedForm::Specified, SignedForm::Stripped],
+        );
+        check(json!({"url": "https://a.example"}), &[SignedForm::Specified, SignedForm::Whole]);
         check(
             json!({"url": "https://a.example", "securityRequirements": [{"schemes": {"b": {}}}]}),
-            &[Form::Specified, Form::Stripped, Form::Whole],
+            &[SignedForm::Specified, SignedForm::Stripped, SignedForm::Whole],
         );
     }
 
     #[test]
     fn a_card_of_0_3_is_signed_as_it_is() {
         let card = json!({"url": "https://a.example", "name": "", "signatures": []});
-        let forms = forms(card.as_object().unwrap()).unwrap();
-        assert_eq!(forms, [(Form::Whole, br#"{"name":"","url":"https://a.example"}"#.to_vec())]);
+        let forms = signed_forms(card.as_object().unwrap()).unwrap();
+        assert_eq!(forms, [(SignedForm::Whole, br#"{"name":"","url":"https://a.example"}"#.to_vec())]);
     }
 
     #[test]
@@ -127,7 +131,7 @@ mod tests {
         let value =
             json!({"a": "", "b": [[], {"c": {}}], "d": [0, false, "", null, "x"], "e": {"f": {"g": [""]}}});
         assert_eq!(
-            Value::Object(stripped(value.as_object().unwrap().clone())),
+            Value::Object(strip_empty(value.as_object().unwrap().clone())),
             json!({"d": [0, false, "x"]})
         );
     }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::{KeySet, SigningKey, canonical, forms, headers, lint, normal, parse, verify};
+use crate::{KeySet, SigningKey, canonical, headers, lint, normalize, parse, signed_forms, verify};
 
 /// A card: read, explained, brought into its canonical forms, and its signatures looked at.
 pub fn card(text: &[u8]) {
@@ -20,13 +20,13 @@ pub fn card(text: &[u8]) {
     };
     assert_eq!(findings, lint::lint_document(&document));
     canonical_is_stable(&Value::Object(document.clone()));
-    if let Ok(forms) = forms(&document) {
+    if let Ok(forms) = signed_forms(&document) {
         for (form, bytes) in forms {
             let again = parse(&bytes).expect("a form is a document");
             assert_eq!(canonical(&Value::Object(again)), bytes, "{form:?} is canonical");
         }
     }
-    let _ = (lint::versions(&document), normal(&document), headers(&document));
+    let _ = (lint::versions(&document), normalize(&document), headers(&document));
     let verification = verify(&document, &KeySet::default(), Timestamp::UNIX_EPOCH);
     assert!(!verification.is_valid(), "nothing is valid without a key");
 }

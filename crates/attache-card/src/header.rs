@@ -4,10 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-use crate::Document;
+use crate::CardDocument;
 
 /// More than anybody signs with; each costs a few checks.
-pub(crate) const MOST_SIGNATURES: usize = 32;
+pub(crate) const MAX_SIGNATURES: usize = 32;
 
 /// What the protected header of a signature says. What stands outside of it counts for nothing: nobody signed it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -17,33 +17,33 @@ pub struct SignatureHeader {
     /// Where the keys are, says the signer.
     pub jku: Option<String>,
     pub typ: Option<String>,
-    /// Whether the signer says that empty values were left out of what was signed; see [`STRIPPED`].
+    /// Whether the signer says that empty values were left out of what was signed; see [`STRIPPED_MARKER`].
     pub stripped: bool,
 }
 
 /// The member of a protected header, and its value, that mark a signature without empty values. Whoever does not know
 /// it passes over it; whoever does cannot be told that a card whose empty values were taken away is the one signed.
-pub(crate) const STRIPPED: (&str, &str) = ("card_form", "stripped");
+pub(crate) const STRIPPED_MARKER: (&str, &str) = ("card_form", "stripped");
 
 /// The headers of a card's signatures, in their order; an unreadable one is told in words.
-pub fn headers(document: &Document) -> Vec<Result<SignatureHeader, String>> {
+pub fn headers(document: &CardDocument) -> Vec<Result<SignatureHeader, String>> {
     signatures(document).iter().map(|entry| read(entry).map(|parts| parts.header)).collect()
 }
 
-pub(crate) fn signatures(document: &Document) -> &[Value] {
+pub(crate) fn signatures(document: &CardDocument) -> &[Value] {
     let listed = document.get("signatures").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    &listed[..listed.len().min(MOST_SIGNATURES)]
+    &listed[..listed.len().min(MAX_SIGNATURES)]
 }
 
 /// A signature, taken apart.
-pub(crate) struct Parts<'a> {
+pub(crate) struct SignatureParts<'a> {
     pub(crate) header: SignatureHeader,
     /// As it was received: it must not be spelled anew.
     pub(crate) protected: &'a str,
     pub(crate) signature: Vec<u8>,
 }
 
-pub(crate) fn read(entry: &Value) -> Result<Parts<'_>, String> {
+pub(crate) fn read(entry: &Value) -> Result<SignatureParts<'_>, String> {
     let text = |member: &str| {
         let text = entry.get(member).and_then(Value::as_str);
         text.ok_or_else(|| format!("it has no text {member:?}"))
@@ -72,9 +72,9 @@ pub(crate) fn read(entry: &Value) -> Result<Parts<'_>, String> {
         kid: must("kid")?,
         jku: named("jku")?,
         typ: named("typ")?,
-        stripped: header.get(STRIPPED.0).is_some_and(|form| form == STRIPPED.1),
+        stripped: header.get(STRIPPED_MARKER.0).is_some_and(|form| form == STRIPPED_MARKER.1),
     };
-    Ok(Parts { header, protected, signature: decoded("signature", signature)? })
+    Ok(SignatureParts { header, protected, signature: decoded("signature", signature)? })
 }
 
 #[cfg(test)]

@@ -12,29 +12,29 @@ use serde_json::{Map, Value, json};
 use crate::{KeyError, canonical};
 
 /// More keys than anybody rotates between.
-const MOST_KEYS: usize = 64;
+const MAX_KEYS: usize = 64;
 
 /// The longest modulus that is looked at, in bytes.
-const LONGEST_MODULUS: usize = 1024;
+const MAX_MODULUS_BYTES: usize = 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
     /// As the key names itself, else its thumbprint (RFC 7638).
     pub kid: String,
-    pub lifetime: Lifetime,
-    pub(crate) point: Point,
+    pub lifetime: KeyLifetime,
+    pub(crate) material: KeyMaterial,
 }
 
 /// When a key may be used. Keys that say nothing may always be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Lifetime {
+pub struct KeyLifetime {
     pub not_before: Option<Timestamp>,
     pub expires: Option<Timestamp>,
     pub revoked: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Point {
+pub(crate) enum KeyMaterial {
     P256 {
         x: [u8; 32],
         y: [u8; 32],
@@ -51,7 +51,7 @@ pub(crate) enum Point {
 
 impl PublicKey {
     pub fn from_jwk(jwk: &Map<String, Value>) -> Result<Self, KeyError> {
-        let point = Point::of(jwk)?;
+        let point = KeyMaterial::of(jwk)?;
         check_use(jwk, &["verify", "sign"])?;
         if jwk.get("alg").is_some_and(|alg| alg != point.algorithm()) {
             return Err(KeyError::Member { member: "alg" });
@@ -61,20 +61,20 @@ impl PublicKey {
             Some(Value::String(kid)) if !kid.is_empty() => kid.clone(),
             Some(_) => return Err(KeyError::Member { member: "kid" }),
         };
-        Ok(Self { kid, lifetime: Lifetime::of(jwk)?, point })
+        Ok(Self { kid, lifetime: KeyLifetime::of(jwk)?, material: point })
     }
 
     /// The `alg` of its signatures.
     pub fn algorithm(&self) -> &'static str {
-        self.point.algorithm()
+        self.material.algorithm()
     }
 
     pub fn to_jwk(&self) -> Map<String, Value> {
-        let mut jwk = self.point.members();
+        let mut jwk = self.material.members();
         jwk.insert("kid".into(), self.kid.clone().into());
         jwk.insert("alg".into(), self.algorithm().into());
         jwk.insert("use".into(), "sig".into());
-        let Lifetime { not_before, expires, revoked } = self.lifetime;
+        let KeyLifetime { not_before, expires, revoked } = self.lifetime;
         for (name, moment) in [("nbf", not_before), ("exp", expires)] {
             if let Some(moment) = moment {
                 jwk.insert(name.into(), moment.as_second().into());
@@ -87,21 +87,20 @@ impl PublicKey {
     }
 
     pub(crate) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
-        let verified =
-            match &self.point {
-                Point::P256 { x, y } => {
-                    let key = [&[4], x.as_slice(), y.as_slice()].concat();
-                    UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key).verify(message, signature)
-                }
-                Point::Ed25519 { x } => UnparsedPublicKey::new(&ED25519, x).verify(message, signature),
-                Point::Rsa { modulus, exponent } => RsaPublicKeyComponents { n: modulus, e: exponent }
-                    .verify(&RSA_PKCS1_2048_8192_SHA256, message, signature),
-            };
+        let verified = match &self.material {
+            KeyMaterial::P256 { x, y } => {
+                let key = [&[4], x.as_slice(), y.as_slice()].concat();
+                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, key).verify(message, signature)
+            }
+            KeyMaterial::Ed25519 { x } => UnparsedPublicKey::new(&ED25519, x).verify(message, signature),
+            KeyMaterial::Rsa { modulus, exponent } => RsaPublicKeyComponents { n: modulus, e: exponent }
+                .verify(&RSA_PKCS1_2048_8192_SHA256, message, signature),
+        };
         verified.is_ok()
     }
 }
 
-impl Lifetime {
+impl KeyLifetime {
     fn of(jwk: &Map<String, Value>) -> Result<Self, KeyError> {
         let moment = |member: &'static str| match jwk.get(member) {
             None => Ok(None),
@@ -128,17 +127,19 @@ impl Lifetime {
     }
 }
 
-impl Point {
+impl KeyMaterial {
     fn of(jwk: &Map<String, Value>) -> Result<Self, KeyError> {
         let text = |member: &'static str| jwk.get(member).and_then(Value::as_str);
         let kind = text("kty").ok_or(KeyError::Member { member: "kty" })?;
         match (kind, text("crv").unwrap_or_default()) {
-            ("EC", "P-256") => Ok(Self::P256 { x: fixed(jwk, "x")?, y: fixed(jwk, "y")? }),
-            ("OKP", "Ed25519") => Ok(Self::Ed25519 { x: fixed(jwk, "x")? }),
+            ("EC", "P-256") => {
+                Ok(Self::P256 { x: decode_32_bytes(jwk, "x")?, y: decode_32_bytes(jwk, "y")? })
+            }
+            ("OKP", "Ed25519") => Ok(Self::Ed25519 { x: decode_32_bytes(jwk, "x")? }),
             ("RSA", _) => {
                 let number = |member| {
-                    let bytes = bytes(jwk, member)?;
-                    let fits = (1..=LONGEST_MODULUS).contains(&bytes.len()) && bytes[0] != 0;
+                    let bytes = decode_member(jwk, member)?;
+                    let fits = (1..=MAX_MODULUS_BYTES).contains(&bytes.len()) && bytes[0] != 0;
                     if fits { Ok(bytes) } else { Err(KeyError::Member { member }) }
                 };
                 Ok(Self::Rsa { modulus: number("n")?, exponent: number("e")? })
@@ -177,13 +178,13 @@ impl Point {
     }
 }
 
-pub(crate) fn bytes(jwk: &Map<String, Value>, member: &'static str) -> Result<Vec<u8>, KeyError> {
+pub(crate) fn decode_member(jwk: &Map<String, Value>, member: &'static str) -> Result<Vec<u8>, KeyError> {
     let text = jwk.get(member).and_then(Value::as_str);
     text.and_then(|text| URL_SAFE_NO_PAD.decode(text).ok()).ok_or(KeyError::Member { member })
 }
 
-pub(crate) fn fixed(jwk: &Map<String, Value>, member: &'static str) -> Result<[u8; 32], KeyError> {
-    bytes(jwk, member)?.try_into().map_err(|_| KeyError::Member { member })
+pub(crate) fn decode_32_bytes(jwk: &Map<String, Value>, member: &'static str) -> Result<[u8; 32], KeyError> {
+    decode_member(jwk, member)?.try_into().map_err(|_| KeyError::Member { member })
 }
 
 /// A key that says what it is for must be for this.
@@ -216,8 +217,8 @@ impl KeySet {
             return PublicKey::from_jwk(&document).map(|key| Self::of([key]));
         };
         let keys = keys.as_array().ok_or(KeyError::Member { member: "keys" })?;
-        if keys.len() > MOST_KEYS {
-            return Err(KeyError::TooMany { limit: MOST_KEYS });
+        if keys.len() > MAX_KEYS {
+            return Err(KeyError::TooMany { limit: MAX_KEYS });
         }
         let usable = keys.iter().filter_map(|key| PublicKey::from_jwk(key.as_object()?).ok());
         Ok(Self::of(usable))

@@ -73,9 +73,9 @@ fn a_set_passes_over_what_it_cannot_use_and_is_written_without_anything_private(
 
 #[test]
 fn a_set_has_bounds() {
-    let keys: Vec<Value> = (0..=MOST_KEYS).map(|_| Value::Object(ed25519())).collect();
+    let keys: Vec<Value> = (0..=MAX_KEYS).map(|_| Value::Object(ed25519())).collect();
     let error = KeySet::parse(json!({ "keys": keys }).to_string().as_bytes()).unwrap_err();
-    assert_eq!(error, KeyError::TooMany { limit: MOST_KEYS });
+    assert_eq!(error, KeyError::TooMany { limit: MAX_KEYS });
     assert_eq!(KeySet::parse(b"[]").unwrap_err(), KeyError::Unreadable);
     assert_eq!(KeySet::parse(br#"{"keys": 1}"#).unwrap_err(), KeyError::Member { member: "keys" });
 }

@@ -10,8 +10,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Map, Value};
 
-use crate::jwk::{Point, bytes};
-use crate::{KeyError, Lifetime, PublicKey};
+use crate::jwk::{KeyMaterial, decode_member};
+use crate::{KeyError, KeyLifetime, PublicKey};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Algorithm {
@@ -36,26 +36,26 @@ impl FromStr for Algorithm {
 
 /// A key that signs cards.
 pub struct SigningKey {
-    pair: Pair,
+    pair: KeyPair,
     public: PublicKey,
 }
 
-enum Pair {
+enum KeyPair {
     P256(Box<EcdsaKeyPair>),
     Ed25519(Box<Ed25519KeyPair>),
 }
 
 impl SigningKey {
     /// A new key, known by its thumbprint.
-    pub fn generate(algorithm: Algorithm, lifetime: Lifetime) -> Result<Self, KeyError> {
+    pub fn generate(algorithm: Algorithm, lifetime: KeyLifetime) -> Result<Self, KeyError> {
         let pair = match algorithm {
             Algorithm::Es256 => EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING)
-                .map(|pair| Pair::P256(Box::new(pair))),
-            Algorithm::EdDsa => Ed25519KeyPair::generate().map(|pair| Pair::Ed25519(Box::new(pair))),
+                .map(|pair| KeyPair::P256(Box::new(pair))),
+            Algorithm::EdDsa => Ed25519KeyPair::generate().map(|pair| KeyPair::Ed25519(Box::new(pair))),
         };
         let pair = pair.map_err(|_| KeyError::Library)?;
         let point = pair.point()?;
-        Ok(Self { public: PublicKey { kid: point.thumbprint(), lifetime, point }, pair })
+        Ok(Self { public: PublicKey { kid: point.thumbprint(), lifetime, material: point }, pair })
     }
 
     /// A private JWK, or PKCS #8 in PEM, which is known by its thumbprint.
@@ -71,30 +71,30 @@ impl SigningKey {
         if !jwk.contains_key("d") {
             return Err(KeyError::NotPrivate);
         }
-        let private = || bytes(jwk, "d");
-        let pair = match &public.point {
-            Point::P256 { x, y } => {
+        let private = || decode_member(jwk, "d");
+        let pair = match &public.material {
+            KeyMaterial::P256 { x, y } => {
                 let point = [&[4], x.as_slice(), y.as_slice()].concat();
                 let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
                 EcdsaKeyPair::from_private_key_and_public_key(algorithm, &private()?, &point)
-                    .map(|pair| Pair::P256(Box::new(pair)))
+                    .map(|pair| KeyPair::P256(Box::new(pair)))
             }
-            Point::Ed25519 { x } => Ed25519KeyPair::from_seed_and_public_key(&private()?, x)
-                .map(|pair| Pair::Ed25519(Box::new(pair))),
-            Point::Rsa { .. } => return Err(KeyError::Kind { kind: "RSA".to_owned() }),
+            KeyMaterial::Ed25519 { x } => Ed25519KeyPair::from_seed_and_public_key(&private()?, x)
+                .map(|pair| KeyPair::Ed25519(Box::new(pair))),
+            KeyMaterial::Rsa { .. } => return Err(KeyError::Kind { kind: "RSA".to_owned() }),
         };
         Ok(Self { pair: pair.map_err(|_| KeyError::Inconsistent)?, public })
     }
 
     fn from_pkcs8(der: &[u8]) -> Result<Self, KeyError> {
         let p256 = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, der);
-        let pair = p256.map(|pair| Pair::P256(Box::new(pair))).or_else(|_| {
+        let pair = p256.map(|pair| KeyPair::P256(Box::new(pair))).or_else(|_| {
             // Many programs write Ed25519 keys without the public half.
-            Ed25519KeyPair::from_pkcs8_maybe_unchecked(der).map(|pair| Pair::Ed25519(Box::new(pair)))
+            Ed25519KeyPair::from_pkcs8_maybe_unchecked(der).map(|pair| KeyPair::Ed25519(Box::new(pair)))
         });
         let pair = pair.map_err(|_| KeyError::Kind { kind: "this PKCS #8 document".to_owned() })?;
         let point = pair.point()?;
-        let public = PublicKey { kid: point.thumbprint(), lifetime: Lifetime::default(), point };
+        let public = PublicKey { kid: point.thumbprint(), lifetime: KeyLifetime::default(), material: point };
         Ok(Self { pair, public })
     }
 
@@ -107,26 +107,26 @@ impl SigningKey {
     }
 
     /// The whole key as JWK, to be written where only its owner can read.
-    pub fn private_jwk(&self) -> Result<PrivateText, KeyError> {
+    pub fn private_jwk(&self) -> Result<PrivateKeyText, KeyError> {
         let private = match &self.pair {
-            Pair::P256(pair) => {
+            KeyPair::P256(pair) => {
                 let private: Result<EcPrivateKeyBin<'_>, _> = pair.private_key().as_be_bytes();
                 private.map(|private| URL_SAFE_NO_PAD.encode(private.as_ref()))
             }
-            Pair::Ed25519(pair) => {
+            KeyPair::Ed25519(pair) => {
                 let seed: Result<Curve25519SeedBin<'_>, _> = pair.seed().and_then(|seed| seed.as_be_bytes());
                 seed.map(|seed| URL_SAFE_NO_PAD.encode(seed.as_ref()))
             }
         };
         let mut jwk = self.public.to_jwk();
         jwk.insert("d".into(), private.map_err(|_| KeyError::Library)?.into());
-        Ok(PrivateText(Value::Object(jwk).to_string()))
+        Ok(PrivateKeyText(Value::Object(jwk).to_string()))
     }
 
     pub(crate) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
         let signature = match &self.pair {
-            Pair::P256(pair) => pair.sign(&SystemRandom::new(), message),
-            Pair::Ed25519(pair) => pair.try_sign(message),
+            KeyPair::P256(pair) => pair.sign(&SystemRandom::new(), message),
+            KeyPair::Ed25519(pair) => pair.try_sign(message),
         };
         signature.map(|signature| signature.as_ref().to_vec()).map_err(|_| KeyError::Library)
     }
@@ -138,37 +138,37 @@ impl fmt::Debug for SigningKey {
     }
 }
 
-impl Pair {
-    fn point(&self) -> Result<Point, KeyError> {
+impl KeyPair {
+    fn point(&self) -> Result<KeyMaterial, KeyError> {
         match self {
             Self::P256(pair) => match pair.public_key().as_ref() {
                 // Uncompressed: a four, then both halves.
                 [4, halves @ ..] if halves.len() == 64 => {
                     let (x, y) = halves.split_at(32);
                     let half = |half: &[u8]| half.try_into().map_err(|_| KeyError::Library);
-                    Ok(Point::P256 { x: half(x)?, y: half(y)? })
+                    Ok(KeyMaterial::P256 { x: half(x)?, y: half(y)? })
                 }
                 _ => Err(KeyError::Library),
             },
             Self::Ed25519(pair) => {
                 let x = pair.public_key().as_ref().try_into().map_err(|_| KeyError::Library)?;
-                Ok(Point::Ed25519 { x })
+                Ok(KeyMaterial::Ed25519 { x })
             }
         }
     }
 }
 
 /// A private key in writing.
-pub struct PrivateText(String);
+pub struct PrivateKeyText(String);
 
-impl PrivateText {
+impl PrivateKeyText {
     /// The text itself, for the one place that needs it.
     pub fn expose(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Debug for PrivateText {
+impl fmt::Debug for PrivateKeyText {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("PrivateText(…)")
     }
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_key_is_read_back_as_it_was_written_and_signs_for_its_public_half() {
         for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
-            let key = SigningKey::generate(algorithm, Lifetime::default()).unwrap();
+            let key = SigningKey::generate(algorithm, KeyLifetime::default()).unwrap();
             let again = SigningKey::read(key.private_jwk().unwrap().expose()).unwrap();
             assert_eq!(key.public(), again.public());
             let signature = again.sign(b"message").unwrap();
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_key_shows_nothing_private() {
-        let key = SigningKey::generate(Algorithm::EdDsa, Lifetime::default()).unwrap();
+        let key = SigningKey::generate(Algorithm::EdDsa, KeyLifetime::default()).unwrap();
         let text = key.private_jwk().unwrap();
         let jwk: Value = serde_json::from_str(text.expose()).unwrap();
         let shown = format!("{key:?} {text:?}");

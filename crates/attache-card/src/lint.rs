@@ -3,19 +3,19 @@
 //! A document is looked at as what it claims to be: with `supportedInterfaces` it is a card of 1.0, with `url` or
 //! `protocolVersion` one of 0.3, with both it is both, and the two halves must agree.
 
+mod both_versions;
 mod content;
-mod halves;
 mod interfaces;
 mod rule;
 mod security;
+mod shape_check;
 mod signatures;
-mod walk;
 
 use std::fmt;
 
 pub use rule::{RULES, Rule};
 
-use crate::Document;
+use crate::CardDocument;
 use rule as rules;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl fmt::Display for CardVersion {
 }
 
 /// The versions that a document claims to be a card of; the latest if it claims nothing.
-pub fn versions(document: &Document) -> Vec<CardVersion> {
+pub fn versions(document: &CardDocument) -> Vec<CardVersion> {
     let v1_0 = document.contains_key("supportedInterfaces");
     let v0_3 = ["url", "protocolVersion", "preferredTransport", "additionalInterfaces"]
         .iter()
@@ -90,14 +90,14 @@ pub fn lint(text: &[u8]) -> Vec<Finding> {
 }
 
 /// Everything that is wrong with a card, errors first.
-pub fn lint_document(document: &Document) -> Vec<Finding> {
+pub fn lint_document(document: &CardDocument) -> Vec<Finding> {
     let versions = versions(document);
     let mut report = Report { document, versions, findings: Vec::new() };
-    walk::check(&mut report);
+    shape_check::check(&mut report);
     interfaces::check(&mut report);
     content::check(&mut report);
     security::check(&mut report);
-    halves::check(&mut report);
+    both_versions::check(&mut report);
     signatures::check(&mut report);
     let mut findings = report.findings;
     findings.sort_by_key(|finding| finding.severity);
@@ -106,7 +106,7 @@ pub fn lint_document(document: &Document) -> Vec<Finding> {
 
 /// What is looked at, and what was found.
 struct Report<'a> {
-    document: &'a Document,
+    document: &'a CardDocument,
     versions: Vec<CardVersion>,
     findings: Vec<Finding>,
 }

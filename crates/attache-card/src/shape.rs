@@ -8,22 +8,22 @@ pub(crate) mod v1_0;
 pub(crate) struct Shape {
     /// As the protocol calls it.
     pub(crate) name: &'static str,
-    pub(crate) members: &'static [Member],
-    pub(crate) choice: Choice,
+    pub(crate) members: &'static [MemberSpec],
+    pub(crate) choice: MemberRule,
 }
 
 /// How many of the members may be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub(crate) enum MemberRule {
     Any,
     /// A protobuf `oneof`.
     ExactlyOne,
 }
 
 #[derive(Debug)]
-pub(crate) struct Member {
+pub(crate) struct MemberSpec {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: MemberKind,
     pub(crate) presence: Presence,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Presence {
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum MemberKind {
     Text,
     Flag,
     /// An object with any members.
@@ -47,35 +47,35 @@ pub(crate) enum Kind {
     Object(&'static Shape),
     /// An object whose member `type` says which shape it has.
     Tagged(&'static [(&'static str, &'static Shape)]),
-    List(&'static Kind),
-    Map(&'static Kind),
+    List(&'static MemberKind),
+    Map(&'static MemberKind),
 }
 
 impl Shape {
-    pub(crate) fn member(&self, name: &str) -> Option<&'static Member> {
+    pub(crate) fn member(&self, name: &str) -> Option<&'static MemberSpec> {
         self.members.iter().find(|member| member.name == name)
     }
 }
 
-const fn shape(name: &'static str, members: &'static [Member]) -> Shape {
-    Shape { name, members, choice: Choice::Any }
+const fn shape(name: &'static str, members: &'static [MemberSpec]) -> Shape {
+    Shape { name, members, choice: MemberRule::Any }
 }
 
-const fn choice(name: &'static str, members: &'static [Member]) -> Shape {
-    Shape { name, members, choice: Choice::ExactlyOne }
+const fn choice(name: &'static str, members: &'static [MemberSpec]) -> Shape {
+    Shape { name, members, choice: MemberRule::ExactlyOne }
 }
 
-const fn required(name: &'static str, kind: Kind) -> Member {
-    Member { name, kind, presence: Presence::Required }
+const fn required(name: &'static str, kind: MemberKind) -> MemberSpec {
+    MemberSpec { name, kind, presence: Presence::Required }
 }
 
-const fn optional(name: &'static str, kind: Kind) -> Member {
-    Member { name, kind, presence: Presence::Optional }
+const fn optional(name: &'static str, kind: MemberKind) -> MemberSpec {
+    MemberSpec { name, kind, presence: Presence::Optional }
 }
 
-const fn implicit(name: &'static str, kind: Kind) -> Member {
-    Member { name, kind, presence: Presence::Implicit }
+const fn implicit(name: &'static str, kind: MemberKind) -> MemberSpec {
+    MemberSpec { name, kind, presence: Presence::Implicit }
 }
 
-const TEXTS: Kind = Kind::List(&Kind::Text);
-const TEXT_MAP: Kind = Kind::Map(&Kind::Text);
+const TEXTS: MemberKind = MemberKind::List(&MemberKind::Text);
+const TEXT_MAP: MemberKind = MemberKind::Map(&MemberKind::Text);

@@ -4,12 +4,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
-use crate::header::{STRIPPED, signatures};
-use crate::{Document, Form, KeyError, NotACard, SigningKey, canonical, forms};
+use crate::header::{STRIPPED_MARKER, signatures};
+use crate::{CardDocument, InvalidCard, KeyError, SignedForm, SigningKey, canonical, signed_forms};
 
 /// What becomes of signatures that are there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
+pub enum ExistingSignatures {
     Keep,
     Replace,
 }
@@ -18,22 +18,22 @@ pub enum Existing {
 #[non_exhaustive]
 pub enum SignError {
     #[error("the card cannot be signed as it is: {0}")]
-    Card(#[from] NotACard),
+    Card(#[from] InvalidCard),
     #[error(transparent)]
     Key(#[from] KeyError),
 }
 
 /// The card with its signatures. Nothing may be changed in it from here on.
 pub fn sign(
-    document: &Document,
+    document: &CardDocument,
     keys: &[SigningKey],
     jku: Option<&str>,
-    existing: Existing,
-) -> Result<Document, SignError> {
-    let forms = forms(document)?;
+    existing: ExistingSignatures,
+) -> Result<CardDocument, SignError> {
+    let forms = signed_forms(document)?;
     let mut entries = match existing {
-        Existing::Keep => signatures(document).to_vec(),
-        Existing::Replace => Vec::new(),
+        ExistingSignatures::Keep => signatures(document).to_vec(),
+        ExistingSignatures::Replace => Vec::new(),
     };
     for key in keys {
         for (form, payload) in &forms {
@@ -48,13 +48,13 @@ pub fn sign(
     Ok(signed)
 }
 
-fn protected_header(key: &SigningKey, jku: Option<&str>, form: Form) -> Vec<u8> {
+fn protected_header(key: &SigningKey, jku: Option<&str>, form: SignedForm) -> Vec<u8> {
     let mut header = json!({"alg": key.public().algorithm(), "kid": key.kid(), "typ": "JOSE"});
     if let Some(jku) = jku {
         header["jku"] = jku.into();
     }
-    if form == Form::Stripped {
-        header[STRIPPED.0] = STRIPPED.1.into();
+    if form == SignedForm::Stripped {
+        header[STRIPPED_MARKER.0] = STRIPPED_MARKER.1.into();
     }
     canonical(&header)
 }

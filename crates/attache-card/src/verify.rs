@@ -5,11 +5,11 @@
 
 use jiff::Timestamp;
 
-use crate::form::all_forms;
-use crate::header::{Parts, read, signatures};
-use crate::older::older;
+use crate::form::all_signed_forms;
+use crate::header::{SignatureParts, read, signatures};
+use crate::python_v0_3::python_v0_3_form;
 use crate::sign::signing_input;
-use crate::{Document, Form, KeySet, SignatureHeader, normal};
+use crate::{CardDocument, KeySet, SignatureHeader, SignedForm, normalize};
 
 /// Those that a card may be signed with.
 const ALGORITHMS: &[&str] = &["ES256", "EdDSA", "RS256"];
@@ -28,14 +28,14 @@ pub struct Verification {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckedSignature {
     pub header: Option<SignatureHeader>,
-    pub outcome: Outcome,
+    pub outcome: SignatureOutcome,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum SignatureOutcome {
     /// It was made by the key over this form of the card.
-    Valid(Form),
+    Valid(SignedForm),
     /// The key did not sign any form of this card: it was changed, or signed by another key of the same name.
     Invalid,
     /// No key has this name.
@@ -51,28 +51,28 @@ pub enum Outcome {
 impl Verification {
     /// One valid signature is enough.
     pub fn is_valid(&self) -> bool {
-        self.signatures.iter().any(|signature| matches!(signature.outcome, Outcome::Valid(_)))
+        self.signatures.iter().any(|signature| matches!(signature.outcome, SignatureOutcome::Valid(_)))
     }
 
     /// Valid, and about every member there is.
-    pub fn is_whole(&self) -> bool {
+    pub fn covers_everything(&self) -> bool {
         self.is_valid() && self.uncovered.is_empty() && !self.empty_values_uncovered
     }
 }
 
-pub fn verify(document: &Document, keys: &KeySet, now: Timestamp) -> Verification {
-    let payloads = all_forms(document).map(|mut payloads| {
+pub fn verify(document: &CardDocument, keys: &KeySet, now: Timestamp) -> Verification {
+    let payloads = all_signed_forms(document).map(|mut payloads| {
         // Not for a card that 1.0 reads too: it says nothing about the interfaces that clients of 1.0 take.
         if !document.contains_key("supportedInterfaces") {
-            payloads.push((Form::Older, older(document).bytes));
+            payloads.push((SignedForm::PythonV0_3, python_v0_3_form(document).bytes));
         }
         payloads
     });
     let check = |entry| match (read(entry), &payloads) {
-        (Err(why), _) => CheckedSignature { header: None, outcome: Outcome::Unreadable { why } },
+        (Err(why), _) => CheckedSignature { header: None, outcome: SignatureOutcome::Unreadable { why } },
         (Ok(parts), Err(why)) => {
             let why = format!("the card has no canonical form: {why}");
-            CheckedSignature { header: Some(parts.header), outcome: Outcome::Unreadable { why } }
+            CheckedSignature { header: Some(parts.header), outcome: SignatureOutcome::Unreadable { why } }
         }
         (Ok(parts), Ok(payloads)) => {
             let outcome = outcome(&parts, payloads, keys, now);
@@ -80,44 +80,50 @@ pub fn verify(document: &Document, keys: &KeySet, now: Timestamp) -> Verificatio
         }
     };
     let signatures: Vec<CheckedSignature> = signatures(document).iter().map(check).collect();
-    let is_valid = |form| signatures.iter().any(|signature| signature.outcome == Outcome::Valid(form));
-    let only_known = is_valid(Form::Specified) || is_valid(Form::Stripped);
-    let uncovered = if is_valid(Form::Whole) {
+    let is_valid =
+        |form| signatures.iter().any(|signature| signature.outcome == SignatureOutcome::Valid(form));
+    let only_known = is_valid(SignedForm::Specified) || is_valid(SignedForm::Stripped);
+    let uncovered = if is_valid(SignedForm::Whole) {
         Vec::new()
     } else if only_known {
-        normal(document).map(|normal| normal.unknown).unwrap_or_default()
-    } else if is_valid(Form::Older) {
-        older(document).unknown
+        normalize(document).map(|normal| normal.unknown).unwrap_or_default()
+    } else if is_valid(SignedForm::PythonV0_3) {
+        python_v0_3_form(document).unknown
     } else {
         document.keys().filter(|name| *name != "signatures").cloned().collect()
     };
-    let empty_values_uncovered = !is_valid(Form::Whole) && !is_valid(Form::Specified);
+    let empty_values_uncovered = !is_valid(SignedForm::Whole) && !is_valid(SignedForm::Specified);
     Verification { uncovered, empty_values_uncovered, signatures }
 }
 
-fn outcome(parts: &Parts<'_>, payloads: &[(Form, Vec<u8>)], keys: &KeySet, now: Timestamp) -> Outcome {
+fn outcome(
+    parts: &SignatureParts<'_>,
+    payloads: &[(SignedForm, Vec<u8>)],
+    keys: &KeySet,
+    now: Timestamp,
+) -> SignatureOutcome {
     let SignatureHeader { algorithm, kid, .. } = &parts.header;
     if !ALGORITHMS.contains(&algorithm.as_str()) {
         let why = format!("{algorithm} is not one of {}", ALGORITHMS.join(", "));
-        return Outcome::AlgorithmRefused { why };
+        return SignatureOutcome::AlgorithmRefused { why };
     }
-    let mut said = Outcome::UnknownKey;
+    let mut said = SignatureOutcome::UnknownKey;
     for key in keys.iter().filter(|key| key.kid == *kid) {
         if key.algorithm() != algorithm {
-            said = Outcome::AlgorithmRefused { why: format!("the key is for {}", key.algorithm()) };
+            said = SignatureOutcome::AlgorithmRefused { why: format!("the key is for {}", key.algorithm()) };
             continue;
         }
         if let Some(why) = key.lifetime.refusal(now) {
-            said = Outcome::KeyRefused { why };
+            said = SignatureOutcome::KeyRefused { why };
             continue;
         }
         let signed = |payload: &[u8]| {
             key.verifies(signing_input(parts.protected, payload).as_bytes(), &parts.signature)
         };
-        let may_be = |form: Form| !parts.header.stripped || form == Form::Stripped;
+        let may_be = |form: SignedForm| !parts.header.stripped || form == SignedForm::Stripped;
         match payloads.iter().find(|(form, payload)| may_be(*form) && signed(payload)) {
-            Some((form, _)) => return Outcome::Valid(*form),
-            None => said = Outcome::Invalid,
+            Some((form, _)) => return SignatureOutcome::Valid(*form),
+            None => said = SignatureOutcome::Invalid,
         }
     }
     said

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use attache_card::lint::{Finding, RULES, Severity, lint, lint_document};
-use attache_card::{Algorithm, Existing, Lifetime, SigningKey, sign};
+use attache_card::{Algorithm, ExistingSignatures, KeyLifetime, SigningKey, sign};
 use serde_json::{Value, json};
 
 fn pure() -> Value {
@@ -468,7 +468,7 @@ fn signatures_prove_something() {
 
 #[test]
 fn what_we_sign_has_no_fault() {
-    let key = SigningKey::generate(Algorithm::Es256, Lifetime::default()).unwrap();
+    let key = SigningKey::generate(Algorithm::Es256, KeyLifetime::default()).unwrap();
     for card in [
         pure(),
         superset(),
@@ -478,7 +478,8 @@ fn what_we_sign_has_no_fault() {
         ),
     ] {
         let signed =
-            sign(card.as_object().unwrap(), std::slice::from_ref(&key), None, Existing::Replace).unwrap();
+            sign(card.as_object().unwrap(), std::slice::from_ref(&key), None, ExistingSignatures::Replace)
+                .unwrap();
         assert_eq!(lint_document(&signed), []);
     }
 }

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 use attache_card::{
-    Algorithm, Document, Existing, Form, KeySet, Lifetime, Outcome, PublicKey, SigningKey, forms, parse,
-    sign, verify,
+    Algorithm, CardDocument, ExistingSignatures, KeyLifetime, KeySet, PublicKey, SignatureOutcome,
+    SignedForm, SigningKey, parse, sign, signed_forms, verify,
 };
 use jiff::Timestamp;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ fn now() -> Timestamp {
 }
 
 fn key(algorithm: Algorithm) -> SigningKey {
-    SigningKey::generate(algorithm, Lifetime::default()).unwrap()
+    SigningKey::generate(algorithm, KeyLifetime::default()).unwrap()
 }
 
 fn keys(keys: &[&SigningKey]) -> KeySet {
@@ -24,7 +24,7 @@ fn keys(keys: &[&SigningKey]) -> KeySet {
 }
 
 /// Everything there is, in both versions' words, with values that the SDKs would strip.
-fn superset() -> Document {
+fn superset() -> CardDocument {
     let card = json!({
         "name": "Prüf-Agent", "description": "signs 😀", "version": "1.0.0",
         "supportedInterfaces": [
@@ -45,7 +45,7 @@ fn superset() -> Document {
     card.as_object().unwrap().clone()
 }
 
-fn outcomes(document: &Document, keys: &KeySet) -> Vec<Outcome> {
+fn outcomes(document: &CardDocument, keys: &KeySet) -> Vec<SignatureOutcome> {
     verify(document, keys, now()).signatures.into_iter().map(|signature| signature.outcome).collect()
 }
 
@@ -53,14 +53,16 @@ fn outcomes(document: &Document, keys: &KeySet) -> Vec<Outcome> {
 fn every_form_is_signed_by_every_key_and_verifies() {
     let (one, other) = (key(Algorithm::Es256), key(Algorithm::EdDsa));
     let set = keys(&[&one, &other]);
-    let signed = sign(&superset(), &[one, other], Some("https://a.example/keys"), Existing::Replace).unwrap();
-    let forms = [Form::Specified, Form::Stripped, Form::Whole].map(Outcome::Valid);
+    let signed =
+        sign(&superset(), &[one, other], Some("https://a.example/keys"), ExistingSignatures::Replace)
+            .unwrap();
+    let forms = [SignedForm::Specified, SignedForm::Stripped, SignedForm::Whole].map(SignatureOutcome::Valid);
     assert_eq!(outcomes(&signed, &set), [forms.clone(), forms].concat());
-    assert!(verify(&signed, &set, now()).is_whole());
+    assert!(verify(&signed, &set, now()).covers_everything());
     // Written and read again, in whatever order.
     let again = parse(Value::Object(signed).to_string().as_bytes()).unwrap();
     let verification = verify(&again, &set, now());
-    assert!(verification.is_whole());
+    assert!(verification.covers_everything());
     let header = verification.signatures[0].header.clone().unwrap();
     assert_eq!((header.algorithm.as_str(), header.typ.as_deref()), ("ES256", Some("JOSE")));
     assert_eq!(header.jku.as_deref(), Some("https://a.example/keys"));
@@ -80,7 +82,7 @@ fn the_deterministic_vector_comes_out() {
     let mut card = card.as_object().unwrap().clone();
     let key = SigningKey::read(private).unwrap();
     let set = keys(&[&key]);
-    let signed = sign(&card, &[key], None, Existing::Replace).unwrap();
+    let signed = sign(&card, &[key], None, ExistingSignatures::Replace).unwrap();
     assert_eq!(
         signed["signatures"][0],
         json!({
@@ -91,7 +93,7 @@ fn the_deterministic_vector_comes_out() {
     // What says nothing may be left away.
     card["capabilities"].as_object_mut().unwrap().remove("extensions");
     card.insert("signatures".into(), json!([signed["signatures"][0]]));
-    assert_eq!(outcomes(&card, &set), [Outcome::Valid(Form::Specified)]);
+    assert_eq!(outcomes(&card, &set), [SignatureOutcome::Valid(SignedForm::Specified)]);
 }
 
 /// Every value in the document, one after the other, replaced by another of its kind.
@@ -133,9 +135,9 @@ fn tampered(value: &Value) -> Vec<Value> {
 }
 
 /// The form without empty values.
-fn stripped(document: &Document) -> Option<Vec<u8>> {
-    let forms = forms(document).ok()?;
-    let found = forms.iter().find(|(form, _)| *form == Form::Stripped).or(forms.first());
+fn stripped(document: &CardDocument) -> Option<Vec<u8>> {
+    let forms = signed_forms(document).ok()?;
+    let found = forms.iter().find(|(form, _)| *form == SignedForm::Stripped).or(forms.first());
     found.map(|(_, bytes)| bytes.clone())
 }
 
@@ -144,7 +146,7 @@ fn no_member_can_be_changed_without_being_noticed() {
     for algorithm in [Algorithm::Es256, Algorithm::EdDsa] {
         let key = key(algorithm);
         let set = keys(&[&key]);
-        let signed = sign(&superset(), &[key], None, Existing::Replace).unwrap();
+        let signed = sign(&superset(), &[key], None, ExistingSignatures::Replace).unwrap();
         let signatures = signed["signatures"].clone();
         let original = stripped(&superset()).unwrap();
         let changed = tampered(&Value::Object(superset()));
@@ -153,7 +155,7 @@ fn no_member_can_be_changed_without_being_noticed() {
             changed["signatures"] = signatures.clone();
             let document = changed.as_object().unwrap();
             let verification = verify(document, &set, now());
-            assert!(!verification.is_whole(), "{changed}");
+            assert!(!verification.covers_everything(), "{changed}");
             // A change in what any reader of 1.0 sees leaves nothing to rely on.
             let found = stripped(document);
             assert_eq!(verification.is_valid(), found.as_ref() == Some(&original), "{changed}");
@@ -165,10 +167,10 @@ fn no_member_can_be_changed_without_being_noticed() {
 fn members_that_only_0_3_reads_are_told_when_no_signature_covers_them() {
     let key = key(Algorithm::Es256);
     let set = keys(&[&key]);
-    let mut signed = sign(&superset(), &[key], None, Existing::Replace).unwrap();
+    let mut signed = sign(&superset(), &[key], None, ExistingSignatures::Replace).unwrap();
     signed["url"] = json!("https://evil.example/");
     let verification = verify(&signed, &set, now());
-    assert!(verification.is_valid() && !verification.is_whole());
+    assert!(verification.is_valid() && !verification.covers_everything());
     assert_eq!(
         verification.uncovered,
         [
@@ -180,7 +182,7 @@ fn members_that_only_0_3_reads_are_told_when_no_signature_covers_them() {
             "securitySchemes.b.type"
         ]
     );
-    assert_eq!(verification.signatures[2].outcome, Outcome::Invalid);
+    assert_eq!(verification.signatures[2].outcome, SignatureOutcome::Invalid);
 }
 
 /// What the SDKs sign cannot tell a card that asks for a token from one that asks for nothing.
@@ -192,47 +194,47 @@ fn a_requirement_without_scopes_cannot_be_taken_out_without_being_noticed() {
         !["protocolVersion", "url", "preferredTransport", "security", "securitySchemes"]
             .contains(&name.as_str())
     });
-    let mut signed = sign(&pure.collect(), &[key], None, Existing::Replace).unwrap();
-    assert!(verify(&signed, &set, now()).is_whole());
+    let mut signed = sign(&pure.collect(), &[key], None, ExistingSignatures::Replace).unwrap();
+    assert!(verify(&signed, &set, now()).covers_everything());
     signed.remove("securityRequirements");
     let verification = verify(&signed, &set, now());
     let outcomes: Vec<_> =
         verification.signatures.iter().map(|signature| signature.outcome.clone()).collect();
-    assert_eq!(outcomes, [Outcome::Invalid, Outcome::Valid(Form::Stripped)]);
-    assert!(verification.empty_values_uncovered && !verification.is_whole());
+    assert_eq!(outcomes, [SignatureOutcome::Invalid, SignatureOutcome::Valid(SignedForm::Stripped)]);
+    assert!(verification.empty_values_uncovered && !verification.covers_everything());
 }
 
 #[test]
 fn another_key_does_not_do_whatever_it_calls_itself() {
     let (right, wrong) = (key(Algorithm::Es256), key(Algorithm::Es256));
-    let signed = sign(&superset(), std::slice::from_ref(&right), None, Existing::Replace).unwrap();
-    assert_eq!(outcomes(&signed, &keys(&[&wrong])), vec![Outcome::UnknownKey; 3]);
+    let signed = sign(&superset(), std::slice::from_ref(&right), None, ExistingSignatures::Replace).unwrap();
+    assert_eq!(outcomes(&signed, &keys(&[&wrong])), vec![SignatureOutcome::UnknownKey; 3]);
     let mut named_alike = wrong.public().to_jwk();
     named_alike.insert("kid".into(), right.kid().into());
     let impostor = KeySet::of([PublicKey::from_jwk(&named_alike).unwrap()]);
-    assert_eq!(outcomes(&signed, &impostor), vec![Outcome::Invalid; 3]);
+    assert_eq!(outcomes(&signed, &impostor), vec![SignatureOutcome::Invalid; 3]);
     // The right one beside it is found all the same.
     let mut both = impostor;
     both.extend(keys(&[&right]));
-    assert!(verify(&signed, &both, now()).is_whole());
+    assert!(verify(&signed, &both, now()).covers_everything());
 }
 
 #[test]
 fn the_algorithm_is_the_one_of_the_key() {
     let (ecdsa, edwards) = (key(Algorithm::Es256), key(Algorithm::EdDsa));
-    let signed = sign(&superset(), std::slice::from_ref(&ecdsa), None, Existing::Replace).unwrap();
+    let signed = sign(&superset(), std::slice::from_ref(&ecdsa), None, ExistingSignatures::Replace).unwrap();
     let mut renamed = edwards.public().to_jwk();
     renamed.insert("kid".into(), ecdsa.kid().into());
     let set = KeySet::of([PublicKey::from_jwk(&renamed).unwrap()]);
     let why = "the key is for EdDSA".to_owned();
-    assert_eq!(outcomes(&signed, &set), vec![Outcome::AlgorithmRefused { why }; 3]);
+    assert_eq!(outcomes(&signed, &set), vec![SignatureOutcome::AlgorithmRefused { why }; 3]);
     for (algorithm, protected) in
         [("none", "eyJhbGciOiJub25lIiwia2lkIjoiayJ9"), ("HS256", "eyJhbGciOiJIUzI1NiIsImtpZCI6ImsifQ")]
     {
         let mut card = superset();
         card.insert("signatures".into(), json!([{"protected": protected, "signature": ""}]));
         let why = format!("{algorithm} is not one of ES256, EdDSA, RS256");
-        assert_eq!(outcomes(&card, &set), [Outcome::AlgorithmRefused { why }]);
+        assert_eq!(outcomes(&card, &set), [SignatureOutcome::AlgorithmRefused { why }]);
     }
 }
 
@@ -251,7 +253,7 @@ fn a_signature_of_an_rsa_key_is_checked() {
     let set = KeySet::parse(jwk.to_string().as_bytes()).unwrap();
     let mut card = superset();
     let protected = BASE64.encode(r#"{"typ":"JOSE","kid":"r","alg":"RS256"}"#);
-    let payload = forms(&card).unwrap()[0].1.clone();
+    let payload = signed_forms(&card).unwrap()[0].1.clone();
     let message = format!("{protected}.{}", BASE64.encode(payload));
     let mut signature = vec![0; pair.public_modulus_len()];
     pair.sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message.as_bytes(), &mut signature).unwrap();
@@ -259,25 +261,25 @@ fn a_signature_of_an_rsa_key_is_checked() {
         "signatures".into(),
         json!([{"protected": protected, "signature": BASE64.encode(signature)}]),
     );
-    assert_eq!(outcomes(&card, &set), [Outcome::Valid(Form::Specified)]);
+    assert_eq!(outcomes(&card, &set), [SignatureOutcome::Valid(SignedForm::Specified)]);
     card.insert("name".into(), json!("another"));
-    assert_eq!(outcomes(&card, &set), [Outcome::Invalid]);
+    assert_eq!(outcomes(&card, &set), [SignatureOutcome::Invalid]);
 }
 
 #[test]
 fn one_key_takes_the_place_of_another_without_a_gap() {
     let (old, new) = (key(Algorithm::Es256), key(Algorithm::EdDsa));
     let (knows_old, knows_new) = (keys(&[&old]), keys(&[&new]));
-    let card = sign(&superset(), std::slice::from_ref(&old), None, Existing::Replace).unwrap();
-    assert!(verify(&card, &knows_old, now()).is_whole());
+    let card = sign(&superset(), std::slice::from_ref(&old), None, ExistingSignatures::Replace).unwrap();
+    assert!(verify(&card, &knows_old, now()).covers_everything());
     // Both sign for a while.
-    let card = sign(&card, std::slice::from_ref(&new), None, Existing::Keep).unwrap();
+    let card = sign(&card, std::slice::from_ref(&new), None, ExistingSignatures::Keep).unwrap();
     assert_eq!(card["signatures"].as_array().unwrap().len(), 6);
-    assert!(verify(&card, &knows_old, now()).is_whole());
-    assert!(verify(&card, &knows_new, now()).is_whole());
-    let card = sign(&card, std::slice::from_ref(&new), None, Existing::Replace).unwrap();
+    assert!(verify(&card, &knows_old, now()).covers_everything());
+    assert!(verify(&card, &knows_new, now()).covers_everything());
+    let card = sign(&card, std::slice::from_ref(&new), None, ExistingSignatures::Replace).unwrap();
     assert!(!verify(&card, &knows_old, now()).is_valid());
-    assert!(verify(&card, &knows_new, now()).is_whole());
+    assert!(verify(&card, &knows_new, now()).covers_everything());
 }
 
 #[test]
@@ -292,11 +294,11 @@ fn a_key_that_has_expired_or_was_revoked_is_of_no_use() {
         let mut jwk = key.public().to_jwk();
         jwk.insert(member.into(), value);
         let set = KeySet::of([PublicKey::from_jwk(&jwk).unwrap()]);
-        let signed = sign(&superset(), &[key], None, Existing::Replace).unwrap();
+        let signed = sign(&superset(), &[key], None, ExistingSignatures::Replace).unwrap();
         let found = outcomes(&signed, &set)[0].clone();
         match expected {
-            Some(why) => assert_eq!(found, Outcome::KeyRefused { why }),
-            None => assert_eq!(found, Outcome::Valid(Form::Specified)),
+            Some(why) => assert_eq!(found, SignatureOutcome::KeyRefused { why }),
+            None => assert_eq!(found, SignatureOutcome::Valid(SignedForm::Specified)),
         }
     }
 }
@@ -307,9 +309,9 @@ fn a_card_without_signatures_or_without_sense_is_not_valid() {
     let set = keys(&[&key]);
     let bare = verify(&superset(), &set, now());
     assert!(!bare.is_valid() && bare.signatures.is_empty());
-    let mut signed = sign(&superset(), &[key], None, Existing::Replace).unwrap();
+    let mut signed = sign(&superset(), &[key], None, ExistingSignatures::Replace).unwrap();
     signed.insert("name".into(), json!(7));
-    let Outcome::Unreadable { why } = &outcomes(&signed, &set)[0] else { panic!("it has no form") };
+    let SignatureOutcome::Unreadable { why } = &outcomes(&signed, &set)[0] else { panic!("it has no form") };
     assert_eq!(why, "the card has no canonical form: name: has to be a text, and is a number");
     signed.insert("signatures".into(), json!({"protected": "a"}));
     assert!(!verify(&signed, &set, now()).is_valid());
@@ -321,12 +323,12 @@ fn a_card_of_0_3_is_signed_as_a_whole() {
     card.remove("supportedInterfaces");
     let key = key(Algorithm::Es256);
     let set = keys(&[&key]);
-    let signed = sign(&card, &[key], None, Existing::Replace).unwrap();
-    assert_eq!(outcomes(&signed, &set), [Outcome::Valid(Form::Whole)]);
+    let signed = sign(&card, &[key], None, ExistingSignatures::Replace).unwrap();
+    assert_eq!(outcomes(&signed, &set), [SignatureOutcome::Valid(SignedForm::Whole)]);
 }
 
 /// As the Python SDK 0.3.26 signs it.
-fn signed_by_older_sdk() -> (Document, KeySet) {
+fn signed_by_older_sdk() -> (CardDocument, KeySet) {
     use base64::Engine as _;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
     let mut card = superset();
@@ -346,9 +348,9 @@ fn signed_by_older_sdk() -> (Document, KeySet) {
 fn what_the_older_sdk_signs_is_understood_for_cards_of_0_3_only() {
     let (mut card, set) = signed_by_older_sdk();
     let verification = verify(&card, &set, now());
-    assert_eq!(verification.signatures[0].outcome, Outcome::Valid(Form::Older));
+    assert_eq!(verification.signatures[0].outcome, SignatureOutcome::Valid(SignedForm::PythonV0_3));
     assert_eq!(verification.uncovered, ["securityRequirements", "securitySchemes.b.httpAuthSecurityScheme"]);
-    assert!(verification.empty_values_uncovered && !verification.is_whole());
+    assert!(verification.empty_values_uncovered && !verification.covers_everything());
     // Nobody may add where clients of 1.0 would go.
     card.insert("supportedInterfaces".into(), superset()["supportedInterfaces"].clone());
     assert!(!verify(&card, &set, now()).is_valid());
@@ -361,9 +363,9 @@ proptest! {
         let set = keys(&[&key]);
         let mut card = superset();
         card.insert("name".into(), json!(name));
-        let signed = sign(&card, &[key], None, Existing::Replace).unwrap();
+        let signed = sign(&card, &[key], None, ExistingSignatures::Replace).unwrap();
         let read = parse(Value::Object(signed).to_string().as_bytes()).unwrap();
-        prop_assert!(verify(&read, &set, now()).is_whole());
+        prop_assert!(verify(&read, &set, now()).covers_everything());
         let mut changed = read;
         changed.insert("name".into(), json!(other));
         prop_assert_eq!(verify(&changed, &set, now()).is_valid(), name == other);

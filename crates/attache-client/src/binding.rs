@@ -1,6 +1,6 @@
 //! The two ways to say the same: JSON-RPC, and HTTP+JSON.
 
-use attache_net::{NetError, Request, Url};
+use attache_net::{HttpRequest, NetError, Url};
 use serde_json::{Map, Value, json};
 
 use crate::ClientError;
@@ -21,7 +21,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    pub(crate) fn request(&self, call: Call) -> Result<Request, NetError> {
+    pub(crate) fn request(&self, call: Call) -> Result<HttpRequest, NetError> {
         match self.binding {
             Binding::JsonRpc => Ok(self.rpc(call)),
             Binding::HttpJson => Ok(self.rest(call)),
@@ -43,12 +43,12 @@ impl Endpoint {
             Binding::HttpJson => Ok(body),
             Binding::JsonRpc => match body.get_mut("result") {
                 Some(result) => Ok(result.take()),
-                None => Err(ClientError::Unintelligible { what: "neither result nor error".into() }),
+                None => Err(ClientError::Malformed { what: "neither result nor error".into() }),
             },
         }
     }
 
-    fn rpc(&self, call: Call) -> Request {
+    fn rpc(&self, call: Call) -> HttpRequest {
         let method = match call.method {
             Method::Send => "SendMessage",
             Method::Stream => "SendStreamingMessage",
@@ -62,10 +62,10 @@ impl Endpoint {
             params.insert("tenant".into(), tenant.as_str().into());
         }
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        Request::post_json(self.url.clone(), body.to_string())
+        HttpRequest::post_json(self.url.clone(), body.to_string())
     }
 
-    fn rest(&self, call: Call) -> Request {
+    fn rest(&self, call: Call) -> HttpRequest {
         let Call { method, mut params } = call;
         let id = params.remove("id").and_then(|id| id.as_str().map(escape)).unwrap_or_default();
         let path = match method {
@@ -83,9 +83,9 @@ impl Endpoint {
         if matches!(method, Method::Get | Method::List) {
             let query = query(&params);
             url.set_query((!query.is_empty()).then_some(query.as_str()));
-            return Request::get(url);
+            return HttpRequest::get(url);
         }
-        Request::post_json(url, Value::Object(params).to_string())
+        HttpRequest::post_json(url, Value::Object(params).to_string())
     }
 }
 

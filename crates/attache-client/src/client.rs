@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use attache_net::{Answer, BaseUrl, NetError, Request, Secret, Url};
+use attache_net::{BaseUrl, HttpRequest, HttpResponse, NetError, Secret, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::binding::Endpoint;
-use crate::error::MOST_TEXT;
+use crate::error::MAX_TEXT_BYTES;
 use crate::request::{Call, Method};
 use crate::sse::SseParser;
 use crate::{
@@ -28,7 +28,7 @@ pub struct ClientOptions {
     pub most_event: usize,
     /// How often in a row a stream tries to come back after a cut; the pauses grow up to three seconds.
     pub tries: u32,
-    pub net: attache_net::ClientOptions,
+    pub net: attache_net::HttpClientOptions,
 }
 
 impl Default for ClientOptions {
@@ -39,13 +39,13 @@ impl Default for ClientOptions {
             most_answer: 64 << 20,
             most_event: 16 << 20,
             tries: 40,
-            net: attache_net::ClientOptions::default(),
+            net: attache_net::HttpClientOptions::default(),
         }
     }
 }
 
-const MOST_CARD: usize = 1 << 20;
-const CARD: &str = ".well-known/agent-card.json";
+const MAX_CARD_BYTES: usize = 1 << 20;
+const CARD_PATH: &str = ".well-known/agent-card.json";
 const VERSION: (&str, &str) = ("A2A-Version", "1.0");
 const EXTENSIONS: &str = "A2A-Extensions";
 
@@ -57,7 +57,7 @@ pub struct Client {
 
 #[derive(Debug)]
 struct Shared {
-    net: attache_net::Client,
+    net: attache_net::HttpClient,
     card: AgentCard,
     endpoint: Endpoint,
     options: ClientOptions,
@@ -69,17 +69,17 @@ impl Client {
     /// Reads the card of the agent at `address` and picks the first of its interfaces that is spoken here.
     pub async fn connect(address: &str, options: ClientOptions) -> Result<Self, ClientError> {
         let base = BaseUrl::parse(address)?;
-        let net = attache_net::Client::new(&options.net)?;
-        let request = Request::get(base.join(CARD, None)?).header(VERSION.0, VERSION.1)?;
+        let net = attache_net::HttpClient::new(&options.net)?;
+        let request = HttpRequest::get(base.join(CARD_PATH, None)?).header(VERSION.0, VERSION.1)?;
         let answer = net.send(with_token(request, options.token.as_ref())?).await?;
-        let (status, body) = (answer.status(), answer.read(MOST_CARD).await?);
+        let (status, body) = (answer.status(), answer.read(MAX_CARD_BYTES).await?);
         if status != 200 {
-            return Err(foreign(status, &body));
+            return Err(status_error(status, &body));
         }
         let card: AgentCard = serde_json::from_slice(&body)
-            .map_err(|error| ClientError::Unintelligible { what: format!("its card: {error}") })?;
+            .map_err(|error| ClientError::Malformed { what: format!("its card: {error}") })?;
         let (interface, binding) = card.choose()?;
-        let url = stay_at(&base, interface)?;
+        let url = check_origin(&base, interface)?;
         let endpoint = Endpoint { binding, url, tenant: interface.tenant.clone() };
         let mut extensions = options.extensions.clone();
         if card.extension(REPLAY).is_some() && !extensions.iter().any(|uri| uri == REPLAY) {
@@ -130,17 +130,17 @@ impl Client {
     }
 
     /// Takes the envelope off an item of a stream.
-    pub(crate) fn open_item(&self, data: &str) -> Result<Event, ClientError> {
-        let body = serde_json::from_str(data).map_err(unintelligible)?;
+    pub(crate) fn decode_item(&self, data: &str) -> Result<Event, ClientError> {
+        let body = serde_json::from_str(data).map_err(malformed)?;
         let item = self.shared.endpoint.open(200, body)?;
-        serde_json::from_value(item).map_err(unintelligible)
+        serde_json::from_value(item).map_err(malformed)
     }
 
     pub(crate) async fn open_stream(
         &self,
         call: Call,
         after: Option<&str>,
-    ) -> Result<(Answer, SseParser), ClientError> {
+    ) -> Result<(HttpResponse, SseParser), ClientError> {
         let mut request = self.shared.endpoint.request(call)?.header("accept", "text/event-stream")?;
         if let Some(after) = after {
             request = request.header("last-event-id", after)?;
@@ -152,25 +152,29 @@ impl Client {
             let mut parser = SseParser::new(self.shared.options.most_event);
             // A stream that is whole already may be a refusal in the form of one event.
             if answer.header("content-length").is_some() {
-                self.look_ahead(&mut answer, &mut parser).await?;
+                self.read_first_event(&mut answer, &mut parser).await?;
             }
             return Ok((answer, parser));
         }
         match self.read(answer).await {
-            Ok(_) => Err(ClientError::Unintelligible { what: "an answer where a stream was due".into() }),
+            Ok(_) => Err(ClientError::Malformed { what: "an answer where a stream was due".into() }),
             Err(error) => Err(error),
         }
     }
 
     /// Reads up to the first event, which stays in the parser, unless that is a refusal.
-    async fn look_ahead(&self, answer: &mut Answer, parser: &mut SseParser) -> Result<(), ClientError> {
+    async fn read_first_event(
+        &self,
+        answer: &mut HttpResponse,
+        parser: &mut SseParser,
+    ) -> Result<(), ClientError> {
         let mut copy = SseParser::new(self.shared.options.most_event);
-        let too_large = |_| ClientError::Unintelligible { what: "an event is too large".into() };
+        let too_large = |_| ClientError::Malformed { what: "an event is too large".into() };
         while let Some(bytes) = answer.chunk().await? {
             parser.push(&bytes).map_err(too_large)?;
             copy.push(&bytes).map_err(too_large)?;
-            if let Some(frame) = copy.next_frame() {
-                return self.open_item(&frame.data).map(|_| ());
+            if let Some(frame) = copy.next_event() {
+                return self.decode_item(&frame.data).map(|_| ());
             }
         }
         Ok(())
@@ -178,10 +182,10 @@ impl Client {
 
     async fn call<T: DeserializeOwned>(&self, call: Call) -> Result<T, ClientError> {
         let answer = self.exchange(self.shared.endpoint.request(call)?).await?;
-        serde_json::from_value(self.read(answer).await?).map_err(unintelligible)
+        serde_json::from_value(self.read(answer).await?).map_err(malformed)
     }
 
-    async fn exchange(&self, request: Request) -> Result<Answer, ClientError> {
+    async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse, ClientError> {
         let options = &self.shared.options;
         // Also when there are none: an agent that remembers how a task was begun is told that this client does not know it.
         let request = request.header(VERSION.0, VERSION.1)?.header(EXTENSIONS, &self.shared.extensions)?;
@@ -189,17 +193,17 @@ impl Client {
         Ok(self.shared.net.send(request).await?)
     }
 
-    async fn read(&self, answer: Answer) -> Result<Value, ClientError> {
+    async fn read(&self, answer: HttpResponse) -> Result<Value, ClientError> {
         let (status, body) = (answer.status(), answer.read(self.shared.options.most_answer).await?);
         match serde_json::from_slice(&body) {
             Ok(value) => self.shared.endpoint.open(status, value),
-            Err(error) if status == 200 => Err(unintelligible(error)),
-            Err(_) => Err(foreign(status, &body)),
+            Err(error) if status == 200 => Err(malformed(error)),
+            Err(_) => Err(status_error(status, &body)),
         }
     }
 }
 
-fn with_token(request: Request, token: Option<&Secret>) -> Result<Request, NetError> {
+fn with_token(request: HttpRequest, token: Option<&Secret>) -> Result<HttpRequest, NetError> {
     match token {
         Some(token) => request.secret_header("authorization", "Bearer ", token),
         None => Ok(request),
@@ -208,23 +212,23 @@ fn with_token(request: Request, token: Option<&Secret>) -> Result<Request, NetEr
 
 /// The path that the card names, at the address that was named to us: a card that points elsewhere, whether by
 /// malice or because the agent does not know its own address, takes neither the caller nor the token there.
-fn stay_at(base: &BaseUrl, interface: &AgentInterface) -> Result<Url, ClientError> {
+fn check_origin(base: &BaseUrl, interface: &AgentInterface) -> Result<Url, ClientError> {
     let claimed = Url::parse(&interface.url)
-        .map_err(|_| ClientError::Unintelligible { what: "the interface in its card has no URL".into() })?;
+        .map_err(|_| ClientError::Malformed { what: "the interface in its card has no URL".into() })?;
     let mut url = base.join("", None)?;
     url.set_path(claimed.path());
     Ok(url)
 }
 
 /// An answer that does not speak A2A.
-fn foreign(status: u16, body: &[u8]) -> ClientError {
-    let text: String = String::from_utf8_lossy(body).chars().take(MOST_TEXT).collect();
+fn status_error(status: u16, body: &[u8]) -> ClientError {
+    let text: String = String::from_utf8_lossy(body).chars().take(MAX_TEXT_BYTES).collect();
     if status == 401 {
         return ClientError::Unauthenticated { message: "it gave no reason".into() };
     }
     ClientError::Status { status, text }
 }
 
-fn unintelligible(error: serde_json::Error) -> ClientError {
-    ClientError::Unintelligible { what: error.to_string() }
+fn malformed(error: serde_json::Error) -> ClientError {
+    ClientError::Malformed { what: error.to_string() }
 }

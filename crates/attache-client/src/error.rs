@@ -25,33 +25,33 @@ pub enum ClientError {
     #[error("the server answered with the HTTP status {status}{}", excerpt(text))]
     Status { status: u16, text: String },
     #[error("what the server sent is no A2A 1.0: {what}")]
-    Unintelligible { what: String },
+    Malformed { what: String },
     #[error(
         "the agent offers no interface that this client speaks (JSONRPC or HTTP+JSON, version 1.0); it offers {offered}"
     )]
     NoInterface { offered: String },
     #[error("the stream broke off and did not come back after {tries} tries: {why}")]
-    Lost { tries: u32, why: String },
+    StreamLost { tries: u32, why: String },
 }
 
 /// Of a text from outside.
-pub(crate) const MOST_TEXT: usize = 4096;
+pub(crate) const MAX_TEXT_BYTES: usize = 4096;
 
 impl ClientError {
     /// There is no such task.
     pub fn is_not_found(&self) -> bool {
-        self.is_refused_as(-32001, "TASK_NOT_FOUND")
+        self.is_refused_with(-32001, "TASK_NOT_FOUND")
     }
 
     /// The task cannot be subscribed to because nothing happens to it any more.
     pub fn is_finished(&self) -> bool {
-        self.is_refused_as(-32004, "UNSUPPORTED_OPERATION")
+        self.is_refused_with(-32004, "UNSUPPORTED_OPERATION")
     }
 
     /// May the same call fare better a moment later?
-    pub fn may_pass(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
-            Self::Net(error) => error.may_pass(),
+            Self::Net(error) => error.is_transient(),
             Self::Status { status, .. } => matches!(status, 429 | 502..=504),
             Self::Refused { code, reason, .. } => {
                 matches!(code, 429 | 502..=504) || reason.as_deref() == Some("UNAVAILABLE")
@@ -60,7 +60,7 @@ impl ClientError {
         }
     }
 
-    fn is_refused_as(&self, number: i64, name: &str) -> bool {
+    fn is_refused_with(&self, number: i64, name: &str) -> bool {
         match self {
             Self::Refused { reason: Some(reason), .. } => reason == name,
             Self::Refused { code, reason: None, .. } => *code == number,
@@ -71,7 +71,7 @@ impl ClientError {
     /// Reads the error object of either binding.
     pub(crate) fn of(status: u16, error: &Value) -> Self {
         let text = error.get("message").and_then(Value::as_str).unwrap_or("it gave no reason");
-        let message: String = text.chars().take(MOST_TEXT).collect();
+        let message: String = text.chars().take(MAX_TEXT_BYTES).collect();
         if status == 401 {
             return Self::Unauthenticated { message };
         }

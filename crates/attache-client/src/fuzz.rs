@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::binding::{Binding, Endpoint};
-use crate::sse::{Frame, SseParser, TooLarge};
+use crate::sse::{SseEvent, SseEventTooLarge, SseParser};
 use crate::{AgentCard, Event, Message, Task, TaskPage};
 
 /// Small enough that a generated stream passes it now and then.
@@ -30,7 +30,7 @@ pub fn events(stream: &[u8]) {
     }
 }
 
-fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Frame>, Result<(), TooLarge>) {
+fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<SseEvent>, Result<(), SseEventTooLarge>) {
     let mut parser = SseParser::new(LIMIT);
     let mut read = Ok(());
     for piece in pieces {
@@ -39,7 +39,7 @@ fn frames<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Frame>, Result<(),
             break;
         }
     }
-    (std::iter::from_fn(|| parser.next_frame()).collect(), read)
+    (std::iter::from_fn(|| parser.next_event()).collect(), read)
 }
 
 /// What servers answer: read, written and read again, it is the same.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// One event with data; comments and empty events are not told.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub(crate) struct SseEvent {
     pub(crate) id: Option<String>,
     /// The data lines, joined by line feeds. What is not UTF-8 is replaced.
     pub(crate) data: String,
@@ -12,7 +12,7 @@ pub(crate) struct Frame {
 
 /// An event is larger than it may be; the rest of the stream is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooLarge;
+pub(crate) struct SseEventTooLarge;
 
 #[derive(Debug)]
 pub(crate) struct SseParser {
@@ -21,7 +21,7 @@ pub(crate) struct SseParser {
     line: Vec<u8>,
     id: Option<Vec<u8>>,
     data: Option<Vec<u8>>,
-    frames: VecDeque<Frame>,
+    frames: VecDeque<SseEvent>,
     /// The last byte was a carriage return: a line feed right behind it ends no further line.
     after_return: bool,
 }
@@ -32,7 +32,7 @@ impl SseParser {
         Self { limit, line: vec![], id: None, data: None, frames: VecDeque::new(), after_return: false }
     }
 
-    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), TooLarge> {
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<(), SseEventTooLarge> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_return) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];
@@ -54,20 +54,20 @@ impl SseParser {
     }
 
     /// The oldest event that was not taken yet.
-    pub(crate) fn next_frame(&mut self) -> Option<Frame> {
+    pub(crate) fn next_event(&mut self) -> Option<SseEvent> {
         self.frames.pop_front()
     }
 
-    fn check(&self, more: usize) -> Result<(), TooLarge> {
+    fn check(&self, more: usize) -> Result<(), SseEventTooLarge> {
         let held = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
-        if held + more > self.limit { Err(TooLarge) } else { Ok(()) }
+        if held + more > self.limit { Err(SseEventTooLarge) } else { Ok(()) }
     }
 
     fn take_line(&mut self, line: &[u8]) {
         if line.is_empty() {
             let id = self.id.take().map(|id| String::from_utf8_lossy(&id).into_owned());
             if let Some(data) = self.data.take() {
-                self.frames.push_back(Frame { id, data: String::from_utf8_lossy(&data).into_owned() });
+                self.frames.push_back(SseEvent { id, data: String::from_utf8_lossy(&data).into_owned() });
             }
             return;
         }
@@ -94,14 +94,14 @@ mod tests {
 
     use super::*;
 
-    fn read(chunks: &[&[u8]]) -> Vec<Frame> {
+    fn read(chunks: &[&[u8]]) -> Vec<SseEvent> {
         let mut parser = SseParser::new(1000);
         chunks.iter().for_each(|chunk| parser.push(chunk).unwrap());
-        std::iter::from_fn(|| parser.next_frame()).collect()
+        std::iter::from_fn(|| parser.next_event()).collect()
     }
 
-    fn frame(id: Option<&str>, data: &str) -> Frame {
-        Frame { id: id.map(str::to_owned), data: data.into() }
+    fn frame(id: Option<&str>, data: &str) -> SseEvent {
+        SseEvent { id: id.map(str::to_owned), data: data.into() }
     }
 
     const STREAM: &[u8] =
@@ -115,9 +115,12 @@ mod tests {
     #[test]
     fn an_event_that_is_too_large_is_refused() {
         let mut parser = SseParser::new(10);
-        assert_eq!(parser.push(b"data: 12345678"), Err(TooLarge));
+        assert_eq!(parser.push(b"data: 12345678"), Err(SseEventTooLarge));
         let mut parser = SseParser::new(10);
-        assert_eq!(parser.push(b"data: 1\ndata: 2\ndata: 3\ndata: 4\ndata: 5\ndata: 6\n"), Err(TooLarge));
+        assert_eq!(
+            parser.push(b"data: 1\ndata: 2\ndata: 3\ndata: 4\ndata: 5\ndata: 6\n"),
+            Err(SseEventTooLarge)
+        );
     }
 
     proptest! {

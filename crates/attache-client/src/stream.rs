@@ -6,14 +6,14 @@
 
 use std::time::Duration;
 
-use attache_net::Answer;
+use attache_net::HttpResponse;
 
 use crate::request::{Call, Method};
-use crate::sse::{Frame, SseParser};
+use crate::sse::{SseEvent, SseParser};
 use crate::{Client, ClientError, Event};
 
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(3);
+const INITIAL_RETRY_DELAY: Duration = Duration::from_millis(50);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(3);
 
 #[derive(Debug)]
 pub struct EventStream {
@@ -21,7 +21,7 @@ pub struct EventStream {
     task: Option<String>,
     last_id: Option<String>,
     /// None between a cut and coming back.
-    answer: Option<Answer>,
+    answer: Option<HttpResponse>,
     parser: SseParser,
     /// Nothing more is due: the task is over or waits for somebody.
     settled: bool,
@@ -37,7 +37,7 @@ impl EventStream {
     pub(crate) fn new(
         client: Client,
         place: Option<(String, Option<String>)>,
-        (answer, parser): (Answer, SseParser),
+        (answer, parser): (HttpResponse, SseParser),
     ) -> Self {
         let (task, last_id) = place.map_or((None, None), |(task, after)| (Some(task), after));
         Self {
@@ -64,8 +64,8 @@ impl EventStream {
     /// Can be dropped and called again: what was not handed out comes next time.
     pub async fn next(&mut self) -> Option<Result<Event, ClientError>> {
         while !self.over {
-            if let Some(frame) = self.parser.next_frame() {
-                match self.take(frame) {
+            if let Some(frame) = self.parser.next_event() {
+                match self.accept_frame(frame) {
                     Ok(None) => continue,
                     Ok(Some(event)) => return Some(Ok(event)),
                     Err(error) => return Some(Err(self.end(error))),
@@ -80,10 +80,10 @@ impl EventStream {
 
     /// More bytes, or a way back to where more bytes are.
     async fn advance(&mut self) -> Result<(), ClientError> {
-        let Some(answer) = &mut self.answer else { return self.come_back().await };
+        let Some(answer) = &mut self.answer else { return self.reconnect().await };
         let why = match answer.chunk().await {
             Ok(Some(bytes)) => {
-                let too_large = |_| ClientError::Unintelligible { what: "an event is too large".into() };
+                let too_large = |_| ClientError::Malformed { what: "an event is too large".into() };
                 return self.parser.push(&bytes).map_err(too_large);
             }
             Ok(None) if self.settled => {
@@ -101,17 +101,17 @@ impl EventStream {
         tracing::debug!(why, "a stream was cut");
         self.answer = None;
         if self.task.is_none() {
-            return Err(ClientError::Lost { tries: 0, why: format!("before its first event: {why}") });
+            return Err(ClientError::StreamLost { tries: 0, why: format!("before its first event: {why}") });
         }
         self.why = why;
         Ok(())
     }
 
-    async fn come_back(&mut self) -> Result<(), ClientError> {
+    async fn reconnect(&mut self) -> Result<(), ClientError> {
         if self.failures >= self.client.options().tries {
-            return Err(ClientError::Lost { tries: self.failures, why: std::mem::take(&mut self.why) });
+            return Err(ClientError::StreamLost { tries: self.failures, why: std::mem::take(&mut self.why) });
         }
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
+        let pause = INITIAL_RETRY_DELAY.saturating_mul(1 << self.failures.min(10)).min(MAX_RETRY_DELAY);
         // Counts until an event proves that it was worth it: a server may take the call and cut it again.
         self.failures += 1;
         tokio::time::sleep(pause).await;
@@ -123,7 +123,7 @@ impl EventStream {
                 self.came_back = self.last_id.is_some();
                 Ok(())
             }
-            Err(error) if error.may_pass() => {
+            Err(error) if error.is_transient() => {
                 self.why = error.to_string();
                 Ok(())
             }
@@ -132,8 +132,8 @@ impl EventStream {
     }
 
     /// What a frame tells, if it is anything new.
-    fn take(&mut self, frame: Frame) -> Result<Option<Event>, ClientError> {
-        let event = self.client.open_item(&frame.data)?;
+    fn accept_frame(&mut self, frame: SseEvent) -> Result<Option<Event>, ClientError> {
+        let event = self.client.decode_item(&frame.data)?;
         let came_back = std::mem::take(&mut self.came_back);
         let told = came_back && frame.id.is_some() && frame.id == self.last_id;
         if let Some(id) = frame.id {

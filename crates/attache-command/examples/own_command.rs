@@ -7,7 +7,9 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_command::{BareDesk, Command, CommandError, Next, Registry, Request, ToolUse};
+use attache_command::{
+    Command, CommandError, CommandRegistry, CommandRequest, CommandStep, EmptyContext, ToolUse,
+};
 use attache_domain::{CallId, CommandArgument, Content, ToolResult};
 use serde_json::{Map, json};
 
@@ -43,21 +45,21 @@ impl Command for Ticket {
         }
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
         let number = request.arguments.trim();
         // The first time there are no results: ask for a tool. Rules and people are heard before it runs.
         let Some(results) = request.results.first() else {
-            request.desk.progress(&format!("Fetching ticket {number}.")).await;
+            request.context.progress(&format!("Fetching ticket {number}.")).await;
             let prompt = format!("What does https://tickets.example.com/{number} say?");
             let input = Map::from_iter([("prompt".to_owned(), json!(prompt))]);
-            return Ok(Next::UseTools(vec![ToolUse { tool: "web_fetch".into(), input }]));
+            return Ok(CommandStep::UseTools(vec![ToolUse { tool: "web_fetch".into(), input }]));
         };
         // The second time they are there.
         let texts: Vec<&str> = results.iter().flat_map(|result| &result.output).filter_map(text).collect();
         if results.iter().any(|result| result.failed) {
             return Err(CommandError::Failed { what: format!("no ticket: {}", texts.join("\n")) });
         }
-        Ok(Next::Prompt(format!("Work on this ticket:\n\n{}", texts.join("\n"))))
+        Ok(CommandStep::Prompt(format!("Work on this ticket:\n\n{}", texts.join("\n"))))
     }
 }
 
@@ -72,7 +74,7 @@ fn text(content: &Content) -> Option<&str> {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), CommandError> {
-    let registry = Registry::standard().with(Arc::new(Ticket))?;
+    let registry = CommandRegistry::standard().with(Arc::new(Ticket))?;
     for line in ["/tickte 7", "/ticket", "/ticket seven", "/help ticket", "/ticket 7"] {
         println!("> {line}");
         give(&registry, line).await.unwrap_or_else(|error| println!("{error}"));
@@ -82,15 +84,15 @@ async fn main() -> Result<(), CommandError> {
 }
 
 /// What a surface does with a line: find the command, check it, and run it until it asks for no more tools.
-async fn give(registry: &Registry, line: &str) -> Result<(), CommandError> {
+async fn give(registry: &CommandRegistry, line: &str) -> Result<(), CommandError> {
     let Some(call) = registry.parse(line) else { return Ok(()) };
     let found = registry.find(&call)?;
     found.check()?;
-    let desk = BareDesk::default();
+    let desk = EmptyContext::default();
     let mut results = Vec::new();
     loop {
         let next = found.run(&results, &desk).await?;
-        let Next::UseTools(uses) = next else {
+        let CommandStep::UseTools(uses) = next else {
             println!("{next:?}");
             return Ok(());
         };

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use attache_domain::{CommandArgument, ToolResult};
 use serde_json::{Map, Value};
 
-use crate::Desk;
+use crate::CommandContext;
 
 #[async_trait]
 pub trait Command: Send + Sync + 'static {
@@ -38,22 +38,22 @@ pub trait Command: Send + Sync + 'static {
 
     /// What comes next. Called again with what came of the tools it used, once for each time it asked for some; the same
     /// request gives the same step.
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError>;
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError>;
 }
 
 /// A command as it was given, and how far it is.
-pub struct Request<'a> {
+pub struct CommandRequest<'a> {
     pub arguments: &'a str,
     /// The whole line, as it was written.
     pub line: &'a str,
     /// What came of the tools, step by step.
     pub results: &'a [Vec<ToolResult>],
-    pub desk: &'a dyn Desk,
+    pub context: &'a dyn CommandContext,
 }
 
 /// What a command wants to happen.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Next {
+pub enum CommandStep {
     /// It is done: for people, and for programs.
     Done { text: String, data: Option<Value> },
     /// These tools are to be used, as if the model had asked for it: rules and people are heard first.
@@ -66,7 +66,7 @@ pub enum Next {
     ChooseModel(String),
 }
 
-impl Next {
+impl CommandStep {
     pub fn done(text: impl Into<String>, data: Value) -> Self {
         Self::Done { text: text.into(), data: Some(data) }
     }

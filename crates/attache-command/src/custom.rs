@@ -12,7 +12,7 @@ pub(crate) mod fuzz;
 mod quoting;
 #[cfg(test)]
 mod quoting_tests;
-mod reading;
+mod read;
 mod template;
 #[cfg(test)]
 mod template_tests;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 pub use command::CustomCommand;
 
 /// Problems that are told; a folder may be full of them.
-const MOST_PROBLEMS: usize = 100;
+const MAX_PROBLEMS: usize = 100;
 
 /// A folder of command files. A folder that does not exist holds none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,22 +39,22 @@ pub struct CustomSource {
 
 /// What was found, ready for [`Registry::with_custom`](crate::Registry::with_custom).
 #[derive(Debug, Default)]
-pub struct Loaded {
+pub struct LoadedCommands {
     /// People's own by name, then those of extensions.
     pub commands: Vec<CustomCommand>,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<CommandFileProblem>,
 }
 
 /// A file that is left out: what is wrong with it, and what would be right.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct CommandFileProblem {
     pub path: PathBuf,
     pub what: String,
 }
 
 /// Reads the command files of `sources`; of two commands with one name the one of the later source counts. Waits for
 /// the disk.
-pub fn load(sources: &[CustomSource]) -> Loaded {
+pub fn load(sources: &[CustomSource]) -> LoadedCommands {
     load_admitted(sources, &mut |_, _| true)
 }
 
@@ -62,7 +62,7 @@ pub fn load(sources: &[CustomSource]) -> Loaded {
 pub fn load_admitted(
     sources: &[CustomSource],
     admits: &mut dyn FnMut(&CustomSource, &CustomCommand) -> bool,
-) -> Loaded {
+) -> LoadedCommands {
     let mut problems = Vec::new();
     let mut own = BTreeMap::new();
     let mut of_extensions = Vec::new();
@@ -74,27 +74,30 @@ pub fn load_admitted(
             None => own.extend(commands),
         }
     }
-    let more = problems.len().saturating_sub(MOST_PROBLEMS);
-    problems.truncate(MOST_PROBLEMS);
-    if let (true, Some(Problem { path, .. })) = (more > 0, problems.last().cloned()) {
-        problems.push(Problem { path, what: format!("and {more} more problems after this one") });
+    let more = problems.len().saturating_sub(MAX_PROBLEMS);
+    problems.truncate(MAX_PROBLEMS);
+    if let (true, Some(CommandFileProblem { path, .. })) = (more > 0, problems.last().cloned()) {
+        problems.push(CommandFileProblem { path, what: format!("and {more} more problems after this one") });
     }
-    Loaded { commands: own.into_values().chain(of_extensions).collect(), problems }
+    LoadedCommands { commands: own.into_values().chain(of_extensions).collect(), problems }
 }
 
-fn load_folder(source: &CustomSource, problems: &mut Vec<Problem>) -> BTreeMap<String, CustomCommand> {
+fn load_folder(
+    source: &CustomSource,
+    problems: &mut Vec<CommandFileProblem>,
+) -> BTreeMap<String, CustomCommand> {
     let mut commands: BTreeMap<String, CustomCommand> = BTreeMap::new();
     for found in folder::files(source, problems) {
         let command = match file::load(&found, source.extension.as_deref()) {
             Ok(command) => command,
             Err(what) => {
-                problems.push(Problem { path: found.path, what });
+                problems.push(CommandFileProblem { path: found.path, what });
                 continue;
             }
         };
         if let Some(other) = commands.get(&found.name) {
             let what = format!("`/{}` is {} already; rename one of them", found.name, shown(other.path()));
-            problems.push(Problem { path: found.path, what });
+            problems.push(CommandFileProblem { path: found.path, what });
         } else {
             commands.insert(found.name, command);
         }
@@ -118,7 +121,7 @@ impl CustomSource {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for CommandFileProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}: {}", shown(&self.path), self.what)
     }

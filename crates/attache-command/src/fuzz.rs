@@ -2,7 +2,7 @@
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
-use crate::{Registry, custom};
+use crate::{CommandRegistry, custom};
 
 /// A command file, and as arguments what follows a NUL.
 pub fn command_file(text: &[u8]) {
@@ -15,7 +15,7 @@ pub fn command_file(text: &[u8]) {
 /// A line that may be a command: the call is found or refused, and has no more in it than the line.
 pub fn command_line(line: &[u8]) {
     let line = String::from_utf8_lossy(line);
-    let registry = Registry::standard();
+    let registry = CommandRegistry::standard();
     let Some(call) = registry.parse(&line) else { return };
     assert!(!call.path.is_empty() && line.ends_with(&call.arguments), "{call:?}");
     if let Ok(found) = registry.find(&call) {

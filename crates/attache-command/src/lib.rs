@@ -4,13 +4,13 @@
 //! what comes next: words for the person, tools to use, or a prompt for the model. It keeps nothing in memory between
 //! two steps, so a command that waits for an approval goes on after a restart.
 
-mod bare_desk;
 mod command;
+mod context;
 pub mod custom;
-mod desk;
-mod found;
+mod empty_context;
 pub mod fuzz;
 mod listing;
+mod matched;
 mod name;
 mod nearest;
 mod outcome;
@@ -19,9 +19,11 @@ mod spec;
 mod standard;
 mod unknown;
 
-pub use bare_desk::BareDesk;
-pub use command::{Command, CommandError, Next, Request, ToolUse};
-pub use desk::{Desk, ExtensionEntry, Memory, MemoryFile, ServerEntry, Stats, ToolEntry};
-pub use found::Found;
-pub use registry::Registry;
+pub use command::{Command, CommandError, CommandRequest, CommandStep, ToolUse};
+pub use context::{
+    CommandContext, ConversationStats, ExtensionEntry, Memory, MemoryFile, ServerEntry, ToolEntry,
+};
+pub use empty_context::EmptyContext;
+pub use matched::MatchedCommand;
+pub use registry::CommandRegistry;
 pub use spec::usage;

@@ -3,15 +3,15 @@
 use crate::nearest::shown;
 use crate::{Command, CommandError};
 
-const LONGEST: usize = 100;
+const MAX_NAME_LENGTH: usize = 100;
 /// Commands below commands; also what keeps one that is its own sub-command from going on for ever.
-const DEEPEST: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// One word that can be written after a slash.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     let wrong = if name.is_empty() {
         "it is empty"
-    } else if name.chars().count() > LONGEST {
+    } else if name.chars().count() > MAX_NAME_LENGTH {
         "it is too long"
     } else if name.contains('/') {
         "it has a slash"
@@ -23,7 +23,7 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
         return Ok(());
     };
     Err(format!(
-        "`{}` cannot be a command's name: {wrong}; take one word without slash or blank, up to {LONGEST} characters",
+        "`{}` cannot be a command's name: {wrong}; take one word without slash or blank, up to {MAX_NAME_LENGTH} characters",
         shown(name)
     ))
 }
@@ -41,9 +41,9 @@ pub(crate) fn taken(other: &str, command: &dyn Command) -> CommandError {
 fn check_at(command: &dyn Command, depth: usize) -> Result<(), String> {
     check(command.name())?;
     let subs = command.sub_commands();
-    if depth == DEEPEST && !subs.is_empty() {
+    if depth == MAX_DEPTH && !subs.is_empty() {
         return Err(format!(
-            "`{}` has sub-commands, and {DEEPEST} words are the most that name a command",
+            "`{}` has sub-commands, and {MAX_DEPTH} words are the most that name a command",
             shown(command.name())
         ));
     }

@@ -1,6 +1,6 @@
 //! Which known names were probably meant.
 
-const MOST: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 /// Letters of a word that are looked at and shown: words come from anybody.
 const LETTERS: usize = 60;
 
@@ -10,7 +10,7 @@ pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Vec<&'a str> {
     let mut near: Vec<(usize, &str)> =
         known.iter().filter_map(|name| Some((distance(&word, name)?, *name))).collect();
     near.sort();
-    near.into_iter().take(MOST).map(|(_, name)| name).collect()
+    near.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| name).collect()
 }
 
 /// A word that begins a name is near to it, however short it is.

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use attache_domain::{CommandCall, CommandSpec};
 
-use crate::custom::{CustomCommand, Loaded, Problem};
+use crate::custom::{CommandFileProblem, CustomCommand, LoadedCommands};
 use crate::standard::{self, Help};
 use crate::unknown::{unknown, unknown_below};
-use crate::{Command, CommandError, Found, name, spec};
+use crate::{Command, CommandError, MatchedCommand, name, spec};
 
 /// Bytes of a line; what is longer belongs into a file or a message.
-const LONGEST_LINE: usize = 256 * 1024;
+const MAX_LINE: usize = 256 * 1024;
 
 /// Commands in a fixed order, each with a name of its own. Cheap to copy: a workspace adds its own to those of all.
 ///
@@ -25,7 +25,7 @@ const LONGEST_LINE: usize = 256 * 1024;
 /// assert!(registry.find(&call).unwrap().check().is_ok());
 /// ```
 #[derive(Clone, Default)]
-pub struct Registry {
+pub struct CommandRegistry {
     entries: Vec<Entry>,
 }
 
@@ -43,7 +43,7 @@ struct Walk<'line> {
     rest: &'line str,
 }
 
-impl Registry {
+impl CommandRegistry {
     /// All built-in commands. `Registry::default()` has none.
     pub fn standard() -> Self {
         let mut entries: Vec<Entry> = standard::all().into_iter().map(Entry::Command).collect();
@@ -70,13 +70,16 @@ impl Registry {
 
     /// Adds commands from files. One whose name is taken is left out and said to be, but for one of an extension: it
     /// then has the extension's name before its own.
-    pub fn with_custom(mut self, loaded: Loaded) -> (Self, Vec<Problem>) {
-        let Loaded { commands, mut problems } = loaded;
+    pub fn with_custom(mut self, loaded: LoadedCommands) -> (Self, Vec<CommandFileProblem>) {
+        let LoadedCommands { commands, mut problems } = loaded;
         for command in commands {
             let command = self.named_apart(command);
             let path = command.path().to_owned();
             if let Err(error) = self.add(Arc::new(command)) {
-                problems.push(Problem { path, what: format!("{error}; until then this file is left out") });
+                problems.push(CommandFileProblem {
+                    path,
+                    what: format!("{error}; until then this file is left out"),
+                });
             }
         }
         (self, problems)
@@ -89,11 +92,11 @@ impl Registry {
 
     /// The command that a call means. The call is read as one line, so a path that holds arguments, slashes or several
     /// words in one piece is understood, and a path that goes on in the arguments too.
-    pub fn find(&self, call: &CommandCall) -> Result<Found, CommandError> {
+    pub fn find(&self, call: &CommandCall) -> Result<MatchedCommand, CommandError> {
         let length = call.path.iter().map(String::len).sum::<usize>() + call.arguments.len();
-        if length > LONGEST_LINE {
+        if length > MAX_LINE {
             let what =
-                format!("the line has {length} bytes, and {LONGEST_LINE} are the most; give a shorter one");
+                format!("the line has {length} bytes, and {MAX_LINE} are the most; give a shorter one");
             return Err(CommandError::BadArguments { what });
         }
         let line = call.line();
@@ -108,7 +111,7 @@ impl Registry {
             return Err(unknown_below(&path, first_word(rest).0, &names));
         }
         let arguments = rest.to_owned();
-        Ok(Found { command, call: CommandCall { path, arguments } })
+        Ok(MatchedCommand { command, call: CommandCall { path, arguments } })
     }
 
     /// The call that a line of text is, if it is one: a slash and a word. The longest known path wins, and the rest is
@@ -161,7 +164,7 @@ impl Registry {
     }
 }
 
-impl fmt::Debug for Registry {
+impl fmt::Debug for CommandRegistry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_list().entries(self.entries.iter().map(Entry::name)).finish()
     }

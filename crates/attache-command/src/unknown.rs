@@ -4,7 +4,7 @@ use crate::CommandError;
 use crate::nearest::{nearest, shown};
 
 /// Names that are listed; a workspace may have hundreds of commands.
-const MOST: usize = 40;
+const MAX_LISTED: usize = 40;
 
 pub(crate) fn unknown(word: &str, names: &[&str]) -> CommandError {
     if word.is_empty() {
@@ -29,8 +29,8 @@ fn guess(word: &str, names: &[&str], before: &str) -> String {
 }
 
 fn there_are(names: &[&str], before: &str) -> String {
-    let listed: Vec<String> = names.iter().take(MOST).map(|name| format!("{before}{name}")).collect();
-    match names.len().saturating_sub(MOST) {
+    let listed: Vec<String> = names.iter().take(MAX_LISTED).map(|name| format!("{before}{name}")).collect();
+    match names.len().saturating_sub(MAX_LISTED) {
         _ if names.is_empty() => "there are none".into(),
         0 => format!("there are: {}", listed.join(", ")),
         more => format!("there are: {} and {more} more, which /help lists", listed.join(", ")),

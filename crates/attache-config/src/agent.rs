@@ -6,26 +6,26 @@
 
 pub(crate) mod check;
 pub(crate) mod expand;
+mod flags_and_variables;
 pub(crate) mod gather;
 pub(crate) mod keys;
 pub(crate) mod mcp;
 pub(crate) mod nearest;
 pub(crate) mod resolve;
-mod spoken;
 pub(crate) mod typed;
 
 use std::path::{Path, PathBuf};
 
 use crate::environment::{Environment, PROJECTS_MAY_READ, variable};
 use crate::origin::Layer;
-use crate::reading::read_text;
-use crate::tree::{Kind, Node, Unreadable};
-use crate::{ConfigError, EnvFile, Homes, Keys, Settings, Standing};
-use gather::Gathered;
-pub(crate) use spoken::{truth, variables};
-use typed::{Reader, WorkspaceSettings};
+use crate::read_file::read_text;
+use crate::tree::{Node, NodeKind, ParseError};
+use crate::{ConfigError, EnvFile, HomeFolders, ModelCredentials, ProjectTrust, Settings};
+pub(crate) use flags_and_variables::{truth, variables};
+use gather::GatheredSettings;
+use typed::{SettingsReader, WorkspaceSettings};
 
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// What was said about the agent on the command line.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ pub struct AgentFlags {
 
 /// Where settings are looked for.
 #[derive(Clone, Copy)]
-pub struct Sources<'a> {
+pub struct SettingsSources<'a> {
     /// Absolute and without links.
     pub workspace: &'a Path,
     pub home: Option<&'a Path>,
@@ -56,13 +56,13 @@ pub struct Sources<'a> {
     pub environment: Environment<'a>,
     pub operator: &'a Settings,
     /// What the workspace's own files may say.
-    pub standing: &'a Standing,
+    pub standing: &'a ProjectTrust,
 }
 
 impl WorkspaceSettings {
-    pub fn load(sources: &Sources<'_>) -> Result<Self, ConfigError> {
-        let homes = Homes::new(sources.home.map(Path::to_owned), sources.environment);
-        let place = Place {
+    pub fn load(sources: &SettingsSources<'_>) -> Result<Self, ConfigError> {
+        let homes = HomeFolders::new(sources.home.map(Path::to_owned), sources.environment);
+        let place = SettingsFiles {
             workspace: sources.workspace,
             homes: &homes,
             environment: sources.environment,
@@ -70,12 +70,12 @@ impl WorkspaceSettings {
         };
         let trusted = sources.standing.is_trusted();
         let (mut gathered, env_file) = place.gather(sources.standing)?;
-        let keys = Keys::read(sources.environment, env_file.as_ref());
-        spoken::variables(&mut gathered, sources.environment, env_file.as_ref(), &keys)?;
-        spoken::flags(&mut gathered, sources.flags)?;
+        let keys = ModelCredentials::read(sources.environment, env_file.as_ref());
+        flags_and_variables::variables(&mut gathered, sources.environment, env_file.as_ref(), &keys)?;
+        flags_and_variables::flags(&mut gathered, sources.flags)?;
         let resolved = resolve::resolve(&gathered);
         let mut warnings = gathered.warnings;
-        let mut reader = Reader {
+        let mut reader = SettingsReader {
             resolved: &resolved,
             workspace: sources.workspace,
             homes: &homes,
@@ -107,7 +107,7 @@ impl WorkspaceSettings {
 
 /// What the operator's file says about the agent.
 #[derive(Debug, Clone)]
-pub(crate) struct OperatorAgent {
+pub(crate) struct OperatorAgentSettings {
     pub(crate) path: PathBuf,
     pub(crate) enforced: Node,
     pub(crate) defaults: Node,
@@ -115,23 +115,23 @@ pub(crate) struct OperatorAgent {
     pub(crate) named: Vec<(&'static str, String, u32)>,
 }
 
-impl Default for OperatorAgent {
+impl Default for OperatorAgentSettings {
     fn default() -> Self {
         Self { path: PathBuf::new(), enforced: Node::empty(), defaults: Node::empty(), named: Vec::new() }
     }
 }
 
 /// One workspace, and who has a say in it.
-pub(crate) struct Place<'a> {
+pub(crate) struct SettingsFiles<'a> {
     pub(crate) workspace: &'a Path,
-    pub(crate) homes: &'a Homes,
+    pub(crate) homes: &'a HomeFolders,
     pub(crate) environment: Environment<'a>,
-    pub(crate) operator: &'a OperatorAgent,
+    pub(crate) operator: &'a OperatorAgentSettings,
 }
 
 /// Which variables a file may name.
 #[derive(Clone, Copy)]
-enum Variables<'a> {
+enum VisibleVariables<'a> {
     /// All of the environment and of the user's `.env` file.
     Users(Option<&'a EnvFile>),
     /// Those of the project's `.env` file alone.
@@ -140,10 +140,10 @@ enum Variables<'a> {
     ProjectsAnd { own: Option<&'a EnvFile>, user: Option<&'a EnvFile>, names: &'a [String] },
 }
 
-impl Place<'_> {
+impl SettingsFiles<'_> {
     /// All that files say, and the user's file of variables.
-    fn gather(&self, standing: &Standing) -> Result<(Gathered, Option<EnvFile>), ConfigError> {
-        let mut gathered = Gathered::default();
+    fn gather(&self, standing: &ProjectTrust) -> Result<(GatheredSettings, Option<EnvFile>), ConfigError> {
+        let mut gathered = GatheredSettings::default();
         let env_file = self.gather_own(&mut gathered)?;
         let folder = self.workspace.join(".gemini");
         // Whoever works in the home folder finds the user's own settings there, and no project's.
@@ -153,7 +153,7 @@ impl Place<'_> {
         let project = EnvFile::of_project(self.workspace, self.homes, &mut gathered.warnings);
         let names = projects_may_read(&gathered);
         let variables =
-            Variables::ProjectsAnd { own: project.as_ref(), user: env_file.as_ref(), names: &names };
+            VisibleVariables::ProjectsAnd { own: project.as_ref(), user: env_file.as_ref(), names: &names };
         for (name, layer) in [("config.yaml", Layer::ProjectYaml), ("settings.json", Layer::ProjectJson)] {
             let path = folder.join(name);
             let read = self.project_file(&mut gathered, variables, &path, layer, standing);
@@ -169,14 +169,14 @@ impl Place<'_> {
     }
 
     /// What the operator and the user say.
-    pub(crate) fn gather_own(&self, gathered: &mut Gathered) -> Result<Option<EnvFile>, ConfigError> {
+    pub(crate) fn gather_own(&self, gathered: &mut GatheredSettings) -> Result<Option<EnvFile>, ConfigError> {
         let env_file = EnvFile::of_user(self.homes, &mut gathered.warnings);
         self.operator(gathered, env_file.as_ref())?;
         let yaml = self.homes.user_yaml().map(|path| (path, Layer::UserYaml));
         let json = self.homes.user_settings().map(|path| (path, Layer::UserJson));
         for (path, layer) in yaml.into_iter().chain(json) {
             if let Some(mut tree) = self.tree(&path, layer)? {
-                self.put_variables_in(&mut tree, &path, Variables::Users(env_file.as_ref()), gathered);
+                self.expand_variables(&mut tree, &path, VisibleVariables::Users(env_file.as_ref()), gathered);
                 gathered.file(&path, layer, &tree)?;
             }
         }
@@ -186,14 +186,14 @@ impl Place<'_> {
     /// What the operator's file says; also by itself, to find mistakes at the start.
     pub(crate) fn operator(
         &self,
-        gathered: &mut Gathered,
+        gathered: &mut GatheredSettings,
         env_file: Option<&EnvFile>,
     ) -> Result<(), ConfigError> {
-        let OperatorAgent { path, enforced, defaults, named } = self.operator;
-        spoken::named(gathered, path, named)?;
+        let OperatorAgentSettings { path, enforced, defaults, named } = self.operator;
+        flags_and_variables::named(gathered, path, named)?;
         for (layer, tree) in [(Layer::OperatorDefaults, defaults), (Layer::OperatorEnforced, enforced)] {
             let mut tree = tree.clone();
-            self.put_variables_in(&mut tree, path, Variables::Users(env_file), gathered);
+            self.expand_variables(&mut tree, path, VisibleVariables::Users(env_file), gathered);
             gathered.file(path, layer, &tree)?;
         }
         Ok(())
@@ -201,30 +201,35 @@ impl Place<'_> {
 
     fn project_file(
         &self,
-        gathered: &mut Gathered,
-        variables: Variables<'_>,
+        gathered: &mut GatheredSettings,
+        variables: VisibleVariables<'_>,
         path: &Path,
         layer: Layer,
-        standing: &Standing,
+        standing: &ProjectTrust,
     ) -> Result<(), ConfigError> {
         let Some(mut tree) = self.tree(path, layer)? else { return Ok(()) };
         let mut written = tree.clone();
-        if let Variables::ProjectsAnd { own, .. } = variables {
-            self.put_variables_in(&mut written, path, Variables::Projects(own), &mut Gathered::default());
+        if let VisibleVariables::ProjectsAnd { own, .. } = variables {
+            self.expand_variables(
+                &mut written,
+                path,
+                VisibleVariables::Projects(own),
+                &mut GatheredSettings::default(),
+            );
         }
-        self.put_variables_in(&mut tree, path, variables, gathered);
+        self.expand_variables(&mut tree, path, variables, gathered);
         gathered.project_file(path, layer, (&tree, &written), standing)
     }
 
     fn tree(&self, path: &Path, layer: Layer) -> Result<Option<Node>, ConfigError> {
         let beneath = layer.is_project().then_some(self.workspace);
-        let read = read_text(path, MOST_BYTES, beneath);
+        let read = read_text(path, MAX_BYTES, beneath);
         let unreadable =
             |source| ConfigError::Unreadable { what: "settings file", path: path.to_owned(), source };
         let Some(text) = read.map_err(unreadable)? else { return Ok(None) };
         let yaml = matches!(layer, Layer::UserYaml | Layer::ProjectYaml);
         let parsed = if yaml { Node::from_yaml(&text) } else { Node::from_json(&text) };
-        parsed.map(Some).map_err(|Unreadable { line, message }| ConfigError::BadSetting {
+        parsed.map(Some).map_err(|ParseError { line, message }| ConfigError::BadSetting {
             place: format!("{}:{line}", path.display()),
             key: None,
             message,
@@ -232,12 +237,12 @@ impl Place<'_> {
     }
 
     /// A project's file may name few variables of the user's: it could have them sent to a server of its choice.
-    fn put_variables_in(
+    fn expand_variables(
         &self,
         tree: &mut Node,
         path: &Path,
-        variables: Variables<'_>,
-        gathered: &mut Gathered,
+        variables: VisibleVariables<'_>,
+        gathered: &mut GatheredSettings,
     ) {
         let warnings = &mut gathered.warnings;
         let in_file = |file: Option<&EnvFile>, name: &str| {
@@ -246,12 +251,12 @@ impl Place<'_> {
         let of_user = |file, name: &str| variable(self.environment, name).or_else(|| in_file(file, name));
         tree.map_texts(&mut |line, text| {
             expand::expand(text, &mut |name| match variables {
-                Variables::Users(file) => of_user(file, name),
-                Variables::Projects(own) => in_file(own, name),
-                Variables::ProjectsAnd { user, names, .. } if names.iter().any(|known| known == name) => {
+                VisibleVariables::Users(file) => of_user(file, name),
+                VisibleVariables::Projects(own) => in_file(own, name),
+                VisibleVariables::ProjectsAnd { user, names, .. } if names.iter().any(|known| known == name) => {
                     of_user(user, name)
                 }
-                Variables::ProjectsAnd { own, user, .. } => {
+                VisibleVariables::ProjectsAnd { own, user, .. } => {
                     let value = in_file(own, name);
                     if value.is_none() && of_user(user, name).is_some() {
                         warnings.push(format!(
@@ -268,14 +273,14 @@ impl Place<'_> {
 }
 
 /// The variables of the user's that a project's files may name.
-fn projects_may_read(gathered: &Gathered) -> Vec<String> {
-    let said = gathered.said.iter().filter(|said| said.key.name == "security.projectVariables");
+fn projects_may_read(gathered: &GatheredSettings) -> Vec<String> {
+    let said = gathered.values.iter().filter(|said| said.key.name == "security.projectVariables");
     let named = said.filter_map(|said| match &said.node.kind {
-        Kind::List(nodes) => Some(nodes),
+        NodeKind::List(nodes) => Some(nodes),
         _ => None,
     });
     let named = named.flatten().filter_map(|node| match &node.kind {
-        Kind::Text(name) => Some(name.clone()),
+        NodeKind::Text(name) => Some(name.clone()),
         _ => None,
     });
     PROJECTS_MAY_READ.iter().map(|name| (*name).to_owned()).chain(named).collect()

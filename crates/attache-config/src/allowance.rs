@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use attache_tool::policy::{Rule, to_toml};
+use attache_tool::policy::{PolicyRule, to_toml};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::agent::mcp::{McpServerSettings, McpTransport};
 use crate::visible::visible;
-use crate::{ApprovalMode, Hidden, Origin, Trust};
+use crate::{ApprovalMode, FolderTrust, Origin, SecretText};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AllowanceKind {
@@ -62,7 +62,7 @@ impl Allowance {
     }
 
     /// `path` is the file that the rule stands in.
-    pub(crate) fn rule(rule: &Rule, path: &Path) -> Self {
+    pub(crate) fn rule(rule: &PolicyRule, path: &Path) -> Self {
         let line = rule.source.rsplit(':').next().and_then(|line| line.parse().ok()).unwrap_or(0);
         let text = to_toml(std::slice::from_ref(rule));
         let fields: Vec<&str> = text.lines().filter(|line| !line.is_empty() && *line != "[[rule]]").collect();
@@ -120,7 +120,7 @@ fn setting_words(key: &str, value: &Value) -> String {
 }
 
 fn server_words(name: &str, server: &McpServerSettings) -> String {
-    let pairs = |what: &str, values: &BTreeMap<String, Hidden>| match values.is_empty() {
+    let pairs = |what: &str, values: &BTreeMap<String, SecretText>| match values.is_empty() {
         true => String::new(),
         false => {
             let pairs: Vec<String> =
@@ -179,12 +179,12 @@ impl ProjectReport {
     }
 
     /// One line that says what is ignored and how it can be made to count.
-    pub fn notice(&self, folder: &Path, trust: &Trust) -> Option<String> {
+    pub fn notice(&self, folder: &Path, trust: &FolderTrust) -> Option<String> {
         let summary = self.summary()?;
         let folder = visible(&folder.display().to_string());
         let why = match trust {
-            Trust::Trusted { .. } => "nobody has accepted it yet".to_owned(),
-            Trust::Untrusted { why, .. } => format!("the folder is not trusted: {why}"),
+            FolderTrust::Trusted { .. } => "nobody has accepted it yet".to_owned(),
+            FolderTrust::Untrusted { why, .. } => format!("the folder is not trusted: {why}"),
         };
         Some(format!(
             "ignored in {folder}: {summary} ({why}); `attache trust` shows and accepts it, --trust accepts it for one run"
@@ -210,7 +210,7 @@ impl ProjectReport {
     }
 
     fn files(&self) -> String {
-        const MOST_NAMED: usize = 4;
+        const MAX_NAMED: usize = 4;
         let ignored = self.allowances.iter().filter(|(_, counts)| !counts).map(|(it, _)| &it.origin);
         let mut names: Vec<String> = Vec::new();
         for path in ignored.chain(self.ignored.iter().map(|(origin, _)| origin)).filter_map(Origin::file) {
@@ -221,8 +221,8 @@ impl ProjectReport {
                 names.push(name);
             }
         }
-        let more = names.len().saturating_sub(MOST_NAMED);
-        names.truncate(MOST_NAMED);
+        let more = names.len().saturating_sub(MAX_NAMED);
+        names.truncate(MAX_NAMED);
         let more = if more > 0 { format!(" and {more} more files") } else { String::new() };
         format!("{}{more}", names.join(", "))
     }
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn the_notice_is_one_line_with_numbers_files_and_a_way_out() {
         let mut report = ProjectReport::default();
-        let no = Trust::Untrusted { why: "nobody said so".into(), decided: false };
+        let no = FolderTrust::Untrusted { why: "nobody said so".into(), decided: false };
         assert_eq!(report.notice(Path::new("/w"), &no), None);
         report.allowances.push((Allowance::setting("tools.allowed", &json!(["a"]), at(1)), false));
         report.ignored.push((at(2), "useWriteTodos".into()));

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use budget::Budget;
 
-use crate::Homes;
+use crate::HomeFolders;
+use crate::file_stamps;
 use crate::project::top_of;
-use crate::reading;
-use crate::sighting;
+use crate::read_file;
 use imports::Import;
 pub use tree::{TreeOptions, folder_tree};
 
@@ -26,13 +26,13 @@ pub struct ContextSources<'a> {
     pub workspace: &'a Path,
     /// Further folders of the workspace, likewise.
     pub include: &'a [PathBuf],
-    pub homes: &'a Homes,
+    pub homes: &'a HomeFolders,
     /// What the files are called.
     pub names: &'a [String],
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ContextFiles {
+pub struct LoadedContext {
     /// The user's own, for the instructions.
     pub global: String,
     /// The project's, for the first message.
@@ -44,7 +44,7 @@ pub struct ContextFiles {
 }
 
 /// Reads all that is known from the start.
-pub fn load(sources: &ContextSources<'_>) -> ContextFiles {
+pub fn load(sources: &ContextSources<'_>) -> LoadedContext {
     let mut budget = Budget::default();
     let mut global = String::new();
     if let Some(gemini) = sources.homes.gemini()
@@ -64,10 +64,10 @@ pub fn load(sources: &ContextSources<'_>) -> ContextFiles {
 
 /// What turns up because `touched`, a path below the workspace, was touched: the files of the folders on the way there
 /// that are not among `known`. Nothing when there is nothing new.
-pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) -> Option<ContextFiles> {
+pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) -> Option<LoadedContext> {
     let roots = std::iter::once(sources.workspace).chain(sources.include.iter().map(PathBuf::as_path));
     // What is about to be made is not there yet, but its folder may be.
-    let touched = touched.ancestors().find_map(|path| reading::real(path).ok())?;
+    let touched = touched.ancestors().find_map(|path| read_file::real_path(path).ok())?;
     let folder = if touched.is_dir() { touched.as_path() } else { touched.parent()? };
     let root = roots.filter(|root| folder.starts_with(root)).max_by_key(|root| root.components().count())?;
     let folders = downwards(root, folder);
@@ -77,7 +77,7 @@ pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) 
         return None;
     }
     let top = top_of(root, sources.homes.home.as_deref());
-    let mut budget = Budget::knowing(known);
+    let mut budget = Budget::excluding(known);
     let mut project = String::new();
     for folder in folders {
         read_folder(&folder, &top, sources, &mut budget, &mut project);
@@ -88,8 +88,8 @@ pub fn between(sources: &ContextSources<'_>, touched: &Path, known: &[PathBuf]) 
 
 /// Where a path leads.
 fn real(path: &Path) -> Option<PathBuf> {
-    sighting::place(path);
-    reading::real(path).ok()
+    file_stamps::location(path);
+    read_file::real_path(path).ok()
 }
 
 /// From `top` to `folder`, both among them.
@@ -111,7 +111,7 @@ fn read_folder(
     for name in sources.names {
         let path = folder.join(name);
         let Some(text) = budget.read(&path, root) else { continue };
-        let text = Import::new(root, &text.path).put_in(&text.text, budget);
+        let text = Import::new(root, &text.path).expand(&text.text, budget);
         if text.trim().is_empty() {
             continue;
         }

@@ -24,13 +24,13 @@ impl World {
     }
 
     fn with<T>(&self, ask: impl FnOnce(&ContextSources<'_>) -> T) -> T {
-        let homes = Homes::new(Some(self.at("home")), &|_| None);
+        let homes = HomeFolders::new(Some(self.at("home")), &|_| None);
         let names = ["GEMINI.md".to_owned(), "AGENTS.md".to_owned()];
         let workspace = self.at("repository/app");
         ask(&ContextSources { workspace: &workspace, include: &[], homes: &homes, names: &names })
     }
 
-    fn load(&self) -> ContextFiles {
+    fn load(&self) -> LoadedContext {
         self.with(load)
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::environment::{Environment, variable};
 use crate::model::VertexAccess;
-use crate::{EnvFile, Hidden};
+use crate::{EnvFile, SecretText};
 
 /// Credentials for models and where those are, from the environment and the user's own `.env` file, never from a
 /// project. The environment counts first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Keys {
+pub struct ModelCredentials {
     gemini: Access,
     gemini_model: Option<String>,
     openai: Access,
@@ -19,14 +19,14 @@ pub struct Keys {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Access {
-    key: Option<Hidden>,
+    key: Option<SecretText>,
     base_url: Option<String>,
 }
 
 /// Where Vertex is asked when no place is named.
 const ANYWHERE: &str = "global";
 
-impl Keys {
+impl ModelCredentials {
     pub fn read(environment: Environment<'_>, env_file: Option<&EnvFile>) -> Self {
         let lookup = Lookup { environment, env_file };
         // If both are set, Google's own tools take the first.
@@ -51,15 +51,15 @@ impl Keys {
         self.gemini_model.as_deref()
     }
 
-    pub(crate) fn gemini(&self) -> (Option<Hidden>, Option<String>) {
+    pub(crate) fn gemini(&self) -> (Option<SecretText>, Option<String>) {
         self.gemini.clone().into_parts()
     }
 
-    pub(crate) fn openai(&self) -> (Option<Hidden>, Option<String>) {
+    pub(crate) fn openai(&self) -> (Option<SecretText>, Option<String>) {
         self.openai.clone().into_parts()
     }
 
-    pub(crate) fn anthropic(&self) -> (Option<Hidden>, Option<String>) {
+    pub(crate) fn anthropic(&self) -> (Option<SecretText>, Option<String>) {
         self.anthropic.clone().into_parts()
     }
 
@@ -73,7 +73,7 @@ impl Keys {
 }
 
 impl Access {
-    fn into_parts(self) -> (Option<Hidden>, Option<String>) {
+    fn into_parts(self) -> (Option<SecretText>, Option<String>) {
         (self.key, self.base_url)
     }
 }
@@ -91,7 +91,7 @@ impl Lookup<'_> {
 
     fn access(&self, keys: &[&str], base_url: &str) -> Access {
         let key = keys.iter().find_map(|name| self.text(name));
-        Access { key: key.map(Hidden::new), base_url: self.text(base_url) }
+        Access { key: key.map(SecretText::new), base_url: self.text(base_url) }
     }
 
     fn vertex(&self) -> Option<VertexAccess> {
@@ -100,7 +100,7 @@ impl Lookup<'_> {
             let credentials = self.text("GOOGLE_APPLICATION_CREDENTIALS").map(Into::into);
             return Some(VertexAccess::Project { project, location, credentials });
         }
-        self.text("GOOGLE_API_KEY").map(|key| VertexAccess::Express(Hidden::new(key)))
+        self.text("GOOGLE_API_KEY").map(|key| VertexAccess::Express(SecretText::new(key)))
     }
 }
 

@@ -3,18 +3,18 @@ use std::path::Path;
 use super::*;
 use crate::{ConfigError, ModelChoice};
 
-fn keys(variables: &[(&str, &str)], file: Option<&str>) -> Keys {
+fn keys(variables: &[(&str, &str)], file: Option<&str>) -> ModelCredentials {
     let environment = |name: &str| {
         let found = variables.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| (*value).to_owned())
     };
     let file = file.map(|text| EnvFile::parse(Path::new("/h/.env"), text));
-    Keys::read(&environment, file.as_ref())
+    ModelCredentials::read(&environment, file.as_ref())
 }
 
 /// The choice in a few words, keys shown.
 fn told(choice: Result<ModelChoice, ConfigError>) -> String {
-    let shown = |key: &Hidden| key.expose().to_owned();
+    let shown = |key: &SecretText| key.expose().to_owned();
     let at = |url: Option<String>| url.map(|url| format!(" at {url}")).unwrap_or_default();
     match choice {
         Ok(ModelChoice::Gemini(it)) => format!("gemini {} {}{}", it.model, shown(&it.key), at(it.base_url)),
@@ -69,7 +69,7 @@ fn a_model_without_its_key_says_which_variable_it_needs() {
         ("openai:gpt-5", "OPENAI_API_KEY"),
         ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
     ] {
-        let said = told(ModelChoice::named(name, &Keys::default(), Path::new("/")));
+        let said = told(ModelChoice::named(name, &ModelCredentials::default(), Path::new("/")));
         assert!(said.contains(name) && said.contains(variable), "{said}");
     }
     let own = keys(&[("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")], None);

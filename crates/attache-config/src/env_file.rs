@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use crate::environment::{PROJECTS_MAY_READ, VARIABLES};
 use crate::project::top_of;
-use crate::reading::read_text;
-use crate::{Hidden, Homes, Origin};
+use crate::read_file::read_text;
+use crate::{HomeFolders, Origin, SecretText};
 
-const MOST_BYTES: u64 = 256 << 10;
+const MAX_BYTES: u64 = 256 << 10;
 
 /// Beginnings of names that steer attache, models or the programs it starts.
 const RESERVED: &[&str] = &[
@@ -43,7 +43,7 @@ pub struct EnvFile {
 #[derive(Debug, Clone)]
 struct Line {
     name: String,
-    value: Hidden,
+    value: SecretText,
     line: u32,
 }
 
@@ -51,7 +51,7 @@ impl EnvFile {
     /// The user's own: `~/.gemini/.env`, else `~/.env`.
     ///
     /// One that cannot be read is passed over with a warning: it may well be meant for others.
-    pub fn of_user(homes: &Homes, warnings: &mut Vec<String>) -> Option<Self> {
+    pub fn of_user(homes: &HomeFolders, warnings: &mut Vec<String>) -> Option<Self> {
         let gemini = homes.gemini().map(|gemini| gemini.join(".env"));
         let home = homes.home.as_ref().map(|home| home.join(".env"));
         let places = gemini.into_iter().chain(home).map(|path| (path, None));
@@ -60,7 +60,7 @@ impl EnvFile {
 
     /// The project's: the nearest `.gemini/.env` or `.env`, from the workspace up to the top of its repository. Names that
     /// steer more than the project are left out, with a warning where they would have meant something to us.
-    pub fn of_project(workspace: &Path, homes: &Homes, warnings: &mut Vec<String>) -> Option<Self> {
+    pub fn of_project(workspace: &Path, homes: &HomeFolders, warnings: &mut Vec<String>) -> Option<Self> {
         let top = top_of(workspace, homes.home.as_deref());
         let mut places: Vec<(PathBuf, Option<PathBuf>)> = Vec::new();
         for folder in workspace.ancestors().take_while(|folder| folder.starts_with(&top)) {
@@ -94,7 +94,7 @@ impl EnvFile {
         warnings: &mut Vec<String>,
     ) -> Option<Self> {
         for (path, beneath) in places {
-            match read_text(&path, MOST_BYTES, beneath.as_deref()) {
+            match read_text(&path, MAX_BYTES, beneath.as_deref()) {
                 Ok(Some(text)) => return Some(Self::parse(&path, &text)),
                 Ok(None) => {}
                 Err(error) => warnings.push(format!("{} is passed over: {error}", path.display())),
@@ -136,7 +136,7 @@ fn lines(text: &str) -> Vec<Line> {
     while !rest.is_empty() {
         let (taken, set) = first(rest);
         if let Some((name, value)) = set {
-            found.push(Line { name, value: Hidden::new(value), line });
+            found.push(Line { name, value: SecretText::new(value), line });
         }
         line += u32::try_from(rest[..taken].matches('\n').count()).unwrap_or(0);
         rest = &rest[taken..];

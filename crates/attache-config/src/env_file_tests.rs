@@ -42,7 +42,7 @@ fn the_nearest_file_of_a_project_counts_up_to_the_top_of_the_repository() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, "A=1").unwrap();
     };
-    let homes = Homes::new(Some(base.join("home")), &|_| None);
+    let homes = HomeFolders::new(Some(base.join("home")), &|_| None);
     let workspace = base.join("home/code/repository/sub");
     fs::create_dir_all(&workspace).unwrap();
     fs::create_dir_all(base.join("home/code/repository/.git")).unwrap();
@@ -97,7 +97,7 @@ fn a_project_s_file_sets_nothing_that_steers_more_than_the_project() {
     let text: String = names.iter().map(|name| format!("{name}=evil\n")).collect();
     fs::write(base.join(".env"), text + "MINE=1\n").unwrap();
     let mut warnings = Vec::new();
-    let file = EnvFile::of_project(&base, &Homes::default(), &mut warnings).unwrap();
+    let file = EnvFile::of_project(&base, &HomeFolders::default(), &mut warnings).unwrap();
     for name in names {
         assert_eq!(file.get(name), None, "{name}");
     }
@@ -114,7 +114,7 @@ fn a_project_s_file_may_not_be_a_link_out_of_it() {
     fs::write(base.join("secret"), "A=1").unwrap();
     std::os::unix::fs::symlink(base.join("secret"), base.join("w/.env")).unwrap();
     let mut warnings = Vec::new();
-    assert!(EnvFile::of_project(&base.join("w"), &Homes::default(), &mut warnings).is_none());
+    assert!(EnvFile::of_project(&base.join("w"), &HomeFolders::default(), &mut warnings).is_none());
     assert!(warnings[0].contains(".env is passed over: it leads out of"), "{warnings:?}");
 }
 

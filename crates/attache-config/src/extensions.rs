@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::homes::Homes;
+use crate::home_folders::HomeFolders;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledExtension {
@@ -17,8 +17,8 @@ pub struct InstalledExtension {
 
 const FILE: &str = "gemini-extension.json";
 /// More folders, or a longer file, are not looked at.
-const MOST_EXTENSIONS: usize = 256;
-const LARGEST_FILE: u64 = 256 << 10;
+const MAX_EXTENSIONS: usize = 256;
+const MAX_FILE_BYTES: u64 = 256 << 10;
 
 #[derive(Deserialize)]
 struct ExtensionFile {
@@ -27,10 +27,10 @@ struct ExtensionFile {
 }
 
 /// In the order of their names. What cannot be read is no extension.
-pub fn installed(homes: &Homes) -> Vec<InstalledExtension> {
+pub fn installed(homes: &HomeFolders) -> Vec<InstalledExtension> {
     let Some(folder) = homes.gemini().map(|gemini| gemini.join("extensions")) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };
-    let folders = entries.filter_map(Result::ok).map(|entry| entry.path()).take(MOST_EXTENSIONS);
+    let folders = entries.filter_map(Result::ok).map(|entry| entry.path()).take(MAX_EXTENSIONS);
     let mut found: Vec<_> = folders.filter_map(|folder| read(&folder)).collect();
     found.sort_by(|one, other| one.name.cmp(&other.name));
     found
@@ -38,7 +38,7 @@ pub fn installed(homes: &Homes) -> Vec<InstalledExtension> {
 
 fn read(folder: &Path) -> Option<InstalledExtension> {
     let path = folder.join(FILE);
-    let is_small = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= LARGEST_FILE);
+    let is_small = fs::metadata(&path).is_ok_and(|found| found.is_file() && found.len() <= MAX_FILE_BYTES);
     let bytes = is_small.then(|| fs::read(&path).ok())??;
     let file: ExtensionFile = serde_json::from_slice(&bytes).ok()?;
     Some(InstalledExtension { name: file.name, version: file.version, enabled: true })
@@ -61,9 +61,9 @@ mod tests {
             fs::create_dir_all(extensions.join(name)).unwrap();
             fs::write(extensions.join(name).join(FILE), content).unwrap();
         }
-        let homes = Homes::new(Some(home.path().to_owned()), &|_| None);
+        let homes = HomeFolders::new(Some(home.path().to_owned()), &|_| None);
         let names: Vec<_> = installed(&homes).into_iter().map(|found| (found.name, found.version)).collect();
         assert_eq!(names, [("also".to_owned(), "0.1.0".to_owned()), ("good".into(), "1.2.0".into())]);
-        assert_eq!(installed(&Homes::new(None, &|_| None)), []);
+        assert_eq!(installed(&HomeFolders::new(None, &|_| None)), []);
     }
 }

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use crate::agent::expand::expand;
-use crate::agent::gather::Gathered;
+use crate::agent::gather::GatheredSettings;
 use crate::agent::resolve::resolve;
 use crate::env_file::EnvFile;
 use crate::file::ConfigFile;
@@ -22,7 +22,7 @@ pub fn settings(text: &[u8]) {
         let json = tree.to_json().to_string();
         let again = Node::from_json(&json).expect("what was read can be written as JSON and read");
         assert_eq!(again.to_json(), tree.to_json());
-        let mut gathered = Gathered::default();
+        let mut gathered = GatheredSettings::default();
         if gathered.file(Path::new(PATH), Layer::UserJson, &tree).is_ok() {
             resolve(&gathered);
         }

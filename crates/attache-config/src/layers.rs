@@ -4,20 +4,21 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use attache_domain::DuplicateSends;
+use attache_domain::DuplicateWindow;
 
-use crate::agent::gather::Gathered;
-use crate::agent::{OperatorAgent, Place};
+use crate::agent::gather::GatheredSettings;
+use crate::agent::{OperatorAgentSettings, SettingsFiles};
 use crate::data_folder::{data_folder, user_data};
 use crate::environment::{CHILDREN_SEE, Environment, variable};
 use crate::file::ConfigFile;
 use crate::operator::{self, Provenance};
 use crate::tree::Node;
 use crate::{
-    AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile, Homes,
-    Keys, LimitSettings, LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, model, token,
+    AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile,
+    HomeFolders, LimitSettings, LogFormat, LogSettings, ModelCredentials, PushSettings, Settings,
+    StoreChoice, card, model, token,
 };
-use attache_domain::AnswerPlace;
+use attache_domain::AnswerLocation;
 
 const DEFAULT_PORT: u16 = 41242;
 
@@ -132,14 +133,14 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
 }
 
 /// What the file says about the agent: in its two tables, and by name at the top.
-fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgent {
+fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgentSettings {
     let table = |name: &str| tree.at(name).cloned().unwrap_or_else(Node::empty);
     let line = |name: &str| tree.at(name).map_or(0, |node| node.line);
     let said = [
         ("model.name", file.model.as_ref(), line("model")),
         ("general.defaultApprovalMode", file.approval_mode.as_ref(), line("approval_mode")),
     ];
-    OperatorAgent {
+    OperatorAgentSettings {
         path: path.to_owned(),
         enforced: table("enforced"),
         defaults: table("defaults"),
@@ -152,14 +153,14 @@ fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgent 
 fn keys(
     workspace: &Path,
     environment: Environment<'_>,
-    agent: &OperatorAgent,
-) -> Result<(Keys, Vec<String>), ConfigError> {
-    let homes = Homes::of(environment);
-    let mut gathered = Gathered::default();
+    agent: &OperatorAgentSettings,
+) -> Result<(ModelCredentials, Vec<String>), ConfigError> {
+    let homes = HomeFolders::of(environment);
+    let mut gathered = GatheredSettings::default();
     let env_file = EnvFile::of_user(&homes, &mut gathered.warnings);
-    let place = Place { workspace, homes: &homes, environment, operator: agent };
+    let place = SettingsFiles { workspace, homes: &homes, environment, operator: agent };
     place.operator(&mut gathered, env_file.as_ref())?;
-    Ok((Keys::read(environment, env_file.as_ref()), gathered.warnings))
+    Ok((ModelCredentials::read(environment, env_file.as_ref()), gathered.warnings))
 }
 
 /// A folder that is not there trusts nothing, but may come to be.
@@ -194,12 +195,12 @@ fn allowed_roots(
 }
 
 /// A value and who said it.
-pub(crate) struct Said {
+pub(crate) struct SourcedValue {
     pub(crate) value: String,
     pub(crate) origin: String,
 }
 
-impl Said {
+impl SourcedValue {
     pub(crate) fn instead_of(self, expected: &str) -> ConfigError {
         ConfigError::BadValue { origin: self.origin, value: self.value, expected: expected.to_owned() }
     }
@@ -212,8 +213,8 @@ fn pick(
     variable_name: &str,
     file: Option<String>,
     key: &str,
-) -> Option<Said> {
-    let said = |value: String, origin: &str| Said { value, origin: origin.to_owned() };
+) -> Option<SourcedValue> {
+    let said = |value: String, origin: &str| SourcedValue { value, origin: origin.to_owned() };
     flag.map(|value| said(value, flag_name))
         .or_else(|| variable(environment, variable_name).map(|value| said(value, variable_name)))
         .or_else(|| file.map(|value| said(value, &format!("the setting `{key}`"))))
@@ -230,7 +231,7 @@ fn read(path: &Path, what: &'static str) -> Result<String, ConfigError> {
     fs::read_to_string(path).map_err(|source| ConfigError::Unreadable { what, path: path.to_owned(), source })
 }
 
-fn parse_host(said: Option<Said>) -> Result<IpAddr, ConfigError> {
+fn parse_host(said: Option<SourcedValue>) -> Result<IpAddr, ConfigError> {
     let Some(said) = said else { return Ok(IpAddr::from([127, 0, 0, 1])) };
     if said.value == "localhost" {
         return Ok(IpAddr::from([127, 0, 0, 1]));
@@ -239,7 +240,7 @@ fn parse_host(said: Option<Said>) -> Result<IpAddr, ConfigError> {
     bare.parse().map_err(|_| said.instead_of("an IP address such as 127.0.0.1, ::1 or 0.0.0.0"))
 }
 
-fn parse_default_dialect(said: Option<Said>) -> Result<DefaultDialect, ConfigError> {
+fn parse_default_dialect(said: Option<SourcedValue>) -> Result<DefaultDialect, ConfigError> {
     let Some(said) = said else { return Ok(DefaultDialect::default()) };
     DefaultDialect::from_name(&said.value).ok_or_else(|| said.instead_of("plain, gemini or developer"))
 }
@@ -250,7 +251,7 @@ fn port(flag: Option<u16>, environment: Environment<'_>, file: Option<u16>) -> R
     }
     for name in ["CODER_AGENT_PORT", "PORT"] {
         if let Some(value) = variable(environment, name) {
-            let said = Said { value, origin: name.to_owned() };
+            let said = SourcedValue { value, origin: name.to_owned() };
             return said.value.parse().map_err(|_| said.instead_of("a port between 0 and 65535"));
         }
     }
@@ -271,7 +272,7 @@ fn check_recordable(what: &'static str, folder: PathBuf) -> Result<PathBuf, Conf
 }
 
 fn parse_store(
-    said: Option<Said>,
+    said: Option<SourcedValue>,
     environment: Environment<'_>,
     current_dir: &Path,
 ) -> Result<StoreChoice, ConfigError> {
@@ -295,24 +296,24 @@ fn child_environment(environment: Environment<'_>) -> Vec<(String, String)> {
     seen.collect()
 }
 
-fn parse_approval(said: Option<Said>) -> Result<ApprovalMode, ConfigError> {
+fn parse_approval(said: Option<SourcedValue>) -> Result<ApprovalMode, ConfigError> {
     let Some(said) = said else { return Ok(ApprovalMode::default()) };
     ApprovalMode::from_name(&said.value)
         .ok_or_else(|| said.instead_of("default, auto_edit, confined, yolo or plan"))
 }
 
-fn parse_answers(said: Option<Said>) -> Result<AnswerPlace, ConfigError> {
+fn parse_answers(said: Option<SourcedValue>) -> Result<AnswerLocation, ConfigError> {
     match said {
-        None => Ok(AnswerPlace::Artifact),
+        None => Ok(AnswerLocation::Artifact),
         Some(said) => match said.value.as_str() {
-            "artifact" => Ok(AnswerPlace::Artifact),
-            "message" => Ok(AnswerPlace::StatusMessage),
+            "artifact" => Ok(AnswerLocation::Artifact),
+            "message" => Ok(AnswerLocation::StatusMessage),
             _ => Err(said.instead_of("artifact or message")),
         },
     }
 }
 
-fn parse_log_format(said: Option<Said>) -> Result<LogFormat, ConfigError> {
+fn parse_log_format(said: Option<SourcedValue>) -> Result<LogFormat, ConfigError> {
     match said {
         None => Ok(LogFormat::Text),
         Some(said) => match said.value.as_str() {
@@ -323,12 +324,12 @@ fn parse_log_format(said: Option<Said>) -> Result<LogFormat, ConfigError> {
     }
 }
 
-fn parse_duplicate_sends(said: Option<Said>) -> Result<DuplicateSends, ConfigError> {
+fn parse_duplicate_sends(said: Option<SourcedValue>) -> Result<DuplicateWindow, ConfigError> {
     match said {
-        None => Ok(DuplicateSends::InFlight),
+        None => Ok(DuplicateWindow::InFlight),
         Some(said) => match said.value.as_str() {
-            "in_flight" => Ok(DuplicateSends::InFlight),
-            "always" => Ok(DuplicateSends::Always),
+            "in_flight" => Ok(DuplicateWindow::InFlight),
+            "always" => Ok(DuplicateWindow::Always),
             _ => Err(said.instead_of("in_flight or always")),
         },
     }

@@ -5,7 +5,7 @@
 //! project's own is one; one that is not trusted may only restrict, and what a trusted one allows has to be accepted. The
 //! environment is handed in, so tests and other callers decide what is in it.
 
-mod acknowledged;
+mod accepted_allowances;
 mod agent;
 mod allowance;
 mod card;
@@ -18,59 +18,59 @@ mod environment;
 mod error;
 mod extensions;
 mod file;
+mod file_stamps;
 pub mod fuzz;
-mod hidden;
-mod homes;
+mod home_folders;
 mod layers;
 mod model;
 mod operator;
 mod origin;
 pub mod policy;
 mod project;
+mod project_trust;
 mod push;
-mod reading;
+mod read_file;
+mod requested;
+mod secret_text;
+mod setting_entry;
 mod settings;
-mod show;
-mod sighting;
-mod standing;
 mod token;
 mod tree;
 mod trust;
 mod visible;
-mod wishes;
-mod writing;
+mod write_file;
 
-pub use acknowledged::acknowledge;
+pub use accepted_allowances::accept_allowances;
 pub use agent::mcp::{HttpKind, McpServerSettings, McpTransport};
 pub use agent::typed::{
     BackgroundCompletion, ContextKeys, GeneralKeys, ModelKeys, OutputFormat, SecurityKeys, ShellKeys,
     ToolKeys, WorkspaceSettings,
 };
-pub use agent::{AgentFlags, Sources};
+pub use agent::{AgentFlags, SettingsSources};
 pub use allowance::{Allowance, AllowanceKind, ProjectReport};
 pub use card::{answers_card_of, card_of, extended_card_of};
 pub use confinement::ConfinementSettings;
-pub use credentials::Keys;
+pub use credentials::ModelCredentials;
 pub use env_file::EnvFile;
 pub use environment::{Environment, VARIABLES};
 pub use error::ConfigError;
 pub use extensions::{InstalledExtension, installed as installed_extensions};
 pub use file::CardFormSetting;
-pub use hidden::Hidden;
-pub use homes::Homes;
+pub use file_stamps::{FileStamps, record_stamps};
+pub use home_folders::HomeFolders;
 pub use layers::{Flags, load};
 pub use model::ALIASES as MODEL_ALIASES;
 pub use model::{
     AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
 };
 pub use origin::Origin;
+pub use project_trust::ProjectTrust;
 pub use push::PushSettings;
+pub use secret_text::SecretText;
+pub use setting_entry::SettingEntry;
 pub use settings::{
     ApprovalMode, CardSettings, DefaultDialect, LimitSettings, LogFormat, LogSettings, Settings, StoreChoice,
     Synchronous,
 };
-pub use show::SettingEntry;
-pub use sighting::{Sightings, watched};
-pub use standing::Standing;
-pub use trust::{ChosenBy, Trust, TrustQuestion, TrustedFolders, look_up_trust, trust_of};
+pub use trust::{ChosenBy, FolderTrust, TrustQuestion, TrustedFolders, look_up_trust, trust_of};
 pub use visible::visible;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::layers::Said;
-use crate::{ConfigError, Hidden, Keys};
+use crate::layers::SourcedValue;
+use crate::{ConfigError, ModelCredentials, SecretText};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {
@@ -19,7 +19,7 @@ pub enum ModelChoice {
 pub struct GeminiSettings {
     /// An id or an alias.
     pub model: String,
-    pub key: Hidden,
+    pub key: SecretText,
     /// Where it is, when not at Google's.
     pub base_url: Option<String>,
 }
@@ -36,7 +36,7 @@ pub struct VertexSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VertexAccess {
     /// With a key alone.
-    Express(Hidden),
+    Express(SecretText),
     Project {
         project: String,
         location: String,
@@ -50,14 +50,14 @@ pub enum VertexAccess {
 pub struct OpenAiSettings {
     pub model: String,
     /// A server of one's own may need none.
-    pub key: Option<Hidden>,
+    pub key: Option<SecretText>,
     pub base_url: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnthropicSettings {
     pub model: String,
-    pub key: Hidden,
+    pub key: SecretText,
     pub base_url: Option<String>,
 }
 
@@ -69,18 +69,18 @@ const FROM_AFAR: &str =
 pub const ALIASES: [&str; 6] = ["auto", "auto-gemini-3", "auto-gemini-2.5", "pro", "flash", "flash-lite"];
 const OPENAI_DEFAULT: &str = "gpt-5";
 const ANTHROPIC_DEFAULT: &str = "claude-sonnet-4-5";
-const MOST_NAME_BYTES: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 
 impl ModelChoice {
     /// The model called `name`, reached with `keys`. Scripts are found from `current_dir`.
-    pub fn named(name: &str, keys: &Keys, current_dir: &Path) -> Result<Self, ConfigError> {
+    pub fn named(name: &str, keys: &ModelCredentials, current_dir: &Path) -> Result<Self, ConfigError> {
         let origin = "the model".to_owned();
-        choose(Said { value: name.to_owned(), origin }, keys, current_dir)
+        choose(SourcedValue { value: name.to_owned(), origin }, keys, current_dir)
     }
 
     /// The same for a client from afar, who has no business with files of this machine.
-    pub fn wished(name: &str, keys: &Keys) -> Result<Self, ConfigError> {
-        let said = Said { value: name.to_owned(), origin: "the model wished for".to_owned() };
+    pub fn requested(name: &str, keys: &ModelCredentials) -> Result<Self, ConfigError> {
+        let said = SourcedValue { value: name.to_owned(), origin: "the model wished for".to_owned() };
         match name.split_once(':') {
             Some(("script", _)) => Err(said.instead_of(FROM_AFAR)),
             _ => choose(said, keys, Path::new("/")),
@@ -88,7 +88,7 @@ impl ModelChoice {
     }
 
     /// What there is a key for: Gemini, else OpenAI, else Anthropic, else the one that needs none.
-    pub fn without_name(keys: &Keys) -> Result<Self, ConfigError> {
+    pub fn without_name(keys: &ModelCredentials) -> Result<Self, ConfigError> {
         if keys.has_gemini() {
             return gemini(keys.gemini_model().unwrap_or("auto"), keys);
         }
@@ -116,8 +116,8 @@ impl ModelChoice {
 
 /// What was said, or what goes without saying.
 pub(crate) fn choose_or_default(
-    said: Option<Said>,
-    keys: &Keys,
+    said: Option<SourcedValue>,
+    keys: &ModelCredentials,
     current_dir: &Path,
 ) -> Result<ModelChoice, ConfigError> {
     match said {
@@ -126,10 +126,14 @@ pub(crate) fn choose_or_default(
     }
 }
 
-fn choose(said: Said, keys: &Keys, current_dir: &Path) -> Result<ModelChoice, ConfigError> {
+fn choose(
+    said: SourcedValue,
+    keys: &ModelCredentials,
+    current_dir: &Path,
+) -> Result<ModelChoice, ConfigError> {
     let fits = |name: &str| {
         !name.is_empty()
-            && name.len() <= MOST_NAME_BYTES
+            && name.len() <= MAX_NAME_BYTES
             && name.chars().all(|letter| letter.is_ascii_graphic())
     };
     match said.value.split_once(':') {
@@ -146,7 +150,7 @@ fn choose(said: Said, keys: &Keys, current_dir: &Path) -> Result<ModelChoice, Co
     }
 }
 
-fn gemini(model: &str, keys: &Keys) -> Result<ModelChoice, ConfigError> {
+fn gemini(model: &str, keys: &ModelCredentials) -> Result<ModelChoice, ConfigError> {
     if let Some(vertex) = keys.vertex() {
         let Some(access) = vertex.clone() else {
             return Err(ConfigError::NoKey { model: model.to_owned(), variable: "GOOGLE_CLOUD_PROJECT" });
@@ -159,7 +163,7 @@ fn gemini(model: &str, keys: &Keys) -> Result<ModelChoice, ConfigError> {
     Ok(ModelChoice::Gemini(GeminiSettings { model: model.to_owned(), key, base_url }))
 }
 
-fn openai(model: &str, keys: &Keys) -> Result<ModelChoice, ConfigError> {
+fn openai(model: &str, keys: &ModelCredentials) -> Result<ModelChoice, ConfigError> {
     let (key, base_url) = keys.openai();
     if key.is_none() && base_url.is_none() {
         return Err(ConfigError::NoKey { model: format!("openai:{model}"), variable: "OPENAI_API_KEY" });
@@ -167,7 +171,7 @@ fn openai(model: &str, keys: &Keys) -> Result<ModelChoice, ConfigError> {
     Ok(ModelChoice::OpenAi(OpenAiSettings { model: model.to_owned(), key, base_url }))
 }
 
-fn anthropic(model: &str, keys: &Keys) -> Result<ModelChoice, ConfigError> {
+fn anthropic(model: &str, keys: &ModelCredentials) -> Result<ModelChoice, ConfigError> {
     let (key, base_url) = keys.anthropic();
     let missing =
         || ConfigError::NoKey { model: format!("anthropic:{model}"), variable: "ANTHROPIC_API_KEY" };

@@ -5,7 +5,7 @@ mod card;
 use std::path::Path;
 use std::sync::Arc;
 
-use attache_domain::DuplicateSends;
+use attache_domain::DuplicateWindow;
 use serde_json::{Value, json};
 
 use crate::environment::{Environment, variable};
@@ -13,7 +13,7 @@ use crate::origin::Origin;
 use crate::push::SIGNING_KEY;
 use crate::tree::Node;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
-use attache_domain::AnswerPlace;
+use attache_domain::AnswerLocation;
 
 /// In the order in which they count.
 pub(crate) const WORKSPACE: &[&str] = &["ATTACHE_WORKSPACE", "CODER_AGENT_WORKSPACE_PATH"];
@@ -79,16 +79,16 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
         Synchronous::Off => "off",
     };
     let answers = match settings.answers {
-        AnswerPlace::Artifact => "artifact",
-        AnswerPlace::StatusMessage => "message",
+        AnswerLocation::Artifact => "artifact",
+        AnswerLocation::StatusMessage => "message",
     };
     let format = match settings.log.format {
         LogFormat::Text => "text",
         LogFormat::Json => "json",
     };
     let duplicate_sends = match settings.duplicate_sends {
-        DuplicateSends::InFlight => "in_flight",
-        DuplicateSends::Always => "always",
+        DuplicateWindow::InFlight => "in_flight",
+        DuplicateWindow::Always => "always",
     };
     // That there is one is no secret.
     let token = settings.token.as_ref().map(|_| "(hidden)");
@@ -163,11 +163,11 @@ pub(crate) fn entries(settings: &Settings, provenance: &Provenance<'_>) -> Vec<S
 
 /// Hosts, addresses and networks, such as `wiki.internal`, `10.1.2.3`, `10.0.0.0/8` or `fd00::/8`.
 pub(crate) fn private_addresses(said: Vec<String>) -> Result<Vec<String>, ConfigError> {
-    places("allow_private_addresses", said)
+    address_list("allow_private_addresses", said)
 }
 
-pub(crate) fn places(key: &str, said: Vec<String>) -> Result<Vec<String>, ConfigError> {
-    match said.iter().find(|text| !is_place(text)) {
+pub(crate) fn address_list(key: &str, said: Vec<String>) -> Result<Vec<String>, ConfigError> {
+    match said.iter().find(|text| !is_address(text)) {
         None => Ok(said),
         Some(wrong) => Err(ConfigError::BadValue {
             origin: format!("the setting `{key}`"),
@@ -177,7 +177,7 @@ pub(crate) fn places(key: &str, said: Vec<String>) -> Result<Vec<String>, Config
     }
 }
 
-fn is_place(text: &str) -> bool {
+fn is_address(text: &str) -> bool {
     use std::net::IpAddr;
     if let Some((address, length)) = text.split_once('/') {
         let most = match address.parse::<IpAddr>() {
@@ -213,7 +213,7 @@ mod tests {
             ("", false),
             ("a b", false),
         ] {
-            assert_eq!(is_place(text), expected, "{text}");
+            assert_eq!(is_address(text), expected, "{text}");
         }
     }
 }

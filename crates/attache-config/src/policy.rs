@@ -3,13 +3,13 @@
 //! A file of rules that is not understood stops everything: half of the rules are not what anybody wrote. A project's
 //! rules may always forbid and ask; what they allow counts once a person has accepted it.
 
-mod folders;
-mod made;
+mod rule_files;
 mod save;
+mod settings_rules;
 
 use std::path::{Path, PathBuf};
 
-use attache_tool::policy::{Decision, Mode, Policy, Rule, Tier};
+use attache_tool::policy::{Policy, PolicyDecision, PolicyMode, PolicyRule, PolicyTier};
 use sha2::{Digest, Sha256};
 
 use crate::{AgentFlags, Allowance, ConfigError, ProjectReport, Settings, WorkspaceSettings};
@@ -37,32 +37,32 @@ pub struct LoadedRules {
 }
 
 pub fn load(sources: &RuleSources<'_>) -> Result<LoadedRules, ConfigError> {
-    load_owned_by(sources, folders::ROOT)
+    load_owned_by(sources, rule_files::ROOT)
 }
 
 /// `owner` is who the administrator's rules must belong to.
 fn load_owned_by(sources: &RuleSources<'_>, owner: u32) -> Result<LoadedRules, ConfigError> {
     let RuleSources { settings, workspace, flags, operator } = *sources;
-    let mut rules: Vec<Rule> = folders::of_administrator(&operator.admin_policies, owner)?;
+    let mut rules: Vec<PolicyRule> = rule_files::of_administrator(&operator.admin_policies, owner)?;
     for path in &flags.admin_policies {
-        rules.extend(folders::named(path, Tier::Admin)?);
+        rules.extend(rule_files::named(path, PolicyTier::Admin)?);
     }
     let saved = !settings.security.disable_always_allow;
     if flags.policies.is_empty()
         && let Some(gemini) = settings.homes.gemini()
     {
-        rules.extend(folders::folder(&gemini.join("policies"), Tier::User, None, saved)?);
+        rules.extend(rule_files::folder(&gemini.join("policies"), PolicyTier::User, None, saved)?);
     }
     for path in flags.policies.iter().chain(&settings.policy_paths) {
-        rules.extend(folders::named(path, Tier::User)?);
+        rules.extend(rule_files::named(path, PolicyTier::User)?);
     }
     if let Some(answers) = auto_saved(settings, workspace).filter(|_| saved) {
-        rules.extend(folders::answers(&answers, Tier::Workspace)?);
+        rules.extend(rule_files::answers(&answers, PolicyTier::Workspace)?);
     }
     let mut loaded = LoadedRules::default();
     let own = workspace.join(".gemini");
     if Some(own.as_path()) != settings.homes.gemini() {
-        match folders::files_of(&own.join("policies"), Tier::Workspace, workspace, saved) {
+        match rule_files::files_of(&own.join("policies"), PolicyTier::Workspace, workspace, saved) {
             Ok(found) => rules.extend(of_project(found, settings, &mut loaded.project)),
             // What nobody trusts cannot stop the work either.
             Err(error) if !settings.trusted => {
@@ -71,21 +71,21 @@ fn load_owned_by(sources: &RuleSources<'_>, owner: u32) -> Result<LoadedRules, C
             Err(error) => return Err(error),
         }
     }
-    rules.extend(made::of_settings(settings)?);
+    rules.extend(settings_rules::of_settings(settings)?);
     loaded.policy = Policy::new(rules);
     Ok(loaded)
 }
 
 /// The project's rules that count.
 fn of_project(
-    found: Vec<(PathBuf, Vec<Rule>)>,
+    found: Vec<(PathBuf, Vec<PolicyRule>)>,
     settings: &WorkspaceSettings,
     report: &mut ProjectReport,
-) -> Vec<Rule> {
+) -> Vec<PolicyRule> {
     let mut counting = Vec::new();
     for (path, rules) in found {
         for rule in rules {
-            if rule.decision == Decision::Allow {
+            if rule.decision == PolicyDecision::Allow {
                 let allowance = Allowance::rule(&rule, &path);
                 let counts = settings.standing.admits(&allowance);
                 report.allowances.push((allowance, counts));
@@ -95,13 +95,13 @@ fn of_project(
             }
             // Nothing is changed while planning: a project cannot have that asked about instead.
             let mut modes = rule.modes.clone();
-            modes.retain(|mode| rule.decision != Decision::Ask || *mode != Mode::Plan);
+            modes.retain(|mode| rule.decision != PolicyDecision::Ask || *mode != PolicyMode::Plan);
             if modes.is_empty() && !rule.modes.is_empty() {
                 continue;
             }
             // The model is told why it was refused, but not in the words of strangers.
             let deny_message = rule.deny_message.clone().filter(|_| settings.trusted);
-            counting.push(Rule { deny_message, modes, ..rule });
+            counting.push(PolicyRule { deny_message, modes, ..rule });
         }
     }
     counting

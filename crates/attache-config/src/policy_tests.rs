@@ -1,13 +1,13 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-use attache_tool::policy::Decision;
+use attache_tool::policy::PolicyDecision;
 
 use super::*;
 use crate::agent::tests::World;
 
 /// What a rule says, in a few words.
-fn told(rule: &Rule) -> String {
+fn told(rule: &PolicyRule) -> String {
     let about = match (&rule.server, rule.tools.as_slice(), rule.prefixes.as_slice()) {
         (Some(server), _, _) => format!("server {server}"),
         (None, tools, []) => tools.join("+"),
@@ -157,10 +157,10 @@ fn saved_approvals_are_read_again_unless_they_are_forbidden() {
     let path = auto_saved(&settings, &world.at("work")).unwrap();
     assert!(path.starts_with(world.at("home/.gemini/attache/projects")), "{}", path.display());
     assert_ne!(path, auto_saved(&settings, &world.at("home")).unwrap(), "each workspace has its own");
-    let rule = Rule {
+    let rule = PolicyRule {
         tools: vec!["glob".into()],
         priority: 950,
-        ..Rule::new(Decision::Allow, Tier::User, "answer")
+        ..PolicyRule::new(PolicyDecision::Allow, PolicyTier::User, "answer")
     };
     save_rules(&path, &[rule]).unwrap();
     check(&world, &["Workspace.950 allow glob"]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::environment::{Environment, variable};
-use crate::{ConfigError, Hidden, operator};
+use crate::{ConfigError, SecretText, operator};
 
 /// The variable that holds the key that notifications are signed with.
 pub(crate) const SIGNING_KEY: &str = "ATTACHE_PUSH_SIGNING_KEY";
@@ -51,12 +51,12 @@ pub struct PushSettings {
     pub attempts: u32,
     /// How long one try may take.
     pub timeout: Duration,
-    pub signing_key: Option<Hidden>,
+    pub signing_key: Option<SecretText>,
 }
 
 impl PushSettings {
     pub(crate) fn read(file: PushFile, environment: Environment<'_>) -> Result<Self, ConfigError> {
-        let allowed = operator::places("push.allow_private_addresses", file.allow_private_addresses)?;
+        let allowed = operator::address_list("push.allow_private_addresses", file.allow_private_addresses)?;
         in_range("push.attempts", u64::from(file.attempts), 1..=1000)?;
         in_range("push.timeout_seconds", file.timeout_seconds, 1..=300)?;
         Ok(Self {
@@ -71,7 +71,10 @@ impl PushSettings {
     }
 }
 
-fn signing_key(file: Option<PathBuf>, environment: Environment<'_>) -> Result<Option<Hidden>, ConfigError> {
+fn signing_key(
+    file: Option<PathBuf>,
+    environment: Environment<'_>,
+) -> Result<Option<SecretText>, ConfigError> {
     let (key, origin) = match (variable(environment, SIGNING_KEY), file) {
         (Some(key), _) => (key, SIGNING_KEY.to_owned()),
         (None, Some(path)) => {
@@ -88,7 +91,7 @@ fn signing_key(file: Option<PathBuf>, environment: Environment<'_>) -> Result<Op
         let expected = "at least 16 printable characters without blanks".to_owned();
         return Err(ConfigError::BadValue { origin, value: "(hidden)".into(), expected });
     }
-    Ok(Some(Hidden::new(key)))
+    Ok(Some(SecretText::new(key)))
 }
 
 pub(crate) fn in_range(

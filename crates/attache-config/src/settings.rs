@@ -4,12 +4,12 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use attache_domain::DuplicateSends;
+use attache_domain::DuplicateWindow;
 
-use crate::agent::OperatorAgent;
+use crate::agent::OperatorAgentSettings;
 use crate::file::{CardFile, CardFormSetting, LimitsFile};
-use crate::{ConfinementSettings, Keys, ModelChoice, PushSettings, SettingEntry};
-use attache_domain::AnswerPlace;
+use crate::{ConfinementSettings, ModelChoice, ModelCredentials, PushSettings, SettingEntry};
+use attache_domain::AnswerLocation;
 
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -33,7 +33,7 @@ pub struct Settings {
     pub synchronous: Synchronous,
     pub model: ModelChoice,
     /// For models that are chosen by name later.
-    pub keys: Keys,
+    pub keys: ModelCredentials,
     pub approval: ApprovalMode,
     /// Whether a client may say that its task runs everything unasked.
     pub client_auto_execute: bool,
@@ -50,9 +50,9 @@ pub struct Settings {
     /// A message without a task is the answer to the one task of its context that waits for input.
     pub answer_by_context: bool,
     /// How long a message that is sent again counts as the same.
-    pub duplicate_sends: DuplicateSends,
+    pub duplicate_sends: DuplicateWindow,
     /// Where clients of plain A2A read the answers of the tasks that they open.
-    pub answers: AnswerPlace,
+    pub answers: AnswerLocation,
     /// There is an interface besides whose answers stand in status messages.
     pub answers_interface: bool,
     pub strict_version: bool,
@@ -65,7 +65,7 @@ pub struct Settings {
     pub log: LogSettings,
     /// What was passed over, in sentences for people.
     pub warnings: Vec<String>,
-    pub(crate) agent: OperatorAgent,
+    pub(crate) agent: OperatorAgentSettings,
     pub(crate) entries: Vec<SettingEntry>,
 }
 

@@ -12,10 +12,10 @@ const VARIABLE: &str = "ATTACHE_TOKEN";
 pub(crate) const FILE_VARIABLE: &str = "ATTACHE_TOKEN_FILE";
 
 /// Shorter ones can be guessed.
-const LEAST_BYTES: usize = 16;
+const MIN_BYTES: usize = 16;
 
 /// Reading or writing by anybody but the owner.
-const OF_OTHERS: u32 = 0o066;
+const OTHERS_BITS: u32 = 0o066;
 
 /// The file that the environment names. Set and empty is an error: it was meant to name one.
 pub(crate) fn file_in(environment: Environment<'_>) -> Result<Option<PathBuf>, ConfigError> {
@@ -37,9 +37,9 @@ pub(crate) fn read(file: Option<&Path>, environment: Environment<'_>) -> Result<
         return Err(ConfigError::EmptyToken { origin });
     }
     let printable = value.bytes().all(|byte| byte.is_ascii_graphic());
-    if value.len() < LEAST_BYTES || !printable {
+    if value.len() < MIN_BYTES || !printable {
         // Never the value itself: it is a secret, even a bad one.
-        let expected = format!("at least {LEAST_BYTES} printable characters without blanks");
+        let expected = format!("at least {MIN_BYTES} printable characters without blanks");
         return Err(ConfigError::BadValue { origin, value: "(hidden)".into(), expected });
     }
     Ok(Some(value.to_owned()))
@@ -51,7 +51,7 @@ fn read_file(path: &Path) -> Result<String, ConfigError> {
     let mut file = File::open(path).map_err(unreadable)?;
     // Of the opened file, so that no other can take its place in between.
     let mode = file.metadata().map_err(unreadable)?.permissions().mode();
-    if mode & OF_OTHERS != 0 {
+    if mode & OTHERS_BITS != 0 {
         return Err(ConfigError::ReadableToken { path: path.to_owned() });
     }
     let mut text = String::new();

@@ -7,17 +7,17 @@ mod yaml;
 use serde_json::{Map, Number, Value};
 
 /// Deeper nesting is nothing that anybody wrote by hand.
-const MOST_LEVELS: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node {
     /// Of the key, for a value in a table. Counted from one.
     pub(crate) line: u32,
-    pub(crate) kind: Kind,
+    pub(crate) kind: NodeKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum NodeKind {
     Null,
     Bool(bool),
     Number(Number),
@@ -28,18 +28,18 @@ pub(crate) enum Kind {
 
 /// What a text cannot be read as, and where that shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unreadable {
+pub(crate) struct ParseError {
     pub(crate) line: u32,
     pub(crate) message: String,
 }
 
 impl Node {
     /// JSON in which comments and commas before a closing bracket are let pass. No text at all is an empty table.
-    pub(crate) fn from_json(text: &str) -> Result<Self, Unreadable> {
+    pub(crate) fn from_json(text: &str) -> Result<Self, ParseError> {
         json::parse(text)
     }
 
-    pub(crate) fn from_yaml(text: &str) -> Result<Self, Unreadable> {
+    pub(crate) fn from_yaml(text: &str) -> Result<Self, ParseError> {
         yaml::parse(text)
     }
 
@@ -51,7 +51,7 @@ impl Node {
     /// What is at the path, whose names have dots between them.
     pub(crate) fn at(&self, path: &str) -> Option<&Self> {
         path.split('.').try_fold(self, |node, name| match &node.kind {
-            Kind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
+            NodeKind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
             _ => None,
         })
     }
@@ -59,39 +59,39 @@ impl Node {
     /// The value of this name in a table, whatever the name holds.
     pub(crate) fn entry(&self, name: &str) -> Option<&Self> {
         match &self.kind {
-            Kind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
+            NodeKind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
             _ => None,
         }
     }
 
     pub(crate) fn empty() -> Self {
-        Self { line: 0, kind: Kind::Table(Vec::new()) }
+        Self { line: 0, kind: NodeKind::Table(Vec::new()) }
     }
 
-    pub(crate) fn new(line: u32, kind: Kind) -> Self {
+    pub(crate) fn new(line: u32, kind: NodeKind) -> Self {
         Self { line, kind }
     }
 
     pub(crate) fn describe(&self) -> String {
         match &self.kind {
-            Kind::Null => "nothing".into(),
-            Kind::Bool(value) => value.to_string(),
-            Kind::Number(number) => format!("the number {number}"),
+            NodeKind::Null => "nothing".into(),
+            NodeKind::Bool(value) => value.to_string(),
+            NodeKind::Number(number) => format!("the number {number}"),
             // The text itself may be a secret that slipped into the wrong place.
-            Kind::Text(_) => "a text".into(),
-            Kind::List(_) => "a list".into(),
-            Kind::Table(_) => "a table".into(),
+            NodeKind::Text(_) => "a text".into(),
+            NodeKind::List(_) => "a list".into(),
+            NodeKind::Table(_) => "a table".into(),
         }
     }
 
     pub(crate) fn to_json(&self) -> Value {
         match &self.kind {
-            Kind::Null => Value::Null,
-            Kind::Bool(value) => Value::Bool(*value),
-            Kind::Number(number) => Value::Number(number.clone()),
-            Kind::Text(text) => Value::String(text.clone()),
-            Kind::List(nodes) => Value::Array(nodes.iter().map(Self::to_json).collect()),
-            Kind::Table(entries) => Value::Object(
+            NodeKind::Null => Value::Null,
+            NodeKind::Bool(value) => Value::Bool(*value),
+            NodeKind::Number(number) => Value::Number(number.clone()),
+            NodeKind::Text(text) => Value::String(text.clone()),
+            NodeKind::List(nodes) => Value::Array(nodes.iter().map(Self::to_json).collect()),
+            NodeKind::Table(entries) => Value::Object(
                 entries.iter().map(|(name, node)| (name.clone(), node.to_json())).collect::<Map<_, _>>(),
             ),
         }
@@ -101,14 +101,14 @@ impl Node {
     pub(crate) fn map_texts(&mut self, change: &mut dyn FnMut(u32, &str) -> Option<String>) {
         let line = self.line;
         match &mut self.kind {
-            Kind::Text(text) => {
+            NodeKind::Text(text) => {
                 if let Some(changed) = change(line, text) {
                     *text = changed;
                 }
             }
-            Kind::List(nodes) => nodes.iter_mut().for_each(|node| node.map_texts(change)),
-            Kind::Table(entries) => entries.iter_mut().for_each(|(_, node)| node.map_texts(change)),
-            Kind::Null | Kind::Bool(_) | Kind::Number(_) => {}
+            NodeKind::List(nodes) => nodes.iter_mut().for_each(|node| node.map_texts(change)),
+            NodeKind::Table(entries) => entries.iter_mut().for_each(|(_, node)| node.map_texts(change)),
+            NodeKind::Null | NodeKind::Bool(_) | NodeKind::Number(_) => {}
         }
     }
 }

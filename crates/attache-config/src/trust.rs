@@ -5,22 +5,22 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::acknowledged::no_home;
-use crate::agent::gather::Gathered;
+use crate::accepted_allowances::no_home;
+use crate::agent::gather::GatheredSettings;
 use crate::agent::nearest::nearest;
-use crate::agent::{OperatorAgent, Place, resolve};
+use crate::agent::{OperatorAgentSettings, SettingsFiles, resolve};
 use crate::environment::{Environment, variable};
-use crate::reading::read_text;
-use crate::sighting;
-use crate::tree::{Kind, Node};
-use crate::writing::rewrite;
-use crate::{AgentFlags, ConfigError, Homes, Settings};
+use crate::file_stamps;
+use crate::read_file::read_text;
+use crate::tree::{Node, NodeKind};
+use crate::write_file::rewrite;
+use crate::{AgentFlags, ConfigError, HomeFolders, Settings};
 
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 const LEVELS: [&str; 3] = ["TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST"];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
+pub enum FolderTrust {
     Trusted {
         why: String,
     },
@@ -31,7 +31,7 @@ pub enum Trust {
     },
 }
 
-impl Trust {
+impl FolderTrust {
     pub fn is_trusted(&self) -> bool {
         matches!(self, Self::Trusted { .. })
     }
@@ -80,32 +80,32 @@ pub struct TrustQuestion<'a> {
     pub operator: &'a [PathBuf],
 }
 
-pub fn trust_of(question: &TrustQuestion<'_>) -> Trust {
+pub fn trust_of(question: &TrustQuestion<'_>) -> FolderTrust {
     let operator = question.chosen_by == ChosenBy::Operator;
     if question.variable == Some(false) {
-        return Trust::never("GEMINI_CLI_TRUST_WORKSPACE is false");
+        return FolderTrust::never("GEMINI_CLI_TRUST_WORKSPACE is false");
     }
     if operator && question.flag {
-        return Trust::yes("--trust was given");
+        return FolderTrust::yes("--trust was given");
     }
     if operator && question.variable == Some(true) {
-        return Trust::yes("GEMINI_CLI_TRUST_WORKSPACE is true");
+        return FolderTrust::yes("GEMINI_CLI_TRUST_WORKSPACE is true");
     }
     match question.listed.says(question.folder) {
-        Some(true) => return Trust::yes("trustedFolders.json lists it"),
-        Some(false) => return Trust::never("trustedFolders.json says DO_NOT_TRUST"),
+        Some(true) => return FolderTrust::yes("trustedFolders.json lists it"),
+        Some(false) => return FolderTrust::never("trustedFolders.json says DO_NOT_TRUST"),
         None => {}
     }
     if question.operator.iter().any(|folder| question.folder.starts_with(folder)) {
-        return Trust::yes("trusted_folders of the operator's file names it");
+        return FolderTrust::yes("trusted_folders of the operator's file names it");
     }
     match question.enabled {
-        _ if !operator => Trust::no("trustedFolders.json does not list it, and a client chose it"),
-        Some(false) => Trust::yes("security.folderTrust.enabled is false"),
+        _ if !operator => FolderTrust::no("trustedFolders.json does not list it, and a client chose it"),
+        Some(false) => FolderTrust::yes("security.folderTrust.enabled is false"),
         Some(true) => {
-            Trust::no("security.folderTrust.enabled is true and trustedFolders.json does not list it")
+            FolderTrust::no("security.folderTrust.enabled is true and trustedFolders.json does not list it")
         }
-        None => Trust::no("nobody has said that it is"),
+        None => FolderTrust::no("nobody has said that it is"),
     }
 }
 
@@ -116,14 +116,14 @@ pub fn look_up_trust(
     flags: &AgentFlags,
     environment: Environment<'_>,
     operator: &Settings,
-) -> Result<Trust, ConfigError> {
-    let homes = Homes::of(environment);
+) -> Result<FolderTrust, ConfigError> {
+    let homes = HomeFolders::of(environment);
     let listed = TrustedFolders::load(&homes)?;
     Ok(trust_of(&TrustQuestion {
         folder,
         chosen_by,
         flag: flags.trust,
-        variable: said(environment)?,
+        variable: trust_variable(environment)?,
         enabled: enabled(folder, &homes, environment, &operator.agent)?,
         listed: &listed,
         operator: &operator.trusted_folders,
@@ -133,18 +133,23 @@ pub fn look_up_trust(
 /// `security.folderTrust.enabled`, as far as the operator and the user say: the folder in question has no say.
 fn enabled(
     folder: &Path,
-    homes: &Homes,
+    homes: &HomeFolders,
     environment: Environment<'_>,
-    operator: &OperatorAgent,
+    operator: &OperatorAgentSettings,
 ) -> Result<Option<bool>, ConfigError> {
-    let place = Place { workspace: folder, homes, environment, operator };
-    let mut gathered = Gathered::default();
+    let place = SettingsFiles { workspace: folder, homes, environment, operator };
+    let mut gathered = GatheredSettings::default();
     let env_file = place.gather_own(&mut gathered)?;
-    crate::agent::variables(&mut gathered, environment, env_file.as_ref(), &crate::Keys::default())?;
+    crate::agent::variables(
+        &mut gathered,
+        environment,
+        env_file.as_ref(),
+        &crate::ModelCredentials::default(),
+    )?;
     Ok(resolve::resolve(&gathered).get("security.folderTrust.enabled").and_then(|it| it.value.as_bool()))
 }
 
-fn said(environment: Environment<'_>) -> Result<Option<bool>, ConfigError> {
+fn trust_variable(environment: Environment<'_>) -> Result<Option<bool>, ConfigError> {
     let name = "GEMINI_CLI_TRUST_WORKSPACE";
     let Some(value) = variable(environment, name) else { return Ok(None) };
     crate::agent::truth(&value, &crate::Origin::Variable(name.to_owned())).map(Some)
@@ -159,10 +164,10 @@ pub struct TrustedFolders {
 
 impl TrustedFolders {
     /// From now on `folder`, with all below it, is trusted or not.
-    pub fn save(homes: &Homes, folder: &Path, trusted: bool) -> Result<(), ConfigError> {
+    pub fn save(homes: &HomeFolders, folder: &Path, trusted: bool) -> Result<(), ConfigError> {
         let path = Self::file(homes).ok_or_else(|| no_home("trustedFolders.json"))?;
         let level = if trusted { "TRUST_FOLDER" } else { "DO_NOT_TRUST" };
-        rewrite(&path, MOST_BYTES, |text| {
+        rewrite(&path, MAX_BYTES, |text| {
             Self::parse(&path, text)?;
             let tree = Node::from_json(text).map(|tree| tree.to_json()).unwrap_or_default();
             let mut entries = tree.as_object().cloned().unwrap_or_default();
@@ -171,13 +176,13 @@ impl TrustedFolders {
         })
     }
 
-    fn file(homes: &Homes) -> Option<PathBuf> {
+    fn file(homes: &HomeFolders) -> Option<PathBuf> {
         homes.gemini().map(|gemini| gemini.join("trustedFolders.json"))
     }
 
-    pub fn load(homes: &Homes) -> Result<Self, ConfigError> {
+    pub fn load(homes: &HomeFolders) -> Result<Self, ConfigError> {
         let Some(path) = Self::file(homes) else { return Ok(Self::default()) };
-        let read = read_text(&path, MOST_BYTES, None);
+        let read = read_text(&path, MAX_BYTES, None);
         let unreadable =
             |source| ConfigError::Unreadable { what: "list of trusted folders", path: path.clone(), source };
         read.map_err(unreadable)?.map_or_else(|| Ok(Self::default()), |text| Self::parse(&path, &text))
@@ -190,17 +195,17 @@ impl TrustedFolders {
             message,
         };
         let tree = Node::from_json(text).map_err(|error| wrong(error.line, None, error.message))?;
-        let Kind::Table(entries) = &tree.kind else {
+        let NodeKind::Table(entries) = &tree.kind else {
             return Err(wrong(tree.line, None, "must be a table of folders".into()));
         };
         let mut folders = Vec::new();
         for (folder, node) in entries {
             let level = match &node.kind {
-                Kind::Text(level) => level.as_str(),
+                NodeKind::Text(level) => level.as_str(),
                 _ => "",
             };
             let place = PathBuf::from(folder);
-            sighting::place(&place);
+            file_stamps::location(&place);
             // A folder that is gone stays as it is written.
             let place = place.canonicalize().unwrap_or(place);
             folders.push(match level {
@@ -305,7 +310,7 @@ mod tests {
     #[test]
     fn what_a_person_says_is_kept_beside_what_was_said_before() {
         let home = tempfile::tempdir().unwrap();
-        let homes = Homes::new(Some(home.path().to_owned()), &|_| None);
+        let homes = HomeFolders::new(Some(home.path().to_owned()), &|_| None);
         TrustedFolders::save(&homes, Path::new("/a"), true).unwrap();
         TrustedFolders::save(&homes, Path::new("/b"), false).unwrap();
         TrustedFolders::save(&homes, Path::new("/a/c"), false).unwrap();

@@ -3,7 +3,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::agent::tests::World;
-use crate::{Keys, McpServerSettings, McpTransport, ModelChoice};
+use crate::{McpServerSettings, McpTransport, ModelChoice, ModelCredentials};
 
 #[test]
 fn a_client_may_always_wish_for_more_care_and_for_less_only_if_the_operator_lets_it() {
@@ -32,7 +32,7 @@ fn a_client_may_always_wish_for_more_care_and_for_less_only_if_the_operator_lets
 
 #[test]
 fn a_client_may_name_servers_on_the_net_but_no_commands() {
-    let server = McpServerSettings::wished(
+    let server = McpServerSettings::requested(
         "docs",
         &json!({"url": "https://example.org/mcp", "headers": {"X": "$HOME"}, "trust": true}),
     );
@@ -51,18 +51,22 @@ fn a_client_may_name_servers_on_the_net_but_no_commands() {
         ("", json!({"url": "https://a.example"}), "the client: mcpServers.: a server's name"),
         ("x", json!([]), "the client: mcpServers.x: must be a table"),
     ] {
-        let error = McpServerSettings::wished(name, &settings).unwrap_err().to_string();
+        let error = McpServerSettings::requested(name, &settings).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}");
     }
 }
 
 #[test]
 fn a_client_may_name_models_but_no_files() {
-    assert_eq!(ModelChoice::wished("offline", &Keys::default()).unwrap(), ModelChoice::Offline);
-    let error = ModelChoice::wished("script:/etc/passwd", &Keys::default()).unwrap_err().to_string();
+    assert_eq!(
+        ModelChoice::requested("offline", &ModelCredentials::default()).unwrap(),
+        ModelChoice::Offline
+    );
+    let error =
+        ModelChoice::requested("script:/etc/passwd", &ModelCredentials::default()).unwrap_err().to_string();
     assert!(error.contains("scripts are for whoever starts the server"), "{error}");
-    assert!(ModelChoice::wished("flash", &Keys::default()).is_err(), "without a key");
-    assert!(ModelChoice::named("script:x", &Keys::default(), Path::new("/here")).is_ok());
+    assert!(ModelChoice::requested("flash", &ModelCredentials::default()).is_err(), "without a key");
+    assert!(ModelChoice::named("script:x", &ModelCredentials::default(), Path::new("/here")).is_ok());
 }
 
 #[test]

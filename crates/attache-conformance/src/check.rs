@@ -5,9 +5,9 @@ use std::future::Future;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
+use crate::behaviour::Behaviour;
 use crate::pair::Pair;
-use crate::steering::Word;
-use crate::words::{Binding, Version};
+use crate::protocol::{Binding, Version};
 
 /// How much the protocol insists on a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,13 +42,13 @@ pub enum Stop {
     NotApplicable(String),
 }
 
-pub type Outcome<T = ()> = Result<T, Stop>;
+pub type CheckResult<T = ()> = Result<T, Stop>;
 
-pub(crate) fn fail<T>(why: impl Into<String>) -> Outcome<T> {
+pub(crate) fn fail<T>(why: impl Into<String>) -> CheckResult<T> {
     Err(Stop::Fail(why.into()))
 }
 
-pub(crate) fn not_applicable<T>(why: impl Into<String>) -> Outcome<T> {
+pub(crate) fn not_applicable<T>(why: impl Into<String>) -> CheckResult<T> {
     Err(Stop::NotApplicable(why.into()))
 }
 
@@ -64,7 +64,7 @@ pub(crate) use ensure;
 
 /// What the card must declare before a rule can be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum Requirement {
     Streaming,
     Push,
     /// A receiver that the server can reach.
@@ -82,20 +82,20 @@ pub(crate) struct Check {
     strength_0_3: Option<Strength>,
     strength_1_0: Option<Strength>,
     pub(crate) bindings: &'static [Binding],
-    pub(crate) needs: Vec<Need>,
-    pub(crate) words: Vec<Word>,
+    pub(crate) needs: Vec<Requirement>,
+    pub(crate) words: Vec<Behaviour>,
     /// Tried once for the whole server.
     pub(crate) once: bool,
     /// Tried when all others are done: it judges what they saw.
     pub(crate) last: bool,
-    run: Box<dyn Fn(Pair) -> BoxFuture<'static, Outcome> + Send + Sync>,
+    run: Box<dyn Fn(Pair) -> BoxFuture<'static, CheckResult> + Send + Sync>,
 }
 
 impl Check {
     pub(crate) fn new<F, R>(strength: Strength, id: &'static str, sentence: &'static str, run: F) -> Self
     where
         F: Fn(Pair) -> R + Send + Sync + 'static,
-        R: Future<Output = Outcome> + Send + 'static,
+        R: Future<Output = CheckResult> + Send + 'static,
     {
         Self {
             id,
@@ -132,12 +132,12 @@ impl Check {
         self
     }
 
-    pub(crate) fn needs(mut self, need: Need) -> Self {
+    pub(crate) fn needs(mut self, need: Requirement) -> Self {
         self.needs.push(need);
         self
     }
 
-    pub(crate) fn word(mut self, word: Word) -> Self {
+    pub(crate) fn needs_behaviour(mut self, word: Behaviour) -> Self {
         self.words.push(word);
         self
     }
@@ -160,7 +160,7 @@ impl Check {
         }
     }
 
-    pub(crate) fn run(&self, pair: Pair) -> BoxFuture<'static, Outcome> {
+    pub(crate) fn run(&self, pair: Pair) -> BoxFuture<'static, CheckResult> {
         (self.run)(pair)
     }
 }
@@ -168,7 +168,7 @@ impl Check {
 pub(crate) fn must<F, R>(id: &'static str, sentence: &'static str, run: F) -> Check
 where
     F: Fn(Pair) -> R + Send + Sync + 'static,
-    R: Future<Output = Outcome> + Send + 'static,
+    R: Future<Output = CheckResult> + Send + 'static,
 {
     Check::new(Strength::Must, id, sentence, run)
 }
@@ -176,7 +176,7 @@ where
 pub(crate) fn should<F, R>(id: &'static str, sentence: &'static str, run: F) -> Check
 where
     F: Fn(Pair) -> R + Send + Sync + 'static,
-    R: Future<Output = Outcome> + Send + 'static,
+    R: Future<Output = CheckResult> + Send + 'static,
 {
     Check::new(Strength::Should, id, sentence, run)
 }
@@ -184,7 +184,7 @@ where
 pub(crate) fn choice<F, R>(id: &'static str, sentence: &'static str, run: F) -> Check
 where
     F: Fn(Pair) -> R + Send + Sync + 'static,
-    R: Future<Output = Outcome> + Send + 'static,
+    R: Future<Output = CheckResult> + Send + 'static,
 {
     Check::new(Strength::Choice, id, sentence, run)
 }
@@ -192,7 +192,7 @@ where
 pub(crate) fn quality<F, R>(id: &'static str, sentence: &'static str, run: F) -> Check
 where
     F: Fn(Pair) -> R + Send + Sync + 'static,
-    R: Future<Output = Outcome> + Send + 'static,
+    R: Future<Output = CheckResult> + Send + 'static,
 {
     Check::new(Strength::Quality, id, sentence, run)
 }

@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn every_check_is_asked_of_some_version() {
-        use crate::words::Version;
+        use crate::protocol::Version;
         let idle = all()
             .iter()
             .any(|check| check.strength(Version::V0_3).is_none() && check.strength(Version::V1_0).is_none());

@@ -3,13 +3,13 @@
 //! 0.3 has two: that of its JSON Schema on JSON-RPC, and ProtoJSON elsewhere. Over gRPC a message is looked at in
 //! its ProtoJSON form, so that one reading serves all bindings.
 
-mod read;
-mod speak;
+mod decode;
+mod encode;
 
-use crate::words::{Binding, Version};
+use crate::protocol::{Binding, Version};
 
-pub(crate) use read::{as_item, as_page, as_push, as_push_list, as_sent, as_task};
-pub(crate) use speak::{push_config, send};
+pub(crate) use decode::{as_item, as_page, as_push, as_push_list, as_sent, as_task};
+pub(crate) use encode::{push_config, send};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {

@@ -4,55 +4,55 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::check::{Outcome, fail};
+use crate::check::{CheckResult, fail};
 use crate::dialect;
-use crate::grpc::{GrpcStream, Received};
-use crate::http::{Head, PATIENCE};
+use crate::grpc::{GrpcFrame, GrpcStream};
+use crate::http::{RESPONSE_TIMEOUT, ResponseHead};
 use crate::pair::Pair;
-use crate::sse::{Frame, Sse};
+use crate::protocol::{Binding, StreamItem};
+use crate::sse::{SseFrame, SseStream};
 use crate::text::shown;
-use crate::words::{Binding, Item};
 
 pub(crate) struct Events {
     pair: Pair,
-    source: Source,
-    pub(crate) head: Head,
+    source: EventSource,
+    pub(crate) head: ResponseHead,
     /// Looked at already, to see whether the stream was one.
-    first: Option<Frame>,
+    first: Option<SseFrame>,
     /// The frames so far, on bindings that have frames.
-    pub(crate) frames: Vec<Frame>,
+    pub(crate) frames: Vec<SseFrame>,
 }
 
-pub(crate) enum Source {
-    Sse { sse: Sse, request_id: Value },
+pub(crate) enum EventSource {
+    Sse { sse: SseStream, request_id: Value },
     Grpc(GrpcStream),
 }
 
 /// What came within a time.
 #[derive(Debug)]
-pub(crate) enum Waited {
-    Item(Box<Item>),
+pub(crate) enum NextItem {
+    Item(Box<StreamItem>),
     Ended,
     Silence,
 }
 
 impl Events {
-    pub(crate) fn new(pair: Pair, source: Source) -> Self {
+    pub(crate) fn new(pair: Pair, source: EventSource) -> Self {
         let head = match &source {
-            Source::Sse { sse, .. } => sse.head.clone(),
-            Source::Grpc(stream) => stream.head.clone(),
+            EventSource::Sse { sse, .. } => sse.head.clone(),
+            EventSource::Grpc(stream) => stream.head.clone(),
         };
         Self { pair, source, head, first: None, frames: Vec::new() }
     }
 
     /// The error that the server told as the first event of a stream instead of refusing the call.
-    pub(crate) async fn late_error(&mut self) -> Outcome<Option<Value>> {
-        let Source::Sse { sse, .. } = &mut self.source else { return Ok(None) };
-        let first = match tokio::time::timeout(PATIENCE, sse.next()).await {
+    pub(crate) async fn late_error(&mut self) -> CheckResult<Option<Value>> {
+        let EventSource::Sse { sse, .. } = &mut self.source else { return Ok(None) };
+        let first = match tokio::time::timeout(RESPONSE_TIMEOUT, sse.next()).await {
             Ok(first) => first?,
-            Err(_) => return fail(format!("no event came within {} s", PATIENCE.as_secs())),
+            Err(_) => return fail(format!("no event came within {} s", RESPONSE_TIMEOUT.as_secs())),
         };
-        let is_error = |frame: &Frame| {
+        let is_error = |frame: &SseFrame| {
             frame.event.as_deref() == Some("error")
                 || (frame.data["error"].is_object() && frame.data.get("result").is_none())
         };
@@ -62,28 +62,28 @@ impl Events {
     }
 
     /// The next item; `None` when the server closed the stream.
-    pub(crate) async fn next(&mut self) -> Outcome<Option<Item>> {
-        match self.within(PATIENCE).await? {
-            Waited::Item(item) => Ok(Some(*item)),
-            Waited::Ended => Ok(None),
-            Waited::Silence => {
-                fail(format!("the stream neither went on nor ended within {} s", PATIENCE.as_secs()))
+    pub(crate) async fn next(&mut self) -> CheckResult<Option<StreamItem>> {
+        match self.within(RESPONSE_TIMEOUT).await? {
+            NextItem::Item(item) => Ok(Some(*item)),
+            NextItem::Ended => Ok(None),
+            NextItem::Silence => {
+                fail(format!("the stream neither went on nor ended within {} s", RESPONSE_TIMEOUT.as_secs()))
             }
         }
     }
 
-    pub(crate) async fn within(&mut self, time: Duration) -> Outcome<Waited> {
+    pub(crate) async fn within(&mut self, time: Duration) -> CheckResult<NextItem> {
         let value = match tokio::time::timeout(time, self.value()).await {
-            Err(_) => return Ok(Waited::Silence),
+            Err(_) => return Ok(NextItem::Silence),
             Ok(value) => value?,
         };
-        let Some(value) = value else { return Ok(Waited::Ended) };
-        self.pair.look_at_item(&value);
-        dialect::as_item(self.pair.dialect(), &value).map(|item| Waited::Item(Box::new(item)))
+        let Some(value) = value else { return Ok(NextItem::Ended) };
+        self.pair.check_item_shape(&value);
+        dialect::as_item(self.pair.dialect(), &value).map(|item| NextItem::Item(Box::new(item)))
     }
 
     /// Everything until the server closes the stream.
-    pub(crate) async fn rest(&mut self) -> Outcome<Vec<Item>> {
+    pub(crate) async fn rest(&mut self) -> CheckResult<Vec<StreamItem>> {
         let mut items = Vec::new();
         while let Some(item) = self.next().await? {
             items.push(item);
@@ -92,7 +92,10 @@ impl Events {
     }
 
     /// Items up to and including the first for which `enough` holds.
-    pub(crate) async fn until(&mut self, enough: impl Fn(&Item) -> bool) -> Outcome<Vec<Item>> {
+    pub(crate) async fn until(
+        &mut self,
+        enough: impl Fn(&StreamItem) -> bool,
+    ) -> CheckResult<Vec<StreamItem>> {
         let mut items = Vec::new();
         while let Some(item) = self.next().await? {
             let done = enough(&item);
@@ -104,14 +107,14 @@ impl Events {
         fail(format!("the stream ended early, after {} items", items.len()))
     }
 
-    async fn value(&mut self) -> Outcome<Option<Value>> {
+    async fn value(&mut self) -> CheckResult<Option<Value>> {
         match &mut self.source {
-            Source::Grpc(stream) => match stream.next().await? {
-                Received::Message(value) => Ok(Some(value)),
-                Received::End(end) if end.is_ok() => Ok(None),
-                Received::End(end) => fail(format!("the stream ended with {}", end.shown())),
+            EventSource::Grpc(stream) => match stream.next().await? {
+                GrpcFrame::Message(value) => Ok(Some(value)),
+                GrpcFrame::End(end) if end.is_ok() => Ok(None),
+                GrpcFrame::End(end) => fail(format!("the stream ended with {}", end.shown())),
             },
-            Source::Sse { sse, request_id } => {
+            EventSource::Sse { sse, request_id } => {
                 let next = match self.first.take() {
                     Some(first) => Some(first),
                     None => sse.next().await?,

@@ -1,6 +1,6 @@
 //! The errors of A2A: what each is called and numbered on each binding.
 
-use crate::words::{Binding, Version};
+use crate::protocol::{Binding, Version};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -17,7 +17,7 @@ pub(crate) enum Fault {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Names {
+pub(crate) struct FaultNames {
     pub(crate) code: i64,
     pub(crate) http: u16,
     pub(crate) grpc: &'static str,
@@ -26,7 +26,7 @@ pub(crate) struct Names {
 }
 
 impl Fault {
-    pub(crate) fn names(self) -> Names {
+    pub(crate) fn names(self) -> FaultNames {
         let (code, http, grpc, reason, name) = match self {
             Self::TaskNotFound => (-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "TaskNotFoundError"),
             Self::TaskNotCancelable => {
@@ -69,7 +69,7 @@ impl Fault {
             Self::MethodNotFound => (-32601, 404, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError"),
             Self::InvalidParams => (-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "InvalidParamsError"),
         };
-        Names { code, http, grpc, reason, name }
+        FaultNames { code, http, grpc, reason, name }
     }
 
     /// One of the protocol's own errors, which 1.0 wants to be told apart by an `ErrorInfo`.

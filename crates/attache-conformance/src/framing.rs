@@ -5,32 +5,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::check::{Outcome, not_applicable};
+use crate::check::{CheckResult, not_applicable};
 use crate::dialect;
-use crate::http::Request;
+use crate::http::HttpRequest;
 use crate::pair::Pair;
+use crate::protocol::{PushConfig, Version};
 use crate::request::Operation;
-use crate::words::{PushConfig, Version};
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 /// A JSON-RPC request and its id.
-pub(crate) fn json_rpc(pair: &Pair, operation: &Operation) -> Outcome<(Request, Value)> {
+pub(crate) fn json_rpc(pair: &Pair, operation: &Operation) -> CheckResult<(HttpRequest, Value)> {
     let id = json!(format!("conformance-{}", NEXT_ID.fetch_add(1, Ordering::Relaxed)));
     let (method, params) = call(pair, operation)?;
     let mut body = json!({"jsonrpc": "2.0", "id": id, "method": method});
     if !params.is_null() {
         body["params"] = params;
     }
-    let mut request = Request::new(Method::POST, url(pair, "")).body(body.to_string());
+    let mut request = HttpRequest::new(Method::POST, url(pair, "")).body(body.to_string());
     if operation.streams() {
         request = request.header("accept", "text/event-stream");
     }
-    Ok((dress(pair, request), id))
+    Ok((apply_options(pair, request), id))
 }
 
 /// The name of the method and its parameters.
-pub(crate) fn call(pair: &Pair, operation: &Operation) -> Outcome<(&'static str, Value)> {
+pub(crate) fn call(pair: &Pair, operation: &Operation) -> CheckResult<(&'static str, Value)> {
     let new = pair.version() == Version::V1_0;
     let (old_name, new_name, mut params) = match operation {
         Operation::Send(params) => ("message/send", "SendMessage", params.clone()),
@@ -83,7 +83,7 @@ pub(crate) fn call(pair: &Pair, operation: &Operation) -> Outcome<(&'static str,
             if new { json!({}) } else { Value::Null },
         ),
     };
-    if let (Some(tenant), true) = (&pair.offer.tenant, new) {
+    if let (Some(tenant), true) = (&pair.interface.tenant, new) {
         params["tenant"] = tenant.as_str().into();
     }
     Ok((if new { new_name } else { old_name }, params))
@@ -97,7 +97,7 @@ fn one_config(new: bool, task: &str, config: Option<&str>) -> Value {
     params
 }
 
-pub(crate) fn rest(pair: &Pair, operation: &Operation) -> Outcome<Request> {
+pub(crate) fn rest(pair: &Pair, operation: &Operation) -> CheckResult<HttpRequest> {
     let new = pair.version() == Version::V1_0;
     let at = |task: &str, rest: &str| format!("/tasks/{}{rest}", encoded(task));
     let (method, path, body) = match operation {
@@ -142,25 +142,25 @@ pub(crate) fn rest(pair: &Pair, operation: &Operation) -> Outcome<Request> {
             (Method::GET, if new { "/extendedAgentCard" } else { "/card" }.to_owned(), None)
         }
     };
-    let mut request = Request::new(method, rest_url(pair, &path));
+    let mut request = HttpRequest::new(method, rest_url(pair, &path));
     if let Some(body) = body {
         request = request.body(body.to_string());
     }
     if operation.streams() {
         request = request.header("accept", "text/event-stream");
     }
-    Ok(dress(pair, request))
+    Ok(apply_options(pair, request))
 }
 
 /// The other form that 0.3 servers take a push configuration in: the texts leave both open.
-pub(crate) fn rest_otherwise(pair: &Pair, operation: &Operation) -> Option<Request> {
+pub(crate) fn rest_alternative(pair: &Pair, operation: &Operation) -> Option<HttpRequest> {
     let Operation::PushCreate { task, config } = operation else { return None };
     if pair.version() == Version::V1_0 {
         return None;
     }
     let url = rest_url(pair, &format!("/tasks/{}/pushNotificationConfigs", encoded(task)));
     let [_, bare] = push_bodies(pair, task, config);
-    Some(dress(pair, Request::new(Method::POST, url).body(bare.to_string())))
+    Some(apply_options(pair, HttpRequest::new(Method::POST, url).body(bare.to_string())))
 }
 
 /// The wrapped and the bare form of a 0.3 push configuration.
@@ -175,7 +175,8 @@ pub(crate) fn push_bodies(pair: &Pair, task: &str, config: &PushConfig) -> [Valu
 
 /// `path` below the interface's URL, with the prefix of the version and of the tenant.
 pub(crate) fn rest_url(pair: &Pair, path: &str) -> String {
-    let tenant = pair.offer.tenant.as_ref().map(|tenant| format!("/{}", encoded(tenant))).unwrap_or_default();
+    let tenant =
+        pair.interface.tenant.as_ref().map(|tenant| format!("/{}", encoded(tenant))).unwrap_or_default();
     match pair.version() {
         Version::V1_0 => url(pair, &format!("{tenant}{path}")),
         Version::V0_3 => url(pair, &format!("/v1{path}")),
@@ -184,10 +185,10 @@ pub(crate) fn rest_url(pair: &Pair, path: &str) -> String {
 
 /// `path` below the interface's URL, with the query of the pair's manner.
 pub(crate) fn url(pair: &Pair, path: &str) -> String {
-    let base = &pair.offer.url;
+    let base = &pair.interface.url;
     let mut url =
         if path.is_empty() { base.clone() } else { format!("{}{path}", base.trim_end_matches('/')) };
-    if let Some(query) = &pair.manner.query {
+    if let Some(query) = &pair.options.query {
         url.push(if url.contains('?') { '&' } else { '?' });
         url.push_str(query);
     }
@@ -195,8 +196,8 @@ pub(crate) fn url(pair: &Pair, path: &str) -> String {
 }
 
 /// Adds the headers of the pair's manner that the request has not.
-pub(crate) fn dress(pair: &Pair, mut request: Request) -> Request {
-    let manner = &pair.manner;
+pub(crate) fn apply_options(pair: &Pair, mut request: HttpRequest) -> HttpRequest {
+    let manner = &pair.options;
     let mut add = |name: &str, value: &str| {
         if !request.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
             request.headers.push((name.to_owned(), value.to_owned()));

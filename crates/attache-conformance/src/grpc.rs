@@ -8,20 +8,20 @@ use http::{HeaderMap, Method};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
-use crate::check::{Outcome, fail};
-use crate::events::{Events, Source};
+use crate::check::{CheckResult, fail};
+use crate::error_response::{ErrorResponse, Reply};
+use crate::events::{EventSource, Events};
 use crate::framing;
-use crate::http::{Head, PATIENCE, Request, causes};
+use crate::http::{HttpRequest, RESPONSE_TIMEOUT, ResponseHead, causes};
 use crate::pair::Pair;
-use crate::refusal::{Refusal, Reply};
+use crate::protocol::Version;
 use crate::request::Operation;
-use crate::words::Version;
 use message::Rpc;
-pub(crate) use status::End;
+pub(crate) use status::GrpcStatus;
 
 /// A call under way.
 pub(crate) struct GrpcStream {
-    pub(crate) head: Head,
+    pub(crate) head: ResponseHead,
     rpc: Rpc,
     body: reqwest::Body,
     buffer: BytesMut,
@@ -30,19 +30,19 @@ pub(crate) struct GrpcStream {
     first: Option<Value>,
 }
 
-pub(crate) enum Received {
+pub(crate) enum GrpcFrame {
     Message(Value),
-    End(End),
+    End(GrpcStatus),
 }
 
-pub(crate) async fn unary(pair: &Pair, operation: &Operation) -> Outcome<Reply<Value>> {
+pub(crate) async fn unary(pair: &Pair, operation: &Operation) -> CheckResult<Reply<Value>> {
     let mut stream = begin(pair, operation).await?;
     let mut result = None;
     loop {
-        match patiently(&mut stream).await? {
-            Received::Message(value) => result = Some(value),
-            Received::End(end) if end.is_ok() => break,
-            Received::End(end) => return Ok(Reply::Refused(refusal(pair, stream.head, &end))),
+        match next_frame(&mut stream).await? {
+            GrpcFrame::Message(value) => result = Some(value),
+            GrpcFrame::End(end) if end.is_ok() => break,
+            GrpcFrame::End(end) => return Ok(Reply::Refused(refusal(pair, stream.head, &end))),
         }
     }
     match result {
@@ -51,19 +51,19 @@ pub(crate) async fn unary(pair: &Pair, operation: &Operation) -> Outcome<Reply<V
     }
 }
 
-pub(crate) async fn stream(pair: &Pair, operation: &Operation) -> Outcome<Reply<Events>> {
+pub(crate) async fn stream(pair: &Pair, operation: &Operation) -> CheckResult<Reply<Events>> {
     let mut stream = begin(pair, operation).await?;
-    match patiently(&mut stream).await? {
-        Received::Message(value) => stream.first = Some(value),
-        Received::End(end) if end.is_ok() => {}
-        Received::End(end) => return Ok(Reply::Refused(refusal(pair, stream.head, &end))),
+    match next_frame(&mut stream).await? {
+        GrpcFrame::Message(value) => stream.first = Some(value),
+        GrpcFrame::End(end) if end.is_ok() => {}
+        GrpcFrame::End(end) => return Ok(Reply::Refused(refusal(pair, stream.head, &end))),
     }
     let head = stream.head.clone();
-    Ok(Reply::Done(Events::new(pair.clone(), Source::Grpc(stream)), head))
+    Ok(Reply::Done(Events::new(pair.clone(), EventSource::Grpc(stream)), head))
 }
 
 /// Calls `rpc` with exactly these bytes as its message; how it ended.
-pub(crate) async fn raw(pair: &Pair, path: &str, message: &[u8]) -> Outcome<End> {
+pub(crate) async fn raw(pair: &Pair, path: &str, message: &[u8]) -> CheckResult<GrpcStatus> {
     let (head, mut body) = send(pair, path, message).await?;
     let mut trailers = HeaderMap::new();
     let reading = async {
@@ -77,22 +77,22 @@ pub(crate) async fn raw(pair: &Pair, path: &str, message: &[u8]) -> Outcome<End>
                 Err(error) => return fail(format!("the answer broke off: {}", causes(&error))),
             }
         }
-        Ok(End::of(&head, &trailers))
+        Ok(GrpcStatus::of(&head, &trailers))
     };
-    match tokio::time::timeout(PATIENCE, reading).await {
+    match tokio::time::timeout(RESPONSE_TIMEOUT, reading).await {
         Ok(end) => end,
-        Err(_) => fail(format!("{path}: no answer within {} s", PATIENCE.as_secs())),
+        Err(_) => fail(format!("{path}: no answer within {} s", RESPONSE_TIMEOUT.as_secs())),
     }
 }
 
-async fn patiently(stream: &mut GrpcStream) -> Outcome<Received> {
-    match tokio::time::timeout(PATIENCE, stream.next()).await {
+async fn next_frame(stream: &mut GrpcStream) -> CheckResult<GrpcFrame> {
+    match tokio::time::timeout(RESPONSE_TIMEOUT, stream.next()).await {
         Ok(received) => received,
-        Err(_) => fail(format!("{}: no answer within {} s", stream.rpc.path(), PATIENCE.as_secs())),
+        Err(_) => fail(format!("{}: no answer within {} s", stream.rpc.path(), RESPONSE_TIMEOUT.as_secs())),
     }
 }
 
-async fn begin(pair: &Pair, operation: &Operation) -> Outcome<GrpcStream> {
+async fn begin(pair: &Pair, operation: &Operation) -> CheckResult<GrpcStream> {
     let (name, params) = call(pair, operation)?;
     let rpc = Rpc::find(pair.version(), name)?;
     let message = rpc.encode(&params)?;
@@ -100,23 +100,23 @@ async fn begin(pair: &Pair, operation: &Operation) -> Outcome<GrpcStream> {
     Ok(GrpcStream { head, rpc, body, buffer: BytesMut::new(), trailers: HeaderMap::new(), first: None })
 }
 
-async fn send(pair: &Pair, path: &str, message: &[u8]) -> Outcome<(Head, reqwest::Body)> {
+async fn send(pair: &Pair, path: &str, message: &[u8]) -> CheckResult<(ResponseHead, reqwest::Body)> {
     let length = u32::try_from(message.len()).unwrap_or(u32::MAX);
     let framed = [&[0][..], &length.to_be_bytes(), message].concat();
-    let request = Request::new(Method::POST, format!("{}{path}", origin(pair)))
+    let request = HttpRequest::new(Method::POST, format!("{}{path}", origin(pair)))
         .header("content-type", "application/grpc")
         .header("te", "trailers")
         .body(framed);
-    let sending = pair.subject.http.begin_grpc(framing::dress(pair, request));
-    match tokio::time::timeout(PATIENCE, sending).await {
+    let sending = pair.subject.http.begin_grpc(framing::apply_options(pair, request));
+    match tokio::time::timeout(RESPONSE_TIMEOUT, sending).await {
         Ok(begun) => begun,
-        Err(_) => fail(format!("{path}: no answer within {} s", PATIENCE.as_secs())),
+        Err(_) => fail(format!("{path}: no answer within {} s", RESPONSE_TIMEOUT.as_secs())),
     }
 }
 
 /// Cards name gRPC interfaces with and without a scheme. A path means nothing to gRPC.
 fn origin(pair: &Pair) -> String {
-    let url = &pair.offer.url;
+    let url = &pair.interface.url;
     if let Some((scheme, rest)) = url.split_once("://") {
         return format!("{scheme}://{}", rest.split('/').next().unwrap_or_default());
     }
@@ -125,7 +125,7 @@ fn origin(pair: &Pair) -> String {
 }
 
 /// The name of the rpc and its request, in ProtoJSON.
-fn call(pair: &Pair, operation: &Operation) -> Outcome<(&'static str, Value)> {
+fn call(pair: &Pair, operation: &Operation) -> CheckResult<(&'static str, Value)> {
     if pair.version() == Version::V1_0 {
         return framing::call(pair, operation);
     }
@@ -158,8 +158,8 @@ fn call(pair: &Pair, operation: &Operation) -> Outcome<(&'static str, Value)> {
     })
 }
 
-fn refusal(pair: &Pair, head: Head, end: &End) -> Refusal {
-    Refusal {
+fn refusal(pair: &Pair, head: ResponseHead, end: &GrpcStatus) -> ErrorResponse {
+    ErrorResponse {
         version: pair.version(),
         binding: pair.binding(),
         head,
@@ -173,13 +173,13 @@ fn refusal(pair: &Pair, head: Head, end: &End) -> Refusal {
 }
 
 impl GrpcStream {
-    pub(crate) async fn next(&mut self) -> Outcome<Received> {
+    pub(crate) async fn next(&mut self) -> CheckResult<GrpcFrame> {
         if let Some(first) = self.first.take() {
-            return Ok(Received::Message(first));
+            return Ok(GrpcFrame::Message(first));
         }
         loop {
             if let Some(message) = self.message()? {
-                return self.rpc.decode(&message).map(Received::Message);
+                return self.rpc.decode(&message).map(GrpcFrame::Message);
             }
             match self.body.frame().await {
                 Some(Ok(frame)) => match frame.into_data() {
@@ -187,13 +187,13 @@ impl GrpcStream {
                     Err(frame) => self.trailers = frame.into_trailers().unwrap_or_default(),
                 },
                 Some(Err(error)) => return fail(format!("the stream broke off: {}", causes(&error))),
-                None => return Ok(Received::End(End::of(&self.head, &self.trailers))),
+                None => return Ok(GrpcFrame::End(GrpcStatus::of(&self.head, &self.trailers))),
             }
         }
     }
 
     /// The next whole message in the buffer.
-    fn message(&mut self) -> Outcome<Option<Bytes>> {
+    fn message(&mut self) -> CheckResult<Option<Bytes>> {
         let Some(prefix) = self.buffer.first_chunk::<5>() else { return Ok(None) };
         let [compressed, length @ ..] = *prefix;
         if compressed != 0 {

@@ -7,25 +7,25 @@ use futures_util::StreamExt;
 use http::{HeaderMap, Method};
 use serde_json::Value;
 
-use crate::check::{Outcome, Stop, fail};
-use crate::sse::Sse;
+use crate::check::{CheckResult, Stop, fail};
+use crate::sse::SseStream;
 use crate::text::shortened;
 
 /// How long an answer may take; what is meant to be slow is asked for without waiting.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The largest answer that is read.
-const LARGEST: usize = 16 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Request {
+pub(crate) struct HttpRequest {
     pub(crate) method: Method,
     pub(crate) url: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Option<Bytes>,
 }
 
-impl Request {
+impl HttpRequest {
     pub(crate) fn new(method: Method, url: impl Into<String>) -> Self {
         Self { method, url: url.into(), headers: Vec::new(), body: None }
     }
@@ -43,12 +43,12 @@ impl Request {
 
 /// The beginning of an answer.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Head {
+pub(crate) struct ResponseHead {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
 }
 
-impl Head {
+impl ResponseHead {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -61,12 +61,12 @@ impl Head {
 }
 
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
-    pub(crate) head: Head,
+pub(crate) struct HttpResponse {
+    pub(crate) head: ResponseHead,
     pub(crate) body: Bytes,
 }
 
-impl Answer {
+impl HttpResponse {
     pub(crate) fn status(&self) -> u16 {
         self.head.status
     }
@@ -75,7 +75,7 @@ impl Answer {
         shortened(&String::from_utf8_lossy(&self.body))
     }
 
-    pub(crate) fn json(&self) -> Outcome<Value> {
+    pub(crate) fn json(&self) -> CheckResult<Value> {
         match serde_json::from_slice(&self.body) {
             Ok(value) => Ok(value),
             Err(_) => fail(format!("HTTP {} with a body that is no JSON: {:?}", self.status(), self.text())),
@@ -83,20 +83,20 @@ impl Answer {
     }
 }
 
-pub(crate) enum Opened {
-    Stream(Sse),
-    Whole(Answer),
+pub(crate) enum StreamOrResponse {
+    Stream(SseStream),
+    Response(HttpResponse),
 }
 
 /// The one client of a run.
 #[derive(Debug, Clone)]
-pub(crate) struct Http {
+pub(crate) struct HttpClient {
     client: reqwest::Client,
     /// Speaks HTTP/2 from the first byte, as gRPC without TLS does.
     http2: reqwest::Client,
 }
 
-impl Http {
+impl HttpClient {
     /// `direct`: past any proxy that the environment names.
     pub(crate) fn new(direct: bool) -> Result<Self, String> {
         let builder = || {
@@ -110,43 +110,49 @@ impl Http {
     }
 
     /// Begins a call of gRPC: the body is left to the caller, for it ends with trailers.
-    pub(crate) async fn begin_grpc(&self, request: Request) -> Outcome<(Head, reqwest::Body)> {
+    pub(crate) async fn begin_grpc(
+        &self,
+        request: HttpRequest,
+    ) -> CheckResult<(ResponseHead, reqwest::Body)> {
         let client = if request.url.starts_with("https:") { &self.client } else { &self.http2 };
         let (head, response) = begin(client, request).await?;
         Ok((head, http::Response::from(response).into_body()))
     }
 
-    pub(crate) async fn call(&self, request: Request) -> Outcome<Answer> {
+    pub(crate) async fn call(&self, request: HttpRequest) -> CheckResult<HttpResponse> {
         let line = format!("{} {}", request.method, request.url);
         let whole = async {
             let (head, response) = begin(&self.client, request).await?;
             read(head, response).await
         };
-        match tokio::time::timeout(PATIENCE, whole).await {
+        match tokio::time::timeout(RESPONSE_TIMEOUT, whole).await {
             Ok(outcome) => outcome,
-            Err(_) => fail(format!("{line}: no answer within {} s", PATIENCE.as_secs())),
+            Err(_) => fail(format!("{line}: no answer within {} s", RESPONSE_TIMEOUT.as_secs())),
         }
     }
 
     /// A stream, or whatever came instead of one.
-    pub(crate) async fn open(&self, request: Request) -> Outcome<Opened> {
+    pub(crate) async fn open(&self, request: HttpRequest) -> CheckResult<StreamOrResponse> {
         let line = format!("{} {}", request.method, request.url);
         let opening = async {
             let (head, response) = begin(&self.client, request).await?;
             if head.status == 200 && head.media_type() == "text/event-stream" {
                 let chunks = response.bytes_stream().map(|chunk| chunk.map_err(|error| error.to_string()));
-                return Ok(Opened::Stream(Sse::new(head, chunks.boxed())));
+                return Ok(StreamOrResponse::Stream(SseStream::new(head, chunks.boxed())));
             }
-            Ok(Opened::Whole(read(head, response).await?))
+            Ok(StreamOrResponse::Response(read(head, response).await?))
         };
-        match tokio::time::timeout(PATIENCE, opening).await {
+        match tokio::time::timeout(RESPONSE_TIMEOUT, opening).await {
             Ok(outcome) => outcome,
-            Err(_) => fail(format!("{line}: nothing came within {} s", PATIENCE.as_secs())),
+            Err(_) => fail(format!("{line}: nothing came within {} s", RESPONSE_TIMEOUT.as_secs())),
         }
     }
 }
 
-async fn begin(client: &reqwest::Client, request: Request) -> Outcome<(Head, reqwest::Response)> {
+async fn begin(
+    client: &reqwest::Client,
+    request: HttpRequest,
+) -> CheckResult<(ResponseHead, reqwest::Response)> {
     let line = format!("{} {}", request.method, request.url);
     let mut builder = client.request(request.method, request.url);
     for (name, value) in request.headers {
@@ -157,11 +163,11 @@ async fn begin(client: &reqwest::Client, request: Request) -> Outcome<(Head, req
     }
     let broken = |error: reqwest::Error| Stop::Fail(format!("{line}: {}", causes(&error)));
     let response = builder.send().await.map_err(broken)?;
-    let head = Head { status: response.status().as_u16(), headers: response.headers().clone() };
+    let head = ResponseHead { status: response.status().as_u16(), headers: response.headers().clone() };
     Ok((head, response))
 }
 
-async fn read(head: Head, response: reqwest::Response) -> Outcome<Answer> {
+async fn read(head: ResponseHead, response: reqwest::Response) -> CheckResult<HttpResponse> {
     let mut chunks = response.bytes_stream();
     let mut body = Vec::new();
     while let Some(chunk) = chunks.next().await {
@@ -169,11 +175,11 @@ async fn read(head: Head, response: reqwest::Response) -> Outcome<Answer> {
             Ok(chunk) => body.extend_from_slice(&chunk),
             Err(error) => return fail(format!("the answer broke off: {}", causes(&error))),
         }
-        if body.len() > LARGEST {
+        if body.len() > MAX_BODY_BYTES {
             return fail("an answer of more than 16 MiB");
         }
     }
-    Ok(Answer { head, body: body.into() })
+    Ok(HttpResponse { head, body: body.into() })
 }
 
 /// An error with what caused it: reqwest keeps the telling half below.

@@ -4,28 +4,28 @@
 //! the card offers, and steers the agent by words in messages (see the README). What the agent cannot be steered to is
 //! not applicable, never a failure. Not here: starting servers, and what the results should be for which server.
 
+mod behaviour;
 mod check;
 mod checks;
 mod dialect;
+mod error_response;
 mod events;
 mod fault;
 mod framing;
 mod grpc;
 mod http;
 mod pair;
+mod protocol;
 mod receiver;
-mod refusal;
 mod report;
 mod request;
 mod run;
 mod shape;
 mod sse;
-mod steering;
 mod subject;
 mod text;
-mod words;
 
-pub use check::{Outcome, Stop, Strength};
-pub use report::{Cell, Report, Row};
+pub use check::{CheckResult, Stop, Strength};
+pub use protocol::{Binding, Version};
+pub use report::{CheckOutcome, Report, ReportRow};
 pub use run::{Options, run};
-pub use words::{Binding, Version};

@@ -7,23 +7,23 @@ use std::sync::Arc;
 use http::Method;
 use serde_json::Value;
 
-use crate::check::{Outcome, fail};
+use crate::check::{CheckResult, fail};
 use crate::dialect::{self, Dialect};
-use crate::events::{Events, Source};
+use crate::error_response::{ErrorResponse, Reply};
+use crate::events::{EventSource, Events};
 use crate::fault::Fault;
 use crate::framing;
 use crate::grpc;
-use crate::http::{Answer, Head, Opened, Request};
-use crate::refusal::{Refusal, Reply};
-use crate::request::{Operation, Send};
+use crate::http::{HttpRequest, HttpResponse, ResponseHead, StreamOrResponse};
+use crate::protocol::{Binding, PushConfig, SendResult, StreamItem, Task, TaskPage, Version};
+use crate::request::{Operation, SendRequest};
 use crate::shape;
-use crate::subject::{Offer, Subject};
+use crate::subject::{CardInterface, Subject};
 use crate::text::shown;
-use crate::words::{Binding, Item, PushConfig, Sent, Task, TaskPage, Version};
 
 /// How requests are dressed.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Manner {
+pub(crate) struct RequestOptions {
     /// The version header; `None` sends none.
     pub(crate) version: Option<String>,
     /// The `Authorization` header.
@@ -40,27 +40,27 @@ pub(crate) struct Manner {
 #[derive(Clone)]
 pub(crate) struct Pair {
     pub(crate) subject: Arc<Subject>,
-    pub(crate) offer: Offer,
-    pub(crate) manner: Manner,
+    pub(crate) interface: CardInterface,
+    pub(crate) options: RequestOptions,
 }
 
 impl Pair {
-    pub(crate) fn new(subject: &Arc<Subject>, offer: &Offer) -> Self {
-        let manner = Manner {
+    pub(crate) fn new(subject: &Arc<Subject>, offer: &CardInterface) -> Self {
+        let manner = RequestOptions {
             version: (offer.version == Version::V1_0).then(|| "1.0".to_owned()),
             authorization: subject.token.as_ref().map(|token| format!("Bearer {token}")),
             headers: required_extensions(subject, offer.version),
-            ..Manner::default()
+            ..RequestOptions::default()
         };
-        Self { subject: subject.clone(), offer: offer.clone(), manner }
+        Self { subject: subject.clone(), interface: offer.clone(), options: manner }
     }
 
     pub(crate) fn version(&self) -> Version {
-        self.offer.version
+        self.interface.version
     }
 
     pub(crate) fn binding(&self) -> Binding {
-        self.offer.binding
+        self.interface.binding
     }
 
     pub(crate) fn is_1_0(&self) -> bool {
@@ -78,12 +78,12 @@ impl Pair {
     // The same pair, dressed otherwise.
 
     pub(crate) fn with_version(mut self, version: Option<&str>) -> Self {
-        self.manner.version = version.map(str::to_owned);
+        self.options.version = version.map(str::to_owned);
         self
     }
 
     pub(crate) fn with_authorization(mut self, authorization: Option<&str>) -> Self {
-        self.manner.authorization = authorization.map(str::to_owned);
+        self.options.authorization = authorization.map(str::to_owned);
         self
     }
 
@@ -94,112 +94,112 @@ impl Pair {
     }
 
     pub(crate) fn with_header(mut self, name: &str, value: &str) -> Self {
-        self.manner.headers.push((name.to_owned(), value.to_owned()));
+        self.options.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
     pub(crate) fn with_content_type(mut self, content_type: &str) -> Self {
-        self.manner.content_type = Some(content_type.to_owned());
+        self.options.content_type = Some(content_type.to_owned());
         self
     }
 
     pub(crate) fn with_query(mut self, query: &str) -> Self {
-        self.manner.query = Some(query.to_owned());
+        self.options.query = Some(query.to_owned());
         self
     }
 
-    pub(crate) fn quietly(mut self) -> Self {
-        self.manner.quiet = true;
+    pub(crate) fn unjudged(mut self) -> Self {
+        self.options.quiet = true;
         self
     }
 
     pub(crate) fn with_tenant(mut self, tenant: Option<&str>) -> Self {
-        self.offer.tenant = tenant.map(str::to_owned);
+        self.interface.tenant = tenant.map(str::to_owned);
         self
     }
 
     // Operations.
 
-    pub(crate) async fn send(&self, send: Send) -> Outcome<Reply<Sent>> {
+    pub(crate) async fn send(&self, send: SendRequest) -> CheckResult<Reply<SendResult>> {
         self.send_raw(dialect::send(self.dialect(), &send)).await
     }
 
-    pub(crate) async fn send_raw(&self, params: Value) -> Outcome<Reply<Sent>> {
-        let reply = self.perform(Operation::Send(params)).await?;
+    pub(crate) async fn send_raw(&self, params: Value) -> CheckResult<Reply<SendResult>> {
+        let reply = self.call(Operation::Send(params)).await?;
         reply.map(|value| {
-            self.look_at_item(&value);
+            self.check_item_shape(&value);
             dialect::as_sent(self.dialect(), &value)
         })
     }
 
-    pub(crate) async fn stream(&self, send: Send) -> Outcome<Reply<Events>> {
+    pub(crate) async fn stream(&self, send: SendRequest) -> CheckResult<Reply<Events>> {
         self.follow(Operation::Stream(dialect::send(self.dialect(), &send))).await
     }
 
-    pub(crate) async fn get(&self, task: &str) -> Outcome<Reply<Task>> {
+    pub(crate) async fn get(&self, task: &str) -> CheckResult<Reply<Task>> {
         self.get_with(task, None).await
     }
 
-    pub(crate) async fn get_with(&self, task: &str, history: Option<Value>) -> Outcome<Reply<Task>> {
+    pub(crate) async fn get_with(&self, task: &str, history: Option<Value>) -> CheckResult<Reply<Task>> {
         self.task(Operation::Get { task: task.into(), history }).await
     }
 
-    pub(crate) async fn cancel(&self, task: &str) -> Outcome<Reply<Task>> {
+    pub(crate) async fn cancel(&self, task: &str) -> CheckResult<Reply<Task>> {
         self.task(Operation::Cancel { task: task.into() }).await
     }
 
-    pub(crate) async fn list(&self, members: &[(&'static str, Value)]) -> Outcome<Reply<TaskPage>> {
-        let reply = self.perform(Operation::List(members.to_vec())).await?;
+    pub(crate) async fn list(&self, members: &[(&'static str, Value)]) -> CheckResult<Reply<TaskPage>> {
+        let reply = self.call(Operation::List(members.to_vec())).await?;
         reply.map(|value| {
-            self.look_at("Page", &value);
+            self.check_shape("Page", &value);
             dialect::as_page(self.dialect(), &value)
         })
     }
 
-    pub(crate) async fn subscribe(&self, task: &str) -> Outcome<Reply<Events>> {
+    pub(crate) async fn subscribe(&self, task: &str) -> CheckResult<Reply<Events>> {
         self.follow(Operation::Subscribe { task: task.into() }).await
     }
 
-    pub(crate) async fn push_create(&self, task: &str, config: PushConfig) -> Outcome<Reply<PushConfig>> {
+    pub(crate) async fn push_create(&self, task: &str, config: PushConfig) -> CheckResult<Reply<PushConfig>> {
         self.push(Operation::PushCreate { task: task.into(), config }).await
     }
 
-    pub(crate) async fn push_get(&self, task: &str, config: Option<&str>) -> Outcome<Reply<PushConfig>> {
+    pub(crate) async fn push_get(&self, task: &str, config: Option<&str>) -> CheckResult<Reply<PushConfig>> {
         self.push(Operation::PushGet { task: task.into(), config: config.map(str::to_owned) }).await
     }
 
-    pub(crate) async fn push_list(&self, task: &str) -> Outcome<Reply<Vec<PushConfig>>> {
-        let reply = self.perform(Operation::PushList { task: task.into() }).await?;
+    pub(crate) async fn push_list(&self, task: &str) -> CheckResult<Reply<Vec<PushConfig>>> {
+        let reply = self.call(Operation::PushList { task: task.into() }).await?;
         reply.map(|value| dialect::as_push_list(self.dialect(), &value))
     }
 
-    pub(crate) async fn push_delete(&self, task: &str, config: &str) -> Outcome<Reply<()>> {
+    pub(crate) async fn push_delete(&self, task: &str, config: &str) -> CheckResult<Reply<()>> {
         let operation = Operation::PushDelete { task: task.into(), config: config.into() };
-        self.perform(operation).await?.map(|_| Ok(()))
+        self.call(operation).await?.map(|_| Ok(()))
     }
 
-    pub(crate) async fn extended_card(&self) -> Outcome<Reply<Value>> {
-        self.perform(Operation::ExtendedCard).await
+    pub(crate) async fn extended_card(&self) -> CheckResult<Reply<Value>> {
+        self.call(Operation::ExtendedCard).await
     }
 
-    async fn task(&self, operation: Operation) -> Outcome<Reply<Task>> {
-        let reply = self.perform(operation).await?;
+    async fn task(&self, operation: Operation) -> CheckResult<Reply<Task>> {
+        let reply = self.call(operation).await?;
         reply.map(|value| {
-            self.look_at("Task", &value);
+            self.check_shape("Task", &value);
             dialect::as_task(self.dialect(), &value)
         })
     }
 
-    async fn push(&self, operation: Operation) -> Outcome<Reply<PushConfig>> {
-        let reply = self.perform(operation).await?;
+    async fn push(&self, operation: Operation) -> CheckResult<Reply<PushConfig>> {
+        let reply = self.call(operation).await?;
         reply.map(|value| {
-            self.look_at("TaskPush", &value);
+            self.check_shape("TaskPush", &value);
             dialect::as_push(self.dialect(), &value)
         })
     }
 
     /// One call that is answered once; the result as it came.
-    pub(crate) async fn perform(&self, operation: Operation) -> Outcome<Reply<Value>> {
+    pub(crate) async fn call(&self, operation: Operation) -> CheckResult<Reply<Value>> {
         match self.binding() {
             Binding::JsonRpc => {
                 let (request, id) = framing::json_rpc(self, &operation)?;
@@ -209,7 +209,7 @@ impl Pair {
             Binding::Rest => {
                 let answer = self.subject.http.call(framing::rest(self, &operation)?).await?;
                 let reply = self.rest_reply(answer)?;
-                match (&reply, framing::rest_otherwise(self, &operation)) {
+                match (&reply, framing::rest_alternative(self, &operation)) {
                     (Reply::Refused(refusal), Some(other)) if refusal.is(Fault::InvalidParams) => {
                         self.rest_reply(self.subject.http.call(other).await?)
                     }
@@ -221,25 +221,25 @@ impl Pair {
     }
 
     /// One call that is answered with a stream.
-    pub(crate) async fn follow(&self, operation: Operation) -> Outcome<Reply<Events>> {
+    pub(crate) async fn follow(&self, operation: Operation) -> CheckResult<Reply<Events>> {
         let (request, id) = match self.binding() {
             Binding::JsonRpc => framing::json_rpc(self, &operation)?,
             Binding::Rest => (framing::rest(self, &operation)?, Value::Null),
             Binding::Grpc => return grpc::stream(self, &operation).await,
         };
         let answer = match self.subject.http.open(request).await? {
-            Opened::Stream(sse) => {
+            StreamOrResponse::Stream(sse) => {
                 let head = sse.head.clone();
-                let mut events = Events::new(self.clone(), Source::Sse { sse, request_id: id });
+                let mut events = Events::new(self.clone(), EventSource::Sse { sse, request_id: id });
                 let Some(error) = events.late_error().await? else { return Ok(Reply::Done(events, head)) };
                 self.note("S11-any", shown(&error));
                 let body = bytes::Bytes::from(error.to_string());
                 return Ok(Reply::Refused(match self.binding() {
-                    Binding::JsonRpc => Refusal::of_json_rpc(self.version(), head, error),
-                    _ => Refusal::of_rest(self.version(), &Answer { head, body }),
+                    Binding::JsonRpc => ErrorResponse::of_json_rpc(self.version(), head, error),
+                    _ => ErrorResponse::of_rest(self.version(), &HttpResponse { head, body }),
                 }));
             }
-            Opened::Whole(answer) => answer,
+            StreamOrResponse::Response(answer) => answer,
         };
         let reply = match self.binding() {
             Binding::JsonRpc => self.json_rpc_reply(answer, &id)?,
@@ -253,14 +253,14 @@ impl Pair {
         }
     }
 
-    pub(crate) fn json_rpc_reply(&self, answer: Answer, id: &Value) -> Outcome<Reply<Value>> {
+    pub(crate) fn json_rpc_reply(&self, answer: HttpResponse, id: &Value) -> CheckResult<Reply<Value>> {
         let body = match answer.json() {
             Ok(body) => body,
             Err(_) if matches!(answer.status(), 401 | 403) => Value::Null,
             Err(stop) => return Err(stop),
         };
         if matches!(answer.status(), 401 | 403) {
-            return Ok(Reply::Refused(Refusal::of_json_rpc(self.version(), answer.head, body)));
+            return Ok(Reply::Refused(ErrorResponse::of_json_rpc(self.version(), answer.head, body)));
         }
         // A body that was not read has no id, and is refused by HTTP itself.
         let unread = answer.status() == 413;
@@ -273,7 +273,7 @@ impl Pair {
         match (body.get("result"), body.get("error")) {
             (Some(result), None) => Ok(Reply::Done(result.clone(), answer.head)),
             (_, Some(error)) if error.is_object() => {
-                Ok(Reply::Refused(Refusal::of_json_rpc(self.version(), answer.head, body)))
+                Ok(Reply::Refused(ErrorResponse::of_json_rpc(self.version(), answer.head, body)))
             }
             _ => {
                 fail(format!("HTTP {} with neither a result nor an error: {}", answer.status(), shown(&body)))
@@ -281,9 +281,9 @@ impl Pair {
         }
     }
 
-    pub(crate) fn rest_reply(&self, answer: Answer) -> Outcome<Reply<Value>> {
+    pub(crate) fn rest_reply(&self, answer: HttpResponse) -> CheckResult<Reply<Value>> {
         if !(200..300).contains(&answer.status()) {
-            return Ok(Reply::Refused(Refusal::of_rest(self.version(), &answer)));
+            return Ok(Reply::Refused(ErrorResponse::of_rest(self.version(), &answer)));
         }
         if answer.body.is_empty() {
             return Ok(Reply::Done(Value::Null, answer.head));
@@ -293,26 +293,26 @@ impl Pair {
     }
 
     /// Sends `request` to this pair's server as it is, with the headers that are usual here.
-    pub(crate) async fn raw(&self, request: Request) -> Outcome<Answer> {
-        self.subject.http.call(framing::dress(self, request)).await
+    pub(crate) async fn raw(&self, request: HttpRequest) -> CheckResult<HttpResponse> {
+        self.subject.http.call(framing::apply_options(self, request)).await
     }
 
     /// Posts exactly `body` where JSON-RPC is spoken.
-    pub(crate) async fn post(&self, body: impl Into<bytes::Bytes>) -> Outcome<Answer> {
-        let request = Request::new(Method::POST, framing::url(self, "")).body(body);
+    pub(crate) async fn post(&self, body: impl Into<bytes::Bytes>) -> CheckResult<HttpResponse> {
+        let request = HttpRequest::new(Method::POST, framing::url(self, "")).body(body);
         self.raw(request).await
     }
 
     // What every answer is held against.
 
-    pub(crate) fn look_at_item(&self, value: &Value) {
+    pub(crate) fn check_item_shape(&self, value: &Value) {
         if let Some((object, inner)) = shape::item(self.dialect(), value) {
-            self.look_at(object, inner);
+            self.check_shape(object, inner);
         }
     }
 
-    fn look_at(&self, object: &str, value: &Value) {
-        if self.binding() == Binding::Grpc || self.manner.quiet {
+    fn check_shape(&self, object: &str, value: &Value) {
+        if self.binding() == Binding::Grpc || self.options.quiet {
             return;
         }
         for fault in shape::faults(self.dialect(), object, value) {
@@ -326,18 +326,18 @@ impl Pair {
     }
 }
 
-impl Reply<Sent> {
+impl Reply<SendResult> {
     /// The task that a send must have come to.
-    pub(crate) fn task(self) -> Outcome<Task> {
+    pub(crate) fn task(self) -> CheckResult<Task> {
         match self.done()? {
-            Sent::Task(task) => Ok(task),
-            Sent::Message(_) => fail("the send was answered with a message instead of a task"),
+            SendResult::Task(task) => Ok(task),
+            SendResult::Message(_) => fail("the send was answered with a message instead of a task"),
         }
     }
 }
 
 impl Reply<Events> {
-    pub(crate) fn events(self) -> Outcome<Events> {
+    pub(crate) fn events(self) -> CheckResult<Events> {
         self.done()
     }
 }
@@ -351,15 +351,15 @@ fn required_extensions(subject: &Subject, version: Version) -> Vec<(String, Stri
 }
 
 /// The task that a stream begins with.
-pub(crate) fn first_task(item: Option<Item>) -> Outcome<Task> {
+pub(crate) fn first_task(item: Option<StreamItem>) -> CheckResult<Task> {
     match item {
-        Some(Item::Task(task)) => Ok(task),
+        Some(StreamItem::Task(task)) => Ok(task),
         Some(other) => fail(format!("the stream began with {}", other.name())),
         None => fail("the stream ended without an item"),
     }
 }
 
 /// For checks that look at the head of a success.
-pub(crate) fn head_of<T>(reply: Reply<T>) -> Outcome<Head> {
+pub(crate) fn head_of<T>(reply: Reply<T>) -> CheckResult<ResponseHead> {
     reply.done_with_head().map(|(_, head)| head)
 }

@@ -17,10 +17,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::check::{Outcome, fail};
+use crate::check::{CheckResult, fail};
 
 /// The largest notification that is taken.
-const LARGEST: usize = 4 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Delivery {
@@ -34,7 +34,7 @@ impl Delivery {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    pub(crate) fn json(&self) -> Outcome<Value> {
+    pub(crate) fn json(&self) -> CheckResult<Value> {
         match serde_json::from_slice(&self.body) {
             Ok(value) => Ok(value),
             Err(_) => {
@@ -119,7 +119,7 @@ async fn accept(listener: TcpListener, slots: Slots) {
 async fn take(request: Request<Incoming>, slots: Slots) -> Result<Response<Full<Bytes>>, Infallible> {
     let (head, body) = request.into_parts();
     let slot = slots.lock().unwrap_or_else(PoisonError::into_inner).get(head.uri.path()).cloned();
-    let body = Limited::new(body, LARGEST).collect().await;
+    let body = Limited::new(body, MAX_BODY_BYTES).collect().await;
     let (Some(slot), Ok(body)) = (slot, body) else { return Ok(empty(StatusCode::NOT_FOUND)) };
     {
         let mut refusals = slot.refusals.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::check::{Check, Strength};
+use crate::protocol::Version;
 use crate::run::PAIRS;
-use crate::words::Version;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cell {
+pub enum CheckOutcome {
     Passed,
     Failed(String),
     /// The card does not offer the pair.
@@ -20,7 +20,7 @@ pub enum Cell {
     NoSuchRule,
 }
 
-impl Cell {
+impl CheckOutcome {
     fn sign(&self) -> &'static str {
         match self {
             Self::Passed => "pass",
@@ -44,25 +44,25 @@ impl Cell {
 
 /// One check on all pairs.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct ReportRow {
     pub id: &'static str,
     pub sentence: &'static str,
     /// Of the server as a whole; its result stands in the first cell.
     pub once: bool,
-    pub cells: [Cell; 6],
+    pub cells: [CheckOutcome; 6],
     /// The longest try.
     pub taken: Duration,
     strength_0_3: Option<Strength>,
     strength_1_0: Option<Strength>,
 }
 
-impl Row {
+impl ReportRow {
     pub(crate) fn new(check: &Check) -> Self {
         Self {
             id: check.id,
             sentence: check.sentence,
             once: check.once,
-            cells: [const { Cell::NoSuchRule }; 6],
+            cells: [const { CheckOutcome::NoSuchRule }; 6],
             taken: Duration::ZERO,
             strength_0_3: check.strength(Version::V0_3),
             strength_1_0: check.strength(Version::V1_0),
@@ -93,17 +93,17 @@ pub struct Report {
     /// Steering words that the agent does not obey, and what it does instead.
     pub disobeyed: Vec<(String, String)>,
     pub offered: [bool; 6],
-    pub rows: Vec<Row>,
+    pub rows: Vec<ReportRow>,
     pub taken: Duration,
 }
 
 impl Report {
     /// Every breach: the row, the column and the reason, the strongest rules first.
-    pub fn failures(&self) -> Vec<(&Row, String, Strength, &str)> {
+    pub fn failures(&self) -> Vec<(&ReportRow, String, Strength, &str)> {
         let mut failures = Vec::new();
         for row in &self.rows {
             for (cell, (version, binding)) in row.cells.iter().zip(PAIRS) {
-                let Cell::Failed(why) = cell else { continue };
+                let CheckOutcome::Failed(why) = cell else { continue };
                 let pair = match row.once {
                     true => "server".to_owned(),
                     false => format!("{} {}", binding.as_str(), version.as_str()),
@@ -122,13 +122,13 @@ impl Report {
 
     /// Passed, failed and not applicable.
     pub fn counts(&self) -> (usize, usize, usize) {
-        let count = |wanted: fn(&Cell) -> bool| {
+        let count = |wanted: fn(&CheckOutcome) -> bool| {
             self.rows.iter().flat_map(|row| &row.cells).filter(|cell| wanted(cell)).count()
         };
         (
-            count(|cell| *cell == Cell::Passed),
-            count(|cell| matches!(cell, Cell::Failed(_))),
-            count(|cell| matches!(cell, Cell::NotApplicable(_))),
+            count(|cell| *cell == CheckOutcome::Passed),
+            count(|cell| matches!(cell, CheckOutcome::Failed(_))),
+            count(|cell| matches!(cell, CheckOutcome::NotApplicable(_))),
         )
     }
 
@@ -175,7 +175,7 @@ impl Report {
         writeln!(text, "{:widest$}  {:strengths$}  {head}", "check", "strength").ok();
         for row in &self.rows {
             let cells = row.cells.iter().zip(self.offered).map(|(cell, offered)| match (cell, offered) {
-                (Cell::NotOffered, _) => "",
+                (CheckOutcome::NotOffered, _) => "",
                 (cell, true) => cell.sign(),
                 (cell, false) if row.once => cell.sign(),
                 (_, false) => "",

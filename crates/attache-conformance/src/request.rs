@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use crate::steering::Word;
-use crate::words::PushConfig;
+use crate::behaviour::Behaviour;
+use crate::protocol::PushConfig;
 
 /// A message to send, and how.
 #[derive(Debug, Clone)]
-pub(crate) struct Send {
+pub(crate) struct SendRequest {
     pub(crate) text: String,
     pub(crate) message_id: String,
     pub(crate) context: Option<String>,
@@ -19,8 +19,8 @@ pub(crate) struct Send {
     pub(crate) push: Option<PushConfig>,
 }
 
-impl Send {
-    pub(crate) fn word(word: Word) -> Self {
+impl SendRequest {
+    pub(crate) fn behaving(word: Behaviour) -> Self {
         Self::text(&word.text())
     }
 

@@ -8,12 +8,12 @@ use futures_util::StreamExt;
 use crate::check::{Check, Stop};
 use crate::checks;
 use crate::pair::Pair;
-use crate::report::{Cell, Report, Row};
+use crate::protocol::{Binding, Version};
+use crate::report::{CheckOutcome, Report, ReportRow};
 use crate::subject::Subject;
-use crate::words::{Binding, Version};
 
 /// A check that takes longer hangs. Longer than any wait for a single answer, so that the better reason wins.
-const LIMIT: Duration = Duration::from_secs(30);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -46,13 +46,13 @@ pub async fn run(options: &Options) -> Result<Report, String> {
     if subject.offers.is_empty() {
         return Err("the card offers no interface that this suite knows".into());
     }
-    subject.try_words().await;
+    subject.probe_behaviours().await;
     let wanted = |check: &Check| {
         options.only.is_empty()
             || options.only.iter().any(|beginning| check.id.starts_with(beginning.as_str()))
     };
     let checks: Vec<Arc<Check>> = checks::all().into_iter().filter(wanted).map(Arc::new).collect();
-    let mut rows: Vec<Row> = checks.iter().map(|check| Row::new(check)).collect();
+    let mut rows: Vec<ReportRow> = checks.iter().map(|check| ReportRow::new(check)).collect();
     for last in [false, true] {
         let mut tries = Vec::new();
         for (place, check) in checks.iter().enumerate().filter(|(_, check)| check.last == last) {
@@ -72,8 +72,8 @@ pub async fn run(options: &Options) -> Result<Report, String> {
     Ok(Report {
         base: options.base.clone(),
         agent: subject.card["name"].as_str().unwrap_or_default().to_owned(),
-        disobeyed: subject.disobeyed(),
-        offered: PAIRS.map(|(version, binding)| subject.offer(version, binding).is_some()),
+        disobeyed: subject.missing_behaviours(),
+        offered: PAIRS.map(|(version, binding)| subject.interface(version, binding).is_some()),
         rows,
         taken: start.elapsed(),
     })
@@ -85,37 +85,37 @@ async fn attempt(
     (version, binding): (Version, Binding),
     place: usize,
     column: usize,
-) -> (usize, usize, Cell, Duration) {
+) -> (usize, usize, CheckOutcome, Duration) {
     let start = Instant::now();
     let cell = judge(&subject, &check, version, binding).await;
     (place, column, cell, start.elapsed())
 }
 
-async fn judge(subject: &Arc<Subject>, check: &Check, version: Version, binding: Binding) -> Cell {
+async fn judge(subject: &Arc<Subject>, check: &Check, version: Version, binding: Binding) -> CheckOutcome {
     let pair = if check.once {
         // Any pair will do: such a check looks at the server as a whole.
         subject.pairs().into_iter().next()
     } else {
         if check.strength(version).is_none() || !check.bindings.contains(&binding) {
-            return Cell::NoSuchRule;
+            return CheckOutcome::NoSuchRule;
         }
         subject.pair(version, binding)
     };
-    let Some(pair) = pair else { return Cell::NotOffered };
+    let Some(pair) = pair else { return CheckOutcome::NotOffered };
     if let Some(why) = check.needs.iter().find_map(|need| subject.lacks(*need)) {
-        return Cell::NotApplicable(why);
+        return CheckOutcome::NotApplicable(why);
     }
-    if let Some(why) = check.words.iter().find_map(|word| subject.disobeys(*word)) {
-        return Cell::NotApplicable(why);
+    if let Some(why) = check.words.iter().find_map(|word| subject.lacks_behaviour(*word)) {
+        return CheckOutcome::NotApplicable(why);
     }
     run_one(check, pair).await
 }
 
-async fn run_one(check: &Check, pair: Pair) -> Cell {
-    match tokio::time::timeout(LIMIT, check.run(pair)).await {
-        Ok(Ok(())) => Cell::Passed,
-        Ok(Err(Stop::Fail(why))) => Cell::Failed(crate::text::reason(&why)),
-        Ok(Err(Stop::NotApplicable(why))) => Cell::NotApplicable(crate::text::reason(&why)),
-        Err(_) => Cell::Failed(format!("the check was not done after {} s", LIMIT.as_secs())),
+async fn run_one(check: &Check, pair: Pair) -> CheckOutcome {
+    match tokio::time::timeout(CHECK_TIMEOUT, check.run(pair)).await {
+        Ok(Ok(())) => CheckOutcome::Passed,
+        Ok(Err(Stop::Fail(why))) => CheckOutcome::Failed(crate::text::reason(&why)),
+        Ok(Err(Stop::NotApplicable(why))) => CheckOutcome::NotApplicable(crate::text::reason(&why)),
+        Err(_) => CheckOutcome::Failed(format!("the check was not done after {} s", CHECK_TIMEOUT.as_secs())),
     }
 }

@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::dialect::Dialect;
+use crate::protocol::State;
 use crate::text::shown;
-use crate::words::State;
 
 /// The members of `object`: `name:type`, with `!` if it must be there and `+` for a list that must not be empty.
 fn members(dialect: Dialect, object: &str) -> &'static str {
@@ -95,11 +95,11 @@ pub(crate) fn item(dialect: Dialect, value: &Value) -> Option<(&'static str, &Va
 /// Everything about `value` that the data model does not allow.
 pub(crate) fn faults(dialect: Dialect, object: &str, value: &Value) -> Vec<String> {
     let mut faults = Vec::new();
-    look(dialect, object, value, &mut faults);
+    check_object(dialect, object, value, &mut faults);
     faults
 }
 
-fn look(dialect: Dialect, object: &str, value: &Value, faults: &mut Vec<String>) {
+fn check_object(dialect: Dialect, object: &str, value: &Value, faults: &mut Vec<String>) {
     let Some(found) = value.as_object() else {
         faults.push(format!("{object} is no object: {}", shown(value)));
         return;
@@ -114,14 +114,14 @@ fn look(dialect: Dialect, object: &str, value: &Value, faults: &mut Vec<String>)
             None if required => faults.push(format!("{object} has no `{name}`")),
             None => {}
             Some(Value::Null) if kind != "any" => faults.push(format!("{object}.{name} is null")),
-            Some(member) => look_at_member(dialect, &format!("{object}.{name}"), kind, member, faults),
+            Some(member) => check_member(dialect, &format!("{object}.{name}"), kind, member, faults),
         }
     }
     for name in found.keys().filter(|name| !known.contains(&name.as_str())) {
         faults.push(format!("{object} has a member `{name}` that the protocol does not know"));
     }
     if object == "Part" {
-        look_at_content(dialect, value, faults);
+        check_content(dialect, value, faults);
     }
     let kind = match object {
         "Task" => "task",
@@ -133,7 +133,7 @@ fn look(dialect: Dialect, object: &str, value: &Value, faults: &mut Vec<String>)
     }
 }
 
-fn look_at_member(dialect: Dialect, place: &str, kind: &str, value: &Value, faults: &mut Vec<String>) {
+fn check_member(dialect: Dialect, place: &str, kind: &str, value: &Value, faults: &mut Vec<String>) {
     let (list, kind) = match kind.strip_prefix('[') {
         Some(rest) => (true, rest),
         None => (false, kind),
@@ -144,7 +144,7 @@ fn look_at_member(dialect: Dialect, place: &str, kind: &str, value: &Value, faul
         match value.as_array() {
             None => faults.push(format!("{place} is no list: {}", shown(value))),
             Some(items) if items.is_empty() && not_empty => faults.push(format!("{place} is empty")),
-            Some(items) => items.iter().for_each(|item| look_at_member(dialect, place, kind, item, faults)),
+            Some(items) => items.iter().for_each(|item| check_member(dialect, place, kind, item, faults)),
         }
         return;
     }
@@ -161,7 +161,7 @@ fn look_at_member(dialect: Dialect, place: &str, kind: &str, value: &Value, faul
         }),
         "role" if dialect == Dialect::Schema0_3 => matches!(value.as_str(), Some("user" | "agent")),
         "role" => matches!(value.as_str(), Some("ROLE_USER" | "ROLE_AGENT")),
-        object => return look(dialect, object, value, faults),
+        object => return check_object(dialect, object, value, faults),
     };
     if !good {
         faults.push(format!("{place} is {}", shown(value)));
@@ -177,7 +177,7 @@ fn is_time(dialect: Dialect, text: &str) -> bool {
         || (dialect != Dialect::V1_0 && text.parse::<jiff::civil::DateTime>().is_ok())
 }
 
-fn look_at_content(dialect: Dialect, part: &Value, faults: &mut Vec<String>) {
+fn check_content(dialect: Dialect, part: &Value, faults: &mut Vec<String>) {
     let has = |name: &str| usize::from(part.get(name).is_some());
     let contents = match dialect {
         Dialect::V1_0 => has("text") + has("raw") + has("url") + has("data"),

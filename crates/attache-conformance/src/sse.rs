@@ -5,32 +5,32 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use serde_json::Value;
 
-use crate::check::{Outcome, fail};
-use crate::http::Head;
+use crate::check::{CheckResult, fail};
+use crate::http::ResponseHead;
 use crate::text::shortened;
 
 /// Everything between two blank lines that has data.
 #[derive(Debug, Clone)]
-pub(crate) struct Frame {
+pub(crate) struct SseFrame {
     pub(crate) event: Option<String>,
     /// The `data` lines as they came.
     pub(crate) lines: Vec<String>,
     pub(crate) data: Value,
 }
 
-pub(crate) struct Sse {
-    pub(crate) head: Head,
+pub(crate) struct SseStream {
+    pub(crate) head: ResponseHead,
     chunks: BoxStream<'static, Result<Bytes, String>>,
     buffer: Vec<u8>,
 }
 
-impl Sse {
-    pub(crate) fn new(head: Head, chunks: BoxStream<'static, Result<Bytes, String>>) -> Self {
+impl SseStream {
+    pub(crate) fn new(head: ResponseHead, chunks: BoxStream<'static, Result<Bytes, String>>) -> Self {
         Self { head, chunks, buffer: Vec::new() }
     }
 
     /// The next frame; `None` when the server closed the stream.
-    pub(crate) async fn next(&mut self) -> Outcome<Option<Frame>> {
+    pub(crate) async fn next(&mut self) -> CheckResult<Option<SseFrame>> {
         loop {
             while let Some(block) = self.block() {
                 if let Some(frame) = frame(&block)? {
@@ -62,7 +62,7 @@ impl Sse {
 }
 
 /// `None` for a block of comments.
-fn frame(block: &str) -> Outcome<Option<Frame>> {
+fn frame(block: &str) -> CheckResult<Option<SseFrame>> {
     let (mut event, mut lines) = (None, Vec::new());
     for line in block.lines() {
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
@@ -77,7 +77,7 @@ fn frame(block: &str) -> Outcome<Option<Frame>> {
         return Ok(None);
     }
     match serde_json::from_str(&lines.join("\n")) {
-        Ok(data) => Ok(Some(Frame { event, lines, data })),
+        Ok(data) => Ok(Some(SseFrame { event, lines, data })),
         Err(_) => fail(format!("a frame whose data is no JSON: {:?}", shortened(block))),
     }
 }
@@ -86,9 +86,9 @@ fn frame(block: &str) -> Outcome<Option<Frame>> {
 mod tests {
     use super::*;
 
-    fn sse(chunks: &[&'static str]) -> Sse {
+    fn sse(chunks: &[&'static str]) -> SseStream {
         let chunks: Vec<_> = chunks.iter().map(|chunk| Ok(Bytes::from_static(chunk.as_bytes()))).collect();
-        Sse::new(Head::default(), futures_util::stream::iter(chunks).boxed())
+        SseStream::new(ResponseHead::default(), futures_util::stream::iter(chunks).boxed())
     }
 
     #[tokio::test]

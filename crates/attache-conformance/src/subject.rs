@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use http::Method;
 use serde_json::Value;
 
-use crate::check::{Need, Stop};
-use crate::http::{Head, Http, Request};
+use crate::behaviour::{self, Behaviour};
+use crate::check::{Requirement, Stop};
+use crate::http::{HttpClient, HttpRequest, ResponseHead};
 use crate::pair::Pair;
+use crate::protocol::{Binding, Version};
 use crate::receiver::Receiver;
-use crate::steering::{self, Word};
-use crate::words::{Binding, Version};
 
 /// One interface of the card.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct CardInterface {
     pub(crate) version: Version,
     pub(crate) binding: Binding,
     pub(crate) url: String,
@@ -25,17 +25,17 @@ pub(crate) struct Offer {
 type Notes = BTreeMap<(Version, Binding, &'static str), BTreeSet<String>>;
 
 pub(crate) struct Subject {
-    pub(crate) http: Http,
+    pub(crate) http: HttpClient,
     /// Without a slash at its end.
     pub(crate) base: String,
     pub(crate) card: Value,
-    pub(crate) card_head: Head,
-    pub(crate) offers: Vec<Offer>,
+    pub(crate) card_head: ResponseHead,
+    pub(crate) offers: Vec<CardInterface>,
     pub(crate) token: Option<String>,
     pub(crate) other_token: Option<String>,
     pub(crate) receiver: Option<Receiver>,
     /// Which words the agent obeys, or what it does instead.
-    words: OnceLock<BTreeMap<Word, Result<(), String>>>,
+    words: OnceLock<BTreeMap<Behaviour, Result<(), String>>>,
     notes: Mutex<Notes>,
 }
 
@@ -54,8 +54,8 @@ impl Subject {
             Some(url::Host::Domain(name)) => name == "localhost",
             None => return Err(format!("`{base}` names no host")),
         };
-        let http = Http::new(is_here)?;
-        let request = Request::new(Method::GET, card_url(&base));
+        let http = HttpClient::new(is_here)?;
+        let request = HttpRequest::new(Method::GET, card_url(&base));
         let words = |stop| match stop {
             Stop::Fail(why) | Stop::NotApplicable(why) => format!("fetching the card: {why}"),
         };
@@ -70,7 +70,7 @@ impl Subject {
         };
         Ok(Arc::new(Self {
             http,
-            offers: offers(&card),
+            offers: interfaces(&card),
             base,
             card,
             card_head: answer.head,
@@ -86,12 +86,12 @@ impl Subject {
         card_url(&self.base)
     }
 
-    pub(crate) fn offer(&self, version: Version, binding: Binding) -> Option<&Offer> {
+    pub(crate) fn interface(&self, version: Version, binding: Binding) -> Option<&CardInterface> {
         self.offers.iter().find(|offer| offer.version == version && offer.binding == binding)
     }
 
     pub(crate) fn pair(self: &Arc<Self>, version: Version, binding: Binding) -> Option<Pair> {
-        self.offer(version, binding).map(|offer| Pair::new(self, offer))
+        self.interface(version, binding).map(|offer| Pair::new(self, offer))
     }
 
     /// Every pair that is offered.
@@ -120,14 +120,20 @@ impl Subject {
     }
 
     /// Why `need` is not met, if so.
-    pub(crate) fn lacks(&self, need: Need) -> Option<String> {
+    pub(crate) fn lacks(&self, need: Requirement) -> Option<String> {
         let (met, why) = match need {
-            Need::Streaming => (self.capability("streaming"), "the card declares no streaming"),
-            Need::Push => (self.capability("pushNotifications"), "the card declares no push notifications"),
-            Need::Receiver => (self.receiver.is_some(), "the server cannot reach a receiver on this machine"),
-            Need::ExtendedCard => (self.has_extended_card(), "the card declares no extended card"),
-            Need::OtherCaller => (self.other_token.is_some(), "we were given no second caller's credentials"),
-            Need::Credentials => (
+            Requirement::Streaming => (self.capability("streaming"), "the card declares no streaming"),
+            Requirement::Push => {
+                (self.capability("pushNotifications"), "the card declares no push notifications")
+            }
+            Requirement::Receiver => {
+                (self.receiver.is_some(), "the server cannot reach a receiver on this machine")
+            }
+            Requirement::ExtendedCard => (self.has_extended_card(), "the card declares no extended card"),
+            Requirement::OtherCaller => {
+                (self.other_token.is_some(), "we were given no second caller's credentials")
+            }
+            Requirement::Credentials => (
                 self.asks_for_credentials() && self.token.is_some(),
                 "the card asks for no credentials, or we were given none",
             ),
@@ -136,27 +142,27 @@ impl Subject {
     }
 
     /// Why the agent cannot be made to do what `word` asks for, if so.
-    pub(crate) fn disobeys(&self, word: Word) -> Option<String> {
+    pub(crate) fn lacks_behaviour(&self, word: Behaviour) -> Option<String> {
         let known = self.words.get()?.get(&word)?;
         let why = known.as_ref().err()?;
         Some(format!("the agent does not obey `{}`: {why}", word.text()))
     }
 
     /// The words that the agent does not obey.
-    pub(crate) fn disobeyed(&self) -> Vec<(String, String)> {
+    pub(crate) fn missing_behaviours(&self) -> Vec<(String, String)> {
         let words = self.words.get().into_iter().flatten();
         words.filter_map(|(word, known)| Some((word.text(), known.as_ref().err()?.clone()))).collect()
     }
 
     /// Tries every word on the pairs that are offered, until one shows that the agent obeys.
-    pub(crate) async fn try_words(self: &Arc<Self>) {
+    pub(crate) async fn probe_behaviours(self: &Arc<Self>) {
         let pairs = self.pairs();
-        let tried = futures_util::future::join_all(Word::ALL.map(|word| {
+        let tried = futures_util::future::join_all(Behaviour::ALL.map(|word| {
             let pairs = &pairs;
             async move {
                 let mut last = Err("no pair is offered".to_owned());
                 for pair in pairs {
-                    match steering::obeys(pair, word).await {
+                    match behaviour::supports(pair, word).await {
                         Ok(()) => return (word, Ok(())),
                         Err(Stop::Fail(why) | Stop::NotApplicable(why)) => last = Err(why),
                     }
@@ -186,8 +192,8 @@ fn card_url(base: &str) -> String {
 }
 
 /// What the card offers: the 1.0 list, and what only the members of 0.3 name.
-fn offers(card: &Value) -> Vec<Offer> {
-    let mut offers: Vec<Offer> = Vec::new();
+fn interfaces(card: &Value) -> Vec<CardInterface> {
+    let mut offers: Vec<CardInterface> = Vec::new();
     let mut add = |version: Option<&str>, binding: Option<&str>, url: Option<&str>, tenant: Option<&str>| {
         let version = match version.unwrap_or("0.3") {
             "0.3" | "0.3.0" => Version::V0_3,
@@ -199,7 +205,7 @@ fn offers(card: &Value) -> Vec<Offer> {
         let (Some(binding), Some(url)) = (binding, url) else { return };
         if !offers.iter().any(|offer| offer.version == version && offer.binding == binding) {
             let tenant = tenant.filter(|tenant| !tenant.is_empty()).map(str::to_owned);
-            offers.push(Offer { version, binding, url: url.to_owned(), tenant });
+            offers.push(CardInterface { version, binding, url: url.to_owned(), tenant });
         }
     };
     for interface in card["supportedInterfaces"].as_array().into_iter().flatten() {
@@ -231,7 +237,8 @@ mod tests {
             "protocolVersion": "0.3.0", "url": "http://b/", "preferredTransport": "JSONRPC",
             "additionalInterfaces": [{"url": "http://b/", "transport": "HTTP+JSON"}],
         });
-        let found: Vec<_> = offers(&card).into_iter().map(|it| (it.version, it.binding, it.url)).collect();
+        let found: Vec<_> =
+            interfaces(&card).into_iter().map(|it| (it.version, it.binding, it.url)).collect();
         assert_eq!(
             found,
             [

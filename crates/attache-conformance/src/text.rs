@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// A longer value tells a reader nothing that its beginning does not.
-const LONGEST: usize = 300;
+const MAX_CHARS: usize = 300;
 
 pub(crate) fn shown(value: &Value) -> String {
     shortened(&value.to_string())
@@ -11,11 +11,11 @@ pub(crate) fn shown(value: &Value) -> String {
 
 /// A whole reason, which may hold several values.
 pub(crate) fn reason(text: &str) -> String {
-    cut(text, 3 * LONGEST)
+    cut(text, 3 * MAX_CHARS)
 }
 
 pub(crate) fn shortened(text: &str) -> String {
-    cut(text, LONGEST)
+    cut(text, MAX_CHARS)
 }
 
 fn cut(text: &str, longest: usize) -> String {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The levels of confinement, from the narrowest to the widest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Level {
+pub enum AccessLevel {
     /// Reads the workspace, toolchains and system files; writes a private temporary folder; no network.
     Look,
     /// Also writes the workspace, except its protected paths, and reaches the hosts that are named.
@@ -16,7 +16,7 @@ pub enum Level {
     Open,
 }
 
-impl Level {
+impl AccessLevel {
     pub const ALL: [Self; 3] = [Self::Look, Self::Work, Self::Open];
 
     pub fn name(self) -> &'static str {
@@ -35,7 +35,7 @@ impl Level {
 /// What a command may reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
-    pub level: Level,
+    pub level: AccessLevel,
     /// Hosts that may be reached, through a proxy; `*.example.com` means every host below, `*` any host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub network: Vec<String>,
@@ -48,13 +48,13 @@ pub struct Access {
 }
 
 impl Access {
-    pub fn new(level: Level) -> Self {
+    pub fn new(level: AccessLevel) -> Self {
         Self { level, network: Vec::new(), writes: Vec::new(), gap: None }
     }
 
     /// What every command had before there was confinement; also what an old log means that says nothing.
     pub fn open() -> Self {
-        Self::new(Level::Open)
+        Self::new(AccessLevel::Open)
     }
 
     pub(crate) fn is_plainly_open(&self) -> bool {
@@ -65,7 +65,7 @@ impl Access {
     pub fn covers(&self, other: &Self) -> bool {
         let hosts = || other.network.iter().all(|host| self.network.iter().any(|own| host_covers(own, host)));
         let paths = || other.writes.iter().all(|path| self.writes.iter().any(|own| path.starts_with(own)));
-        self.level == Level::Open || (self.level >= other.level && hosts() && paths())
+        self.level == AccessLevel::Open || (self.level >= other.level && hosts() && paths())
     }
 
     /// Both together.
@@ -85,15 +85,19 @@ impl Access {
     /// For people, in a sentence.
     pub fn describe(&self) -> String {
         let mut text = String::from(match self.level {
-            Level::Look => "Confined (look): it can read the workspace and write only a temporary folder",
-            Level::Work => "Confined (work): it can read and write the workspace, except protected files",
-            Level::Open => "NOT confined: it can do everything that the user who runs attache can do",
+            AccessLevel::Look => {
+                "Confined (look): it can read the workspace and write only a temporary folder"
+            }
+            AccessLevel::Work => {
+                "Confined (work): it can read and write the workspace, except protected files"
+            }
+            AccessLevel::Open => "NOT confined: it can do everything that the user who runs attache can do",
         });
         if !self.writes.is_empty() {
             let paths: Vec<String> = self.writes.iter().map(|path| path.display().to_string()).collect();
             text.push_str(&format!("; it can also write the protected {}", paths.join(", ")));
         }
-        if self.level != Level::Open {
+        if self.level != AccessLevel::Open {
             match self.network.as_slice() {
                 [] => text.push_str("; no network"),
                 hosts => text.push_str(&format!("; network: {}", hosts.join(", "))),
@@ -120,7 +124,10 @@ mod tests {
     use super::*;
 
     fn reaching(hosts: &[&str]) -> Access {
-        Access { network: hosts.iter().map(|host| (*host).to_owned()).collect(), ..Access::new(Level::Work) }
+        Access {
+            network: hosts.iter().map(|host| (*host).to_owned()).collect(),
+            ..Access::new(AccessLevel::Work)
+        }
     }
 
     #[test]
@@ -135,9 +142,9 @@ mod tests {
             (reaching(&["*.example"]), reaching(&["example"]), false),
             (reaching(&["*ample"]), reaching(&["example"]), false),
             (reaching(&["*"]), reaching(&["*.x"]), true),
-            (Access::new(Level::Look), Access::new(Level::Work), false),
-            (Access::new(Level::Work), Access::new(Level::Look), true),
-            (Access::new(Level::Work), Access::open(), false),
+            (Access::new(AccessLevel::Look), Access::new(AccessLevel::Work), false),
+            (Access::new(AccessLevel::Work), Access::new(AccessLevel::Look), true),
+            (Access::new(AccessLevel::Work), Access::open(), false),
         ] {
             assert_eq!(own.covers(&wanted), expected, "{own:?} {wanted:?}");
         }
@@ -145,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_path_that_was_named_covers_what_is_below() {
-        let named = |path: &str| Access { writes: vec![path.into()], ..Access::new(Level::Work) };
+        let named = |path: &str| Access { writes: vec![path.into()], ..Access::new(AccessLevel::Work) };
         assert!(named("/w/.git").covers(&named("/w/.git/config")));
         assert!(!named("/w/.git/config").covers(&named("/w/.git")));
     }

@@ -10,7 +10,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    Answer, CANCEL, CallId, CallProgress, Fault, Message, Part, PartContent, Progress, RUN_AGAIN, SKIP,
+    CANCEL, CallAnswer, CallId, CallProgress, Fault, Message, Part, PartContent, Progress, RUN_AGAIN, SKIP,
     Verdict, visible_line,
 };
 
@@ -99,7 +99,7 @@ impl Progress {
 
     /// What `message` answers about the calls that are open. Nothing is guessed: what does not fit is refused, with
     /// what would.
-    pub fn answers_in(&self, message: &Message) -> Result<Vec<(CallId, Answer)>, Fault> {
+    pub fn answers_in(&self, message: &Message) -> Result<Vec<(CallId, CallAnswer)>, Fault> {
         if message.context.as_ref().is_some_and(|context| *context != self.context) {
             let (task, context) = (self.task.clone(), self.context.clone());
             return Err(Fault::ContextMismatch { task, context });
@@ -129,7 +129,7 @@ fn read_text(
     progress: &Progress,
     text: &str,
     open: &[&CallProgress],
-    answers: &mut Vec<(CallId, Answer)>,
+    answers: &mut Vec<(CallId, CallAnswer)>,
 ) -> Result<(), Fault> {
     if let Some(other) = text.lines().find_map(|line| progress.other_question(line)) {
         return Err(progress.not_open(&other));
@@ -140,7 +140,7 @@ fn read_text(
         && !text.trim().is_empty()
         && text.trim() != CANCEL
     {
-        let said = Answer { answers: Some(Value::from(text.trim())), ..answer(only, ANSWERING) };
+        let said = CallAnswer { answers: Some(Value::from(text.trim())), ..answer(only, ANSWERING) };
         answers.push((only.id.clone(), said));
         return Ok(());
     }
@@ -203,7 +203,11 @@ fn runs_nothing(word: &str, calls: &[&&CallProgress]) -> bool {
     calls.iter().all(|asked| matches!(meant(word, asked), Some(CANCEL | SKIP)))
 }
 
-fn read_data(progress: &Progress, item: &Value, open: &[&CallProgress]) -> Result<(CallId, Answer), Fault> {
+fn read_data(
+    progress: &Progress,
+    item: &Value,
+    open: &[&CallProgress],
+) -> Result<(CallId, CallAnswer), Fault> {
     let empty = Map::new();
     let members = item.as_object().unwrap_or(&empty);
     let text = |name: &str| members.get(name).and_then(Value::as_str);
@@ -248,14 +252,14 @@ fn offered<'a>(choice: &str, asked: &'a CallProgress) -> Option<&'a str> {
     asked.choices.iter().find(|offered| *offered == choice).map(String::as_str)
 }
 
-fn answer(asked: &CallProgress, choice: &str) -> Answer {
+fn answer(asked: &CallProgress, choice: &str) -> CallAnswer {
     let verdict = match choice {
         CANCEL => Verdict::Refuse,
         SKIP => Verdict::Skip,
         MODIFYING => Verdict::Modify,
         _ => Verdict::Proceed,
     };
-    Answer {
+    CallAnswer {
         choice: choice.to_owned(),
         question: asked.question.clone(),
         verdict,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::{
-    Answer, CallId, Event, Message, MessageId, Metadata, Part, Proposal, RUN_AGAIN, Shown, TaskView, Verdict,
-    Work, terminal_safe, visible, visible_line,
+    CallAnswer, CallId, Event, Message, MessageId, Metadata, Part, Preview, Proposal, RUN_AGAIN, TaskView,
+    ToolLoop, Verdict, terminal_safe, visible, visible_line,
 };
 
 /// Member of a question's metadata: the calls it is about, each with the id that an answer names and the choices that it
@@ -17,7 +17,7 @@ pub const OPEN_CALLS: &str = "attache/open-calls";
 /// Member of the metadata of a message in a task's history: which call was answered, how, by whom and when.
 pub const APPROVAL: &str = "attache/approval";
 
-impl Work {
+impl ToolLoop {
     /// The metadata of a message that asks about every open call.
     pub fn open_calls(&self) -> Metadata {
         let open = self.asked().map(|call| {
@@ -36,22 +36,24 @@ impl Proposal {
     /// shown.
     pub fn in_words(&self) -> String {
         let words = match &self.shown {
-            Shown::Edit { path, .. } => format!("change {}", visible_line(&path.to_string_lossy())),
-            Shown::Exec { command, directory, .. } => {
+            Preview::Edit { path, .. } => format!("change {}", visible_line(&path.to_string_lossy())),
+            Preview::Exec { command, directory, .. } => {
                 let run =
                     format!("run in {}:\n{}", visible_line(&directory.to_string_lossy()), visible(command));
                 run + &self.access_in_words()
             }
-            Shown::Mcp { server, tool, address, .. } => {
+            Preview::Mcp { server, tool, address, .. } => {
                 let used = format!("use {} of the server {}", visible_line(tool), visible_line(server));
                 match address {
                     Some(address) => format!("{used} at {}, named by the client", visible_line(address)),
                     None => used,
                 }
             }
-            Shown::Info { prompt, urls } => format!("{} {}", visible(prompt), visible_line(&urls.join(" "))),
-            Shown::Questions { .. } => String::new(),
-            Shown::Plain { summary } => visible(summary).into_owned(),
+            Preview::Info { prompt, urls } => {
+                format!("{} {}", visible(prompt), visible_line(&urls.join(" ")))
+            }
+            Preview::Questions { .. } => String::new(),
+            Preview::Plain { summary } => visible(summary).into_owned(),
         };
         words + &self.input_in_words()
     }
@@ -63,7 +65,7 @@ impl Proposal {
 
     /// What a tool of an MCP server is given, because nothing else says what it would do; empty for other tools.
     pub fn input_in_words(&self) -> String {
-        if !matches!(self.shown, Shown::Mcp { .. }) || self.input.is_empty() {
+        if !matches!(self.shown, Preview::Mcp { .. }) || self.input.is_empty() {
             return String::new();
         }
         let input = serde_json::to_string_pretty(&self.input).unwrap_or_default();
@@ -74,13 +76,13 @@ impl Proposal {
 impl TaskView {
     /// Puts the question into the history and the answer in its place, so that the client that sent it reads at once
     /// what it has approved.
-    pub(crate) fn record_answer(&mut self, event: &Event, call: &CallId, answer: &Answer) {
+    pub(crate) fn record_answer(&mut self, event: &Event, call: &CallId, answer: &CallAnswer) {
         let message = Arc::new(self.answer_message(event, call, answer));
         self.history.extend(self.status.message.replace(message));
     }
 
     /// Does the status say how a question was answered?
-    pub fn status_tells_answer(&self) -> bool {
+    pub fn status_is_answer(&self) -> bool {
         self.status.message.as_deref().is_some_and(is_answer)
     }
 
@@ -89,7 +91,7 @@ impl TaskView {
         self.history.extend(self.status.message.take_if(|message| is_answer(message)));
     }
 
-    fn answer_message(&self, event: &Event, call: &CallId, answer: &Answer) -> Message {
+    fn answer_message(&self, event: &Event, call: &CallId, answer: &CallAnswer) -> Message {
         let record = self.cast.find(call);
         let tool = record.map_or("a tool", |record| record.call.name.as_str());
         let by = answer.by.as_deref().unwrap_or("the user");
@@ -129,7 +131,7 @@ pub(crate) fn is_answer(message: &Message) -> bool {
     message.metadata.as_ref().is_some_and(|metadata| metadata.contains_key(APPROVAL))
 }
 
-fn verb(answer: &Answer) -> &'static str {
+fn verb(answer: &CallAnswer) -> &'static str {
     match answer.verdict {
         Verdict::Proceed if answer.answers.is_some() => "Answered",
         Verdict::Proceed if answer.new_content.is_some() => "Approved with changed content",
@@ -142,7 +144,7 @@ fn verb(answer: &Answer) -> &'static str {
 }
 
 /// What the person said to a question of a tool.
-fn said(answer: &Answer) -> Option<String> {
+fn said(answer: &CallAnswer) -> Option<String> {
     match answer.answers.as_ref()? {
         Value::String(text) => Some(terminal_safe(text).into_owned()),
         other => Some(terminal_safe(&other.to_string()).into_owned()),

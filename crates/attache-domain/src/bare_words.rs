@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::answer::{ANSWERING, MODIFYING, SEVERAL_WAIT, is_answer_word, named_in, names_all};
 use crate::{
-    Answer, Answered, CallId, CallProgress, Fault, Message, MessageId, Part, PartContent, Progress, Scope,
-    TaskState, TaskView, TurnPhase, Verdict, visible_line,
+    CallAnswer, CallId, CallProgress, Fault, Message, MessageId, Part, PartContent, Progress, RecordedAnswer,
+    Scope, TaskState, TaskView, TurnPhase, Verdict, visible_line,
 };
 
 /// For so long after a question was put, the bare words of another client than the one that answered before it may be
@@ -35,10 +35,11 @@ impl TaskView {
         message: &Message,
         by: &str,
         now: Timestamp,
-    ) -> Result<Vec<(CallId, Answer)>, Fault> {
+    ) -> Result<Vec<(CallId, CallAnswer)>, Fault> {
         let answers = self.progress.answers_in(message).map_err(|fault| self.with_open_calls(fault))?;
-        let agrees = |answer: &Answer| answer.verdict == Verdict::Proceed && answer.choice != ANSWERING;
-        let named = |call: &CallId, answer: &Answer| names(message, answer.question.as_ref().unwrap_or(call));
+        let agrees = |answer: &CallAnswer| answer.verdict == Verdict::Proceed && answer.choice != ANSWERING;
+        let named =
+            |call: &CallId, answer: &CallAnswer| names(message, answer.question.as_ref().unwrap_or(call));
         let mut bare = answers.iter().filter(|(call, answer)| agrees(answer) && !named(call, answer));
         if let Some((call, answer)) = bare.next() {
             self.refuse_if_changed(call, answer, by, now)?;
@@ -63,18 +64,18 @@ impl TaskView {
         let age = Duration::try_from(now.duration_since(said.at)).unwrap_or_default();
         let is_another = said.by.as_deref().map(client_of) != Some(client_of(by));
         let is_fresh = age < MAX_READING_DELAY && is_another;
-        if is_at_work || is_fresh { Err(said.already()) } else { Ok(()) }
+        if is_at_work || is_fresh { Err(said.already_answered()) } else { Ok(()) }
     }
 
     /// Words that answer a question, sent to a task that is over because the question was answered: its end alone would not
     /// tell their sender who was quicker.
     pub fn refuse_answer_after_end(&self, message: &Message, now: Timestamp) -> Result<(), Fault> {
         let said = self.progress.answered.back().filter(|_| self.progress.is_final());
-        let is_fresh = |said: &&Answered| {
+        let is_fresh = |said: &&RecordedAnswer| {
             Duration::try_from(now.duration_since(said.at)).unwrap_or_default() < MAX_READING_DELAY
         };
         match said.filter(is_fresh).filter(|_| answer_lines(message).is_some()) {
-            Some(said) => Err(said.already()),
+            Some(said) => Err(said.already_answered()),
             None => Ok(()),
         }
     }
@@ -103,14 +104,14 @@ impl TaskView {
     fn refuse_if_changed(
         &self,
         call: &CallId,
-        answer: &Answer,
+        answer: &CallAnswer,
         by: &str,
         now: Timestamp,
     ) -> Result<(), Fault> {
         let progress = &self.progress;
         let id = answer.question.as_ref().unwrap_or(call);
         // An edit that somebody changed is asked about under the same id.
-        let is_other = |before: &&Answered| before.question_id() != id || before.choice == MODIFYING;
+        let is_other = |before: &&RecordedAnswer| before.question_id() != id || before.choice == MODIFYING;
         let before = progress.answered.back().filter(is_other);
         let before = before.filter(|before| before.by.as_deref().map(client_of) != Some(client_of(by)));
         let age = now.duration_since(progress.status_at);

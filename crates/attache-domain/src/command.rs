@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// Who answers when a command wants tools to be used, in place of the name of a model.
-pub const COMMAND: &str = "command";
+pub const COMMAND_MODEL: &str = "command";
 
 /// A command that somebody gave, as part of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

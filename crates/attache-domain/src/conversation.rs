@@ -14,7 +14,7 @@ pub enum Exchange {
     /// What the person says, or the agent on their behalf.
     User(Vec<Content>),
     /// One answer of the model, in the order it came.
-    Model(Vec<Said>),
+    Model(Vec<ModelPart>),
     /// What the calls of the answer before came to: each exactly once, in the order of the calls.
     Results(Vec<ToolResult>),
 }
@@ -38,15 +38,15 @@ pub enum Content {
 
 /// A piece of a model's answer with what its provider wants to see again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Said {
-    pub what: Utterance,
+pub struct ModelPart {
+    pub what: ModelPartContent,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub opaque: Option<Opaque>,
+    pub opaque: Option<ProviderData>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Utterance {
+pub enum ModelPartContent {
     Text(String),
     Thought(String),
     Call(ToolCall),
@@ -56,7 +56,7 @@ pub enum Utterance {
 
 /// A provider's own data about a piece: sent back unchanged to the same family of models, and to no other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Opaque {
+pub struct ProviderData {
     /// Whose it is, such as `gemini` or `anthropic`.
     pub provider: String,
     pub model: String,

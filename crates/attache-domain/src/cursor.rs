@@ -14,7 +14,7 @@ pub struct Cursor {
 
 /// A caller cannot be shown everything after its cursor; it is shown the task as it is, and told so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Gap {
+pub struct ReplayGap {
     pub after: Cursor,
     pub reason: GapReason,
 }
@@ -31,16 +31,16 @@ pub enum GapReason {
 
 /// What to do when a caller's cursor leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WhenLost {
+pub enum GapPolicy {
     #[default]
     Refuse,
     /// Show the task as it is, with a [`Gap`].
-    Tell,
+    Report,
 }
 
 /// What makes two messages of one sender the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Sameness {
+pub enum DuplicateRule {
     /// Their ids and all they say: another text under the same id is another message.
     #[default]
     IdAndContent,
@@ -50,7 +50,7 @@ pub enum Sameness {
 
 /// How long a message that is sent again counts as the one that came before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DuplicateSends {
+pub enum DuplicateWindow {
     /// Until the turn that took it has ended. After that it is a new message.
     #[default]
     InFlight,

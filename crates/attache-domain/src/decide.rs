@@ -6,9 +6,9 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::answer::{ANSWERING, MODIFYING};
 use crate::{
-    Answer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, DuplicateSends, Ending, Fact, Fault,
-    FinishedCall, Message, MessageId, Metadata, Opened, Outcome, Presentation, Progress, ReplyShape, Scope,
-    TaskId, TaskState, TextPhase, TurnPhase, Usage, Verdict, Work, visible_line,
+    CallAnswer, CallId, CallOutcome, CallPhase, Content, ContextId, Digest, DuplicateWindow, Fact, Fault,
+    FinishedCall, Message, MessageId, Metadata, OpenedTask, Presentation, Progress, ReplyShape, Scope,
+    TaskEnding, TaskId, TaskState, TextPhase, ToolLoop, TurnOutcome, TurnPhase, Usage, Verdict, visible_line,
 };
 
 /// One change wished for on one task.
@@ -20,11 +20,11 @@ pub enum Intent {
         digest: Digest,
         /// Also when the task is over, if it is one that goes on.
         reopens: bool,
-        duplicates: DuplicateSends,
+        duplicates: DuplicateWindow,
     },
     /// Somebody answers questions about calls: all of these answers count, or none. What else is said is heard once the
     /// turn is over.
-    Answer { answers: Vec<(CallId, Answer)>, prompt: Option<(Message, Digest)> },
+    Answer { answers: Vec<(CallId, CallAnswer)>, prompt: Option<(Message, Digest)> },
     /// Somebody wants the task stopped.
     Cancel,
     /// The runner or the agent reports what happened.
@@ -36,7 +36,7 @@ pub type Facts = SmallVec<[Fact; 1]>;
 
 /// The wish for a new task. There is no view yet that could refuse it; the store does if the id is taken.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Opening {
+pub struct OpenTask {
     pub task: TaskId,
     pub scope: Scope,
     pub context: ContextId,
@@ -44,17 +44,17 @@ pub struct Opening {
     pub digest: Digest,
     pub reply: ReplyShape,
     pub metadata: Option<Metadata>,
-    pub ending: Ending,
+    pub ending: TaskEnding,
     pub presentation: Presentation,
 }
 
-impl Opening {
+impl OpenTask {
     pub fn decide(self) -> Fact {
         let mut message = self.message;
         let continues = message.context.is_some();
         message.context = Some(self.context.clone());
         message.task = Some(self.task.clone());
-        Fact::TaskOpened(Box::new(Opened {
+        Fact::TaskOpened(Box::new(OpenedTask {
             task: self.task,
             scope: self.scope,
             context: self.context,
@@ -87,9 +87,9 @@ impl Progress {
         mut message: Message,
         digest: Digest,
         reopens: bool,
-        duplicates: DuplicateSends,
+        duplicates: DuplicateWindow,
     ) -> Result<Facts, Fault> {
-        if self.knows(&message.id, &digest, duplicates) {
+        if self.has_received(&message.id, &digest, duplicates) {
             return Ok(Facts::new());
         }
         if message.context.as_ref().is_some_and(|context| *context != self.context) {
@@ -122,13 +122,13 @@ impl Progress {
 
     fn decide_answers(
         &self,
-        answers: Vec<(CallId, Answer)>,
+        answers: Vec<(CallId, CallAnswer)>,
         prompt: Option<(Message, Digest)>,
     ) -> Result<Facts, Fault> {
         let mut ahead = self.work.clone();
         let mut facts = match prompt {
             Some((message, digest)) => {
-                self.decide_receive(message, digest, false, DuplicateSends::InFlight)?
+                self.decide_receive(message, digest, false, DuplicateWindow::InFlight)?
             }
             None => Facts::new(),
         };
@@ -145,7 +145,7 @@ impl Progress {
         // accepted sees that the task works, or what is still asked, and never the question it has answered.
         if self.state == TaskState::InputRequired && !answers.is_empty() {
             facts.push(match ahead.waits_for_person() {
-                true => Fact::PersonAsked { message: Arc::new(self.still_open(&ahead)) },
+                true => Fact::PersonAsked { message: Arc::new(self.remaining_question(&ahead)) },
                 false => Fact::WorkResumed,
             });
         }
@@ -153,7 +153,7 @@ impl Progress {
     }
 
     /// What the calls would do is known to the view, which says it.
-    fn still_open(&self, work: &Work) -> Message {
+    fn remaining_question(&self, work: &ToolLoop) -> Message {
         let open = work.asked().map(|call| {
             format!(
                 "\n{}: answer with one of: {}",
@@ -168,7 +168,7 @@ impl Progress {
     }
 
     /// An answer counts once, to a question that is open, and only with what was offered.
-    fn decide_answer(&self, work: &Work, call: CallId, answer: Answer) -> Result<Fact, Fault> {
+    fn decide_answer(&self, work: &ToolLoop, call: CallId, answer: CallAnswer) -> Result<Fact, Fault> {
         self.refuse_if_finished()?;
         let asked = work.asked().find(|asked| asked.id == call && asked.question == answer.question);
         let Some(asked) = asked.filter(|_| !self.cancel_requested) else {
@@ -235,7 +235,7 @@ impl Progress {
             | Fact::CallLost { .. }
             | Fact::CallShowed { .. }
             | Fact::CallFinished(_)
-            | Fact::PersonAsked { .. } => phase == TurnPhase::Running && self.work.fits(&fact),
+            | Fact::PersonAsked { .. } => phase == TurnPhase::Running && self.work.accepts(&fact),
             // Only when a turn's end is decided again after a conflict.
             Fact::PromptTaken { .. } => phase == TurnPhase::Running && !self.queue.is_empty(),
             Fact::Replied { .. } => phase == TurnPhase::Running && self.reply == ReplyShape::Message,
@@ -281,20 +281,21 @@ impl Progress {
     /// Prompts that came in during the turn are answered before the task settles.
     fn decide_turn_end(
         &self,
-        outcome: Outcome,
+        outcome: TurnOutcome,
         message: Option<Arc<Message>>,
         usage: Option<Box<Usage>>,
     ) -> Facts {
         // Nobody calls a task done that stays open.
         let outcome = match (self.ending, outcome) {
-            (Ending::StaysOpen, Outcome::Completed) => Outcome::InputRequired,
+            (TaskEnding::StaysOpen, TurnOutcome::Completed) => TurnOutcome::InputRequired,
             (_, outcome) => outcome,
         };
         let mut facts = Facts::new();
         if self.turn.text == TextPhase::Speaking {
             facts.push(Fact::TextEnded);
         }
-        let answered = matches!(outcome, Outcome::Completed | Outcome::InputRequired | Outcome::Failed);
+        let answered =
+            matches!(outcome, TurnOutcome::Completed | TurnOutcome::InputRequired | TurnOutcome::Failed);
         let goes_on = answered && !self.queue.is_empty();
         facts.push(if goes_on {
             Fact::PromptTaken { said: message }
@@ -306,7 +307,7 @@ impl Progress {
 
     /// It is over, and a message makes it go on.
     fn may_reopen(&self) -> bool {
-        self.ending == Ending::Reopens && matches!(self.state, TaskState::Completed | TaskState::Failed)
+        self.ending == TaskEnding::Reopens && matches!(self.state, TaskState::Completed | TaskState::Failed)
     }
 
     /// Nothing about it changes any more, whatever anybody does.
@@ -317,7 +318,7 @@ impl Progress {
     /// The question `id` is not open: perhaps because somebody was quicker.
     pub(crate) fn not_open(&self, id: &CallId) -> Fault {
         if let Some(said) = self.answered.iter().rev().find(|said| said.question_id() == id) {
-            return said.already();
+            return said.already_answered();
         }
         if let Err(finished) = self.refuse_if_finished() {
             return finished;

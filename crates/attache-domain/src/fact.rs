@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Artifact, CallId, Content, ContextId, Digest, Message, MessageId, Metadata, Proposal, Said, Scope, Seq,
-    TaskId, TaskState, ToolCall, ToolResult, Usage,
+    Artifact, CallId, Content, ContextId, Digest, Message, MessageId, Metadata, ModelPart, Proposal, Scope,
+    Seq, TaskId, TaskState, ToolCall, ToolResult, Usage,
 };
 
 /// A fact with its place in the task's log and its time.
@@ -27,7 +27,7 @@ pub struct Event {
 #[serde(rename_all = "snake_case")]
 pub enum Fact {
     /// The first fact of every task, and of no other place.
-    TaskOpened(Box<Opened>),
+    TaskOpened(Box<OpenedTask>),
     /// The task was waiting, and the caller wrote.
     MessageReceived { message: Arc<Message>, digest: Digest },
     /// The caller wrote while the agent was at work; taken up when the turn ends.
@@ -76,13 +76,13 @@ pub enum Fact {
     /// The agent told the model something by itself, as part of the conversation.
     ContextGiven(Box<GivenContext>),
     /// The conversation had become too long: from here on the model is told less of it.
-    ContextReduced(Box<Reduction>),
+    ContextReduced(Box<Compaction>),
     /// It is known what a call would do, and whether somebody has to agree.
     CallProposed(Box<ProposedCall>),
     /// What a call would do depends on one before it in the same answer: it is looked at again when that is over.
     CallDeferred { call: CallId, until: CallId },
     /// Somebody answered a question about a call.
-    CallAnswered { call: CallId, answer: Box<Answer> },
+    CallAnswered { call: CallId, answer: Box<CallAnswer> },
     /// The call is being carried out from here on: whether it was is not known until it has finished.
     CallStarted {
         call: CallId,
@@ -117,7 +117,7 @@ pub enum Fact {
     WorkResumed,
     /// The turn is over.
     TurnEnded {
-        outcome: Outcome,
+        outcome: TurnOutcome,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<Arc<Message>>,
         /// What the task has cost up to here, if a language model worked on it.
@@ -134,13 +134,13 @@ pub enum Fact {
 
 /// How a task began: what is fixed for all its life, and the message that started it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Opened {
+pub struct OpenedTask {
     pub task: TaskId,
     pub scope: Scope,
     pub context: ContextId,
     pub message: Arc<Message>,
     pub digest: Digest,
-    pub ending: Ending,
+    pub ending: TaskEnding,
     pub reply: ReplyShape,
     /// The caller named the context: there may have been tasks in it before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -154,16 +154,16 @@ pub struct Opened {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelAnswer {
     pub model: String,
-    pub said: Vec<Said>,
+    pub said: Vec<ModelPart>,
     pub usage: Usage,
-    #[serde(default, skip_serializing_if = "AnswerEnd::is_done")]
-    pub end: AnswerEnd,
+    #[serde(default, skip_serializing_if = "ResponseEnd::is_done")]
+    pub end: ResponseEnd,
 }
 
 /// Why a model said no more.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AnswerEnd {
+pub enum ResponseEnd {
     /// It has said what it wanted, calls included.
     #[default]
     Done,
@@ -173,7 +173,7 @@ pub enum AnswerEnd {
     Refused { why: String },
 }
 
-impl AnswerEnd {
+impl ResponseEnd {
     fn is_done(&self) -> bool {
         *self == Self::Done
     }
@@ -202,7 +202,7 @@ pub enum ContextReason {
 /// Counts items of [`TaskView::told`](crate::TaskView::told): what people, the agent and the model said, and what came
 /// of calls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reduction {
+pub struct Compaction {
     /// Stands for what was dropped, and for the earlier tasks of the conversation; an earlier summary is part of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
@@ -237,7 +237,7 @@ pub struct ProposedCall {
 
 /// What somebody answered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
+pub struct CallAnswer {
     /// One of the choices that were offered.
     pub choice: String,
     /// The question that it answers, when the question has an id of its own.
@@ -258,7 +258,7 @@ pub struct Answer {
     pub by: Option<String>,
 }
 
-impl Answer {
+impl CallAnswer {
     /// It holds for longer than the call it is given to.
     pub fn lasts(&self) -> bool {
         self.choice.starts_with("proceed_always")
@@ -318,7 +318,7 @@ pub enum CallOutcome {
 /// How a task's turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum TurnOutcome {
     Completed,
     InputRequired,
     /// Waiting for a message that says the credential is there.
@@ -330,7 +330,7 @@ pub enum Outcome {
 /// How a task ends, fixed when it opens so that readers of every dialect see one state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ending {
+pub enum TaskEnding {
     /// A finished turn completes the task.
     #[default]
     Completes,
@@ -356,7 +356,7 @@ pub struct Presentation {
     /// The diff of every turn (`changes-N`) is among the artifacts.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changes: bool,
-    pub answer: AnswerPlace,
+    pub answer: AnswerLocation,
 }
 
 impl Presentation {
@@ -368,7 +368,7 @@ impl Presentation {
 /// Where the answer of a turn stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum AnswerPlace {
+pub enum AnswerLocation {
     /// In an artifact of its own (`answer-N`), which streams show piece by piece.
     #[default]
     Artifact,
@@ -376,7 +376,7 @@ pub enum AnswerPlace {
     StatusMessage,
 }
 
-impl Outcome {
+impl TurnOutcome {
     pub fn state(self) -> TaskState {
         match self {
             Self::Completed => TaskState::Completed,

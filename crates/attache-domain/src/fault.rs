@@ -11,10 +11,10 @@ pub enum Fault {
     TaskNotFound { task: TaskId },
     #[error("task {task} has no push configuration{}", config.as_ref().map(|config| format!(" {config:?}")).unwrap_or_default())]
     PushConfigNotFound { task: TaskId, config: Option<PushConfigId> },
-    #[error("task {task} is already {}", spell(*state))]
+    #[error("task {task} is already {}", state_name(*state))]
     TaskNotCancelable { task: TaskId, state: TaskState },
     /// A message for, or a subscription to, a task that is over.
-    #[error("task {task} is {} and takes no more messages or subscriptions; send a message without a task id to go on in the same context", spell(*state))]
+    #[error("task {task} is {} and takes no more messages or subscriptions; send a message without a task id to go on in the same context", state_name(*state))]
     TaskFinished { task: TaskId, state: TaskState },
     #[error("this agent does not send push notifications")]
     PushNotSupported,
@@ -63,7 +63,7 @@ pub enum Fault {
     #[error("there is nothing at {path}")]
     RouteNotFound { path: String },
     #[error("{path} does not take {method}; it takes {allowed}")]
-    VerbNotAllowed { path: String, method: String, allowed: &'static str },
+    HttpMethodNotAllowed { path: String, method: String, allowed: &'static str },
     /// The head of the request means two things, or lacks what every head has.
     #[error("{what}")]
     BadHead { what: String },
@@ -137,7 +137,7 @@ fn describe(violations: &[Violation]) -> String {
     text
 }
 
-fn spell(state: TaskState) -> &'static str {
+fn state_name(state: TaskState) -> &'static str {
     match state {
         TaskState::Submitted => "submitted",
         TaskState::Working => "working",

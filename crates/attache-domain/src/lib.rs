@@ -13,16 +13,15 @@ mod answer;
 mod approval;
 mod artifact;
 mod bare_words;
+mod call_records;
 mod card;
-mod cast;
-mod circles;
 mod command;
 mod conversation;
 mod cursor;
 mod decide;
+mod devtool_event;
 mod fact;
 mod fault;
-mod happening;
 mod ids;
 mod message;
 mod next;
@@ -31,58 +30,62 @@ mod progress;
 mod proposal;
 mod push;
 mod question;
+mod repeat_detector;
+mod requested_settings;
 mod size;
 mod state;
 mod summary;
+mod tool_loop;
 mod update;
 mod view;
 mod visible;
-mod wishes;
-mod work;
 
-pub use access::{Access, Level};
+pub use access::{Access, AccessLevel};
 pub use approval::{APPROVAL, OPEN_CALLS};
 pub use artifact::Artifact;
 pub use bare_words::answerer;
+pub use call_records::{CallRecord, CallRecords, MAX_LIVE_BYTES};
 pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,
     Capabilities, OAuthFlow, SecurityRequirement, SecurityScheme, SecuritySchemeKind,
 };
-pub use cast::{CallRecord, Cast, MOST_LIVE_BYTES};
-pub use circles::Circles;
-pub use command::{COMMAND, CommandArgument, CommandCall, CommandSpec};
-pub use conversation::{CallId, Content, Exchange, Opaque, Said, ToolCall, ToolResult, Usage, Utterance};
-pub use cursor::{Cursor, DuplicateSends, Gap, GapReason, Sameness, WhenLost};
-pub use decide::{Facts, Intent, Opening};
+pub use command::{COMMAND_MODEL, CommandArgument, CommandCall, CommandSpec};
+pub use conversation::{
+    CallId, Content, Exchange, ModelPart, ModelPartContent, ProviderData, ToolCall, ToolResult, Usage,
+};
+pub use cursor::{Cursor, DuplicateRule, DuplicateWindow, GapPolicy, GapReason, ReplayGap};
+pub use decide::{Facts, Intent, OpenTask};
+pub use devtool_event::{CallChange, DevtoolEvent, StateReason, devtool_event_of};
 pub use fact::{
-    Answer, AnswerEnd, AnswerPlace, CallOutcome, ContextReason, Ending, Event, Fact, FinishedCall,
-    GivenContext, ModelAnswer, Opened, Outcome, Presentation, ProposedCall, Reduction, ReplyShape, Verdict,
+    AnswerLocation, CallAnswer, CallOutcome, Compaction, ContextReason, Event, Fact, FinishedCall,
+    GivenContext, ModelAnswer, OpenedTask, Presentation, ProposedCall, ReplyShape, ResponseEnd, TaskEnding,
+    TurnOutcome, Verdict,
 };
 pub use fault::{Fault, Violation};
-pub use happening::{CallMove, Happening, StateReason, happening_of};
 pub use ids::{ArtifactId, ContextId, Digest, MessageId, PushConfigId, Scope, Seq, TaskId, TaskKey};
 pub use message::{Base64, Message, Metadata, Part, PartContent, Role};
 pub use next::Step;
 pub use operation::{
-    Call, CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Manner, Operation,
-    OperationKind, SendConfiguration, SendMessage, SubscribeTask,
+    CancelTask, DEFAULT_PAGE_SIZE, GetTask, ListCommands, ListTasks, MAX_PAGE_SIZE, Operation, OperationKind,
+    ScopedOperation, SendConfiguration, SendMessage, SendOptions, SubscribeTask,
 };
-pub use progress::{Answered, Progress, Received, Stage, TextPhase, Turn, TurnPhase};
-pub use proposal::{Effect, Proposal, Shown};
+pub use progress::{Progress, ReceivedMessage, RecordedAnswer, TextPhase, Turn, TurnPhase, UpdateContext};
+pub use proposal::{Effect, Preview, Proposal};
 pub use push::{
-    KeptPushConfig, ListPushConfigs, PushAuthentication, PushConfig, PushConfigCall, PushConfigPage,
-    PushShape, PushStanding, PushState, PushWish,
+    ListPushConfigs, NewPushConfig, PushAuthentication, PushConfig, PushConfigOperation, PushConfigPage,
+    PushShape, PushState, PushStatus, StoredPushConfig,
 };
 pub use question::{CANCEL, LOST_CHOICES, RUN_AGAIN, SKIP};
+pub use repeat_detector::RepeatDetector;
+pub use requested_settings::RequestedSettings;
 pub use state::{TaskState, TaskStatus};
 pub use summary::TaskSummary;
-pub use update::{Update, closes, is_shown, update_of};
-pub use view::{Change, Grant, PlacedExchange, TaskView, Told, Untold};
+pub use tool_loop::{CallPhase, CallProgress, CallStep, ToolLoop, TurnEnd};
+pub use update::{Update, closes_stream, is_shown, update_of};
+pub use view::{Compacted, ConversationItem, FileChange, Grant, PlacedExchange, TaskView};
 pub use visible::{
     is_hidden, terminal_safe, terminal_safe_value, visible, visible_again, visible_line, visible_value,
 };
-pub use wishes::Wishes;
-pub use work::{CallPhase, CallProgress, CallStep, Settlement, Work};
 
 /// A moment, always UTC. Stored and shown with millisecond precision.
 pub use jiff::Timestamp;

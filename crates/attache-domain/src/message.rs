@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CommandCall, ContextId, MessageId, TaskId, Wishes};
+use crate::{CommandCall, ContextId, MessageId, RequestedSettings, TaskId};
 
 /// Free-form data attached to an object; an extension keeps its data under its URI.
 pub type Metadata = serde_json::Map<String, Value>;
@@ -32,7 +32,7 @@ pub struct Message {
     pub metadata: Option<Metadata>,
     /// What it asks for besides what it says, in whichever words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wishes: Option<Box<Wishes>>,
+    pub wishes: Option<Box<RequestedSettings>>,
     /// It is a command to the agent itself, which its parts only repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Box<CommandCall>>,

@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 
 use crate::{
-    AnswerPlace, ContextId, Cursor, Ending, Message, Metadata, PushConfigCall, PushWish, Sameness, Scope,
-    TaskId, TaskState, WhenLost, Wishes,
+    AnswerLocation, ContextId, Cursor, DuplicateRule, GapPolicy, Message, Metadata, NewPushConfig,
+    PushConfigOperation, RequestedSettings, Scope, TaskEnding, TaskId, TaskState,
 };
 
 /// One request: who asks, and for what.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct ScopedOperation {
     pub scope: Scope,
     pub operation: Operation,
 }
@@ -22,7 +22,7 @@ pub enum Operation {
     List(ListTasks),
     Cancel(CancelTask),
     Subscribe(SubscribeTask),
-    PushConfig(PushConfigCall),
+    PushConfig(PushConfigOperation),
     ExtendedCard,
     Commands(ListCommands),
     /// The message carries the command.
@@ -31,10 +31,10 @@ pub enum Operation {
 
 impl Operation {
     /// What the client asks for besides, if it says anything about that.
-    pub fn wishes_mut(&mut self) -> Option<&mut Wishes> {
+    pub fn requested_settings_mut(&mut self) -> Option<&mut RequestedSettings> {
         match self {
             Self::Send(send) | Self::Stream(send) | Self::Execute(send) => send.message.wishes.as_deref_mut(),
-            Self::Commands(list) => list.wishes.as_deref_mut(),
+            Self::Commands(list) => list.settings.as_deref_mut(),
             Self::Get(_)
             | Self::List(_)
             | Self::Cancel(_)
@@ -105,23 +105,23 @@ pub struct SendMessage {
     pub message: Message,
     pub configuration: SendConfiguration,
     pub metadata: Option<Metadata>,
-    pub manner: Manner,
+    pub options: SendOptions,
 }
 
 /// How the client that sends a message works.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Manner {
+pub struct SendOptions {
     /// How a task ends that it opens. One whose tasks do not simply complete writes to them again when they are over.
     /// None: it does not say, so it is taken for whoever opened the task that it writes to.
-    pub ending: Option<Ending>,
+    pub ending: Option<TaskEnding>,
     /// When a message counts as one that came before.
-    pub sameness: Sameness,
+    pub duplicate_rule: DuplicateRule,
     /// It comes back to a stream that was cut off, so its message came before, whenever that was.
     pub resumes: bool,
     /// What the client calls itself, for others to be told who it was.
     pub client: Option<String>,
     /// Where it reads the answers of a task that it opens.
-    pub answer: AnswerPlace,
+    pub answer: AnswerLocation,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -133,7 +133,7 @@ pub struct SendConfiguration {
     /// Answer as soon as the task exists instead of waiting for it to settle.
     pub return_immediately: bool,
     /// Where the caller wants to be told about this task, from before any work on it.
-    pub push: Option<Box<PushWish>>,
+    pub push: Option<Box<NewPushConfig>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -186,13 +186,13 @@ pub struct SubscribeTask {
     pub task: TaskId,
     /// Show everything after this place; without it, everything from now on.
     pub after: Option<Cursor>,
-    pub when_lost: WhenLost,
+    pub gap_policy: GapPolicy,
 }
 
 impl SubscribeTask {
     /// From now on.
     pub fn to(task: TaskId) -> Self {
-        Self { task, after: None, when_lost: WhenLost::Refuse }
+        Self { task, after: None, gap_policy: GapPolicy::Refuse }
     }
 }
 
@@ -201,5 +201,5 @@ impl SubscribeTask {
 pub struct ListCommands {
     pub context: Option<ContextId>,
     pub task: Option<TaskId>,
-    pub wishes: Option<Box<Wishes>>,
+    pub settings: Option<Box<RequestedSettings>>,
 }

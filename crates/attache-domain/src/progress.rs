@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Artifact, ArtifactId, CallId, ContextId, Digest, DuplicateSends, Ending, Event, Fact, Fault, Message,
-    MessageId, Presentation, ReplyShape, Scope, Seq, TaskId, TaskKey, TaskState, Work,
+    Artifact, ArtifactId, CallId, ContextId, Digest, DuplicateWindow, Event, Fact, Fault, Message, MessageId,
+    Presentation, ReplyShape, Scope, Seq, TaskEnding, TaskId, TaskKey, TaskState, ToolLoop,
 };
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Progress {
     pub state: TaskState,
     #[serde(with = "jiff::fmt::serde::timestamp::millisecond::required")]
     pub status_at: Timestamp,
-    pub ending: Ending,
+    pub ending: TaskEnding,
     pub reply: ReplyShape,
     #[serde(default, skip_serializing_if = "Presentation::is_usual")]
     pub presentation: Presentation,
@@ -40,17 +40,17 @@ pub struct Progress {
     pub cancel_requested: bool,
     /// What the model wants done and how far that is.
     #[serde(default)]
-    pub work: Work,
+    pub work: ToolLoop,
     /// The latest answers about calls, for those who come too late.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
-    pub answered: VecDeque<Answered>,
+    pub answered: VecDeque<RecordedAnswer>,
     /// Every message ever accepted, to recognise one that is sent again.
-    pub received: Vec<Received>,
+    pub received: Vec<ReceivedMessage>,
 }
 
 /// A message that was accepted. In older snapshots it is a list of id and digest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Received {
+pub struct ReceivedMessage {
     pub id: MessageId,
     pub digest: Digest,
     /// The turn that takes it; 0 where that was not noted.
@@ -60,7 +60,7 @@ pub struct Received {
 
 /// Somebody's answer about a call, once it counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Answered {
+pub struct RecordedAnswer {
     pub call: CallId,
     /// The question, when it had an id of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,21 +75,21 @@ pub struct Answered {
     pub at: Timestamp,
 }
 
-impl Answered {
+impl RecordedAnswer {
     /// The id that the answer named.
     pub fn question_id(&self) -> &CallId {
         self.question.as_ref().unwrap_or(&self.call)
     }
 
     /// Refuses another answer to the same question.
-    pub(crate) fn already(&self) -> Fault {
+    pub(crate) fn already_answered(&self) -> Fault {
         let (call, choice, by) = (self.question_id().0.clone(), self.choice.clone(), self.by.clone());
         Fault::AlreadyAnswered { call, choice, by, at: self.at }
     }
 }
 
 /// How many of them a task remembers.
-const MOST_ANSWERED: usize = 64;
+const MAX_RECORDED_ANSWERS: usize = 64;
 
 /// One exchange: from something said to the agent to the agent's next stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,13 +127,13 @@ pub enum TextPhase {
 
 /// What it takes to show an event: small enough to be kept beside each one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stage {
+pub struct UpdateContext {
     pub reply: ReplyShape,
     pub presentation: Presentation,
     pub turn: Turn,
 }
 
-impl Stage {
+impl UpdateContext {
     /// The stage after `fact`: all of it follows from the stage before.
     pub fn after(mut self, fact: &Fact) -> Self {
         self.turn.apply(fact);
@@ -214,9 +214,9 @@ impl Progress {
             turn: Turn::due(1),
             queue: VecDeque::new(),
             cancel_requested: false,
-            work: Work::default(),
+            work: ToolLoop::default(),
             answered: VecDeque::new(),
-            received: vec![Received {
+            received: vec![ReceivedMessage {
                 id: opened.message.id.clone(),
                 digest: opened.digest.clone(),
                 turn: 1,
@@ -238,24 +238,24 @@ impl Progress {
     }
 
     /// Has this very message come before, as far back as `duplicates` says?
-    pub fn knows(&self, id: &MessageId, digest: &Digest, duplicates: DuplicateSends) -> bool {
-        let counts = |received: &Received| match duplicates {
-            DuplicateSends::Always => true,
-            DuplicateSends::InFlight => {
+    pub fn has_received(&self, id: &MessageId, digest: &Digest, duplicates: DuplicateWindow) -> bool {
+        let counts = |received: &ReceivedMessage| match duplicates {
+            DuplicateWindow::Always => true,
+            DuplicateWindow::InFlight => {
                 self.turn.phase != TurnPhase::Over && received.turn >= self.turn.number
             }
         };
-        let is_same = |received: &&Received| received.id == *id && received.digest == *digest;
+        let is_same = |received: &&ReceivedMessage| received.id == *id && received.digest == *digest;
         self.received.iter().filter(is_same).any(counts)
     }
 
-    fn note(&mut self, id: &MessageId, digest: &Digest, turn: u32) {
-        self.received.push(Received { id: id.clone(), digest: digest.clone(), turn });
+    fn record_message(&mut self, id: &MessageId, digest: &Digest, turn: u32) {
+        self.received.push(ReceivedMessage { id: id.clone(), digest: digest.clone(), turn });
     }
 
     /// What the next event is shown by.
-    pub fn stage(&self) -> Stage {
-        Stage { reply: self.reply, presentation: self.presentation, turn: self.turn }
+    pub fn update_context(&self) -> UpdateContext {
+        UpdateContext { reply: self.reply, presentation: self.presentation, turn: self.turn }
     }
 
     /// Folds one recorded event in. What is in the log happened.
@@ -268,11 +268,11 @@ impl Progress {
             Fact::MessageReceived { message, digest } => {
                 let state = self.state.after_message();
                 self.enter(state, event.at);
-                self.note(&message.id, digest, self.turn.number);
+                self.record_message(&message.id, digest, self.turn.number);
             }
             Fact::PromptQueued { message, digest } => {
                 // Each prompt in the queue gets a turn of its own, one after the other.
-                self.note(&message.id, digest, self.turn.number + self.queue.len() as u32 + 1);
+                self.record_message(&message.id, digest, self.turn.number + self.queue.len() as u32 + 1);
                 self.queue.push_back(message.clone());
             }
             Fact::PromptTaken { .. } => {
@@ -281,10 +281,10 @@ impl Progress {
             Fact::TurnStarted { .. } | Fact::WorkResumed => self.enter(TaskState::Working, event.at),
             Fact::CredentialAsked { .. } => self.enter(TaskState::AuthRequired, event.at),
             Fact::CallAnswered { call, answer } => {
-                if self.answered.len() >= MOST_ANSWERED {
+                if self.answered.len() >= MAX_RECORDED_ANSWERS {
                     self.answered.pop_front();
                 }
-                self.answered.push_back(Answered {
+                self.answered.push_back(RecordedAnswer {
                     call: call.clone(),
                     question: answer.question.clone(),
                     turn: self.turn.number,
@@ -293,9 +293,9 @@ impl Progress {
                     at: event.at,
                 });
                 if let Some((id, digest)) = &answer.message
-                    && !self.knows(id, digest, DuplicateSends::InFlight)
+                    && !self.has_received(id, digest, DuplicateWindow::InFlight)
                 {
-                    self.note(id, digest, self.turn.number);
+                    self.record_message(id, digest, self.turn.number);
                 }
             }
             Fact::PersonAsked { .. } => self.enter(TaskState::InputRequired, event.at),

@@ -15,7 +15,7 @@ pub struct Proposal {
     /// What rules look at.
     pub effects: Vec<Effect>,
     /// What a person looks at.
-    pub shown: Shown,
+    pub shown: Preview,
 }
 
 impl Proposal {
@@ -64,7 +64,7 @@ pub enum Effect {
 /// What a person is shown before they decide.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
-pub enum Shown {
+pub enum Preview {
     /// A file would have this content.
     Edit {
         path: PathBuf,

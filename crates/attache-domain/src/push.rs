@@ -42,29 +42,29 @@ pub enum PushShape {
 
 /// A wish to be told, before it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PushWish {
+pub struct NewPushConfig {
     pub config: PushConfig,
     pub shape: PushShape,
 }
 
 /// A configuration that is kept, and how it fares.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptPushConfig {
+pub struct StoredPushConfig {
     pub task: TaskId,
     pub config: PushConfig,
-    pub standing: PushStanding,
+    pub status: PushStatus,
 }
 
 /// How far the telling is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PushStanding {
+pub struct PushStatus {
     pub state: PushState,
     /// The last event that the receiver has taken.
     pub delivered: Seq,
     /// Tries since then that failed.
     pub failures: u32,
     /// Why the last try failed.
-    pub trouble: Option<String>,
+    pub last_error: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,10 +80,10 @@ pub enum PushState {
 
 /// What a caller asks about configurations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PushConfigCall {
+pub enum PushConfigOperation {
     Create {
         task: TaskId,
-        wish: PushWish,
+        wish: NewPushConfig,
     },
     /// 0.3 may leave the name out when there is only one that can be meant.
     Get {
@@ -108,7 +108,7 @@ pub struct ListPushConfigs {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PushConfigPage {
-    pub configs: Vec<KeptPushConfig>,
+    pub configs: Vec<StoredPushConfig>,
     /// Empty on the last page.
     pub next_page_token: String,
 }

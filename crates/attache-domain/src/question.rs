@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::{
-    CallProgress, CallRecord, Fact, Facts, Fault, Intent, Message, Part, Proposal, Shown, TaskView, Work,
-    terminal_safe, visible, visible_line,
+    CallProgress, CallRecord, Fact, Facts, Fault, Intent, Message, Part, Preview, Proposal, TaskView,
+    ToolLoop, terminal_safe, visible, visible_line,
 };
 
 /// Runs a call once more that was running when the server stopped.
@@ -42,7 +42,7 @@ impl TaskView {
     }
 
     /// Asks about every open call of `work`, after the words of `opening`.
-    pub fn question_text(&self, opening: &str, work: &Work) -> String {
+    pub fn question_text(&self, opening: &str, work: &ToolLoop) -> String {
         let mut text = format!("{opening}\n");
         for asked in work.asked() {
             if let Some(record) = self.cast.find(&asked.id).filter(|_| !asked.choices.is_empty()) {
@@ -63,7 +63,7 @@ fn about_call(asked: &CallProgress, record: &CallRecord) -> String {
     let shown = record.proposal.as_ref().map(|proposal| describe(proposal)).unwrap_or_default();
     let how = match record.proposal.as_ref().map(|proposal| &proposal.shown) {
         _ if asked.lost => "Answer with one of",
-        Some(Shown::Questions { .. }) => "Answer in your own words, or with one of",
+        Some(Preview::Questions { .. }) => "Answer in your own words, or with one of",
         _ => "Answer with yes or no, or with one of",
     };
     let mut text = format!(
@@ -82,9 +82,9 @@ fn about_call(asked: &CallProgress, record: &CallRecord) -> String {
 /// What a person reads who has nothing but text.
 fn describe(proposal: &Proposal) -> String {
     match &proposal.shown {
-        Shown::Edit { diff, .. } => format!("{}\n{}", proposal.in_words(), visible(diff)),
+        Preview::Edit { diff, .. } => format!("{}\n{}", proposal.in_words(), visible(diff)),
         // A question is answered and not approved; its words only must not steer a terminal.
-        Shown::Questions { questions } => terminal_safe(&questions_in_words(questions)).into_owned(),
+        Preview::Questions { questions } => terminal_safe(&questions_in_words(questions)).into_owned(),
         _ => proposal.in_words(),
     }
 }

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::{
-    Artifact, Content, Fact, Message, Metadata, Part, PartContent, Proposal, Said, Shown, Utterance,
+    Artifact, Content, Fact, Message, Metadata, ModelPart, ModelPartContent, Part, PartContent, Preview,
+    Proposal,
 };
 
 /// Names, ids, the place and the time.
@@ -79,21 +80,23 @@ fn parts(parts: &[Part]) -> usize {
     parts.iter().map(size).sum()
 }
 
-fn said(said: &Said) -> usize {
+fn said(said: &ModelPart) -> usize {
     match &said.what {
-        Utterance::Text(text) | Utterance::Thought(text) => text.len(),
-        Utterance::Call(call) => members(&call.input),
-        Utterance::Hidden => 0,
+        ModelPartContent::Text(text) | ModelPartContent::Thought(text) => text.len(),
+        ModelPartContent::Call(call) => members(&call.input),
+        ModelPartContent::Hidden => 0,
     }
 }
 
 fn proposal(proposal: &Proposal) -> usize {
     let shown = match &proposal.shown {
-        Shown::Edit { diff, original, new_content, .. } => {
+        Preview::Edit { diff, original, new_content, .. } => {
             diff.len() + original.as_ref().map_or(0, String::len) + new_content.len()
         }
-        Shown::Exec { command, .. } => command.len(),
-        Shown::Mcp { .. } | Shown::Info { .. } | Shown::Questions { .. } | Shown::Plain { .. } => FRAME,
+        Preview::Exec { command, .. } => command.len(),
+        Preview::Mcp { .. } | Preview::Info { .. } | Preview::Questions { .. } | Preview::Plain { .. } => {
+            FRAME
+        }
     };
     members(&proposal.input) + shown
 }

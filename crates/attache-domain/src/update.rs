@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::view::answer_artifact;
 use crate::{
-    AnswerPlace, Artifact, Event, Fact, Message, Part, ReplyShape, Stage, TaskState, TaskStatus, TextPhase,
-    Usage,
+    AnswerLocation, Artifact, Event, Fact, Message, Part, ReplyShape, TaskState, TaskStatus, TextPhase,
+    UpdateContext, Usage,
 };
 
 /// The visible face of an event. `wire` only spells it.
@@ -29,7 +29,7 @@ pub enum Update<'a> {
 }
 
 /// A stream that has shown `fact` is done: nothing follows before somebody outside acts.
-pub fn closes(fact: &Fact) -> bool {
+pub fn closes_stream(fact: &Fact) -> bool {
     matches!(
         fact,
         Fact::TurnEnded { .. } | Fact::PersonAsked { .. } | Fact::TaskCanceled | Fact::Replied { .. }
@@ -37,7 +37,7 @@ pub fn closes(fact: &Fact) -> bool {
 }
 
 /// Has `fact` a visible face? The same answer as [`update_of`], without making the face.
-pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
+pub fn is_shown(before: &UpdateContext, fact: &Fact) -> bool {
     let inside = matches!(
         fact,
         Fact::TaskOpened(_)
@@ -62,18 +62,18 @@ pub fn is_shown(before: &Stage, fact: &Fact) -> bool {
     let left_out = match fact {
         Fact::ArtifactAdded { artifact, .. } => artifact.is_changes() && !before.presentation.changes,
         Fact::TextSaid { .. } | Fact::TextWithdrawn | Fact::TextReplaced { .. } | Fact::TextEnded => {
-            before.presentation.answer == AnswerPlace::StatusMessage
+            before.presentation.answer == AnswerLocation::StatusMessage
         }
         _ => false,
     };
     // A caller who gets a bare message sees that message, or that there will be none, and nothing else.
-    !inside && !left_out && (before.reply == ReplyShape::Task || closes(fact))
+    !inside && !left_out && (before.reply == ReplyShape::Task || closes_stream(fact))
 }
 
 /// The update that `event` is to clients, given how far the task was *before* it; `None` for facts that stay inside.
 ///
 /// Before, because what a piece of text does to its artifact depends on what stood there.
-pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
+pub fn update_of<'a>(before: &UpdateContext, event: &'a Event) -> Option<Update<'a>> {
     let status = |state: TaskState, message: Option<&Arc<Message>>, closes: bool| {
         let status = TaskStatus { state, message: message.cloned(), at: event.at };
         Some(Update::Status { status, closes, usage: None })
@@ -128,7 +128,7 @@ pub fn update_of<'a>(before: &Stage, event: &'a Event) -> Option<Update<'a>> {
     }
 }
 
-fn answer_piece(before: &Stage, text: &str, last_chunk: bool) -> Update<'static> {
+fn answer_piece(before: &UpdateContext, text: &str, last_chunk: bool) -> Update<'static> {
     let append = before.turn.text == TextPhase::Speaking;
     let mut artifact = answer_artifact(before.answer_id(), vec![Part::text(text)]);
     if append {

@@ -1,6 +1,6 @@
 //! The fold of a task's events: never the truth, always a reading of the log.
 
-mod telling;
+mod conversation_items;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,14 +9,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use telling::{Told, Untold};
+pub use conversation_items::{Compacted, ConversationItem};
 
 use crate::approval::is_answer;
 use crate::artifact::read_joined;
 use crate::{
-    Answer, AnswerPlace, Artifact, ArtifactId, COMMAND, CallId, CallOutcome, Cast, ContextId, Event,
-    Exchange, Fact, FinishedCall, Message, MessageId, Metadata, ModelAnswer, Part, Presentation, Progress,
-    Proposal, Role, Shown, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase, ToolResult, Usage,
+    AnswerLocation, Artifact, ArtifactId, COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallRecords,
+    ContextId, Event, Exchange, Fact, FinishedCall, Message, MessageId, Metadata, ModelAnswer, Part,
+    Presentation, Preview, Progress, Proposal, Role, Step, TaskId, TaskKey, TaskState, TaskStatus, TextPhase,
+    ToolResult, Usage,
 };
 
 /// A task as its events tell it: how far it is, and what it holds.
@@ -38,16 +39,16 @@ pub struct TaskView {
     pub exchanges: Vec<PlacedExchange>,
     /// The calls of the latest answer.
     #[serde(default)]
-    pub cast: Arc<Cast>,
+    pub cast: Arc<CallRecords>,
     /// The files this turn has changed: as they were before it, and as they are now.
     #[serde(default)]
-    pub changes: Vec<Change>,
+    pub changes: Vec<FileChange>,
     /// What people agreed to for longer than once.
     #[serde(default)]
     pub granted: Vec<Grant>,
     /// What the model is not told any more, and what stands for it.
     #[serde(default)]
-    pub untold: Untold,
+    pub untold: Compacted,
     /// Answers of the model in the whole task.
     #[serde(default)]
     pub rounds: u32,
@@ -88,7 +89,7 @@ pub struct PlacedExchange {
 
 /// What a turn has made of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Change {
+pub struct FileChange {
     pub path: PathBuf,
     /// None when there was no such file.
     pub original: Option<String>,
@@ -108,11 +109,11 @@ struct SaidBytes {
 pub struct Grant {
     pub tool: String,
     pub proposal: Arc<Proposal>,
-    pub answer: Answer,
+    pub answer: CallAnswer,
 }
 
 /// Grants that a task remembers; whatever more there are is asked again.
-const MOST_GRANTS: usize = 256;
+const MAX_GRANTS: usize = 256;
 
 impl TaskView {
     /// The view of a task of which only the first event is known; `None` if that is not an opening.
@@ -132,7 +133,7 @@ impl TaskView {
             cast: Arc::default(),
             changes: Vec::new(),
             granted: Vec::new(),
-            untold: Untold::default(),
+            untold: Compacted::default(),
             rounds: 0,
             latest_usage: Usage::default(),
             usage: Usage::default(),
@@ -163,7 +164,7 @@ impl TaskView {
     pub fn shown_artifacts(&self, knows_extension: bool) -> impl Iterator<Item = &Artifact> {
         let Presentation { changes, answer } = self.progress.presentation;
         let shows_changes = changes || knows_extension;
-        let shows_answers = answer == AnswerPlace::Artifact;
+        let shows_answers = answer == AnswerLocation::Artifact;
         self.artifacts.iter().filter(move |artifact| {
             (shows_changes || !artifact.is_changes()) && (shows_answers || !artifact.is_answer())
         })
@@ -176,7 +177,7 @@ impl TaskView {
 
     /// Folds one recorded event in. What is in the log happened.
     pub fn apply(&mut self, event: &Event) {
-        if self.cast.is_moved_by(&event.fact) {
+        if self.cast.is_changed_by(&event.fact) {
             Arc::make_mut(&mut self.cast).apply(&event.fact);
         }
         match &event.fact {
@@ -191,28 +192,28 @@ impl TaskView {
             | Fact::CallProposed(_)
             | Fact::Noticed { .. }
             | Fact::CancelRequested => {}
-            Fact::ModelAnswered(answer) => self.take_model_answer(answer),
+            Fact::ModelAnswered(answer) => self.add_model_answer(answer),
             Fact::ModelChosen { model } => self.chosen_model = Some(model.clone()),
             Fact::CallAnswered { call, answer } => {
-                self.take_answer(call, answer);
+                self.add_grant(call, answer);
                 self.record_answer(event, call, answer);
             }
-            Fact::ContextGiven(given) => self.place(Exchange::User(given.contents.clone())),
-            Fact::ContextReduced(reduction) => self.reduce(reduction),
-            Fact::CallFinished(finished) => self.take_result(finished),
+            Fact::ContextGiven(given) => self.add_exchange(Exchange::User(given.contents.clone())),
+            Fact::ContextReduced(reduction) => self.compact(reduction),
+            Fact::CallFinished(finished) => self.add_result(finished),
             Fact::PersonAsked { message } => {
                 self.enter(TaskState::InputRequired, Some(message.clone()), event.at);
             }
             Fact::MessageReceived { message, .. } => {
                 self.keep_status_message();
                 self.enter(self.status.state.after_message(), None, event.at);
-                self.hear(message.clone());
+                self.add_message(message.clone());
             }
             Fact::PromptTaken { said } => {
                 self.keep_answer();
                 self.history.extend(said.iter().cloned());
                 if let Some(message) = self.progress.queue.front().cloned() {
-                    self.hear(message);
+                    self.add_message(message);
                 }
             }
             Fact::TurnStarted { .. } => {
@@ -258,7 +259,7 @@ impl TaskView {
         self.progress.apply(event);
     }
 
-    fn hear(&mut self, message: Arc<Message>) {
+    fn add_message(&mut self, message: Arc<Message>) {
         // The latest word about the model counts, whether a command or a message says it.
         if message.wishes.as_ref().is_some_and(|wishes| wishes.model.is_some()) {
             self.chosen_model = None;
@@ -266,43 +267,43 @@ impl TaskView {
         self.history.push(message);
     }
 
-    fn take_model_answer(&mut self, answer: &ModelAnswer) {
+    fn add_model_answer(&mut self, answer: &ModelAnswer) {
         self.usage.add(&answer.usage);
         self.said.whole = self.said.bytes;
-        self.commanding = answer.model == COMMAND;
+        self.commanding = answer.model == COMMAND_MODEL;
         if !self.commanding {
             self.latest_usage = answer.usage;
             self.rounds += 1;
-            self.place(Exchange::Model(answer.said.clone()));
+            self.add_exchange(Exchange::Model(answer.said.clone()));
         }
     }
 
-    fn take_answer(&mut self, call: &CallId, answer: &Answer) {
+    fn add_grant(&mut self, call: &CallId, answer: &CallAnswer) {
         let Some(record) = self.cast.find(call).filter(|_| answer.lasts()) else { return };
         let Some(proposal) = record.proposal.clone() else { return };
         let grant = Grant { tool: record.call.name.clone(), proposal, answer: answer.clone() };
-        if self.granted.len() < MOST_GRANTS && !self.granted.contains(&grant) {
+        if self.granted.len() < MAX_GRANTS && !self.granted.contains(&grant) {
             self.granted.push(grant);
         }
     }
 
     /// Once every call is over, what came of them is said to the model in one go.
-    fn take_result(&mut self, finished: &FinishedCall) {
+    fn add_result(&mut self, finished: &FinishedCall) {
         self.finished_calls += 1;
-        self.take_change(finished);
+        self.add_file_change(finished);
         let results: Option<Vec<_>> = self.cast.calls.iter().map(|record| record.result.clone()).collect();
         match results.filter(|results| !results.is_empty()) {
             Some(results) if self.commanding => self.commanded.push(results),
-            Some(results) => self.place(Exchange::Results(results)),
+            Some(results) => self.add_exchange(Exchange::Results(results)),
             None => {}
         }
     }
 
     /// What was written is what was shown, or what the person put in its place.
-    fn take_change(&mut self, finished: &FinishedCall) {
+    fn add_file_change(&mut self, finished: &FinishedCall) {
         let record = self.cast.find(&finished.call);
         let Some(record) = record.filter(|_| finished.outcome == CallOutcome::Succeeded) else { return };
-        let Some(Shown::Edit { path, original, new_content, .. }) =
+        let Some(Preview::Edit { path, original, new_content, .. }) =
             record.proposal.as_ref().map(|proposal| &proposal.shown)
         else {
             return;
@@ -312,12 +313,12 @@ impl TaskView {
         match self.changes.iter_mut().find(|change| change.path == *path) {
             Some(change) => change.content = content,
             None => {
-                self.changes.push(Change { path: path.clone(), original: original.clone(), content });
+                self.changes.push(FileChange { path: path.clone(), original: original.clone(), content });
             }
         }
     }
 
-    fn place(&mut self, exchange: Exchange) {
+    fn add_exchange(&mut self, exchange: Exchange) {
         let after = self.history.len();
         self.exchanges.push(PlacedExchange { after, exchange: Arc::new(exchange) });
     }
@@ -349,7 +350,7 @@ impl TaskView {
             return;
         }
         self.history.push(Arc::new(Message {
-            id: MessageId::from(format!("{}-{}", self.progress.stage().answer_id(), self.task)),
+            id: MessageId::from(format!("{}-{}", self.progress.update_context().answer_id(), self.task)),
             role: Role::Agent,
             parts: vec![Part::text(text)],
             context: Some(self.context.clone()),
@@ -391,7 +392,7 @@ impl TaskView {
             Some(place) => self.artifacts[place].append([part]),
             None => {
                 self.answer = Some(self.artifacts.len());
-                let id = self.progress.stage().answer_id();
+                let id = self.progress.update_context().answer_id();
                 self.add_artifact(&answer_artifact(id, vec![part]), false);
             }
         }
@@ -399,7 +400,7 @@ impl TaskView {
 
     /// Without `append`, or for an id not seen before, the artifact is created or replaced.
     fn add_artifact(&mut self, artifact: &Artifact, append: bool) {
-        match self.place_of(&artifact.id) {
+        match self.artifact_index(&artifact.id) {
             Some(place) if append => self.artifacts[place].append(artifact.parts.iter().cloned()),
             Some(place) => self.artifacts[place] = artifact.clone().joined(),
             None => {
@@ -409,7 +410,7 @@ impl TaskView {
         }
     }
 
-    fn place_of(&mut self, id: &ArtifactId) -> Option<usize> {
+    fn artifact_index(&mut self, id: &ArtifactId) -> Option<usize> {
         // Pieces come one after the other, so it is most often the last.
         if self.artifacts.last().is_some_and(|last| last.id == *id) {
             return Some(self.artifacts.len() - 1);

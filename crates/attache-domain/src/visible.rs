@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::{Proposal, Shown};
+use crate::{Preview, Proposal};
 
 /// `text` in lines, with all that is not plainly visible written out.
 ///
@@ -26,12 +26,12 @@ use crate::{Proposal, Shown};
 /// assert_eq!(visible("a\tb\nc"), "a\tb\nc");
 /// ```
 pub fn visible(text: &str) -> Cow<'_, str> {
-    written_out(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
+    escape_hidden(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
 }
 
 /// The same on one line: line feeds and tabs are written out, too.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
-    written_out(text, is_hidden)
+    escape_hidden(text, is_hidden)
 }
 
 /// Text that a terminal prints without being steered by it. Every character is written by itself, so the pieces of a text
@@ -40,13 +40,13 @@ pub fn terminal_safe(text: &str) -> Cow<'_, str> {
     let steers = |character: char| {
         (character.is_control() && !matches!(character, '\n' | '\t')) || turns_direction(character)
     };
-    one_by_one(text, steers)
+    escape_each(text, steers)
 }
 
 /// `text` in lines, which the program that sent it may have made [`visible`] before: what is hidden is written out, and
 /// what is written out stays as it is.
 pub fn visible_again(text: &str) -> Cow<'_, str> {
-    one_by_one(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
+    escape_each(text, |character| is_hidden(character) && !matches!(character, '\n' | '\t'))
 }
 
 /// Every text in `value`, also the names of members, as [`visible`] shows it.
@@ -81,23 +81,23 @@ pub fn is_hidden(character: char) -> bool {
 
 impl Proposal {
     /// What a person is shown of it holds hidden characters, so that it can be agreed to only as it is, and once.
-    pub fn hides_something(&self) -> bool {
+    pub fn has_hidden_characters(&self) -> bool {
         let line = |text: &str| text.contains(is_hidden);
         let lines = |text: &str| text.contains(|it| is_hidden(it) && !matches!(it, '\n' | '\t'));
         match &self.shown {
             // A file may end its lines as Windows does; its diff shows that, and "always" says nothing about content.
-            Shown::Edit { path, diff, .. } => {
+            Preview::Edit { path, diff, .. } => {
                 line(&path.to_string_lossy())
                     || diff.split('\n').any(|it| lines(it.strip_suffix('\r').unwrap_or(it)))
             }
-            Shown::Exec { command, directory, .. } => lines(command) || line(&directory.to_string_lossy()),
-            Shown::Mcp { server, tool, title, address } => {
+            Preview::Exec { command, directory, .. } => lines(command) || line(&directory.to_string_lossy()),
+            Preview::Mcp { server, tool, title, address } => {
                 [server, tool, title].into_iter().chain(address).any(|text| line(text))
                     || self.input.iter().any(|(name, value)| line(name) || value_hides(value))
             }
-            Shown::Info { prompt, urls } => lines(prompt) || urls.iter().any(|url| line(url)),
-            Shown::Plain { summary } => lines(summary),
-            Shown::Questions { .. } => false,
+            Preview::Info { prompt, urls } => lines(prompt) || urls.iter().any(|url| line(url)),
+            Preview::Plain { summary } => lines(summary),
+            Preview::Questions { .. } => false,
         }
     }
 }
@@ -113,7 +113,7 @@ fn value_hides(value: &Value) -> bool {
     }
 }
 
-fn written_out(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape_hidden(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&hides) && !text.contains(r"\u{") {
         return text.into();
     }
@@ -131,24 +131,24 @@ fn written_out(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
         let each = if hidden || looks_written_out { 2 } else { 1 };
         shown.extend(std::iter::repeat_n('\\', backslashes * each));
         backslashes = 0;
-        if hidden { write_out(character, &mut shown) } else { shown.push(character) }
+        if hidden { push_escape(character, &mut shown) } else { shown.push(character) }
     }
     shown.extend(std::iter::repeat_n('\\', backslashes));
     shown.into()
 }
 
-fn one_by_one(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape_each(text: &str, hides: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&hides) {
         return text.into();
     }
     let mut shown = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        if hides(character) { write_out(character, &mut shown) } else { shown.push(character) }
+        if hides(character) { push_escape(character, &mut shown) } else { shown.push(character) }
     }
     shown.into()
 }
 
-fn write_out(character: char, shown: &mut String) {
+fn push_escape(character: char, shown: &mut String) {
     let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
 }
 

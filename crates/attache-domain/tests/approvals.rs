@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    APPROVAL, AnswerEnd, CallId, Digest, Ending, Event, Fact, Fault, Intent, Message, MessageId, ModelAnswer,
-    Opening, Outcome, Presentation, Proposal, ProposedCall, ReplyShape, Role, Said, Scope, Seq, Shown,
-    TaskState, TaskView, Timestamp, ToolCall, Usage, Utterance, answerer,
+    APPROVAL, CallId, Digest, Event, Fact, Fault, Intent, Message, MessageId, ModelAnswer, ModelPart,
+    ModelPartContent, OpenTask, Presentation, Preview, Proposal, ProposedCall, ReplyShape, ResponseEnd, Role,
+    Scope, Seq, TaskEnding, TaskState, TaskView, Timestamp, ToolCall, TurnOutcome, Usage, answerer,
 };
 use serde_json::Map;
 
@@ -19,7 +19,7 @@ struct Task {
 impl Task {
     /// The model wants a call, and a person is asked about it.
     fn asking(call: &str) -> Self {
-        let opening = Opening {
+        let opening = OpenTask {
             task: "t".into(),
             scope: Scope::new("", "me"),
             context: "c".into(),
@@ -27,7 +27,7 @@ impl Task {
             digest: Digest("0".into()),
             reply: ReplyShape::Task,
             metadata: None,
-            ending: Ending::Completes,
+            ending: TaskEnding::Completes,
             presentation: Presentation::default(),
         };
         let now = Timestamp::UNIX_EPOCH;
@@ -41,14 +41,14 @@ impl Task {
     fn asks(&mut self, call: &str) {
         let id = CallId(call.into());
         let wanted = ToolCall { id: id.clone(), name: "tool".into(), input: Map::new() };
-        let said = vec![Said { what: Utterance::Call(wanted), opaque: None }];
-        let (model, usage, end) = ("m".into(), Usage::default(), AnswerEnd::Done);
+        let said = vec![ModelPart { what: ModelPartContent::Call(wanted), opaque: None }];
+        let (model, usage, end) = ("m".into(), Usage::default(), ResponseEnd::Done);
         self.record(Fact::ModelAnswered(Box::new(ModelAnswer { model, said, usage, end })));
         self.proposes(&id);
     }
 
     fn proposes(&mut self, call: &CallId) {
-        let shown = Shown::Plain { summary: format!("do {} \u{200b}", call.0) };
+        let shown = Preview::Plain { summary: format!("do {} \u{200b}", call.0) };
         let proposal = Arc::new(Proposal { input: Map::new(), effects: Vec::new(), shown });
         let choices = ["proceed_once", "modify_with_editor", "cancel"].map(str::to_owned).to_vec();
         let (alone, why) = (false, String::new());
@@ -81,7 +81,7 @@ impl Task {
         let by = answerer(&Scope::new("", "me"), Some(client), &MessageId::from(id));
         let answers =
             self.view.answers_in(&said(id, text), &by, self.now).map_err(|fault| fault.to_string())?;
-        let sign = |(call, answer)| (call, attache_domain::Answer { by: Some(by.clone()), ..answer });
+        let sign = |(call, answer)| (call, attache_domain::CallAnswer { by: Some(by.clone()), ..answer });
         let answers = answers.into_iter().map(sign).collect();
         self.push(Intent::Answer { answers, prompt: None }).map_err(|fault| fault.to_string())
     }
@@ -151,7 +151,7 @@ fn a_bare_no_runs_nothing_and_always_counts() {
 fn an_edit_that_another_client_has_changed_is_another_question() {
     let mut task = Task::asking("one");
     let by = Some("me (ann) in the message m1".to_owned());
-    let answer = attache_domain::Answer {
+    let answer = attache_domain::CallAnswer {
         choice: "modify_with_editor".into(),
         question: None,
         verdict: attache_domain::Verdict::Modify,
@@ -177,7 +177,7 @@ fn an_answer_stands_behind_its_question_with_its_author() {
     assert_eq!(task.history(), ["do it", "May I?"]);
     task.finishes("one");
     task.record(Fact::TextSaid { text: "Done.".into(), last: true });
-    task.record(Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None });
+    task.record(Fact::TurnEnded { outcome: TurnOutcome::Completed, message: None, usage: None });
     assert_eq!(task.history(), ["do it", "May I?", text, "Done."]);
     let approval = &task.view.history[2].metadata.as_ref().unwrap()[APPROVAL];
     assert_eq!(approval["at"], "1970-01-01T00:00:00.000Z");
@@ -217,7 +217,7 @@ fn once_the_turn_is_over_only_what_another_client_sends_at_once_is_late() {
     let mut task = Task::asking("one");
     task.hears("ann", "m1", "yes").unwrap();
     task.finishes("one");
-    task.record(Fact::TurnEnded { outcome: Outcome::InputRequired, message: None, usage: None });
+    task.record(Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message: None, usage: None });
     task.waits(9);
     assert!(is_late(&task, "bob", "yes") && !is_late(&task, "ann", "yes"));
     task.waits(1);

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, AnswerEnd, CallId, CallOutcome, CallStep, Content, Digest, DuplicateSends, Event, Exchange, Fact,
-    Fault, FinishedCall, Intent, LOST_CHOICES, Message, MessageId, ModelAnswer, Opening, Outcome, Part,
-    PartContent, Presentation, Proposal, ProposedCall, RUN_AGAIN, Reduction, ReplyShape, Role, Said, Scope,
-    Seq, Settlement, Shown, Step, TaskState, TaskView, Timestamp, Told, ToolCall, Usage, Utterance, Verdict,
+    CallAnswer, CallId, CallOutcome, CallStep, Compaction, Content, ConversationItem, Digest,
+    DuplicateWindow, Event, Exchange, Fact, Fault, FinishedCall, Intent, LOST_CHOICES, Message, MessageId,
+    ModelAnswer, ModelPart, ModelPartContent, OpenTask, Part, PartContent, Presentation, Preview, Proposal,
+    ProposedCall, RUN_AGAIN, ReplyShape, ResponseEnd, Role, Scope, Seq, Step, TaskState, TaskView, Timestamp,
+    ToolCall, TurnEnd, TurnOutcome, Usage, Verdict,
 };
 use serde_json::{Map, json};
 
@@ -18,7 +19,7 @@ impl Task {
     fn with_calls(calls: &[&str]) -> Self {
         let message =
             Message { role: Role::User, ..Message::from_agent("m".into(), "c".into(), None, "do it") };
-        let opening = Opening {
+        let opening = OpenTask {
             task: "t".into(),
             scope: Scope::new("", "me"),
             context: "c".into(),
@@ -26,7 +27,7 @@ impl Task {
             digest: Digest("0".into()),
             reply: ReplyShape::Task,
             metadata: None,
-            ending: attache_domain::Ending::Completes,
+            ending: attache_domain::TaskEnding::Completes,
             presentation: Presentation::default(),
         };
         let event = Event { seq: Seq(1), at: Timestamp::UNIX_EPOCH, fact: opening.decide() };
@@ -50,7 +51,7 @@ impl Task {
 
     fn answer(&mut self, call: &str, choice: &str, verdict: Verdict) -> Result<(), Fault> {
         let asked = self.0.progress.work.find(&id(call));
-        let answer = Answer {
+        let answer = CallAnswer {
             choice: choice.into(),
             question: asked.and_then(|asked| asked.question.clone()),
             verdict,
@@ -63,7 +64,7 @@ impl Task {
     }
 
     fn modify(&mut self, call: &str, content: Option<&str>) -> Result<(), Fault> {
-        let answer = Answer {
+        let answer = CallAnswer {
             choice: "proceed_once".into(),
             question: None,
             verdict: Verdict::Modify,
@@ -133,8 +134,8 @@ impl Task {
             CallStep::Await(call) => format!("await {}", call.0),
             CallStep::AskPerson => "ask a person".into(),
             CallStep::CallModel => "call the model".into(),
-            CallStep::Settle(Settlement::Spoken(end)) => format!("settle {end:?}"),
-            CallStep::Settle(Settlement::Declined) => "settle declined".into(),
+            CallStep::Settle(TurnEnd::Spoken(end)) => format!("settle {end:?}"),
+            CallStep::Settle(TurnEnd::Declined) => "settle declined".into(),
         };
         self.0.progress.work.steps().into_iter().map(spell).collect::<Vec<_>>().join(", ")
     }
@@ -145,8 +146,8 @@ fn id(call: &str) -> CallId {
 }
 
 fn answer(calls: &[&str]) -> Fact {
-    let call = |name: &&str| Said {
-        what: Utterance::Call(ToolCall { id: id(name), name: "tool".into(), input: Map::new() }),
+    let call = |name: &&str| ModelPart {
+        what: ModelPartContent::Call(ToolCall { id: id(name), name: "tool".into(), input: Map::new() }),
         opaque: None,
     };
     let usage = Usage { input: 10, output: 2, ..Usage::default() };
@@ -154,12 +155,12 @@ fn answer(calls: &[&str]) -> Fact {
         model: "m".into(),
         said: calls.iter().map(call).collect(),
         usage,
-        end: AnswerEnd::Done,
+        end: ResponseEnd::Done,
     }))
 }
 
 fn proposed(call: &str, alone: bool, choices: &[&str]) -> Fact {
-    let shown = Shown::Plain { summary: String::new() };
+    let shown = Preview::Plain { summary: String::new() };
     Fact::CallProposed(Box::new(ProposedCall {
         call: id(call),
         proposal: Arc::new(Proposal { input: Map::new(), effects: Vec::new(), shown }),
@@ -406,9 +407,9 @@ fn a_question_of_a_tool_takes_any_text() {
 #[test]
 fn what_is_dropped_goes_from_the_start_and_nothing_else_moves() {
     let told = |view: &TaskView| {
-        let shown = view.told().map(|told| match told {
-            Told::Message(message) => message.text(),
-            Told::Exchange(exchange) => format!("{exchange:?}"),
+        let shown = view.conversation().map(|told| match told {
+            ConversationItem::Message(message) => message.text(),
+            ConversationItem::Exchange(exchange) => format!("{exchange:?}"),
         });
         shown.collect::<Vec<_>>()
     };
@@ -421,17 +422,17 @@ fn what_is_dropped_goes_from_the_start_and_nothing_else_moves() {
             role: Role::User,
             ..Message::from_agent(format!("n{number}").into(), "c".into(), None, "more")
         };
-        let (digest, duplicates) = (Digest("1".into()), DuplicateSends::InFlight);
+        let (digest, duplicates) = (Digest("1".into()), DuplicateWindow::InFlight);
         task.push(Intent::Receive { message, digest, reopens: false, duplicates }).unwrap();
     }
     task.record(answer(&[])).unwrap();
-    task.record(Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None }).unwrap();
+    task.record(Fact::TurnEnded { outcome: TurnOutcome::Completed, message: None, usage: None }).unwrap();
     task.record(Fact::TurnStarted { turn: 2, model: None }).unwrap();
     let whole = told(&task.0);
     for dropped in 0..=whole.len() {
         let mut view = task.0.clone();
         let summary = Some("short".to_owned());
-        let reduction = Reduction {
+        let reduction = Compaction {
             summary,
             dropped: dropped as u32,
             masked: 0,
@@ -458,7 +459,7 @@ fn a_message_to_a_busy_task_is_queued_and_says_so() {
         message: message.clone(),
         digest: Digest("1".into()),
         reopens: false,
-        duplicates: DuplicateSends::InFlight,
+        duplicates: DuplicateWindow::InFlight,
     };
     let facts = task.0.decide(sent()).unwrap();
     let [Fact::PromptQueued { .. }, Fact::Noticed { message: notice }] = facts.as_slice() else {
@@ -527,7 +528,7 @@ fn only_an_edit_can_be_given_other_content() {
 fn a_call_is_answered_about_once_in_a_message() {
     let mut task = Task::with_calls(&["a"]);
     task.play("ask a");
-    let answer = |choice: &str| Answer {
+    let answer = |choice: &str| CallAnswer {
         choice: choice.into(),
         question: None,
         verdict: Verdict::Proceed,
@@ -576,6 +577,6 @@ fn results_come_once_all_are_there_in_the_order_of_the_calls() {
     assert_eq!(texts, [&Content::Text("result of a".into()), &Content::Text("result of b".into())]);
     task.record(answer(&[])).unwrap();
     assert_eq!(task.0.usage.input, 20);
-    task.record(Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None }).unwrap();
+    task.record(Fact::TurnEnded { outcome: TurnOutcome::Completed, message: None, usage: None }).unwrap();
     assert_eq!(task.0.status.state, TaskState::Completed);
 }

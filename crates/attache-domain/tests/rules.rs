@@ -39,7 +39,7 @@ impl Log {
     }
 
     fn open_for(reply: ReplyShape) -> Self {
-        let opening = Opening {
+        let opening = OpenTask {
             task: "t".into(),
             scope: Scope::new("", "me"),
             context: "c".into(),
@@ -47,7 +47,7 @@ impl Log {
             digest: digest("m0"),
             reply,
             metadata: None,
-            ending: attache_domain::Ending::Completes,
+            ending: attache_domain::TaskEnding::Completes,
             presentation: attache_domain::Presentation::default(),
         };
         let event = Event { seq: Seq(1), at: at(1), fact: opening.decide() };
@@ -71,10 +71,10 @@ impl Log {
     }
 
     fn say(&mut self, id: &str) -> Result<usize, Fault> {
-        self.say_again(id, DuplicateSends::Always)
+        self.say_again(id, DuplicateWindow::Always)
     }
 
-    fn say_again(&mut self, id: &str, duplicates: DuplicateSends) -> Result<usize, Fault> {
+    fn say_again(&mut self, id: &str, duplicates: DuplicateWindow) -> Result<usize, Fault> {
         let (message, digest) = (message(id, id), digest(id));
         self.push(Intent::Receive { message, digest, reopens: false, duplicates })
     }
@@ -90,7 +90,7 @@ fn said(text: &str) -> Fact {
     Fact::TextSaid { text: text.into(), last: false }
 }
 
-fn ended(outcome: Outcome) -> Fact {
+fn ended(outcome: TurnOutcome) -> Fact {
     Fact::TurnEnded { outcome, message: None, usage: None }
 }
 
@@ -100,7 +100,7 @@ fn texts(view: &TaskView) -> Vec<String> {
 
 #[test]
 fn a_finished_task_refuses_everything_but_what_it_has_already_heard() {
-    for outcome in [Outcome::Completed, Outcome::Failed, Outcome::Rejected] {
+    for outcome in [TurnOutcome::Completed, TurnOutcome::Failed, TurnOutcome::Rejected] {
         let mut log = Log::started();
         log.record(ended(outcome)).unwrap();
         assert!(matches!(log.say("m1"), Err(Fault::TaskFinished { .. })));
@@ -114,24 +114,25 @@ fn a_finished_task_refuses_everything_but_what_it_has_already_heard() {
 
 #[test]
 fn a_message_is_the_same_until_the_turn_that_took_it_has_ended() {
-    let knows =
-        |log: &Log, id: &str| log.view.progress.knows(&id.into(), &digest(id), DuplicateSends::InFlight);
+    let knows = |log: &Log, id: &str| {
+        log.view.progress.has_received(&id.into(), &digest(id), DuplicateWindow::InFlight)
+    };
     let mut log = Log::open();
     assert!(knows(&log, "m0"), "before its turn begins");
     log.record(Fact::TurnStarted { turn: 1, model: None }).unwrap();
     log.say("m1").unwrap();
     log.say("m2").unwrap();
-    assert_eq!(log.say_again("m2", DuplicateSends::InFlight), Ok(0), "it is queued already");
+    assert_eq!(log.say_again("m2", DuplicateWindow::InFlight), Ok(0), "it is queued already");
     for (turn, over, open) in [(2, "m0", vec!["m1", "m2"]), (3, "m1", vec!["m2"])] {
-        log.record(ended(Outcome::Completed)).unwrap();
+        log.record(ended(TurnOutcome::Completed)).unwrap();
         log.record(Fact::TurnStarted { turn, model: None }).unwrap();
         assert!(!knows(&log, over), "{over}");
         assert!(open.iter().all(|id| knows(&log, id)), "{open:?}");
     }
-    log.record(ended(Outcome::InputRequired)).unwrap();
+    log.record(ended(TurnOutcome::InputRequired)).unwrap();
     assert!(!knows(&log, "m2"));
     assert_eq!(log.say("m2"), Ok(0), "it came before");
-    assert_eq!(log.say_again("m2", DuplicateSends::InFlight), Ok(1), "and is said again");
+    assert_eq!(log.say_again("m2", DuplicateWindow::InFlight), Ok(1), "and is said again");
     assert!(knows(&log, "m2"));
 }
 
@@ -140,8 +141,8 @@ fn messages_of_an_older_snapshot_are_known_and_no_longer_in_flight() {
     let mut stored = serde_json::to_value(&Log::started().view).unwrap();
     stored["progress"]["received"] = serde_json::json!([["m0", "m0"]]);
     let view: TaskView = serde_json::from_value(stored).unwrap();
-    let knows = |duplicates| view.progress.knows(&"m0".into(), &Digest("m0".into()), duplicates);
-    assert!(knows(DuplicateSends::Always) && !knows(DuplicateSends::InFlight));
+    let knows = |duplicates| view.progress.has_received(&"m0".into(), &Digest("m0".into()), duplicates);
+    assert!(knows(DuplicateWindow::Always) && !knows(DuplicateWindow::InFlight));
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn a_waiting_task_takes_a_message_and_works_again() {
     let mut log = Log::started();
     let question = message("q", "which?");
     log.record(Fact::TurnEnded {
-        outcome: Outcome::InputRequired,
+        outcome: TurnOutcome::InputRequired,
         message: Some(question.into()),
         usage: None,
     })
@@ -169,7 +170,7 @@ fn a_prompt_during_a_turn_waits_for_its_end_and_is_answered() {
     log.record(said("one")).unwrap();
     log.say("m1").unwrap();
     assert_eq!(log.view.progress.queue.len(), 1);
-    log.record(ended(Outcome::Completed)).unwrap();
+    log.record(ended(TurnOutcome::Completed)).unwrap();
     assert_eq!(log.view.status.state, TaskState::Working, "the task goes on");
     assert_eq!(log.view.next(), Some(Step::StartTurn { turn: 2 }));
     assert_eq!(texts(&log.view), ["hello", "one", "m1"]);
@@ -178,7 +179,7 @@ fn a_prompt_during_a_turn_waits_for_its_end_and_is_answered() {
 #[test]
 fn cancel_stops_a_waiting_task_at_once_and_asks_a_working_one() {
     let mut log = Log::started();
-    log.record(ended(Outcome::InputRequired)).unwrap();
+    log.record(ended(TurnOutcome::InputRequired)).unwrap();
     log.push(Intent::Cancel).unwrap();
     assert_eq!(log.view.status.state, TaskState::Canceled);
 
@@ -196,12 +197,12 @@ fn cancel_stops_a_waiting_task_at_once_and_asks_a_working_one() {
 fn a_turn_that_ends_while_speaking_closes_its_answer_first() {
     let mut log = Log::started();
     log.record(said("a")).unwrap();
-    assert_eq!(log.record(ended(Outcome::Completed)), Ok(2));
+    assert_eq!(log.record(ended(TurnOutcome::Completed)), Ok(2));
     assert_eq!(log.events[3].fact, Fact::TextEnded);
 
     let mut log = Log::started();
     log.record(Fact::TextSaid { text: "a".into(), last: true }).unwrap();
-    assert_eq!(log.record(ended(Outcome::Completed)), Ok(1));
+    assert_eq!(log.record(ended(TurnOutcome::Completed)), Ok(1));
     assert_eq!(log.view.artifacts[0].parts.len(), 1);
 }
 
@@ -211,7 +212,7 @@ fn pieces_of_an_answer_are_one_part_of_the_task() {
     for piece in ["a", "b", "c"] {
         log.record(said(piece)).unwrap();
     }
-    log.record(ended(Outcome::Completed)).unwrap();
+    log.record(ended(TurnOutcome::Completed)).unwrap();
     assert_eq!(log.view.artifacts[0].parts, [Part::text("abc")]);
 }
 
@@ -222,7 +223,7 @@ fn withdrawn_text_is_replaced_and_does_not_reach_the_history() {
     log.record(Fact::TextWithdrawn).unwrap();
     assert_eq!(log.view.progress.turn.emitted, 0);
     log.record(Fact::TextSaid { text: "right".into(), last: true }).unwrap();
-    log.record(ended(Outcome::Completed)).unwrap();
+    log.record(ended(TurnOutcome::Completed)).unwrap();
     assert_eq!(texts(&log.view), ["hello", "right"]);
     assert_eq!(log.view.artifacts[0].parts, [Part::text("right")]);
 }
@@ -245,7 +246,7 @@ fn a_message_from_another_context_is_refused_by_name() {
     let mut log = Log::started();
     let mut stray = message("m1", "x");
     stray.context = Some("elsewhere".into());
-    let (digest, duplicates) = (digest("x"), DuplicateSends::InFlight);
+    let (digest, duplicates) = (digest("x"), DuplicateWindow::InFlight);
     let fault = log.push(Intent::Receive { message: stray, digest, reopens: false, duplicates }).unwrap_err();
     assert_eq!(fault, Fault::ContextMismatch { task: "t".into(), context: "c".into() });
 }
@@ -258,7 +259,7 @@ fn a_hidden_task_shows_its_reply_and_nothing_else() {
     let mut before = Progress::open(&log.events[0]).unwrap();
     let mut shown = Vec::new();
     for event in &log.events[1..] {
-        shown.extend(update_of(&before.stage(), event));
+        shown.extend(update_of(&before.update_context(), event));
         before.apply(event);
     }
     assert!(matches!(&shown[..], [Update::Replied(reply)] if reply.text() == "r"), "{shown:?}");
@@ -282,11 +283,11 @@ fn any_intent() -> impl Strategy<Value = Intent> {
         })
     };
     let outcome = prop_oneof![
-        Just(Outcome::Completed),
-        Just(Outcome::InputRequired),
-        Just(Outcome::AuthRequired),
-        Just(Outcome::Failed),
-        Just(Outcome::Rejected),
+        Just(TurnOutcome::Completed),
+        Just(TurnOutcome::InputRequired),
+        Just(TurnOutcome::AuthRequired),
+        Just(TurnOutcome::Failed),
+        Just(TurnOutcome::Rejected),
     ];
     let record = prop_oneof![
         4 => (1..4_u32).prop_map(|turn| Fact::TurnStarted { turn, model: None }),
@@ -311,7 +312,7 @@ fn any_intent() -> impl Strategy<Value = Intent> {
             message: message(&format!("m{id}"), "again"),
             digest: digest(&id.to_string()),
             reopens: id % 2 == 0,
-            duplicates: if id % 3 == 0 { DuplicateSends::InFlight } else { DuplicateSends::Always },
+            duplicates: if id % 3 == 0 { DuplicateWindow::InFlight } else { DuplicateWindow::Always },
         }),
         1 => Just(Intent::Cancel),
     ]
@@ -376,11 +377,11 @@ proptest! {
     #[test]
     fn a_stage_follows_from_the_stage_before(log in any_log()) {
         let mut progress = Progress::open(&log.events[0]).unwrap();
-        let mut stage = progress.stage();
+        let mut stage = progress.update_context();
         for event in &log.events[1..] {
             progress.apply(event);
             stage = stage.after(&event.fact);
-            prop_assert_eq!(stage, progress.stage());
+            prop_assert_eq!(stage, progress.update_context());
         }
     }
 
@@ -397,7 +398,7 @@ proptest! {
         let mut artifacts: Vec<Artifact> = Vec::new();
         let mut status = None;
         for event in &log.events[1..] {
-            match update_of(&before.stage(), event) {
+            match update_of(&before.update_context(), event) {
                 Some(Update::Status { status: now, .. }) => status = Some(now),
                 Some(Update::Artifact { artifact, append, .. }) => {
                     match artifacts.iter_mut().find(|known| known.id == artifact.id) {
@@ -424,14 +425,14 @@ proptest! {
     fn a_stream_closes_exactly_when_nothing_more_is_to_be_done(log in any_log()) {
         let mut before = Progress::open(&log.events[0]).unwrap();
         for event in &log.events[1..] {
-            let update = update_of(&before.stage(), event);
-            prop_assert_eq!(update.is_some(), is_shown(&before.stage(), &event.fact));
+            let update = update_of(&before.update_context(), event);
+            prop_assert_eq!(update.is_some(), is_shown(&before.update_context(), &event.fact));
             before.apply(event);
-            if closes(&event.fact) {
+            if closes_stream(&event.fact) {
                 prop_assert_eq!(before.next(), None);
             }
             if let Some(Update::Status { closes: shown, .. }) = update {
-                prop_assert_eq!(shown, closes(&event.fact));
+                prop_assert_eq!(shown, closes_stream(&event.fact));
             }
         }
     }

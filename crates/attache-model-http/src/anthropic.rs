@@ -11,18 +11,18 @@ use std::future::ready;
 use std::sync::Arc;
 
 use attache_model::{LanguageError, LanguageModel, LanguageStream, Prompt};
-use attache_net::{BaseUrl, Client, Request, Secret};
+use attache_net::{BaseUrl, HttpClient, HttpRequest, Secret};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 
-use crate::asking::{self, Circumstances, Head, Provider};
-use crate::endpoint::{BadOptions, Endpoint, Key, Plan, checked_model};
-use crate::fault::Fault;
+use crate::answer_request::{self, Provider, RequestVariation, ResponseHead};
+use crate::endpoint::{ApiKey, BadOptions, Endpoint, EndpointOptions, checked_model};
+use crate::failed_attempt::FailedAttempt;
 use crate::retry::RetryOptions;
-use crate::token::Renew;
-use crate::trouble::Trouble;
+use crate::retry_class::RequestError;
+use crate::token::TokenRenewal;
 use answer::AnthropicAssembly;
 use models::Model;
 
@@ -109,15 +109,15 @@ struct Shared {
     endpoint: Endpoint,
     version: Version,
     retry: RetryOptions,
-    client: Client,
+    client: HttpClient,
 }
 
 impl AnthropicModel {
-    pub fn new(options: AnthropicOptions, client: Client) -> Result<Self, BadOptions> {
+    pub fn new(options: AnthropicOptions, client: HttpClient) -> Result<Self, BadOptions> {
         let mut model = Model::named(&checked_model(&options.model)?);
         model.window = options.window.unwrap_or(model.window);
         model.most_output = options.most_output_tokens.unwrap_or(model.most_output);
-        let mut endpoint = Endpoint::new(Plan {
+        let mut endpoint = Endpoint::new(EndpointOptions {
             provider: "anthropic",
             official: OFFICIAL,
             base_url: options.base_url,
@@ -130,7 +130,7 @@ impl AnthropicModel {
         };
         endpoint.notes.push(("anthropic-version", version.into()));
         match options.key {
-            Some(secret) => endpoint.set_key(Key { header, prefix, secret }),
+            Some(secret) => endpoint.set_key(ApiKey { header, prefix, secret }),
             None if endpoint.is_official() => {
                 let what = "Anthropic wants a key; give one, or the base URL of a server that wants none";
                 return Err(BadOptions { what: what.into() });
@@ -152,14 +152,14 @@ impl LanguageModel for AnthropicModel {
     }
 
     fn stream(&self, prompt: Prompt) -> LanguageStream {
-        asking::answer(Arc::clone(&self.shared), prompt).boxed()
+        answer_request::answer(Arc::clone(&self.shared), prompt).boxed()
     }
 }
 
 impl Provider for Shared {
     type Assembly = AnthropicAssembly;
 
-    fn client(&self) -> &Client {
+    fn client(&self) -> &HttpClient {
         &self.client
     }
 
@@ -167,7 +167,7 @@ impl Provider for Shared {
         &self.retry
     }
 
-    fn place(&self) -> String {
+    fn server_name(&self) -> String {
         self.endpoint.place()
     }
 
@@ -179,11 +179,11 @@ impl Provider for Shared {
         false
     }
 
-    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<Bytes, LanguageError> {
+    fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError> {
         request::body(self, prompt, circumstances).map(Bytes::from)
     }
 
-    fn request(&self, body: Bytes, _: Renew) -> BoxFuture<'_, Result<Request, LanguageError>> {
+    fn request(&self, body: Bytes, _: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>> {
         ready(self.endpoint.request(body)).boxed()
     }
 
@@ -191,11 +191,11 @@ impl Provider for Shared {
         AnthropicAssembly::new(self, prompt)
     }
 
-    fn fault_of_answer(&self, head: &Head, body: &str) -> Fault {
-        Trouble::of_answer(head, body).fault(&self.model.id)
+    fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
+        RequestError::of_answer(head, body).failed_attempt(&self.model.id)
     }
 
-    fn fault_within(&self, error: &Value) -> Fault {
-        Trouble::of_event(error).fault(&self.model.id)
+    fn classify_event(&self, error: &Value) -> FailedAttempt {
+        RequestError::of_event(error).failed_attempt(&self.model.id)
     }
 }

@@ -1,7 +1,7 @@
 //! Where a request goes and what proves who sends it, for providers with one address and one key.
 
 use attache_model::LanguageError;
-use attache_net::{BaseUrl, NetError, Request, Secret, Url};
+use attache_net::{BaseUrl, HttpRequest, NetError, Secret, Url};
 use bytes::Bytes;
 
 /// The options do not fit together.
@@ -14,7 +14,7 @@ pub struct BadOptions {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     url: Url,
-    key: Option<Key>,
+    key: Option<ApiKey>,
     /// Nothing secret.
     pub(crate) notes: Vec<(&'static str, String)>,
     /// Given by people, who may have put keys there.
@@ -24,14 +24,14 @@ pub(crate) struct Endpoint {
 }
 
 #[derive(Debug)]
-pub(crate) struct Key {
+pub(crate) struct ApiKey {
     pub(crate) header: &'static str,
     pub(crate) prefix: &'static str,
     pub(crate) secret: Secret,
 }
 
 /// What an endpoint is made of.
-pub(crate) struct Plan {
+pub(crate) struct EndpointOptions {
     pub(crate) provider: &'static str,
     /// Where it is unless `base_url` says otherwise.
     pub(crate) official: &'static str,
@@ -42,7 +42,7 @@ pub(crate) struct Plan {
 
 impl Endpoint {
     /// Without a key; `is_official` says whether one is needed.
-    pub(crate) fn new(plan: Plan) -> Result<Self, BadOptions> {
+    pub(crate) fn new(plan: EndpointOptions) -> Result<Self, BadOptions> {
         let bad = |error: NetError| BadOptions { what: error.to_string() };
         let official = BaseUrl::parse(plan.official).map_err(bad)?;
         let url = plan.base_url.as_ref().unwrap_or(&official).join(plan.path, None).map_err(bad)?;
@@ -58,13 +58,13 @@ impl Endpoint {
         !self.route.contains('@')
     }
 
-    pub(crate) fn set_key(&mut self, key: Key) {
+    pub(crate) fn set_key(&mut self, key: ApiKey) {
         self.key = Some(key);
     }
 
-    pub(crate) fn request(&self, body: Bytes) -> Result<Request, LanguageError> {
+    pub(crate) fn request(&self, body: Bytes) -> Result<HttpRequest, LanguageError> {
         let refused = |error: NetError| LanguageError::Request { what: error.to_string() };
-        let mut request = Request::post_json(self.url.clone(), body);
+        let mut request = HttpRequest::post_json(self.url.clone(), body);
         for (name, value) in &self.notes {
             request = request.header(name, value).map_err(refused)?;
         }

@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use attache_domain::{Content, Exchange};
-use attache_model::{Prompt, Stop};
-use attache_net::{Client, ClientOptions, Proxy};
+use attache_model::{Prompt, StopReason};
+use attache_net::{HttpClient, HttpClientOptions, Proxy};
 
-use crate::asking::{Assembly, Circumstances, Head, Provider, StreamEnd};
+use crate::answer_request::{Assembly, Provider, RequestVariation, ResponseHead, StreamEnd};
 use crate::sse::{EventTooLarge, SseEvent, SseParser};
 use crate::{anthropic, gemini, google, openai};
 
@@ -60,25 +60,26 @@ pub(crate) fn answer<P: Provider>(provider: &P, stream: &[u8]) {
     let mut assembly = provider.assembly(&Prompt::default());
     for event in read(stream.chunks(stream.len().max(1))).0 {
         if let Err(error) = assembly.take(&event, &mut |_| ()) {
-            provider.fault_within(&error);
+            provider.classify_event(&error);
         }
     }
     for end in [StreamEnd::Closed, StreamEnd::Broken] {
         assembly.verdict(end, false);
     }
-    assembly.carry_on();
+    assembly.continue_answer();
     let _ = (assembly.has_finished(), assembly.is_over(), assembly.extent(), assembly.usage());
-    let said = assembly.into_said(&Stop::Done);
+    let said = assembly.into_parts(&StopReason::Done);
     let exchanges = [Exchange::User(vec![Content::Text("question".into())]), Exchange::Model(said)];
     let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
-    let body = provider.body(&prompt, &Circumstances::default()).expect("what was said can be said again");
+    let body = provider.body(&prompt, &RequestVariation::default()).expect("what was said can be said again");
     serde_json::from_slice::<serde_json::Value>(&body).expect("a request is JSON");
 
     let text = String::from_utf8_lossy(stream);
     let status = stream.first().map_or(500, |byte| 400 + u16::from(*byte));
     let retry_after = text.lines().next().map(str::to_owned);
-    let head = Head { status, retry_after_ms: retry_after.clone(), retry_after, ..Head::default() };
-    provider.fault_of_answer(&head, &text);
+    let head =
+        ResponseHead { status, retry_after_ms: retry_after.clone(), retry_after, ..ResponseHead::default() };
+    provider.classify_response(&head, &text);
 }
 
 fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<SseEvent>, Result<(), EventTooLarge>) {
@@ -95,8 +96,9 @@ fn read<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<SseEvent>, Result<()
 }
 
 /// Dials nobody.
-pub(crate) fn client() -> Client {
-    Client::new(&ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() }).expect("a client")
+pub(crate) fn client() -> HttpClient {
+    HttpClient::new(&HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() })
+        .expect("a client")
 }
 
 #[cfg(test)]

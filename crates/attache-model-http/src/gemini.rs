@@ -5,37 +5,37 @@ mod arguments;
 mod chain;
 mod contents;
 mod endpoint;
-mod error;
 pub(crate) mod fuzz;
 mod models;
 mod request;
 mod response;
+mod retry_class;
 mod schema;
 mod search;
-mod word;
+mod text_or_value;
 
 use std::fmt;
 use std::sync::Arc;
 
 use attache_model::{LanguageError, LanguageModel, LanguageStream, Prompt};
-use attache_net::{BaseUrl, Client, Request, Secret};
+use attache_net::{BaseUrl, HttpClient, HttpRequest, Secret};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 
-use crate::asking::{self, Circumstances, Head, Provider};
-use crate::fault::Fault;
+use crate::answer_request::{self, Provider, RequestVariation, ResponseHead};
+use crate::failed_attempt::FailedAttempt;
 use crate::retry::RetryOptions;
 use answer::GeminiAssembly;
 use endpoint::Endpoint;
 use models::Model;
 
 pub use crate::BadOptions;
-pub use crate::token::{Renew, TokenSource};
+pub use crate::token::{TokenRenewal, TokenSource};
 pub use chain::{chain_of, with_fallback};
 pub use models::model_id;
-pub use search::{GeminiSearch, SearchSource, SearchSupport, Searched};
+pub use search::{GeminiSearch, SearchAnswer, SearchSource, SearchSupport};
 
 /// How a Gemini model is reached.
 #[derive(Debug, Clone)]
@@ -134,15 +134,15 @@ struct Shared {
     model: Model,
     endpoint: Endpoint,
     stream_arguments: bool,
-    declared: request::Declared,
-    instructed: request::Instructed,
+    declared: request::DeclarationCache,
+    instructed: request::InstructionCache,
     kept: contents::Kept,
     retry: RetryOptions,
-    client: Client,
+    client: HttpClient,
 }
 
 impl GeminiModel {
-    pub fn new(options: GeminiOptions, client: Client) -> Result<Self, BadOptions> {
+    pub fn new(options: GeminiOptions, client: HttpClient) -> Result<Self, BadOptions> {
         let mut model = Model::named(&options.model);
         model.window = options.window.unwrap_or(model.window);
         let stream_arguments =
@@ -154,8 +154,8 @@ impl GeminiModel {
                 model,
                 endpoint,
                 stream_arguments,
-                declared: request::Declared::default(),
-                instructed: request::Instructed::default(),
+                declared: request::DeclarationCache::default(),
+                instructed: request::InstructionCache::default(),
                 kept: contents::Kept::default(),
                 retry,
                 client,
@@ -174,14 +174,14 @@ impl LanguageModel for GeminiModel {
     }
 
     fn stream(&self, prompt: Prompt) -> LanguageStream {
-        asking::answer(Arc::clone(&self.shared), prompt).boxed()
+        answer_request::answer(Arc::clone(&self.shared), prompt).boxed()
     }
 }
 
 impl Provider for Shared {
     type Assembly = GeminiAssembly;
 
-    fn client(&self) -> &Client {
+    fn client(&self) -> &HttpClient {
         &self.client
     }
 
@@ -189,7 +189,7 @@ impl Provider for Shared {
         &self.retry
     }
 
-    fn place(&self) -> String {
+    fn server_name(&self) -> String {
         self.endpoint.place()
     }
 
@@ -201,11 +201,11 @@ impl Provider for Shared {
         self.endpoint.renews()
     }
 
-    fn body(&self, prompt: &Prompt, circumstances: &Circumstances) -> Result<Bytes, LanguageError> {
+    fn body(&self, prompt: &Prompt, circumstances: &RequestVariation) -> Result<Bytes, LanguageError> {
         request::body(self, prompt, circumstances)
     }
 
-    fn request(&self, body: Bytes, renew: Renew) -> BoxFuture<'_, Result<Request, LanguageError>> {
+    fn request(&self, body: Bytes, renew: TokenRenewal) -> BoxFuture<'_, Result<HttpRequest, LanguageError>> {
         self.endpoint.request(body, renew).boxed()
     }
 
@@ -213,11 +213,11 @@ impl Provider for Shared {
         GeminiAssembly::new(self, prompt)
     }
 
-    fn fault_of_answer(&self, head: &Head, body: &str) -> Fault {
-        error::of_status(head.status, head.retry_after.as_deref(), body.as_bytes(), &self.model.id)
+    fn classify_response(&self, head: &ResponseHead, body: &str) -> FailedAttempt {
+        retry_class::of_status(head.status, head.retry_after.as_deref(), body.as_bytes(), &self.model.id)
     }
 
-    fn fault_within(&self, error: &Value) -> Fault {
-        error::of_event(error, &self.model.id)
+    fn classify_event(&self, error: &Value) -> FailedAttempt {
+        retry_class::of_event(error, &self.model.id)
     }
 }

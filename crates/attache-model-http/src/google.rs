@@ -13,13 +13,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use attache_net::{Client, Secret};
+use attache_net::{HttpClient, Secret};
 use futures_util::FutureExt;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::retry::{RetryOptions, Tries};
-use crate::token::{Renew, TokenSource};
+use crate::retry::{RetryOptions, RetryState};
+use crate::token::{TokenRenewal, TokenSource};
 pub use account::{BadCredentials, GoogleCredentials};
 
 /// Tells what time it is.
@@ -47,27 +47,27 @@ pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 /// ```
 pub struct GoogleTokens {
     credentials: GoogleCredentials,
-    client: Client,
+    client: HttpClient,
     clock: Clock,
     retry: RetryOptions,
     /// Held while a new one is got, so that others wait for it and do not ask as well.
-    kept: Mutex<Option<Kept>>,
+    kept: Mutex<Option<CachedToken>>,
 }
 
-struct Kept {
+struct CachedToken {
     token: Secret,
     until: Instant,
 }
 
 /// A token that ends sooner than this is as good as ended: a request takes its time.
-const MARGIN: Duration = Duration::from_secs(300);
+const RENEWAL_MARGIN: Duration = Duration::from_secs(300);
 
 impl GoogleTokens {
-    pub fn new(credentials: GoogleCredentials, client: Client) -> Self {
+    pub fn new(credentials: GoogleCredentials, client: HttpClient) -> Self {
         let clock = Arc::new(SystemTime::now);
         // Somebody waits for the answer that the token is for.
         let retry =
-            RetryOptions { attempts: 3, first_pause: Duration::from_secs(1), ..RetryOptions::default() };
+            RetryOptions { attempts: 3, first_delay: Duration::from_secs(1), ..RetryOptions::default() };
         Self { credentials, client, clock, retry, kept: Mutex::default() }
     }
 
@@ -89,18 +89,18 @@ impl GoogleTokens {
         })
     }
 
-    async fn token(&self, renew: Renew) -> Result<Secret, String> {
+    async fn token(&self, renew: TokenRenewal) -> Result<Secret, String> {
         let mut kept = self.kept.lock().await;
         if let Some(kept) = kept.as_ref().filter(|kept| kept.until > Instant::now())
-            && renew == Renew::IfNeeded
+            && renew == TokenRenewal::IfNeeded
         {
             return Ok(kept.token.clone());
         }
-        let tries = Tries::new(self.retry.clone());
+        let tries = RetryState::new(self.retry.clone());
         let granted = exchange::grant(&self.credentials, &self.client, &self.clock, tries).await?;
         // One that hardly lives at all is used once rather than never.
-        let lifetime = granted.lifetime.saturating_sub(MARGIN);
-        *kept = Some(Kept { token: granted.token.clone(), until: Instant::now() + lifetime });
+        let lifetime = granted.lifetime.saturating_sub(RENEWAL_MARGIN);
+        *kept = Some(CachedToken { token: granted.token.clone(), until: Instant::now() + lifetime });
         Ok(granted.token)
     }
 }

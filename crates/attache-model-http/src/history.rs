@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use attache_domain::{CallId, Content, Exchange, Said, ToolCall, ToolResult, Utterance};
+use attache_domain::{CallId, Content, Exchange, ModelPart, ModelPartContent, ToolCall, ToolResult};
 
 pub(crate) const NO_RESULT: &str =
     "This call was interrupted and has no result. Whether it had any effect is unknown.";
@@ -19,14 +19,14 @@ pub(crate) const GO_ON: &str = "Please go on.";
 #[derive(Debug)]
 pub(crate) enum Turn<'a> {
     User(&'a [Content]),
-    Model(Vec<Spoken<'a>>),
-    Results(Vec<Settled<'a>>),
+    Model(Vec<AnswerPart<'a>>),
+    Results(Vec<CallWithResult<'a>>),
 }
 
 /// A piece of an answer.
 #[derive(Debug)]
-pub(crate) struct Spoken<'a> {
-    pub(crate) said: &'a Said,
+pub(crate) struct AnswerPart<'a> {
+    pub(crate) said: &'a ModelPart,
     /// For a call, its id as it can be sent.
     pub(crate) id: String,
     /// It belongs to the turn that is still going on.
@@ -35,7 +35,7 @@ pub(crate) struct Spoken<'a> {
 
 /// A call with what came of it.
 #[derive(Debug)]
-pub(crate) struct Settled<'a> {
+pub(crate) struct CallWithResult<'a> {
     pub(crate) id: String,
     pub(crate) call: &'a ToolCall,
     pub(crate) result: Option<&'a ToolResult>,
@@ -43,7 +43,7 @@ pub(crate) struct Settled<'a> {
 
 pub(crate) fn turns(exchanges: &[Arc<Exchange>]) -> Vec<Turn<'_>> {
     let latest = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
-    let mut teller = Teller { turns: Vec::new(), pending: Vec::new(), ids: Ids::default() };
+    let mut teller = TurnBuilder { turns: Vec::new(), pending: Vec::new(), ids: CallIds::default() };
     for (index, exchange) in exchanges.iter().enumerate() {
         match &**exchange {
             Exchange::User(content) => {
@@ -61,23 +61,23 @@ pub(crate) fn turns(exchanges: &[Arc<Exchange>]) -> Vec<Turn<'_>> {
     teller.turns
 }
 
-struct Teller<'a> {
+struct TurnBuilder<'a> {
     turns: Vec<Turn<'a>>,
     /// The calls of the last answer.
     pending: Vec<(String, &'a ToolCall)>,
-    ids: Ids,
+    ids: CallIds,
 }
 
-impl<'a> Teller<'a> {
-    fn model(&mut self, said: &'a [Said], current: bool) {
+impl<'a> TurnBuilder<'a> {
+    fn model(&mut self, said: &'a [ModelPart], current: bool) {
         let mut spoken = Vec::new();
         for said in said {
             let mut id = String::new();
-            if let Utterance::Call(call) = &said.what {
-                id = self.ids.spell(&call.id);
+            if let ModelPartContent::Call(call) = &said.what {
+                id = self.ids.encode(&call.id);
                 self.pending.push((id.clone(), call));
             }
-            spoken.push(Spoken { said, id, current });
+            spoken.push(AnswerPart { said, id, current });
         }
         self.turns.push(Turn::Model(spoken));
     }
@@ -89,7 +89,7 @@ impl<'a> Teller<'a> {
             .into_iter()
             .map(|(id, call)| {
                 let result = results.iter().find(|result| result.call == call.id);
-                Settled { id, call, result }
+                CallWithResult { id, call, result }
             })
             .collect();
         if !settled.is_empty() {
@@ -100,18 +100,18 @@ impl<'a> Teller<'a> {
 
 /// The ids of one history, each used once. The same history gets the same ids, so that caches of it hold.
 #[derive(Default)]
-struct Ids {
+struct CallIds {
     used: HashSet<String>,
     count: usize,
 }
 
 /// OpenAI takes no longer ones.
-const LONGEST_ID: usize = 40;
+const MAX_ID_LENGTH: usize = 40;
 
-impl Ids {
-    fn spell(&mut self, id: &CallId) -> String {
+impl CallIds {
+    fn encode(&mut self, id: &CallId) -> String {
         let fits = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
-        let valid = !id.0.is_empty() && id.0.len() <= LONGEST_ID && id.0.chars().all(fits);
+        let valid = !id.0.is_empty() && id.0.len() <= MAX_ID_LENGTH && id.0.chars().all(fits);
         if valid && self.used.insert(id.0.clone()) {
             return id.0.clone();
         }
@@ -135,7 +135,7 @@ mod tests {
     fn calls(ids: &[&str]) -> Exchange {
         let said = |id: &&str| {
             let call = ToolCall { id: CallId((*id).into()), name: "a".into(), input: Map::new() };
-            Said { what: Utterance::Call(call), opaque: None }
+            ModelPart { what: ModelPartContent::Call(call), opaque: None }
         };
         Exchange::Model(ids.iter().map(said).collect())
     }
@@ -166,7 +166,7 @@ mod tests {
                 format!("m({})", ids.join(" "))
             }
             Turn::Results(settled) => {
-                let mark = |settled: &Settled<'_>| match settled.result {
+                let mark = |settled: &CallWithResult<'_>| match settled.result {
                     Some(_) => settled.id.clone(),
                     None => format!("{}!", settled.id),
                 };
@@ -210,7 +210,7 @@ mod tests {
                         open = spoken.into_iter().map(|spoken| spoken.id).collect();
                         for id in &open {
                             prop_assert!(seen.insert(id.clone()), "{} comes twice", id);
-                            prop_assert!(!id.is_empty() && id.len() <= LONGEST_ID && id.is_ascii());
+                            prop_assert!(!id.is_empty() && id.len() <= MAX_ID_LENGTH && id.is_ascii());
                         }
                     }
                     Turn::Results(settled) => {

@@ -4,17 +4,17 @@
 //! speak like it; [`anthropic`] to Anthropic's Claude. [`google`] gets the tokens that Vertex wants. [`sse`] and
 //! [`retry`] are what providers share. Not here: which model is asked for what, and where keys come from.
 
+mod answer_builder;
+mod answer_request;
 #[cfg(test)]
 mod any_json;
-mod asking;
 mod endpoint;
-mod fault;
+mod failed_attempt;
 mod history;
 mod media;
-mod names;
-mod saying;
+mod retry_class;
 mod token;
-mod trouble;
+mod tool_names;
 
 pub mod anthropic;
 pub mod fuzz;
@@ -25,4 +25,4 @@ pub mod retry;
 pub mod sse;
 
 pub use endpoint::BadOptions;
-pub use token::{Renew, TokenSource};
+pub use token::{TokenRenewal, TokenSource};

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 
 /// How something is shown to a model.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Shown<'a> {
+pub(crate) enum MediaPart<'a> {
     Text(String),
     /// The bytes are base64.
     Image {
@@ -20,21 +20,21 @@ pub(crate) enum Shown<'a> {
 }
 
 /// `None` for what says nothing.
-pub(crate) fn shown(content: &Content) -> Option<Shown<'_>> {
+pub(crate) fn media_part(content: &Content) -> Option<MediaPart<'_>> {
     match content {
         Content::Text(text) if text.trim().is_empty() => None,
-        Content::Text(text) => Some(Shown::Text(text.clone())),
+        Content::Text(text) => Some(MediaPart::Text(text.clone())),
         // Whether anyone follows it is the model's to decide, by a tool.
-        Content::Link { url, .. } => Some(Shown::Text(url.clone())),
+        Content::Link { url, .. } => Some(MediaPart::Text(url.clone())),
         Content::Bytes { media_type, bytes, name } => {
             let media_type = essence(media_type);
             let name = name.as_deref();
             Some(match media_type.as_str() {
                 "image/png" | "image/jpeg" | "image/gif" | "image/webp" => {
-                    Shown::Image { media_type, bytes: &bytes.0 }
+                    MediaPart::Image { media_type, bytes: &bytes.0 }
                 }
-                "application/pdf" => Shown::Pdf { bytes: &bytes.0, name },
-                _ => Shown::Text(told(&media_type, &bytes.0, name)),
+                "application/pdf" => MediaPart::Pdf { bytes: &bytes.0, name },
+                _ => MediaPart::Text(told(&media_type, &bytes.0, name)),
             })
         }
     }

@@ -50,14 +50,14 @@ pub struct RetryOptions {
     /// After this time without an answer people are told that it is waited for.
     pub silence_notice_delay: Duration,
     /// Whether a request is sent again that the network failed.
-    pub network_failures: bool,
-    pub first_pause: Duration,
-    pub longest_pause: Duration,
+    pub retry_network_failures: bool,
+    pub first_delay: Duration,
+    pub max_delay: Duration,
     /// A provider that wants a longer pause than this is not waited for.
-    pub longest_wait: Duration,
+    pub max_provider_delay: Duration,
     /// How often an answer may begin until one is whole.
     pub stream_attempts: u32,
-    pub first_stream_pause: Duration,
+    pub first_stream_delay: Duration,
     pub jitter: Jitter,
 }
 
@@ -70,12 +70,12 @@ impl Default for RetryOptions {
             first_byte_timeout: Duration::from_secs(120),
             silent_attempts: 3,
             silence_notice_delay: Duration::from_secs(20),
-            network_failures: true,
-            first_pause: Duration::from_secs(5),
-            longest_pause: Duration::from_secs(30),
-            longest_wait: Duration::from_secs(300),
+            retry_network_failures: true,
+            first_delay: Duration::from_secs(5),
+            max_delay: Duration::from_secs(30),
+            max_provider_delay: Duration::from_secs(300),
             stream_attempts: 4,
-            first_stream_pause: Duration::from_secs(1),
+            first_stream_delay: Duration::from_secs(1),
             jitter: Jitter::random(),
         }
     }
@@ -83,22 +83,22 @@ impl Default for RetryOptions {
 
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Setback {
+pub enum RetryReason {
     /// No answer began: the network, or the provider said so.
     NotAnswered { wanted: Option<Duration> },
     /// Nobody listens at the address.
-    NobodyThere,
+    ConnectionRefused,
     /// No answer began in time.
-    Silent,
+    FirstByteTimeout,
     /// The provider has no room for this model right now. That passes at once or not at all.
     NoCapacity,
     /// An answer began and broke off, or came to nothing.
-    NotWhole { wanted: Option<Duration> },
+    AnswerIncomplete { wanted: Option<Duration> },
 }
 
 /// The tries of one prompt.
 #[derive(Debug)]
-pub struct Tries {
+pub struct RetryState {
     options: RetryOptions,
     unanswered: u32,
     refused: u32,
@@ -109,9 +109,9 @@ pub struct Tries {
 }
 
 /// The first pauses when there is no capacity.
-const CAPACITY_PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
+const CAPACITY_DELAYS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(3)];
 
-impl Tries {
+impl RetryState {
     pub fn new(options: RetryOptions) -> Self {
         Self { options, unanswered: 0, refused: 0, silent: 0, without_capacity: 0, unfinished: 0, begun: 1 }
     }
@@ -122,38 +122,38 @@ impl Tries {
     }
 
     /// The pause before the next attempt; `None` when there is none.
-    pub fn after(&mut self, setback: Setback) -> Option<Duration> {
+    pub fn delay_after(&mut self, setback: RetryReason) -> Option<Duration> {
         let pause = match setback {
-            Setback::NotAnswered { wanted } => {
+            RetryReason::NotAnswered { wanted } => {
                 self.unanswered += 1;
                 (self.unanswered < self.options.attempts).then_some(())?;
-                self.at_least(wanted, self.doubled(self.options.first_pause, self.unanswered, true))
+                self.at_least(wanted, self.doubled(self.options.first_delay, self.unanswered, true))
             }
-            Setback::NobodyThere => {
+            RetryReason::ConnectionRefused => {
                 self.refused += 1;
                 self.unanswered += 1;
                 let more = self.refused < self.options.refused_attempts;
                 (more && self.unanswered < self.options.attempts).then_some(())?;
-                Some(self.doubled(self.options.first_pause, self.refused, true))
+                Some(self.doubled(self.options.first_delay, self.refused, true))
             }
-            Setback::Silent => {
+            RetryReason::FirstByteTimeout => {
                 self.silent += 1;
                 self.unanswered += 1;
                 let more = self.silent < self.options.silent_attempts;
                 (more && self.unanswered < self.options.attempts).then_some(())?;
-                Some(self.doubled(self.options.first_pause, self.silent, true))
+                Some(self.doubled(self.options.first_delay, self.silent, true))
             }
-            Setback::NoCapacity => {
-                let pause = *CAPACITY_PAUSES.get(self.without_capacity)?;
+            RetryReason::NoCapacity => {
+                let pause = *CAPACITY_DELAYS.get(self.without_capacity)?;
                 self.without_capacity += 1;
                 Some(pause)
             }
-            Setback::NotWhole { wanted } => {
+            RetryReason::AnswerIncomplete { wanted } => {
                 self.unfinished += 1;
                 // What follows is a new request with all its tries.
                 (self.unanswered, self.refused) = (0, 0);
                 (self.unfinished < self.options.stream_attempts).then_some(())?;
-                self.at_least(wanted, self.doubled(self.options.first_stream_pause, self.unfinished, false))
+                self.at_least(wanted, self.doubled(self.options.first_stream_delay, self.unfinished, false))
             }
         }?;
         self.begun += 1;
@@ -162,13 +162,13 @@ impl Tries {
 
     fn doubled(&self, first: Duration, times: u32, spread: bool) -> Duration {
         let factor = 2_u32.saturating_pow(times.saturating_sub(1));
-        let pause = first.saturating_mul(factor).min(self.options.longest_pause);
+        let pause = first.saturating_mul(factor).min(self.options.max_delay);
         if spread { pause.mul_f64(self.options.jitter.between(0.7, 1.3)) } else { pause }
     }
 
     fn at_least(&self, wanted: Option<Duration>, otherwise: Duration) -> Option<Duration> {
         match wanted {
-            Some(wanted) if wanted > self.options.longest_wait => None,
+            Some(wanted) if wanted > self.options.max_provider_delay => None,
             // Never earlier than asked for.
             Some(wanted) => Some(wanted.mul_f64(self.options.jitter.between(1.0, 1.2))),
             None => Some(otherwise),
@@ -180,13 +180,13 @@ impl Tries {
 mod tests {
     use super::*;
 
-    fn pauses(jitter: Jitter, setback: Setback) -> Vec<f64> {
-        let mut tries = Tries::new(RetryOptions { jitter, ..RetryOptions::default() });
-        std::iter::from_fn(|| tries.after(setback)).map(|pause| pause.as_secs_f64()).collect()
+    fn pauses(jitter: Jitter, setback: RetryReason) -> Vec<f64> {
+        let mut tries = RetryState::new(RetryOptions { jitter, ..RetryOptions::default() });
+        std::iter::from_fn(|| tries.delay_after(setback)).map(|pause| pause.as_secs_f64()).collect()
     }
 
     #[track_caller]
-    fn check(setback: Setback, expected: &[f64]) {
+    fn check(setback: RetryReason, expected: &[f64]) {
         assert_eq!(pauses(Jitter::none(), setback), expected);
     }
 
@@ -195,25 +195,25 @@ mod tests {
     #[test]
     fn pauses_grow_up_to_a_bound() {
         let expected = [5.0, 10.0, 20.0, 30.0, 30.0, 30.0, 30.0, 30.0, 30.0];
-        check(Setback::NotAnswered { wanted: NO_WISH }, &expected);
-        check(Setback::NotWhole { wanted: NO_WISH }, &[1.0, 2.0, 4.0]);
-        check(Setback::NoCapacity, &[1.0, 3.0]);
-        check(Setback::NobodyThere, &[5.0, 10.0]);
-        check(Setback::Silent, &[5.0, 10.0]);
+        check(RetryReason::NotAnswered { wanted: NO_WISH }, &expected);
+        check(RetryReason::AnswerIncomplete { wanted: NO_WISH }, &[1.0, 2.0, 4.0]);
+        check(RetryReason::NoCapacity, &[1.0, 3.0]);
+        check(RetryReason::ConnectionRefused, &[5.0, 10.0]);
+        check(RetryReason::FirstByteTimeout, &[5.0, 10.0]);
     }
 
     #[test]
     fn a_wish_is_a_minimum_and_too_long_a_wish_is_the_end() {
         let wanted = Some(Duration::from_secs(100));
-        check(Setback::NotAnswered { wanted }, &[110.0; 9]);
-        assert_eq!(pauses(Jitter::new(|| 0.0), Setback::NotAnswered { wanted }), [100.0; 9]);
-        check(Setback::NotWhole { wanted }, &[110.0; 3]);
-        check(Setback::NotAnswered { wanted: Some(Duration::from_secs(301)) }, &[]);
+        check(RetryReason::NotAnswered { wanted }, &[110.0; 9]);
+        assert_eq!(pauses(Jitter::new(|| 0.0), RetryReason::NotAnswered { wanted }), [100.0; 9]);
+        check(RetryReason::AnswerIncomplete { wanted }, &[110.0; 3]);
+        check(RetryReason::NotAnswered { wanted: Some(Duration::from_secs(301)) }, &[]);
     }
 
     #[test]
     fn jitter_spreads_by_less_than_a_third() {
-        let setback = Setback::NotAnswered { wanted: NO_WISH };
+        let setback = RetryReason::NotAnswered { wanted: NO_WISH };
         assert_eq!(pauses(Jitter::new(|| 0.0), setback)[0], 3.5);
         assert_eq!(pauses(Jitter::new(|| 1.0), setback)[0], 6.5);
         let random = pauses(Jitter::random(), setback);
@@ -222,11 +222,11 @@ mod tests {
 
     #[test]
     fn an_answer_that_broke_off_gives_its_request_all_its_tries_again() {
-        let mut tries = Tries::new(RetryOptions { attempts: 2, ..RetryOptions::default() });
-        assert!(tries.after(Setback::NotAnswered { wanted: NO_WISH }).is_some());
-        assert!(tries.after(Setback::NotWhole { wanted: NO_WISH }).is_some());
-        assert!(tries.after(Setback::NotAnswered { wanted: NO_WISH }).is_some());
+        let mut tries = RetryState::new(RetryOptions { attempts: 2, ..RetryOptions::default() });
+        assert!(tries.delay_after(RetryReason::NotAnswered { wanted: NO_WISH }).is_some());
+        assert!(tries.delay_after(RetryReason::AnswerIncomplete { wanted: NO_WISH }).is_some());
+        assert!(tries.delay_after(RetryReason::NotAnswered { wanted: NO_WISH }).is_some());
         assert_eq!(tries.attempt(), 4);
-        assert!(tries.after(Setback::NotAnswered { wanted: NO_WISH }).is_none());
+        assert!(tries.delay_after(RetryReason::NotAnswered { wanted: NO_WISH }).is_none());
     }
 }

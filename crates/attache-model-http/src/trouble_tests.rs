@@ -5,8 +5,8 @@ use serde_json::json;
 use super::*;
 
 /// What is done about it, in a word or two.
-fn outcome(fault: &Fault) -> String {
-    let end = match &fault.end {
+fn outcome(fault: &FailedAttempt) -> String {
+    let end = match &fault.error {
         LanguageError::Credential { .. } => "credential",
         LanguageError::Request { .. } => "request",
         LanguageError::NoSuchModel { .. } => "no model",
@@ -15,21 +15,21 @@ fn outcome(fault: &Fault) -> String {
         LanguageError::Unavailable { .. } => "unavailable",
         _ => "unusable",
     };
-    match fault.again {
+    match fault.retry {
         None => end.into(),
-        Some(Again::After(None)) => format!("again, {end}"),
-        Some(Again::After(Some(pause))) => format!("again in {} s, {end}", pause.as_secs_f64()),
+        Some(RetryDecision::After(None)) => format!("again, {end}"),
+        Some(RetryDecision::After(Some(pause))) => format!("again in {} s, {end}", pause.as_secs_f64()),
         Some(other) => format!("{other:?}, {end}"),
     }
 }
 
-fn head(status: u16) -> Head {
-    Head { status, ..Head::default() }
+fn head(status: u16) -> ResponseHead {
+    ResponseHead { status, ..ResponseHead::default() }
 }
 
 #[track_caller]
 fn check(status: u16, body: Value, expected: &str) {
-    let fault = Trouble::of_answer(&head(status), &body.to_string()).fault("m");
+    let fault = RequestError::of_answer(&head(status), &body.to_string()).failed_attempt("m");
     assert_eq!(outcome(&fault), expected, "{status} {body}");
 }
 
@@ -86,7 +86,7 @@ fn words_say_more_than_a_status() {
     check(404, json!({"error": "model 'x' not found, try pulling it first"}), "no model");
     check(404, json!({"detail": "Not Found"}), "request");
     check(404, anthropic("not_found_error", "Not Found"), "request");
-    let page = Trouble::of_answer(&head(404), "<html><title>All models</title>").fault("m");
+    let page = RequestError::of_answer(&head(404), "<html><title>All models</title>").failed_attempt("m");
     assert_eq!(outcome(&page), "request", "{page:?}");
     check(401, openai("invalid_request_error", "invalid_api_key", "Incorrect API key"), "credential");
 }
@@ -94,39 +94,39 @@ fn words_say_more_than_a_status() {
 #[test]
 fn a_pause_is_asked_for_in_many_ways() {
     #[track_caller]
-    fn check_head(head: Head, message: &str, expected: &str) {
+    fn check_head(head: ResponseHead, message: &str, expected: &str) {
         let body = openai("rate_limit_error", "", message).to_string();
-        assert_eq!(outcome(&Trouble::of_answer(&head, &body).fault("m")), expected, "{head:?}");
+        assert_eq!(outcome(&RequestError::of_answer(&head, &body).failed_attempt("m")), expected, "{head:?}");
     }
     let some = |text: &str| Some(text.to_owned());
-    check_head(Head { retry_after: some("7"), ..head(429) }, "", "again in 7 s, unavailable");
-    let both = Head { retry_after: some("7"), retry_after_ms: some("1500"), ..head(429) };
+    check_head(ResponseHead { retry_after: some("7"), ..head(429) }, "", "again in 7 s, unavailable");
+    let both = ResponseHead { retry_after: some("7"), retry_after_ms: some("1500"), ..head(429) };
     check_head(both, "", "again in 1.5 s, unavailable");
-    let dated = Head {
+    let dated = ResponseHead {
         retry_after: some("Wed, 21 Oct 2026 07:28:10 GMT"),
         date: some("Wed, 21 Oct 2026 07:28:00 GMT"),
         ..head(503)
     };
     check_head(dated, "", "again in 10 s, unavailable");
-    let past = Head {
+    let past = ResponseHead {
         retry_after: some("Wed, 21 Oct 2026 07:28:00 GMT"),
         date: some("Wed, 21 Oct 2026 07:28:10 GMT"),
         ..head(503)
     };
     check_head(past, "", "again in 0 s, unavailable");
-    let undated = Head { retry_after: some("Wed, 21 Oct 2026 07:28:10 GMT"), ..head(503) };
+    let undated = ResponseHead { retry_after: some("Wed, 21 Oct 2026 07:28:10 GMT"), ..head(503) };
     check_head(undated, "", "again, unavailable");
     check_head(head(429), "Please try again in 20ms.", "again in 0.02 s, unavailable");
-    check_head(Head { retry_after: some("301"), ..head(429) }, "", "quota");
-    check_head(Head { retry_after: some("-1"), ..head(429) }, "", "again, unavailable");
-    check_head(Head { should_retry: some("false"), ..head(503) }, "", "unavailable");
+    check_head(ResponseHead { retry_after: some("301"), ..head(429) }, "", "quota");
+    check_head(ResponseHead { retry_after: some("-1"), ..head(429) }, "", "again, unavailable");
+    check_head(ResponseHead { should_retry: some("false"), ..head(503) }, "", "unavailable");
 }
 
 #[test]
 fn an_error_in_the_stream_is_known_by_its_words() {
     #[track_caller]
     fn check_event(error: Value, expected: &str) {
-        assert_eq!(outcome(&Trouble::of_event(&error).fault("m")), expected, "{error}");
+        assert_eq!(outcome(&RequestError::of_event(&error).failed_attempt("m")), expected, "{error}");
     }
     check_event(json!({"type": "overloaded_error", "message": "x"}), "again, unavailable");
     check_event(json!({"type": "api_error", "message": "x"}), "again, unavailable");
@@ -143,7 +143,7 @@ fn an_error_in_the_stream_is_known_by_its_words() {
 fn messages_are_shown_as_they_came() {
     #[track_caller]
     fn check_why(body: &str, expected: &str) {
-        assert_eq!(Trouble::of_answer(&head(400), body).fault("m").why, expected);
+        assert_eq!(RequestError::of_answer(&head(400), body).failed_attempt("m").why, expected);
     }
     check_why(&openai("invalid_request_error", "", "bad").to_string(), "bad (400 invalid_request_error)");
     check_why(&openai("a", "exact", "bad").to_string(), "bad (400 exact)");

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use attache_model::LanguageError;
 use attache_model_http::gemini::{
-    Backend, Credential, GeminiOptions, GeminiSearch, SearchSource, SearchSupport, Searched,
+    Backend, Credential, GeminiOptions, GeminiSearch, SearchAnswer, SearchSource, SearchSupport,
 };
 use attache_model_http::retry::{Jitter, RetryOptions};
-use attache_net::{BaseUrl, Client, ClientOptions, Proxy, Secret};
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use attache_net::{BaseUrl, HttpClient, HttpClientOptions, Proxy, Secret};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
 use serde_json::{Value, json};
 
 const KEY: &str = "s3cret-key";
@@ -21,15 +21,15 @@ fn search(server: &ModelServer) -> GeminiSearch {
 fn search_by(model: &str, server: &ModelServer) -> GeminiSearch {
     let backend = Backend::Developer { base_url: Some(BaseUrl::parse(&server.url()).unwrap()) };
     let first_pause = Duration::from_millis(1);
-    let retry = RetryOptions { jitter: Jitter::none(), first_pause, ..RetryOptions::default() };
+    let retry = RetryOptions { jitter: Jitter::none(), first_delay: first_pause, ..RetryOptions::default() };
     let options =
         GeminiOptions { retry, ..GeminiOptions::new(model, Credential::ApiKey(Secret::new(KEY)), backend) };
-    let client = ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() };
-    GeminiSearch::new(options, Client::new(&client).unwrap()).unwrap()
+    let client = HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() };
+    GeminiSearch::new(options, HttpClient::new(&client).unwrap()).unwrap()
 }
 
-fn reply(value: Value) -> Planned {
-    Planned::text(200, "application/json", &value.to_string())
+fn reply(value: Value) -> PlannedResponse {
+    PlannedResponse::text(200, "application/json", &value.to_string())
 }
 
 fn said(text: &str) -> Value {
@@ -37,16 +37,16 @@ fn said(text: &str) -> Value {
 }
 
 async fn searched(
-    answers: impl IntoIterator<Item = Planned>,
-) -> (Result<Searched, LanguageError>, ModelServer) {
-    let server = ModelServer::playing(answers);
+    answers: impl IntoIterator<Item = PlannedResponse>,
+) -> (Result<SearchAnswer, LanguageError>, ModelServer) {
+    let server = ModelServer::with_responses(answers);
     (search(&server).search("why?").await, server)
 }
 
 #[tokio::test]
 async fn a_search_is_a_request_of_its_own() {
     let (found, server) = searched([reply(said("Because."))]).await;
-    assert_eq!(found.unwrap(), Searched { text: "Because.".into(), ..Searched::default() });
+    assert_eq!(found.unwrap(), SearchAnswer { text: "Because.".into(), ..SearchAnswer::default() });
     let received = &server.received()[0];
     assert_eq!(received.target, "/v1beta/models/house-model:generateContent");
     assert_eq!(received.header("x-goog-api-key"), Some(KEY));
@@ -73,7 +73,7 @@ async fn sources_stand_behind_places_of_the_whole_text() {
     let (found, _) = searched([reply(value)]).await;
     let source = |title: &str, url: &str| SearchSource { title: title.into(), url: url.into() };
     let support = |end, sources: &[usize]| SearchSupport { end, sources: sources.to_vec() };
-    let expected = Searched {
+    let expected = SearchAnswer {
         text: "Grüße. Ende.".into(),
         sources: vec![source("A", "https://a.test"), source("", "")],
         supports: vec![support(8, &[0]), support(14, &[0, 1]), support(14, &[])],
@@ -111,7 +111,7 @@ async fn what_went_wrong_is_told_without_secrets() {
 
 #[tokio::test]
 async fn an_account_without_previews_searches_by_another_model() {
-    let server = ModelServer::answering(|received| match received.target.contains("gemini-3") {
+    let server = ModelServer::with_handler(|received| match received.target.contains("gemini-3") {
         true => gemini::error(404, "NOT_FOUND", "no access to previews", json!([])),
         false => reply(said("Because.")),
     });
@@ -129,7 +129,7 @@ async fn an_account_without_previews_searches_by_another_model() {
 #[tokio::test]
 async fn a_search_that_nobody_can_make_names_the_last_that_was_asked() {
     let answer = || gemini::error(404, "NOT_FOUND", "no", json!([]));
-    let server = ModelServer::playing([answer(), answer(), answer()]);
+    let server = ModelServer::with_responses([answer(), answer(), answer()]);
     let error = search_by("flash", &server).search("why?").await.unwrap_err();
     assert!(
         matches!(&error, LanguageError::NoSuchModel { model, .. } if model == "gemini-2.5-flash"),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use tokio::time::Instant;
 
-use crate::{LanguageError, LanguageModel, LanguageStream, Piece, Prompt, Streamed};
+use crate::{AnswerEvent, AnswerPiece, LanguageError, LanguageModel, LanguageStream, Prompt};
 
 /// A chain of models under the name of its first.
 pub struct FallbackModel {
@@ -18,28 +18,28 @@ pub struct FallbackModel {
 }
 
 struct Chain {
-    links: Vec<Link>,
+    links: Vec<ChainModel>,
 }
 
-struct Link {
+struct ChainModel {
     model: Arc<dyn LanguageModel>,
     /// Not asked before then, as long as another can be.
     rests_until: Mutex<Option<Instant>>,
 }
 
 /// How long one is left alone that does not exist, or whose quota is used up and does not say until when.
-const LONG_REST: Duration = Duration::from_secs(3_600);
+const LONG_REST_INTERVAL: Duration = Duration::from_secs(3_600);
 
 /// How long one is left alone that could not be reached.
-const SHORT_REST: Duration = Duration::from_secs(300);
+const SHORT_REST_INTERVAL: Duration = Duration::from_secs(300);
 
 impl FallbackModel {
     pub fn new(
         first: Arc<dyn LanguageModel>,
         others: impl IntoIterator<Item = Arc<dyn LanguageModel>>,
     ) -> Self {
-        let link = |model| Link { model, rests_until: Mutex::default() };
-        let links: Vec<Link> = [first].into_iter().chain(others).map(link).collect();
+        let link = |model| ChainModel { model, rests_until: Mutex::default() };
+        let links: Vec<ChainModel> = [first].into_iter().chain(others).map(link).collect();
         // A prompt has to fit into whichever answers it.
         let window = links.iter().map(|link| link.model.window()).min().unwrap_or(0);
         Self { chain: Arc::new(Chain { links }), window }
@@ -56,14 +56,14 @@ impl LanguageModel for FallbackModel {
     }
 
     fn stream(&self, prompt: Prompt) -> LanguageStream {
-        let asking = Asking { chain: Arc::clone(&self.chain), prompt, phase: Phase::Begin };
-        let next = |mut asking: Asking| async move { Some((asking.next().await?, asking)) };
+        let asking = FallbackRequest { chain: Arc::clone(&self.chain), prompt, phase: Phase::Begin };
+        let next = |mut asking: FallbackRequest| async move { Some((asking.next().await?, asking)) };
         stream::unfold(asking, next).boxed()
     }
 }
 
 /// One prompt on its way along the chain.
-struct Asking {
+struct FallbackRequest {
     chain: Arc<Chain>,
     prompt: Prompt,
     phase: Phase,
@@ -75,15 +75,15 @@ enum Phase {
     Over,
 }
 
-impl Asking {
-    async fn next(&mut self) -> Option<Result<Streamed, LanguageError>> {
+impl FallbackRequest {
+    async fn next(&mut self) -> Option<Result<AnswerEvent, LanguageError>> {
         if matches!(self.phase, Phase::Begin) {
             self.ask(self.chain.first());
         }
         let Phase::Answer { index, stream } = &mut self.phase else { return None };
         let index = *index;
         match stream.next().await {
-            Some(Ok(Streamed::Piece(piece))) => Some(Ok(Streamed::Piece(piece))),
+            Some(Ok(AnswerEvent::Piece(piece))) => Some(Ok(AnswerEvent::Piece(piece))),
             Some(Err(error)) => Some(self.failed(index, error)),
             end => {
                 self.phase = Phase::Over;
@@ -97,7 +97,7 @@ impl Asking {
         self.phase = Phase::Answer { index, stream };
     }
 
-    fn failed(&mut self, index: usize, error: LanguageError) -> Result<Streamed, LanguageError> {
+    fn failed(&mut self, index: usize, error: LanguageError) -> Result<AnswerEvent, LanguageError> {
         let next = rest(&error).and_then(|rest| {
             self.chain.links[index].rest(rest);
             self.chain.after(index)
@@ -108,7 +108,7 @@ impl Asking {
         };
         self.ask(next);
         let model = self.chain.links[next].model.name().to_owned();
-        Ok(Streamed::Piece(Piece::Switched { model, why: error.to_string() }))
+        Ok(AnswerEvent::Piece(AnswerPiece::Switched { model, why: error.to_string() }))
     }
 }
 
@@ -123,7 +123,7 @@ impl Chain {
     }
 }
 
-impl Link {
+impl ChainModel {
     fn rests(&self) -> bool {
         let until = *self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
         until.is_some_and(|until| until > Instant::now())
@@ -138,12 +138,12 @@ impl Link {
 /// How long a model is left alone after an error that another may not have; `None` for any other error.
 fn rest(error: &LanguageError) -> Option<Duration> {
     match error {
-        LanguageError::NoSuchModel { .. } => Some(LONG_REST),
+        LanguageError::NoSuchModel { .. } => Some(LONG_REST_INTERVAL),
         LanguageError::QuotaExhausted { retry_after, .. } => {
             // A number from outside is not added to a clock as it is.
-            Some(retry_after.map_or(LONG_REST, |pause| pause.min(24 * LONG_REST)))
+            Some(retry_after.map_or(LONG_REST_INTERVAL, |pause| pause.min(24 * LONG_REST_INTERVAL)))
         }
-        LanguageError::Unavailable { .. } => Some(SHORT_REST),
+        LanguageError::Unavailable { .. } => Some(SHORT_REST_INTERVAL),
         LanguageError::Credential { .. }
         | LanguageError::NoCredential { .. }
         | LanguageError::Request { .. }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use attache_domain::Usage;
 
 use super::*;
-use crate::Stop;
+use crate::StopReason;
 
 /// Fails the first few times, after a word.
 struct Fake {
@@ -27,10 +27,10 @@ impl LanguageModel for Fake {
 
     fn stream(&self, _: Prompt) -> LanguageStream {
         let failed = self.asked.fetch_add(1, Ordering::SeqCst) < self.failures;
-        let said = Ok(Streamed::Piece(Piece::Text(self.name.into())));
+        let said = Ok(AnswerEvent::Piece(AnswerPiece::Text(self.name.into())));
         let last = match failed {
             true => Err((self.error)()),
-            false => Ok(Streamed::End { stop: Stop::Done, usage: Usage::default(), said: vec![] }),
+            false => Ok(AnswerEvent::End { stop: StopReason::Done, usage: Usage::default(), said: vec![] }),
         };
         stream::iter([said, last]).boxed()
     }
@@ -68,13 +68,13 @@ async fn told(model: &FallbackModel) -> String {
     let mut stream = model.stream(Prompt::default());
     while let Some(next) = stream.next().await {
         told.push(match next {
-            Ok(Streamed::Piece(Piece::Text(text))) => text,
-            Ok(Streamed::Piece(Piece::Switched { model, why })) => {
+            Ok(AnswerEvent::Piece(AnswerPiece::Text(text))) => text,
+            Ok(AnswerEvent::Piece(AnswerPiece::Switched { model, why })) => {
                 assert!(!why.is_empty());
                 format!(">{model}")
             }
-            Ok(Streamed::Piece(other)) => panic!("{other:?}"),
-            Ok(Streamed::End { .. }) => ".".into(),
+            Ok(AnswerEvent::Piece(other)) => panic!("{other:?}"),
+            Ok(AnswerEvent::End { .. }) => ".".into(),
             Err(error) => format!("! {error}"),
         });
     }

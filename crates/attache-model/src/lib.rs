@@ -4,15 +4,18 @@
 //! attache a stand-in agent for people who develop A2A clients. Providers reached over HTTP live in
 //! a crate of their own.
 
-mod conversation;
+mod built_in;
 mod fallback;
-mod language;
+mod language_model;
 pub mod offline;
-mod provider;
 pub mod script;
+mod task_messages;
 
-pub use fallback::FallbackModel;
-pub use language::{
-    LanguageError, LanguageModel, LanguageStream, Piece, Prompt, Stop, Streamed, Thinking, ToolDeclaration,
+pub use built_in::{
+    BuiltInModel, ModelChunk, ModelError, ModelRequest, ModelStream, ModelStreamItem, TurnFinish,
 };
-pub use provider::{Finish, ModelChunk, ModelError, ModelProvider, ModelRequest, ModelStream, StreamItem};
+pub use fallback::FallbackModel;
+pub use language_model::{
+    AnswerEvent, AnswerPiece, LanguageError, LanguageModel, LanguageStream, Prompt, StopReason, Thinking,
+    ToolDeclaration,
+};

@@ -5,24 +5,24 @@
 //! become a `plan` of calls of tools, and an `account` of what came of them. What it says and does follows from
 //! the request alone, so a turn goes on after a restart where it was.
 
-mod account;
 mod action;
 mod arithmetic;
 mod fraction;
-mod joint;
 mod phrase;
 mod plan;
 mod reply;
 mod request;
+mod result_summary;
+mod separator;
 mod turn;
 mod wording;
 
 use attache_domain::{Message, ReplyShape};
 use futures_util::{StreamExt, stream};
 
-use crate::conversation::callers_messages;
-use crate::{ModelChunk, ModelProvider, ModelRequest, ModelStream, StreamItem};
-use plan::{Plan, Unplanned};
+use crate::task_messages::callers_messages;
+use crate::{BuiltInModel, ModelChunk, ModelRequest, ModelStream, ModelStreamItem};
+use plan::{Plan, PlanError};
 use reply::Reply;
 use request::{Request, without_courtesies};
 
@@ -39,7 +39,7 @@ use request::{Request, without_courtesies};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OfflineModel;
 
-impl ModelProvider for OfflineModel {
+impl BuiltInModel for OfflineModel {
     fn name(&self) -> &str {
         "offline"
     }
@@ -48,8 +48,8 @@ impl ModelProvider for OfflineModel {
         let Reply { pieces, finish } = reply_to(&request);
         // The answer is the same every time, so what is recorded already can simply be left out.
         let rest = pieces.skip(request.emitted as usize);
-        let chunks = rest.map(|text| Ok(StreamItem::Chunk(ModelChunk::Text(text))));
-        stream::iter(chunks.chain([Ok(StreamItem::Finish(finish))])).boxed()
+        let chunks = rest.map(|text| Ok(ModelStreamItem::Chunk(ModelChunk::Text(text))));
+        stream::iter(chunks.chain([Ok(ModelStreamItem::Finish(finish))])).boxed()
     }
 
     fn reply_shape(&self, _message: &Message) -> ReplyShape {
@@ -78,9 +78,9 @@ fn reply_to(request: &ModelRequest) -> Reply {
     reply.acknowledging(latest)
 }
 
-fn unknown(text: &str, why: &Unplanned) -> Reply {
+fn unknown(text: &str, why: &PlanError) -> Reply {
     match why {
-        Unplanned::NothingToDo => Reply::unknown(None, phrase::example(without_courtesies(text.trim()))),
-        Unplanned::PartNotUnderstood(part) => Reply::unknown(Some(part), phrase::example(part)),
+        PlanError::NothingToDo => Reply::unknown(None, phrase::example(without_courtesies(text.trim()))),
+        PlanError::PartNotUnderstood(part) => Reply::unknown(Some(part), phrase::example(part)),
     }
 }

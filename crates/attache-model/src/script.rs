@@ -6,17 +6,17 @@
 //!
 //! Not here: reading the file, which is the binary's business.
 
-mod budget;
+mod chunk_sequence;
 mod error;
 mod keys;
+mod limits;
 mod matching;
 mod parse;
-mod performance;
+mod placeholder_values;
 mod player;
 mod quantity;
-mod round;
 mod rule;
-mod speech;
+mod run;
 mod template;
 mod yaml;
 
@@ -28,14 +28,14 @@ use std::sync::Arc;
 use attache_domain::{Message, ReplyShape};
 use futures_util::StreamExt;
 
-use crate::{ModelProvider, ModelRequest, ModelStream};
+use crate::{BuiltInModel, ModelRequest, ModelStream};
 
 pub use error::ScriptError;
-use matching::Cue;
-use performance::Performance;
+use matching::MatchedRule;
+use placeholder_values::MessageText;
 use player::Player;
 use rule::Script;
-use speech::Speech;
+use run::ScriptRun;
 
 /// A loaded script.
 ///
@@ -61,19 +61,19 @@ impl ScriptModel {
     }
 }
 
-impl ModelProvider for ScriptModel {
+impl BuiltInModel for ScriptModel {
     fn name(&self) -> &str {
         "script"
     }
 
     fn stream(&self, request: ModelRequest) -> ModelStream {
-        let cue = Cue::find(&self.script, &request);
-        let performance = Performance::new(Arc::clone(&self.script), cue, request.results);
+        let cue = MatchedRule::find(&self.script, &request);
+        let performance = ScriptRun::new(Arc::clone(&self.script), cue, request.results);
         Player::new(performance, request.emitted).boxed()
     }
 
     fn reply_shape(&self, message: &Message) -> ReplyShape {
-        if self.script.answers_bare(message.id.as_str(), || Speech::of(message)) {
+        if self.script.answers_bare(message.id.as_str(), || MessageText::of(message)) {
             ReplyShape::Message
         } else {
             ReplyShape::Task

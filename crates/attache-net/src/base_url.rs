@@ -73,7 +73,7 @@ pub(crate) fn is_loopback(url: &Url) -> bool {
 }
 
 /// A header value that logs and HTTP/2 tables treat as secret.
-pub(crate) fn sensitive(secret: &Secret, prefix: &str) -> Result<HeaderValue, NetError> {
+pub(crate) fn sensitive_value(secret: &Secret, prefix: &str) -> Result<HeaderValue, NetError> {
     let mut value = HeaderValue::from_str(&format!("{prefix}{}", secret.expose())).map_err(|_| {
         NetError::Request { what: "the credential has a character that no header can hold".into() }
     })?;

@@ -10,13 +10,13 @@ use reqwest::header::{HOST, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use tokio::time::timeout;
 
-use crate::addresses::bare;
+use crate::address_rules::without_brackets;
 use crate::base_url::is_loopback;
-use crate::resolver::Guarded;
-use crate::{AddressRules, Answer, NetError, Request, Resolver, SystemResolver};
+use crate::resolver::GuardedResolver;
+use crate::{AddressRules, HttpRequest, HttpResponse, NetError, Resolver, SystemResolver};
 
 #[derive(Debug, Clone)]
-pub struct ClientOptions {
+pub struct HttpClientOptions {
     pub user_agent: String,
     /// For the name, the connection and TLS together.
     pub connect_timeout: Duration,
@@ -37,7 +37,7 @@ pub enum Proxy {
     Never,
 }
 
-impl Default for ClientOptions {
+impl Default for HttpClientOptions {
     fn default() -> Self {
         Self {
             user_agent: concat!("attache/", env!("CARGO_PKG_VERSION")).into(),
@@ -56,12 +56,12 @@ impl Default for ClientOptions {
 /// What it takes to dial (the certificates of the system among it) is read at the first request that needs it: a
 /// program that asks nobody anything pays for none of it.
 #[derive(Clone)]
-pub struct Client {
+pub struct HttpClient {
     shared: Arc<Shared>,
 }
 
 struct Shared {
-    options: ClientOptions,
+    options: HttpClientOptions,
     /// By the proxy of the system.
     proxied: OnceLock<reqwest::Client>,
     /// For this machine, which no proxy needs to be asked about, and where none may be.
@@ -69,18 +69,19 @@ struct Shared {
 }
 
 /// Notices a dead connection long before the silence of a living one is too long.
-const KEEP_ALIVE: Duration = Duration::from_secs(30);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(30);
 
-impl Client {
-    pub fn new(options: &ClientOptions) -> Result<Self, NetError> {
+impl HttpClient {
+    pub fn new(options: &HttpClientOptions) -> Result<Self, NetError> {
         let shared = Shared { options: options.clone(), proxied: OnceLock::new(), direct: OnceLock::new() };
         Ok(Self { shared: Arc::new(shared) })
     }
 
     /// The way to `url`.
-    fn way_to(&self, url: &Url) -> Result<&reqwest::Client, NetError> {
+    fn client_for(&self, url: &Url) -> Result<&reqwest::Client, NetError> {
         let Shared { options, proxied, direct } = self.shared.as_ref();
-        let by_proxy = options.proxy == Proxy::System && !options.addresses.restrict() && !is_loopback(url);
+        let by_proxy =
+            options.proxy == Proxy::System && !options.addresses.is_restrictive() && !is_loopback(url);
         let made = if by_proxy { proxied } else { direct };
         if let Some(client) = made.get() {
             return Ok(client);
@@ -91,18 +92,18 @@ impl Client {
         Ok(made.get_or_init(|| client))
     }
 
-    fn builder(options: &ClientOptions) -> reqwest::ClientBuilder {
+    fn builder(options: &HttpClientOptions) -> reqwest::ClientBuilder {
         let (resolver, rules) = (options.resolver.clone(), options.addresses.clone());
         reqwest::Client::builder()
-            .dns_resolver(Guarded { resolver, rules })
+            .dns_resolver(GuardedResolver { resolver, rules })
             .user_agent(&options.user_agent)
             .connect_timeout(options.connect_timeout)
             // A redirect would take credentials and prompts to a place that nobody chose.
             .redirect(Policy::none())
             .referer(false)
             .tcp_nodelay(true)
-            .tcp_keepalive(KEEP_ALIVE)
-            .http2_keep_alive_interval(KEEP_ALIVE)
+            .tcp_keepalive(KEEP_ALIVE_INTERVAL)
+            .http2_keep_alive_interval(KEEP_ALIVE_INTERVAL)
     }
 
     /// How long a server may send nothing.
@@ -112,18 +113,20 @@ impl Client {
 
     /// Whether `url` may be dialled, as far as can be told without looking anything up. Names are checked when their
     /// addresses are known.
-    pub fn check(&self, url: &Url) -> Result<(), NetError> {
+    pub fn check_url(&self, url: &Url) -> Result<(), NetError> {
         let host = url.host_str().unwrap_or_default();
-        match bare(host).parse::<IpAddr>() {
+        match without_brackets(host).parse::<IpAddr>() {
             Ok(address) => self.shared.options.addresses.check(host, address),
             Err(_) => Ok(()),
         }
     }
 
     /// Leads a request for an address to where the resolver says that it is dialled.
-    fn divert(&self, url: &mut Url, headers: &mut HeaderMap) {
-        let Ok(address) = bare(url.host_str().unwrap_or_default()).parse::<IpAddr>() else { return };
-        let dialled = self.shared.options.resolver.dialled(address);
+    fn apply_dial_address(&self, url: &mut Url, headers: &mut HeaderMap) {
+        let Ok(address) = without_brackets(url.host_str().unwrap_or_default()).parse::<IpAddr>() else {
+            return;
+        };
+        let dialled = self.shared.options.resolver.dial_address(address);
         let host = url.host_str().unwrap_or_default().to_owned();
         let asked = url.port().map_or(host.clone(), |port| format!("{host}:{port}"));
         if dialled != address
@@ -137,34 +140,35 @@ impl Client {
     /// Where `url` would be dialled now: all its addresses, if all of them may be.
     ///
     /// Says nothing about later: whatever is sent is looked up and checked again.
-    pub async fn addresses(&self, url: &Url) -> Result<Vec<IpAddr>, NetError> {
+    pub async fn resolve_addresses(&self, url: &Url) -> Result<Vec<IpAddr>, NetError> {
         let Shared { options, .. } = self.shared.as_ref();
         let host = url.host_str().unwrap_or_default();
-        if let Ok(address) = bare(host).parse::<IpAddr>() {
+        if let Ok(address) = without_brackets(host).parse::<IpAddr>() {
             return options.addresses.check(host, address).map(|()| vec![address]);
         }
-        let guarded = Guarded { resolver: options.resolver.clone(), rules: options.addresses.clone() };
-        let found = timeout(options.connect_timeout, guarded.found(host)).await;
-        found.map_err(|_| NetError::Silent { after: options.connect_timeout })?
+        let guarded =
+            GuardedResolver { resolver: options.resolver.clone(), rules: options.addresses.clone() };
+        let found = timeout(options.connect_timeout, guarded.allowed_addresses(host)).await;
+        found.map_err(|_| NetError::IdleTimeout { after: options.connect_timeout })?
     }
 
     /// Sends a request and waits for the head of its answer, whatever its status.
-    pub async fn send(&self, request: Request) -> Result<Answer, NetError> {
+    pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, NetError> {
         // An address in a URL is dialled without asking the resolver.
-        self.check(&request.url)?;
-        let Request { method, mut url, mut headers, body } = request;
-        self.divert(&mut url, &mut headers);
+        self.check_url(&request.url)?;
+        let HttpRequest { method, mut url, mut headers, body } = request;
+        self.apply_dial_address(&mut url, &mut headers);
         let idle_timeout = self.shared.options.idle_timeout;
-        let sending = self.way_to(&url)?.request(method, url).headers(headers).body(body).send();
+        let sending = self.client_for(&url)?.request(method, url).headers(headers).body(body).send();
         match timeout(idle_timeout, sending).await {
-            Ok(Ok(response)) => Ok(Answer::new(response, idle_timeout)),
+            Ok(Ok(response)) => Ok(HttpResponse::new(response, idle_timeout)),
             Ok(Err(error)) => Err(NetError::of(error)),
-            Err(_) => Err(NetError::Silent { after: idle_timeout }),
+            Err(_) => Err(NetError::IdleTimeout { after: idle_timeout }),
         }
     }
 }
 
-impl fmt::Debug for Client {
+impl fmt::Debug for HttpClient {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not what is inside: a proxy may have a password.
         let idle_timeout = &self.shared.options.idle_timeout;

@@ -20,17 +20,17 @@ pub enum NetError {
     #[error("no safe connection: {what}")]
     Tls { what: String },
     #[error("nothing came for {} s", after.as_secs())]
-    Silent { after: Duration },
+    IdleTimeout { after: Duration },
     #[error("the connection broke: {what}")]
-    Broken { what: String },
+    Interrupted { what: String },
     #[error("the answer is larger than {limit} bytes")]
     TooLarge { limit: usize },
 }
 
 impl NetError {
     /// May the same request fare better a moment later?
-    pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Connect { .. } | Self::Silent { .. } | Self::Broken { .. })
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Connect { .. } | Self::IdleTimeout { .. } | Self::Interrupted { .. })
     }
 
     pub(crate) fn of(error: reqwest::Error) -> Self {
@@ -47,7 +47,7 @@ impl NetError {
         } else if error.is_connect() {
             Self::Connect { what }
         } else {
-            Self::Broken { what }
+            Self::Interrupted { what }
         }
     }
 }
@@ -69,7 +69,7 @@ fn tls_cause(error: &(dyn Error + 'static)) -> Option<String> {
     let mut cause = Some(error);
     while let Some(inner) = cause {
         if let Some(tls) = inner.downcast_ref::<rustls::Error>() {
-            return Some(told(tls));
+            return Some(describe_tls(tls));
         }
         // An error of the operating system passes over the one that it holds.
         cause = match inner.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
@@ -80,7 +80,7 @@ fn tls_cause(error: &(dyn Error + 'static)) -> Option<String> {
     None
 }
 
-fn told(error: &rustls::Error) -> String {
+fn describe_tls(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidMessage(_) => {
             format!("what answers there does not speak TLS, is it http:// rather than https://? ({error})")
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn only_what_may_fare_better_later_may_pass() {
         let what = || "why".to_owned();
-        assert!(NetError::Connect { what: what() }.may_pass());
-        assert!(!NetError::Tls { what: what() }.may_pass());
+        assert!(NetError::Connect { what: what() }.is_transient());
+        assert!(!NetError::Tls { what: what() }.is_transient());
     }
 }

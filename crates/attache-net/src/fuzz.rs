@@ -4,9 +4,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::addresses::bare;
-use crate::follow::onward;
-use crate::{AddressRules, BaseUrl, Client, ClientOptions, Proxy, Url};
+use crate::address_rules::without_brackets;
+use crate::redirect::resolve_location;
+use crate::{AddressRules, BaseUrl, HttpClient, HttpClientOptions, Proxy, Url};
 
 /// The address of a service, and after a line break a path below it or where a redirect leads.
 pub fn urls(text: &[u8]) {
@@ -27,7 +27,7 @@ pub fn urls(text: &[u8]) {
         }
     }
     let Ok(url) = Url::parse(address) else { return };
-    if let Ok(next) = onward(&url, rest) {
+    if let Ok(next) = resolve_location(&url, rest) {
         assert!(matches!(next.scheme(), "http" | "https"), "{next}");
         assert!(url.scheme() != "https" || next.scheme() == "https", "{url} to {next}");
         assert!(next.username().is_empty() && next.password().is_none(), "{next}");
@@ -60,8 +60,8 @@ pub fn addresses(bytes: &[u8]) {
 fn as_host(text: &str, public: &AddressRules) {
     let Ok(url) = Url::parse(&format!("http://{text}/")) else { return };
     let options =
-        ClientOptions { addresses: public.clone(), proxy: Proxy::Never, ..ClientOptions::default() };
-    let client = Client::new(&options).expect("a client");
+        HttpClientOptions { addresses: public.clone(), proxy: Proxy::Never, ..HttpClientOptions::default() };
+    let client = HttpClient::new(&options).expect("a client");
     // In brackets or with dots is how a URL writes an address, and a name has neither brackets nor ends in a number.
     let host = url.host_str().unwrap_or_default();
     let last = host.strip_suffix('.').unwrap_or(host).rsplit('.').next().unwrap_or_default();
@@ -70,7 +70,7 @@ fn as_host(text: &str, public: &AddressRules) {
     let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
     assert_eq!(address.is_ok(), is_address, "{host}");
     if let Ok(address) = address {
-        assert_eq!(client.check(&url).is_ok(), public.check(host, address).is_ok(), "{url}");
+        assert_eq!(client.check_url(&url).is_ok(), public.check(host, address).is_ok(), "{url}");
     }
 }
 
@@ -78,7 +78,7 @@ fn as_host(text: &str, public: &AddressRules) {
 fn as_exception(place: &str, public: AddressRules) {
     let secret = IpAddr::from([169, 254, 169, 254]);
     let Ok(rules) = public.allow(place) else { return };
-    if let Ok(address) = bare(place).parse::<IpAddr>() {
+    if let Ok(address) = without_brackets(place).parse::<IpAddr>() {
         assert!(rules.check("a.test", address).is_ok(), "{place}");
         assert!(
             address == secret || rules.check("a.test", secret).is_err() || is_mapped(address, secret),

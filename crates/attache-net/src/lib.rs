@@ -7,24 +7,24 @@
 //!
 //! Not here: what is sent and what an answer means.
 
-mod addresses;
-mod answer;
+mod address_rules;
 mod base_url;
 mod client;
 mod error;
-mod follow;
 pub mod fuzz;
+mod redirect;
 mod request;
 mod resolver;
+mod response;
 mod secret;
 
-pub use addresses::AddressRules;
-pub use answer::Answer;
+pub use address_rules::AddressRules;
 pub use base_url::BaseUrl;
-pub use client::{Client, ClientOptions, Proxy};
+pub use client::{HttpClient, HttpClientOptions, Proxy};
 pub use error::NetError;
-pub use follow::Followed;
-pub use request::Request;
+pub use redirect::RedirectedResponse;
+pub use request::HttpRequest;
 pub use reqwest::Url;
-pub use resolver::{Resolver, Resolving, SystemResolver};
+pub use resolver::{ResolveFuture, Resolver, SystemResolver};
+pub use response::HttpResponse;
 pub use secret::Secret;

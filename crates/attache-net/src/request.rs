@@ -6,18 +6,18 @@ use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 
-use crate::base_url::{is_loopback, sensitive};
+use crate::base_url::{is_loopback, sensitive_value};
 use crate::{NetError, Secret};
 
 /// What is to be sent, and where.
-pub struct Request {
+pub struct HttpRequest {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
-impl Request {
+impl HttpRequest {
     pub fn get(url: Url) -> Self {
         Self { method: Method::GET, url, headers: HeaderMap::new(), body: Bytes::new() }
     }
@@ -43,7 +43,7 @@ impl Request {
         if self.url.scheme() != "https" && !is_loopback(&self.url) {
             return Err(NetError::Address { what: "a credential goes over https only".into() });
         }
-        self.headers.insert(header_name(name)?, sensitive(secret, prefix)?);
+        self.headers.insert(header_name(name)?, sensitive_value(secret, prefix)?);
         Ok(self)
     }
 }
@@ -53,7 +53,7 @@ fn header_name(name: &str) -> Result<HeaderName, NetError> {
     HeaderName::from_bytes(name.as_bytes()).map_err(refused)
 }
 
-impl fmt::Debug for Request {
+impl fmt::Debug for HttpRequest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Neither query nor body: both may hold what is secret. Header values marked so hide themselves.
         let place = format!("{} {}{}", self.method, self.url.origin().ascii_serialization(), self.url.path());
@@ -74,7 +74,7 @@ mod tests {
     fn a_request_shows_no_secret() {
         let url = BaseUrl::parse("https://example.com").unwrap().join("a", Some("key=s3cret")).unwrap();
         let request =
-            Request::post_json(url, "s3cret").secret_header("x-key", "", &Secret::new("s3cret")).unwrap();
+            HttpRequest::post_json(url, "s3cret").secret_header("x-key", "", &Secret::new("s3cret")).unwrap();
         let shown = format!("{request:?}");
         assert!(!shown.contains("s3cret"), "{shown}");
         assert!(shown.contains("https://example.com/a"), "{shown}");
@@ -83,13 +83,13 @@ mod tests {
     #[test]
     fn a_secret_that_fits_no_header_is_refused_without_being_shown() {
         let url = BaseUrl::parse("https://example.com").unwrap().join("a", None).unwrap();
-        let error = Request::get(url).secret_header("x-key", "", &Secret::new("s3c\nret")).unwrap_err();
+        let error = HttpRequest::get(url).secret_header("x-key", "", &Secret::new("s3c\nret")).unwrap_err();
         assert!(!format!("{error} {error:?}").contains("s3c"));
     }
 
     #[test]
     fn a_secret_does_not_travel_in_the_clear() {
         let url = Url::parse("http://example.com").unwrap();
-        assert!(Request::get(url).secret_header("x-key", "", &Secret::new("a")).is_err());
+        assert!(HttpRequest::get(url).secret_header("x-key", "", &Secret::new("a")).is_err());
     }
 }

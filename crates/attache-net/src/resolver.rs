@@ -10,16 +10,16 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving as Resolved};
 
 use crate::{AddressRules, NetError};
 
-pub type Resolving = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
+pub type ResolveFuture = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
 
 /// Says where names are.
 pub trait Resolver: fmt::Debug + Send + Sync + 'static {
     /// The addresses of a host; an error when it has none.
-    fn resolve(&self, host: &str) -> Resolving;
+    fn resolve(&self, host: &str) -> ResolveFuture;
 
     /// Where an address that passed the rules is dialled. A test that plays the internet stays on this machine with
     /// this, also when the rules are broken.
-    fn dialled(&self, address: IpAddr) -> IpAddr {
+    fn dial_address(&self, address: IpAddr) -> IpAddr {
         address
     }
 }
@@ -29,7 +29,7 @@ pub trait Resolver: fmt::Debug + Send + Sync + 'static {
 pub struct SystemResolver;
 
 impl Resolver for SystemResolver {
-    fn resolve(&self, host: &str) -> Resolving {
+    fn resolve(&self, host: &str) -> ResolveFuture {
         let host = host.to_owned();
         Box::pin(async move {
             let addresses = tokio::net::lookup_host((host, 0)).await?;
@@ -41,12 +41,12 @@ impl Resolver for SystemResolver {
 /// A resolver behind rules. The connection is made to what it returns and nothing else, so what was checked is what
 /// is dialled.
 #[derive(Debug, Clone)]
-pub(crate) struct Guarded {
+pub(crate) struct GuardedResolver {
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) rules: AddressRules,
 }
 
-impl Resolve for Guarded {
+impl Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolved {
         let guarded = self.clone();
         Box::pin(async move {
@@ -56,9 +56,9 @@ impl Resolve for Guarded {
     }
 }
 
-impl Guarded {
+impl GuardedResolver {
     /// All addresses of a name, if all of them may be dialled.
-    pub(crate) async fn found(&self, host: &str) -> Result<Vec<IpAddr>, NetError> {
+    pub(crate) async fn allowed_addresses(&self, host: &str) -> Result<Vec<IpAddr>, NetError> {
         let unknown =
             |what: String| NetError::Connect { what: format!("{host} has no address that is known: {what}") };
         let found = self.resolver.resolve(host).await.map_err(|error| unknown(error.to_string()))?;
@@ -71,7 +71,7 @@ impl Guarded {
     }
 
     async fn addresses(&self, host: &str) -> Result<Vec<SocketAddr>, NetError> {
-        let found = self.found(host).await?;
-        Ok(found.into_iter().map(|address| SocketAddr::new(self.resolver.dialled(address), 0)).collect())
+        let found = self.allowed_addresses(host).await?;
+        Ok(found.into_iter().map(|address| SocketAddr::new(self.resolver.dial_address(address), 0)).collect())
     }
 }

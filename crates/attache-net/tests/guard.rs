@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attache_net::{
-    AddressRules, Client, ClientOptions, NetError, Proxy, Request, Resolver, Resolving, Secret, Url,
+    AddressRules, HttpClient, HttpClientOptions, HttpRequest, NetError, Proxy, ResolveFuture, Resolver,
+    Secret, Url,
 };
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 
 /// Names and what they are said to be: one answer after the other, the last for ever.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ struct Played {
 }
 
 impl Resolver for Played {
-    fn resolve(&self, host: &str) -> Resolving {
+    fn resolve(&self, host: &str) -> ResolveFuture {
         let asked = self.asked.fetch_add(1, Ordering::SeqCst);
         let known = self.names.iter().find(|(name, _)| *name == host).map(|(_, answers)| answers);
         let addresses = known.map(|answers| answers[asked.min(answers.len() - 1)]);
@@ -28,17 +29,18 @@ impl Resolver for Played {
         Box::pin(async move { Ok(addresses?.iter().map(|address| address.parse().unwrap()).collect()) })
     }
 
-    fn dialled(&self, _: IpAddr) -> IpAddr {
+    fn dial_address(&self, _: IpAddr) -> IpAddr {
         Ipv4Addr::LOCALHOST.into()
     }
 }
 
 const PUBLIC: &[&str] = &["93.184.216.34"];
 
-fn client(rules: AddressRules, names: &[(&'static str, Vec<&'static [&'static str]>)]) -> Client {
+fn client(rules: AddressRules, names: &[(&'static str, Vec<&'static [&'static str]>)]) -> HttpClient {
     let resolver = Arc::new(Played { names: names.to_vec(), asked: AtomicUsize::new(0) });
     let proxy = Proxy::Never;
-    Client::new(&ClientOptions { addresses: rules, resolver, proxy, ..ClientOptions::default() }).unwrap()
+    HttpClient::new(&HttpClientOptions { addresses: rules, resolver, proxy, ..HttpClientOptions::default() })
+        .unwrap()
 }
 
 fn url(server: &ModelServer, host: &str, path: &str) -> Url {
@@ -48,9 +50,9 @@ fn url(server: &ModelServer, host: &str, path: &str) -> Url {
 }
 
 fn site() -> ModelServer {
-    ModelServer::answering(|received| {
+    ModelServer::with_handler(|received| {
         let (_, port) = received.header("host").unwrap().rsplit_once(':').unwrap();
-        let moved = |to: &str| Planned::text(302, "text/plain", "moved").header("location", to);
+        let moved = |to: &str| PlannedResponse::text(302, "text/plain", "moved").header("location", to);
         match received.target.as_str() {
             "/near" => moved("/page#part"),
             "/far" => moved(&format!("http://b.test:{port}/page")),
@@ -60,7 +62,7 @@ fn site() -> ModelServer {
             "/file" => moved("file:///etc/passwd"),
             "/login" => moved(&format!("http://user:word@b.test:{port}/page")),
             "/nowhere" => moved("http://["),
-            _ => Planned::text(200, "text/plain", "page"),
+            _ => PlannedResponse::text(200, "text/plain", "page"),
         }
     })
 }
@@ -69,7 +71,7 @@ fn site() -> ModelServer {
 async fn a_public_name_is_dialled_where_it_was_found() {
     let server = site();
     let client = client(AddressRules::public_only(), &[("a.test", vec![PUBLIC])]);
-    let answer = client.send(Request::get(url(&server, "a.test", "/page"))).await.unwrap();
+    let answer = client.send(HttpRequest::get(url(&server, "a.test", "/page"))).await.unwrap();
     assert_eq!(answer.read(100).await.unwrap(), b"page");
     assert!(server.received()[0].header("host").unwrap().starts_with("a.test:"));
 }
@@ -86,9 +88,10 @@ async fn a_name_with_an_inner_address_is_refused_and_nobody_is_dialled() {
         &["93.184.216.34", "10.0.0.1"],
     ] {
         let client = client(AddressRules::public_only(), &[("a.test", vec![addresses])]);
-        let error = client.send(Request::get(url(&server, "a.test", "/page?key=s3cret"))).await.unwrap_err();
+        let error =
+            client.send(HttpRequest::get(url(&server, "a.test", "/page?key=s3cret"))).await.unwrap_err();
         assert!(matches!(&error, NetError::Address { what } if what.contains("a.test")), "{error:?}");
-        assert!(!error.may_pass() && !format!("{error:?}").contains("s3cret"), "{error:?}");
+        assert!(!error.is_transient() && !format!("{error:?}").contains("s3cret"), "{error:?}");
     }
     assert_eq!(server.received().len(), 0);
 }
@@ -108,8 +111,8 @@ async fn this_machine_is_refused_in_every_spelling() {
         "0.0.0.0",
     ] {
         let url = url(&server, host, "/page");
-        assert!(client.check(&url).is_err(), "{host}");
-        let error = client.send(Request::get(url)).await.unwrap_err();
+        assert!(client.check_url(&url).is_err(), "{host}");
+        let error = client.send(HttpRequest::get(url)).await.unwrap_err();
         assert!(matches!(error, NetError::Address { .. }), "{host}: {error:?}");
     }
     assert_eq!(server.received().len(), 0);
@@ -120,7 +123,7 @@ async fn not_even_an_address_in_a_url_leaves_a_played_internet_when_nobody_guard
     let server = site();
     let client = client(AddressRules::any(), &[]);
     for host in ["169.254.169.254", "93.184.216.34", "[2606:4700::1111]"] {
-        let answer = client.send(Request::get(url(&server, host, "/page"))).await.unwrap();
+        let answer = client.send(HttpRequest::get(url(&server, host, "/page"))).await.unwrap();
         assert_eq!(answer.read(100).await.unwrap(), b"page");
         assert!(server.received().last().unwrap().header("host").unwrap().starts_with(host), "{host}");
     }
@@ -130,11 +133,11 @@ async fn not_even_an_address_in_a_url_leaves_a_played_internet_when_nobody_guard
 async fn where_a_url_leads_can_be_asked_without_dialling() {
     let server = site();
     let client = world(AddressRules::public_only());
-    let public = client.addresses(&url(&server, "a.test", "/page")).await.unwrap();
+    let public = client.resolve_addresses(&url(&server, "a.test", "/page")).await.unwrap();
     assert_eq!(public, [PUBLIC[0].parse::<IpAddr>().unwrap()]);
     for (host, expected) in [("inner.test", "Address"), ("127.0.0.1", "Address"), ("nobody.test", "Connect")]
     {
-        let error = client.addresses(&url(&server, host, "/page")).await.unwrap_err();
+        let error = client.resolve_addresses(&url(&server, host, "/page")).await.unwrap_err();
         assert!(format!("{error:?}").starts_with(expected), "{error:?}");
     }
     assert_eq!(server.received().len(), 0);
@@ -146,37 +149,40 @@ async fn what_the_operator_allows_is_dialled() {
     let rules = AddressRules::public_only().allow("wiki.test").unwrap().allow("127.0.0.0/8").unwrap();
     let client = client(rules, &[("wiki.test", vec![&["10.0.0.1"]]), ("other.test", vec![&["10.0.0.1"]])]);
     for host in ["wiki.test", "127.0.0.1"] {
-        assert_eq!(client.send(Request::get(url(&server, host, "/page"))).await.unwrap().status(), 200);
+        assert_eq!(client.send(HttpRequest::get(url(&server, host, "/page"))).await.unwrap().status(), 200);
     }
-    client.send(Request::get(url(&server, "other.test", "/page"))).await.unwrap_err();
+    client.send(HttpRequest::get(url(&server, "other.test", "/page"))).await.unwrap_err();
 }
 
 #[tokio::test]
 async fn a_name_nobody_knows_is_an_error_that_may_pass() {
     let error = client(AddressRules::public_only(), &[])
-        .send(Request::get(Url::parse("http://nobody.test/?key=s3cret").unwrap()))
+        .send(HttpRequest::get(Url::parse("http://nobody.test/?key=s3cret").unwrap()))
         .await
         .unwrap_err();
     assert!(matches!(&error, NetError::Connect { what } if what.contains("no such name")), "{error:?}");
-    assert!(error.may_pass());
+    assert!(error.is_transient());
 }
 
-fn world(rules: AddressRules) -> Client {
+fn world(rules: AddressRules) -> HttpClient {
     client(rules, &[("a.test", vec![PUBLIC]), ("b.test", vec![PUBLIC]), ("inner.test", vec![&["10.0.0.1"]])])
 }
 
 #[tokio::test]
 async fn redirects_are_followed_where_they_may_lead() {
     let (server, client) = (site(), world(AddressRules::public_only()));
-    let request = |path| Request::get(url(&server, "a.test", path));
-    let followed = client.follow(request("/near"), |_, _| true).await.unwrap();
+    let request = |path| HttpRequest::get(url(&server, "a.test", path));
+    let followed = client.get_with_redirects(request("/near"), |_, _| true).await.unwrap();
     assert_eq!(
-        (followed.answer.status(), followed.url.path(), followed.url.fragment()),
+        (followed.response.status(), followed.url.path(), followed.url.fragment()),
         (200, "/page", None)
     );
-    let followed = client.follow(request("/far"), |from, to| from.host_str() == to.host_str()).await.unwrap();
-    assert_eq!((followed.answer.status(), followed.url.path()), (302, "/far"));
-    assert_eq!(followed.onward.unwrap().host_str(), Some("b.test"));
+    let followed = client
+        .get_with_redirects(request("/far"), |from, to| from.host_str() == to.host_str())
+        .await
+        .unwrap();
+    assert_eq!((followed.response.status(), followed.url.path()), (302, "/far"));
+    assert_eq!(followed.next_url.unwrap().host_str(), Some("b.test"));
 }
 
 #[tokio::test]
@@ -190,8 +196,8 @@ async fn every_hop_is_checked_again() {
         ("/nowhere", "no URL"),
         ("/round", "more than 5"),
     ] {
-        let request = Request::get(url(&server, "a.test", path));
-        let error = client.follow(request, |_, _| true).await.unwrap_err();
+        let request = HttpRequest::get(url(&server, "a.test", path));
+        let error = client.get_with_redirects(request, |_, _| true).await.unwrap_err();
         assert!(error.to_string().contains(why), "{path}: {error}");
     }
     assert!(server.received().iter().all(|received| received.header("host").unwrap().starts_with("a.test")));
@@ -201,7 +207,7 @@ async fn every_hop_is_checked_again() {
 async fn a_second_look_at_a_name_counts_for_itself() {
     let server = site();
     let client = client(AddressRules::public_only(), &[("a.test", vec![PUBLIC, &["127.0.0.1"]])]);
-    let request = || Request::get(url(&server, "a.test", "/page"));
+    let request = || HttpRequest::get(url(&server, "a.test", "/page"));
     assert_eq!(client.send(request()).await.unwrap().status(), 200);
     // The server closed the first connection, so the name is looked up anew, and has become another.
     client.send(request()).await.unwrap_err();
@@ -213,15 +219,15 @@ async fn a_secret_stays_with_its_origin() {
     let (server, client) = (site(), world(AddressRules::any().allow("a.test").unwrap()));
     // Only this machine may be told a secret without TLS, so the first hop has to be there.
     let request = |path| {
-        let request = Request::get(url(&server, "127.0.0.1", path));
+        let request = HttpRequest::get(url(&server, "127.0.0.1", path));
         request
             .secret_header("x-key", "", &Secret::new("s3cret"))
             .unwrap()
             .header("accept", "text/plain")
             .unwrap()
     };
-    client.follow(request("/near"), |_, _| true).await.unwrap();
-    client.follow(request("/far"), |_, _| true).await.unwrap();
+    client.get_with_redirects(request("/near"), |_, _| true).await.unwrap();
+    client.get_with_redirects(request("/far"), |_, _| true).await.unwrap();
     let seen: Vec<_> = server.received().iter().map(|received| received.header("x-key").is_some()).collect();
     assert_eq!(seen, [true, true, true, false]);
     assert!(server.received().iter().all(|received| received.header("accept") == Some("text/plain")));
@@ -230,7 +236,7 @@ async fn a_secret_stays_with_its_origin() {
 #[tokio::test]
 async fn only_a_get_is_led_anywhere() {
     let (server, client) = (site(), world(AddressRules::any()));
-    let request = Request::post_json(url(&server, "a.test", "/near"), "{}");
-    client.follow(request, |_, _| true).await.unwrap_err();
+    let request = HttpRequest::post_json(url(&server, "a.test", "/near"), "{}");
+    client.get_with_redirects(request, |_, _| true).await.unwrap_err();
     assert_eq!(server.received().len(), 0);
 }

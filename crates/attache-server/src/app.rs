@@ -4,28 +4,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use attache_domain::{AnswerPlace, Fault};
+use attache_domain::{AnswerLocation, Fault};
 use attache_session::SessionService;
 use attache_wire::Version;
 use http::Method;
 use http::request::Parts;
 use tokio_util::sync::CancellationToken;
 
-use crate::admission::Origin;
-use crate::arriving::Arriving;
-use crate::auth::{Caller, Gate};
+use crate::auth::{Caller, RequestGuard};
 use crate::card::{CardDocuments, PublicCard};
+use crate::connection_origin::ConnectionOrigin;
 use crate::http::Response;
 use crate::metrics::Metrics;
 use crate::open_calls::OpenCalls;
+use crate::request_body::RequestBody;
 use crate::{ServerOptions, card, framing, front_page, gemini_routes, grpc, health, jsonrpc, metrics, rest};
 
 pub(crate) struct App {
     pub(crate) session: Arc<SessionService>,
     pub(crate) options: ServerOptions,
-    pub(crate) gate: Gate,
+    pub(crate) guard: RequestGuard,
     pub(crate) cards: CardDocuments,
-    pub(crate) grpc_cards: grpc::Cards,
+    pub(crate) grpc_cards: grpc::GrpcCards,
     pub(crate) metrics: Metrics,
     pub(crate) open_calls: OpenCalls,
     pub(crate) started: Instant,
@@ -41,9 +41,9 @@ impl App {
         stop: CancellationToken,
     ) -> Arc<Self> {
         Arc::new(Self {
-            gate: Gate::new(&options),
+            guard: RequestGuard::new(&options),
             cards: CardDocuments::new(&options),
-            grpc_cards: grpc::Cards::default(),
+            grpc_cards: grpc::GrpcCards::default(),
             metrics: Metrics::new(),
             open_calls: OpenCalls::new(&options.limits),
             started: Instant::now(),
@@ -61,22 +61,22 @@ impl App {
 
 /// Where a request came from and under which number it is known.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Admitted {
+pub(crate) struct RequestOrigin {
     pub(crate) caller: Caller,
     pub(crate) number: u64,
     /// The client is on this machine, as far as the connection and the request tell.
     pub(crate) is_local: bool,
-    pub(crate) origin: Origin,
+    pub(crate) connection: ConnectionOrigin,
     /// Where the answers stand of a task that the request opens.
-    pub(crate) answer: AnswerPlace,
+    pub(crate) answer_place: AnswerLocation,
 }
 
 /// Few paths, and the busiest first: a comparison or two is all the routing there is.
 pub(crate) async fn dispatch(
     app: &Arc<App>,
     head: &Parts,
-    body: &mut Arriving,
-    admitted: Admitted,
+    body: &mut RequestBody,
+    admitted: RequestOrigin,
 ) -> Response {
     if grpc::is_for(head) {
         return grpc::handle(app, head, body, admitted).await;
@@ -88,7 +88,7 @@ pub(crate) async fn dispatch(
         jsonrpc::A2A_PATH if head.method == Method::POST => jsonrpc::handle(app, head, body, admitted).await,
         "/" | jsonrpc::A2A_PATH => verb_not_allowed(head, "POST"),
         "/answers" if app.cards.has_answers() && head.method == Method::POST => {
-            let admitted = Admitted { answer: AnswerPlace::StatusMessage, ..admitted };
+            let admitted = RequestOrigin { answer_place: AnswerLocation::StatusMessage, ..admitted };
             jsonrpc::handle(app, head, body, admitted).await
         }
         "/answers/.well-known/agent-card.json" | "/answers/.well-known/agent.json"
@@ -114,5 +114,5 @@ pub(crate) async fn dispatch(
 
 fn verb_not_allowed(head: &Parts, allowed: &'static str) -> Response {
     let (path, method) = (head.uri.path().to_owned(), head.method.to_string());
-    framing::rest_fault(Version::V1_0, &Fault::VerbNotAllowed { path, method, allowed })
+    framing::rest_fault(Version::V1_0, &Fault::HttpMethodNotAllowed { path, method, allowed })
 }

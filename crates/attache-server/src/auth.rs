@@ -25,10 +25,10 @@ pub(crate) struct Caller {
 
 impl Caller {
     /// For what is public anyway.
-    pub(crate) const NOBODY: Self = Self { owner: "" };
+    pub(crate) const ANONYMOUS: Self = Self { owner: "" };
 }
 
-pub(crate) struct Gate {
+pub(crate) struct RequestGuard {
     /// Only a digest: comparing digests takes the same time whatever was sent.
     token: Option<[u8; 32]>,
     /// The user whose processes need no token; none while there is a token.
@@ -38,7 +38,7 @@ pub(crate) struct Gate {
     any_host: bool,
 }
 
-impl Gate {
+impl RequestGuard {
     pub(crate) fn new(options: &ServerOptions) -> Self {
         let lower = |names: &[String]| {
             names.iter().map(|name| name.trim_end_matches('/').to_ascii_lowercase()).collect()
@@ -197,10 +197,16 @@ fn is_port(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::admission::Origin;
+    use crate::connection_origin::ConnectionOrigin;
 
-    fn gate() -> Gate {
-        Gate { token: None, local_user: None, hosts: Vec::new(), origins: Vec::new(), any_host: false }
+    fn gate() -> RequestGuard {
+        RequestGuard {
+            token: None,
+            local_user: None,
+            hosts: Vec::new(),
+            origins: Vec::new(),
+            any_host: false,
+        }
     }
 
     #[test]
@@ -230,7 +236,7 @@ mod tests {
 
     #[test]
     fn what_follows_the_usual_names_is_a_port_or_another_name() {
-        let gate = Gate { hosts: vec!["agent.example".into()], ..gate() };
+        let gate = RequestGuard { hosts: vec!["agent.example".into()], ..gate() };
         for host in ["127.0.0.1", "localhost:41242", "localhost:", "agent.example:443", "[::1]"] {
             assert!(gate.host_is_known(host), "{host}");
         }
@@ -266,7 +272,7 @@ mod tests {
 
     #[test]
     fn without_a_token_only_the_local_user_is_let_in_and_with_one_only_the_token_counts() {
-        let local = Peer { is_loopback: true, is_local_user: true, origin: Origin::LOOPBACK };
+        let local = Peer { is_loopback: true, is_local_user: true, origin: ConnectionOrigin::LOOPBACK };
         let other = Peer { is_local_user: false, ..local };
         let headers = |token: Option<&str>| -> HeaderMap {
             let value =
@@ -282,7 +288,7 @@ mod tests {
             (Some("right"), local, Some("wrong"), Err(Fault::Unauthenticated)),
             (Some("right"), other, Some("right"), Ok(())),
         ] {
-            let gate = Gate { token: token.map(digest), ..gate() };
+            let gate = RequestGuard { token: token.map(digest), ..gate() };
             let found = gate.authenticate(peer, &headers(shown)).map(drop);
             assert_eq!(found, expected, "{token:?} {peer:?} {shown:?}");
         }
@@ -325,8 +331,8 @@ mod tests {
             }
             request.body(()).unwrap().into_parts().0
         };
-        let here = Peer { is_loopback: true, is_local_user: false, origin: Origin::LOOPBACK };
-        let elsewhere = Peer { is_loopback: false, is_local_user: false, origin: Origin::LOOPBACK };
+        let here = Peer { is_loopback: true, is_local_user: false, origin: ConnectionOrigin::LOOPBACK };
+        let elsewhere = Peer { is_loopback: false, is_local_user: false, origin: ConnectionOrigin::LOOPBACK };
         assert!(is_local(here, &head("localhost:41242", None)));
         assert!(is_local(here, &head("[::1]:41242", Some("user-agent"))));
         assert!(!is_local(elsewhere, &head("localhost:41242", None)));

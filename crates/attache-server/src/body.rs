@@ -4,7 +4,7 @@
 //! no more than there is room for (`room`). Bodies are taken as they are: what a body unpacks to is nobody's limit, so packed ones
 //! are refused.
 
-pub(crate) mod room;
+pub(crate) mod budget;
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -18,9 +18,9 @@ use http_body::Body;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use crate::{Limits, heavy};
-pub use room::BodyRoom;
-use room::{UNIT_BYTES, Upload};
+use crate::{Limits, large_bodies};
+pub use budget::BodyBudget;
+use budget::{BodyTransfer, UNIT_BYTES};
 
 /// Bodies up to this need no room: nearly all are smaller, and nobody can keep them waiting.
 const SMALL_BYTES: usize = 64 * 1024;
@@ -35,8 +35,8 @@ where
     if !body.is_empty() {
         check_type(headers)?;
     }
-    let weigh = pin!(async { json::check_weight(&body, limits.parsed_bytes()) });
-    heavy::answered(body.len(), weigh).await?;
+    let weigh = pin!(async { json::check_decoded_size(&body, limits.parsed_bytes()) });
+    large_bodies::run(body.len(), weigh).await?;
     Ok(body)
 }
 
@@ -52,7 +52,7 @@ where
 }
 
 /// What a body unpacks to: `unpack` makes `length` bytes once there is room for them.
-pub(crate) async fn unpacked(
+pub(crate) async fn decompressed(
     length: usize,
     limits: &Limits,
     unpack: impl FnOnce() -> Result<Vec<u8>, Fault>,
@@ -60,12 +60,15 @@ pub(crate) async fn unpacked(
     if length <= SMALL_BYTES {
         return unpack().map(Bytes::from);
     }
-    let waiting =
-        tokio::time::timeout(limits.body_timeout, limits.body_room.take(length, slowest(limits), None)).await;
+    let waiting = tokio::time::timeout(
+        limits.body_timeout,
+        limits.body_budget.take(length, min_bytes_per_second(limits), None),
+    )
+    .await;
     let Ok(Some(room)) = waiting else { return Err(Fault::Overloaded) };
-    let bytes = heavy::answered(length, pin!(async { unpack() })).await?;
+    let bytes = large_bodies::run(length, pin!(async { unpack() })).await?;
     let bytes = BytesMut::from(Bytes::from(bytes));
-    Ok(Bytes::from_owner(Received { bytes, room: Some(room), _upload: None }))
+    Ok(Bytes::from_owner(ReceivedBody { bytes, room: Some(room), _upload: None }))
 }
 
 /// Joins the pieces as they come: a list of them would cost far more than their bytes when they are tiny.
@@ -77,8 +80,8 @@ where
 {
     let mut body = pin!(body);
     let mut first = Bytes::new();
-    let mut whole = Received { bytes: BytesMut::new(), room: None, _upload: None };
-    let mut upload: Option<Arc<Upload>> = None;
+    let mut whole = ReceivedBody { bytes: BytesMut::new(), room: None, _upload: None };
+    let mut upload: Option<Arc<BodyTransfer>> = None;
     let mut arrives_by = pin!(tokio::time::sleep(limits.body_timeout));
     let mut patience = limits.body_timeout;
     loop {
@@ -88,7 +91,7 @@ where
         let piece = tokio::select! {
             biased;
             piece = next_piece(body.as_mut()) => piece?,
-            () = asked_to_give_up(upload.as_deref()) => return Err(Fault::Overloaded),
+            () = evicted(upload.as_deref()) => return Err(Fault::Overloaded),
             () = arrives_by.as_mut() => {
                 return Err(Fault::InvalidRequest { what: "the body did not arrive in time".into() });
             }
@@ -109,8 +112,8 @@ where
         if length > whole.bytes.capacity() {
             let began = Instant::now();
             let upload = upload.get_or_insert_with(|| {
-                let upload = Upload::new();
-                limits.body_room.register(&upload);
+                let upload = BodyTransfer::new();
+                limits.body_budget.register(&upload);
                 upload
             });
             let making = whole.make_room(length, limit, limits, upload);
@@ -125,20 +128,20 @@ where
     }
     Ok(match whole {
         _ if !first.is_empty() => first,
-        Received { bytes, room: None, .. } => bytes.freeze(),
-        received => Bytes::from_owner(Received { _upload: upload, ..received }),
+        ReceivedBody { bytes, room: None, .. } => bytes.freeze(),
+        received => Bytes::from_owner(ReceivedBody { _upload: upload, ..received }),
     })
 }
 
 /// In bytes per second: a body of the largest size that arrives more slowly does not arrive in time.
-fn slowest(limits: &Limits) -> usize {
+fn min_bytes_per_second(limits: &Limits) -> usize {
     limits.body_bytes / usize::try_from(limits.body_timeout.as_secs()).unwrap_or(usize::MAX).max(1)
 }
 
 /// Others wait for the room that this body holds, and it arrives too slowly.
-async fn asked_to_give_up(upload: Option<&Upload>) {
+async fn evicted(upload: Option<&BodyTransfer>) {
     match upload {
-        Some(upload) => upload.gives_up.cancelled().await,
+        Some(upload) => upload.evicted.cancelled().await,
         None => std::future::pending().await,
     }
 }
@@ -158,27 +161,28 @@ async fn next_piece<B: Body<Data = Bytes>>(mut body: Pin<&mut B>) -> Result<Opti
 }
 
 /// A body and its room, given back with its last byte.
-struct Received {
+struct ReceivedBody {
     bytes: BytesMut,
     room: Option<OwnedSemaphorePermit>,
     /// Counts it among those that hold room.
-    _upload: Option<Arc<Upload>>,
+    _upload: Option<Arc<BodyTransfer>>,
 }
 
-impl Received {
+impl ReceivedBody {
     /// Grows by doubling, as its room does.
     async fn make_room(
         &mut self,
         length: usize,
         limit: usize,
         limits: &Limits,
-        upload: &Upload,
+        upload: &BodyTransfer,
     ) -> Result<(), Fault> {
         let capacity = length.next_power_of_two().clamp(SMALL_BYTES, limit.max(SMALL_BYTES));
         let held = self.room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) * UNIT_BYTES;
         if capacity > SMALL_BYTES && capacity > held {
             upload.awaits_room();
-            let more = limits.body_room.take(capacity - held, slowest(limits), Some(upload)).await;
+            let more =
+                limits.body_budget.take(capacity - held, min_bytes_per_second(limits), Some(upload)).await;
             let more = more.ok_or(Fault::Overloaded)?;
             upload.holds(capacity);
             match &mut self.room {
@@ -191,7 +195,7 @@ impl Received {
     }
 }
 
-impl AsRef<[u8]> for Received {
+impl AsRef<[u8]> for ReceivedBody {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -255,7 +259,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn large_bodies_wait_for_room_and_small_ones_do_not() {
-        let limits = Limits { body_room: BodyRoom::of(1 << 20), ..Limits::default() };
+        let limits = Limits { body_budget: BodyBudget::new(1 << 20), ..Limits::default() };
         let large = || Full::new(Bytes::from(vec![b' '; 600 << 10]));
         let first = read(&json_headers(), large(), &limits).await.unwrap();
         assert_eq!(read(&json_headers(), large(), &limits).await, Err(Fault::Overloaded));
@@ -269,7 +273,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn time_spent_waiting_for_room_is_not_held_against_the_client() {
-        let limits = Limits { body_room: BodyRoom::of(1 << 20), ..Limits::default() };
+        let limits = Limits { body_budget: BodyBudget::new(1 << 20), ..Limits::default() };
         let large = || Full::new(Bytes::from(vec![b' '; 600 << 10]));
         let first = read(&json_headers(), large(), &limits).await.unwrap();
         // Comes in two pieces, the second of them after most of the time that a body has.
@@ -292,7 +296,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_body_that_is_as_large_as_all_the_room_finds_it() {
         for bytes in [1 << 20, 100_001, 70_000] {
-            let limits = Limits { body_room: BodyRoom::of(bytes), ..Limits::default() };
+            let limits = Limits { body_budget: BodyBudget::new(bytes), ..Limits::default() };
             let frame = 5;
             assert!(collect(pieces(bytes + frame, 1), &limits, bytes + frame).await.is_ok(), "{bytes}");
         }

@@ -191,7 +191,7 @@ pub(crate) fn serve(app: &App, head: &Parts, card: PublicCard) -> Response {
         _ => &app.cards.public,
     };
     let headers = &head.headers;
-    let requested = version::parse_requested(rest::header(headers, version::NAME), head.uri.query());
+    let requested = version::parse_requested(rest::header(headers, version::HEADER_NAME), head.uri.query());
     let document = match requested {
         Ok(Some(Version::V1_0)) if app.cards.form == CardForm::Superset => documents.find(CardForm::V1_0),
         Ok(_) => documents.find(app.cards.form),

@@ -3,15 +3,15 @@
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
-use attache_net::Resolving;
+use attache_net::ResolveFuture;
 
 use super::*;
 
 #[derive(Debug)]
-struct Played;
+struct FakeReceiver;
 
-impl Resolver for Played {
-    fn resolve(&self, host: &str) -> Resolving {
+impl Resolver for FakeReceiver {
+    fn resolve(&self, host: &str) -> ResolveFuture {
         let found: io::Result<Vec<IpAddr>> = match host {
             "hooks.test" => Ok(vec![[93, 184, 216, 34].into()]),
             "inner.test" => Ok(vec![[10, 0, 0, 7].into()]),
@@ -21,18 +21,18 @@ impl Resolver for Played {
         Box::pin(async move { found })
     }
 
-    fn dialled(&self, _: IpAddr) -> IpAddr {
+    fn dial_address(&self, _: IpAddr) -> IpAddr {
         Ipv4Addr::LOCALHOST.into()
     }
 }
 
-fn courier(allow: &[&str], allow_http: bool) -> HttpCourier {
-    HttpCourier::new(CourierOptions {
+fn courier(allow: &[&str], allow_http: bool) -> HttpPushSender {
+    HttpPushSender::new(PushSenderOptions {
         allow: allow.iter().map(|place| (*place).to_owned()).collect(),
         allow_http,
         timeout: Duration::from_secs(5),
         signing_key: None,
-        resolver: Arc::new(Played),
+        resolver: Arc::new(FakeReceiver),
     })
     .unwrap()
 }
@@ -42,7 +42,7 @@ fn config(url: &str, token: Option<&str>) -> PushConfig {
 }
 
 #[track_caller]
-fn check(courier: &HttpCourier, config: &PushConfig, expected: Option<&str>) {
+fn check(courier: &HttpPushSender, config: &PushConfig, expected: Option<&str>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let found = runtime.block_on(courier.check(config)).map_err(|unfit| unfit.why);
     match (&found, expected) {
@@ -95,12 +95,12 @@ fn the_operator_may_name_places() {
     check(&named, &config("http://hooks.test/", None), Some("push.allow_http"));
     check(&courier(&[], true), &config("http://hooks.test/", None), None);
     assert!(
-        HttpCourier::new(CourierOptions {
+        HttpPushSender::new(PushSenderOptions {
             allow: vec!["a b".into()],
             allow_http: false,
             timeout: Duration::from_secs(1),
             signing_key: None,
-            resolver: Arc::new(Played),
+            resolver: Arc::new(FakeReceiver),
         })
         .is_err()
     );

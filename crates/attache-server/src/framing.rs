@@ -63,7 +63,7 @@ impl Framing {
     }
 
     /// The answer when there is nothing to say.
-    pub(crate) fn nothing(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_empty(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(match self {
             Self::JsonRpc { .. } => b"null",
             Self::Rest { .. } => b"{}",
@@ -122,20 +122,20 @@ impl Framing {
 pub(crate) fn rpc_fault(version: Version, id: &RequestId, fault: &Fault) -> Response {
     let mut out = Vec::new();
     jsonrpc::write_error(version, id, fault, &mut out);
-    advised(json(jsonrpc::http_status(fault), "application/json", out), fault)
+    with_retry_after(json(jsonrpc::http_status(fault), "application/json", out), fault)
 }
 
 pub(crate) fn rest_fault(version: Version, fault: &Fault) -> Response {
     let reply = rest::error(version, fault);
     let mut response = json(reply.status, rest::content_type(version), reply.body);
-    if let Fault::VerbNotAllowed { allowed, .. } = fault {
+    if let Fault::HttpMethodNotAllowed { allowed, .. } = fault {
         response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
     }
-    advised(response, fault)
+    with_retry_after(response, fault)
 }
 
 /// Says when to try again, where that may help.
-pub(crate) fn advised(mut response: Response, fault: &Fault) -> Response {
+pub(crate) fn with_retry_after(mut response: Response, fault: &Fault) -> Response {
     if let Some(pause) = retry_after(fault) {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(pause.as_secs()));
     }

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_body_util::Full;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::{Limits, auth, body, courier, grpc, listen};
+use crate::{Limits, auth, body, grpc, listen, push_sender};
 
 /// The body of a gRPC request, as frames.
 pub fn grpc_frames(body: &[u8]) {
@@ -23,12 +23,12 @@ pub fn grpc_reflection(message: &[u8]) {
 
 /// What a client of HTTP/2 sends.
 pub fn http2_frames(bytes: &[u8]) {
-    listen::frames::fuzz::counted(bytes);
+    listen::frame_counter::fuzz::counted(bytes);
 }
 
 /// What a client of HTTP/1 sends.
 pub fn http1_heads(bytes: &[u8]) {
-    listen::heads::fuzz::watched(bytes);
+    listen::head_filter::fuzz::watched(bytes);
 }
 
 /// Lines with headers, an empty line, and a body.
@@ -48,7 +48,7 @@ pub fn head(request: &[u8]) {
 
 /// The address of a webhook, and after a line break what it says about when to try again.
 pub fn webhook(text: &[u8]) {
-    courier::fuzz::webhook(&String::from_utf8_lossy(text));
+    push_sender::fuzz::webhook(&String::from_utf8_lossy(text));
 }
 
 /// Lines that are no headers are left out.

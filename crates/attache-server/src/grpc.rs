@@ -9,29 +9,30 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::{Fault, OperationKind};
-use attache_wire::proto::{self, Code, Status};
+use attache_wire::proto::{self, GrpcCode, GrpcStatus};
 use attache_wire::{Version, replay, version};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Method, StatusCode, header};
 
-use crate::app::{Admitted, App};
-use crate::arriving::Arriving;
+use crate::app::{App, RequestOrigin};
+use crate::encoder::Encoder;
 use crate::framing::BindingName;
+use crate::handler;
+use crate::handler::{HandledOperation, OperationOutcome, OperationRequest};
 use crate::http::{Body, Response};
-use crate::operate::{Asked, Operated, Outcome, operate};
-use crate::speech::Speech;
-use crate::{body, heavy, push_state, rest};
-pub(crate) use cards::Cards;
-use stream::EventStream;
+use crate::request_body::RequestBody;
+use crate::{body, large_bodies, push_state, rest};
+pub(crate) use cards::GrpcCards;
+use stream::GrpcStream;
 
-mod answer;
 mod cards;
 mod deadline;
 mod frame;
 pub(crate) mod fuzz;
 mod health;
 mod reflection;
+mod response;
 mod stream;
 
 const MEDIA_TYPE: &[u8] = b"application/grpc";
@@ -50,16 +51,16 @@ pub(crate) fn is_public(path: &str) -> bool {
 }
 
 pub(crate) fn refuse(path: &str, fault: &Fault) -> Response {
-    answer::failure(&proto::status(version_for(path), fault))
+    response::failure(&proto::status(version_for(path), fault))
 }
 
 pub(crate) async fn handle(
     app: &Arc<App>,
     head: &Parts,
-    body: &mut Arriving,
-    admitted: Admitted,
+    body: &mut RequestBody,
+    admitted: RequestOrigin,
 ) -> Response {
-    if let Some(status) = unfit(head) {
+    if let Some(status) = http_refusal(head) {
         let mut response = Response::new(Body::from(Bytes::new()));
         *response.status_mut() = status;
         return response;
@@ -75,7 +76,7 @@ pub(crate) async fn handle(
                 let open_call = match app.open_calls.take_stream(admitted) {
                     Ok(open_call) => open_call,
                     Err(fault) => {
-                        app.metrics.stream_refused();
+                        app.metrics.count_refused_stream();
                         return refuse(head.uri.path(), &fault);
                     }
                 };
@@ -91,13 +92,13 @@ pub(crate) async fn handle(
         None => answering.await,
         Some(at) => match tokio::time::timeout_at(at, answering).await {
             Ok(response) => response,
-            Err(_) => answer::failure(&deadline::exceeded()),
+            Err(_) => response::failure(&deadline::exceeded()),
         },
     }
 }
 
 /// What cannot even be answered in gRPC's words: it is not gRPC that was asked for.
-fn unfit(head: &Parts) -> Option<StatusCode> {
+fn http_refusal(head: &Parts) -> Option<StatusCode> {
     if head.method != Method::POST {
         return Some(StatusCode::METHOD_NOT_ALLOWED);
     }
@@ -116,19 +117,19 @@ fn version_for(path: &str) -> Version {
 async fn call(
     app: &Arc<App>,
     head: &Parts,
-    body: &mut Arriving,
-    admitted: Admitted,
+    body: &mut RequestBody,
+    admitted: RequestOrigin,
     deadline: deadline::Deadline,
 ) -> Response {
     let path = head.uri.path();
     // The extension's methods have one name in both versions: the metadata tells.
     let command = || {
-        let named = version::parse_requested(rest::header(&head.headers, version::NAME), None);
+        let named = version::parse_requested(rest::header(&head.headers, version::HEADER_NAME), None);
         let version = named.ok().flatten().unwrap_or(Version::V1_0);
         proto::command_method(path).map(|kind| (version, kind))
     };
     let Some((version, kind)) = proto::method(path).or_else(command) else {
-        let method = path.chars().take(LONGEST_NAME).collect();
+        let method = path.chars().take(MAX_NAME_CHARS).collect();
         return refuse(path, &Fault::MethodNotFound { method });
     };
     if let Err(fault) = check_version(head, version) {
@@ -136,27 +137,33 @@ async fn call(
     }
     let message = match read_message(app, head, body, version).await {
         Ok(message) => message,
-        Err(status) => return answer::failure(&status),
+        Err(status) => return response::failure(&status),
     };
     // Clients that speak nothing but gRPC have no other way to the card, so 0.3 is shown the public one.
     if version == Version::V0_3 && kind == OperationKind::ExtendedCard && !app.cards.has_extended() {
-        app.metrics.called(BindingName::Grpc, version, kind, None);
+        app.metrics.count_call(BindingName::Grpc, version, kind, None);
         return card(app.grpc_cards.public(app));
     }
-    let asked = Asked { headers: &head.headers, admitted, binding: BindingName::Grpc, version, kind };
-    heavy::answered(message.len(), pin!(perform(app, asked, message, deadline))).await
+    let asked =
+        OperationRequest { headers: &head.headers, admitted, binding: BindingName::Grpc, version, kind };
+    large_bodies::run(message.len(), pin!(run(app, asked, message, deadline))).await
 }
 
-async fn perform(app: &Arc<App>, asked: Asked<'_>, message: Bytes, deadline: deadline::Deadline) -> Response {
-    let Asked { version, kind, .. } = asked;
-    let operated = operate(app, &asked, || proto::decode(version, kind, message)).await;
-    let Operated { activation, result, share } = operated;
+async fn run(
+    app: &Arc<App>,
+    asked: OperationRequest<'_>,
+    message: Bytes,
+    deadline: deadline::Deadline,
+) -> Response {
+    let OperationRequest { version, kind, .. } = asked;
+    let operated = handler::handle(app, &asked, || proto::decode(version, kind, message)).await;
+    let HandledOperation { activation, result, reservation: share } = operated;
     let mut response = match result {
         Ok(outcome) => {
             let epoch = activation.is_active(replay::URI).then(|| app.session.epoch().clone());
-            spell(app, Speech { language: version, epoch }, outcome, deadline)
+            encode(app, Encoder { encoding: version, epoch }, outcome, deadline)
         }
-        Err(fault) => answer::failure(&proto::status(version, &fault)),
+        Err(fault) => response::failure(&proto::status(version, &fault)),
     };
     activation.confirm(version, &mut response);
     if let Some(share) = share {
@@ -166,11 +173,11 @@ async fn perform(app: &Arc<App>, asked: Asked<'_>, message: Bytes, deadline: dea
 }
 
 /// How much of an unknown method's name is told back.
-const LONGEST_NAME: usize = 120;
+const MAX_NAME_CHARS: usize = 120;
 
 /// The service has said the version; metadata can only contradict it.
 fn check_version(head: &Parts, spoken: Version) -> Result<(), Fault> {
-    let requested = version::parse_requested(rest::header(&head.headers, version::NAME), None)?;
+    let requested = version::parse_requested(rest::header(&head.headers, version::HEADER_NAME), None)?;
     version::check_rest(head.uri.path(), spoken, requested, false)
 }
 
@@ -178,16 +185,16 @@ fn check_version(head: &Parts, spoken: Version) -> Result<(), Fault> {
 async fn read_message(
     app: &App,
     head: &Parts,
-    body: &mut Arriving,
+    body: &mut RequestBody,
     version: Version,
-) -> Result<Bytes, Status> {
-    let encoding = frame::Encoding::of(&head.headers)?;
+) -> Result<Bytes, GrpcStatus> {
+    let encoding = frame::Compression::of(&head.headers)?;
     let limits = &app.options.limits;
     let read = async {
-        let bytes = body::collect(body, limits, limits.body_bytes + frame::PREFIX).await?;
-        let message = frame::only(bytes, encoding, limits).await?;
-        let weigh = async { proto::check_weight(head.uri.path(), &message, limits.parsed_bytes()) };
-        heavy::answered(message.len(), pin!(weigh)).await?;
+        let bytes = body::collect(body, limits, limits.body_bytes + frame::PREFIX_BYTES).await?;
+        let message = frame::single_message(bytes, encoding, limits).await?;
+        let weigh = async { proto::check_decoded_size(head.uri.path(), &message, limits.parsed_bytes()) };
+        large_bodies::run(message.len(), pin!(weigh)).await?;
         Ok(message)
     };
     read.await.map_err(|fault| match fault {
@@ -199,47 +206,47 @@ async fn read_message(
     })
 }
 
-fn spell(
+fn encode(
     app: &Arc<App>,
-    speech: Speech<Version>,
-    outcome: Outcome,
+    speech: Encoder<Version>,
+    outcome: OperationOutcome,
     deadline: deadline::Deadline,
 ) -> Response {
-    let version = speech.language;
+    let version = speech.encoding;
     let mut out = frame::open();
     let mut push_state = None;
     match outcome {
-        Outcome::Sent { view, shape } => speech.write_task_item(&view, shape, None, &mut out),
-        Outcome::Replied(message) => proto::write_message_item(version, &message, &mut out),
-        Outcome::Seen { seen, shape } => speech.write_seen(&seen, shape, &mut out),
-        Outcome::Canceled { view, shape } => speech.write_task(&view, shape, &mut out),
-        Outcome::Listed { page, shape } => proto::write_list(&page, shape, &mut out),
-        Outcome::Stream(opened) => {
-            return answer::stream(EventStream::new(app, speech, opened, deadline));
+        OperationOutcome::Sent { view, shape } => speech.write_task_item(&view, shape, None, &mut out),
+        OperationOutcome::Replied(message) => proto::write_message_item(version, &message, &mut out),
+        OperationOutcome::Task { seen, shape } => speech.write_rendered(&seen, shape, &mut out),
+        OperationOutcome::Canceled { view, shape } => speech.write_task(&view, shape, &mut out),
+        OperationOutcome::Listed { page, shape } => proto::write_list(&page, shape, &mut out),
+        OperationOutcome::Stream(opened) => {
+            return response::stream(GrpcStream::new(app, speech, opened, deadline));
         }
-        Outcome::PushConfig(kept) => {
+        OperationOutcome::PushConfig(kept) => {
             push_state = push_state::of_one(&kept);
             proto::write_push_config(version, &kept, &mut out);
         }
-        Outcome::PushConfigs(page) => {
+        OperationOutcome::PushConfigs(page) => {
             push_state = push_state::of_many(&page.configs);
             proto::write_push_configs(version, &page, &mut out);
         }
-        Outcome::PushConfigDeleted => {}
-        Outcome::ExtendedCard => return card(app.grpc_cards.extended(app, version)),
-        Outcome::Commands(specs) => {
+        OperationOutcome::PushConfigDeleted => {}
+        OperationOutcome::ExtendedCard => return card(app.grpc_cards.extended(app, version)),
+        OperationOutcome::Commands(specs) => {
             if let Err(error) = proto::write_commands(&specs, &mut out) {
-                return answer::failure(&failed(&error));
+                return response::failure(&failed(&error));
             }
         }
         // What happens next is read from the task.
-        Outcome::Executed { executed, .. } => {
+        OperationOutcome::Executed { executed, .. } => {
             if let Err(error) = executed.response.write_proto(&mut out) {
-                return answer::failure(&failed(&error));
+                return response::failure(&failed(&error));
             }
         }
     }
-    let mut response = answer::message(out);
+    let mut response = response::message(out);
     if let Some(push_state) = push_state {
         response.headers_mut().insert(push_state::NAME, push_state);
     }
@@ -251,12 +258,12 @@ fn card(card: Option<&Bytes>) -> Response {
         Some(card) => {
             let mut out = frame::open();
             out.extend_from_slice(card);
-            answer::message(out)
+            response::message(out)
         }
-        None => answer::failure(&failed("the card cannot be written in protobuf")),
+        None => response::failure(&failed("the card cannot be written in protobuf")),
     }
 }
 
-fn failed(message: &str) -> Status {
-    Status { code: Code::Internal, message: message.to_owned(), details: Vec::new() }
+fn failed(message: &str) -> GrpcStatus {
+    GrpcStatus { code: GrpcCode::Internal, message: message.to_owned(), details: Vec::new() }
 }

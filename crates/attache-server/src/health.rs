@@ -7,7 +7,7 @@ use crate::app::App;
 use crate::http::{Body, Response};
 
 pub(crate) async fn serve(app: &App) -> Response {
-    let now = app.session.counters().now();
+    let now = app.session.counters().snapshot();
     let (running, waiting) = (now.tasks_running, now.tasks_waiting_for_store);
     let uptime = app.started.elapsed().as_secs_f64();
     let (status, body) = match app.session.health().await {

@@ -10,26 +10,27 @@ use attache_wire::{PartKinds, Version, decode_with, version};
 use bytes::Bytes;
 use http::request::Parts;
 
-use crate::app::{Admitted, App};
-use crate::arriving::Arriving;
+use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rpc_fault};
 use crate::http::Response;
-use crate::perform::{JsonRequest, perform, refused};
-use crate::{body, heavy, rest};
+use crate::json_response::{JsonRequest, handle_json, refusal};
+use crate::request_body::RequestBody;
+use crate::{body, large_bodies, rest};
 
 /// Another path of this binding. Some clients post to it whatever the card says.
 pub(crate) const A2A_PATH: &str = "/a2a";
 
 /// How much of an unknown method's name is told back.
-const LONGEST_NAME: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 pub(crate) async fn handle(
     app: &Arc<App>,
     head: &Parts,
-    body: &mut Arriving,
-    admitted: Admitted,
+    body: &mut RequestBody,
+    admitted: RequestOrigin,
 ) -> Response {
-    let requested = version::parse_requested(rest::header(&head.headers, version::NAME), head.uri.query());
+    let requested =
+        version::parse_requested(rest::header(&head.headers, version::HEADER_NAME), head.uri.query());
     // Until the method is known, errors are spelled as the header asks; no header means 0.3.
     let guess = match &requested {
         Ok(Some(version)) => *version,
@@ -41,14 +42,14 @@ pub(crate) async fn handle(
         Err(fault) => return rpc_fault(guess, &RequestId::Null, &fault),
     };
     let length = bytes.len();
-    heavy::answered(length, pin!(answer(app, head, bytes, admitted, requested, guess))).await
+    large_bodies::run(length, pin!(answer(app, head, bytes, admitted, requested, guess))).await
 }
 
 async fn answer(
     app: &Arc<App>,
     head: &Parts,
     bytes: Bytes,
-    admitted: Admitted,
+    admitted: RequestOrigin,
     requested: Result<Option<Version>, Fault>,
     guess: Version,
 ) -> Response {
@@ -65,7 +66,7 @@ async fn answer(
     let Some((spoken, kind)) = named else {
         let looks_like = if method.contains('/') { Version::V0_3 } else { Version::V1_0 };
         let version = requested.as_ref().ok().copied().flatten().unwrap_or(looks_like);
-        let method = method.chars().take(LONGEST_NAME).collect();
+        let method = method.chars().take(MAX_NAME_CHARS).collect();
         let fault = requested.err().unwrap_or(Fault::MethodNotFound { method });
         return rpc_fault(version, &id, &fault);
     };
@@ -73,10 +74,10 @@ async fn answer(
     let checked = requested
         .and_then(|requested| version::check_rpc(&method, spoken, requested, app.options.strict_version));
     if let Err(fault) = checked {
-        return refused(head, &framing, kind, &fault);
+        return refusal(head, &framing, kind, &fault);
     }
     let dialect = jsonrpc::dialect(spoken);
     let part_kinds = if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required };
     let decode = || decode_with(dialect, kind, params, part_kinds);
-    perform(app, JsonRequest { head, admitted, framing, dialect, kind }, decode).await
+    handle_json(app, JsonRequest { head, admitted, framing, dialect, kind }, decode).await
 }

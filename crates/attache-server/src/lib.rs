@@ -3,43 +3,43 @@
 //! Maps bytes to operations and updates to bytes, and decides nothing: what may happen to a task is
 //! decided behind `attache-session`, how things are spelled in `attache-wire`. Holds nothing but connections.
 
-mod activation;
-mod admission;
-mod answer_room;
 mod app;
-mod arriving;
 mod auth;
 mod body;
 mod card;
+mod command_response;
+mod connection_origin;
 mod cors;
-mod counts;
-mod courier;
-mod execute;
+mod encoder;
+mod extension_selection;
 mod framing;
 mod front_page;
 pub mod fuzz;
 mod gemini_routes;
 mod grpc;
-mod guard;
+mod handler;
 mod health;
-mod heavy;
 mod http;
+mod json_response;
 mod jsonrpc;
+mod keyed_counts;
+mod large_bodies;
 mod listen;
 mod log_limit;
 mod metrics;
 mod open_calls;
-mod operate;
 mod options;
 mod peer;
-mod perform;
+mod push_sender;
 mod push_state;
-mod reading;
+mod request_body;
+mod response_budget;
 mod rest;
-mod speech;
+mod service;
 mod sse;
+mod task_stream;
 
-pub use courier::{CourierOptions, HttpCourier};
 pub use listen::{Server, ServerHandle};
-pub use options::{BodyRoom, Limits, ServerOptions, SignedCard, SignedDocuments};
+pub use options::{BodyBudget, Limits, ServerOptions, SignedCard, SignedDocuments};
 pub use peer::can_tell_local_users;
+pub use push_sender::{HttpPushSender, PushSenderOptions};

@@ -2,13 +2,13 @@
 //!
 //! A connection is closed when its client lets it lie, takes nothing of what it asked for, or floods it.
 
-mod answer;
-pub(crate) mod frames;
-pub(crate) mod heads;
+mod connection_slots;
+mod connection_watch;
+pub(crate) mod frame_counter;
+pub(crate) mod head_filter;
 mod linger;
-mod places;
+mod response_body;
 mod socket;
-mod vigil;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -26,27 +26,27 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::admission::Admission;
-use crate::answer_room::AnswerShare;
 use crate::app::App;
-use crate::arriving::Rest;
+use crate::connection_origin::Admission;
 use crate::http::Request;
 use crate::metrics::{ConnectionEnd, Metrics};
 use crate::peer::Peer;
-use crate::{Limits, ServerOptions, guard};
-use answer::{Answer, Sharing};
-use places::{Place, Places};
+use crate::request_body::UnreadBody;
+use crate::response_budget::ResponseReservation;
+use crate::{Limits, ServerOptions, service};
+use connection_slots::{ConnectionSlot, ConnectionSlots};
+use connection_watch::{CloseReason, ConnectionTimeouts, ConnectionWatch};
+use response_body::{Multiplexing, ResponseBody};
 use socket::Socket;
-use vigil::{Patience, Tired, Vigil};
 
 /// How long connections get to write what they were told last.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const FINAL_FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Headers of one request; more than any client of ours or of the SDKs sends.
-const MOST_HEADERS: usize = 100;
+const MAX_HEADERS: usize = 100;
 /// What is kept of calls that a client took back before they were looked at; and of those that were faulty.
-const RESET_STREAMS: usize = 32;
-const FAULTY_STREAMS: usize = 256;
+const MAX_RESET_STREAMS: usize = 32;
+const MAX_FAULTY_STREAMS: usize = 256;
 /// What an HTTP/2 client may send ahead on one call and on all of them together.
 const STREAM_WINDOW: u32 = 256 << 10;
 const CONNECTION_WINDOW: u32 = 512 << 10;
@@ -100,9 +100,9 @@ impl Server {
         let session = self.session.clone();
         let app = App::new(self.session, self.options, end_streams.clone());
         let builder = connection_builder(&limits);
-        let patience = Patience::of(&limits);
+        let patience = ConnectionTimeouts::of(&limits);
         let connections = TaskTracker::new();
-        let places = Places::new(&limits);
+        let places = ConnectionSlots::new(&limits);
         loop {
             let accepted = tokio::select! {
                 biased;
@@ -112,17 +112,19 @@ impl Server {
             let Some((stream, place)) = accepted else { continue };
             let patience = match place.origin.admission {
                 Admission::Open => patience,
-                Admission::Reserve | Admission::OverLimit => patience.brief(),
+                Admission::Reserve | Admission::OverLimit => patience.shortened(),
             };
-            let vigil = Vigil::new(patience);
+            let vigil = ConnectionWatch::new(patience);
             places.watch(&place, &vigil);
-            app.metrics.connected(place.origin.admission);
-            let peer = Peer::of(&stream, app.gate.local_user(), place.origin);
+            app.metrics.count_connection(place.origin.admission);
+            let peer = Peer::of(&stream, app.guard.local_user(), place.origin);
             let socket = TokioIo::new(Socket::new(stream, vigil.clone()));
             let service = {
                 let (app, vigil) = (app.clone(), vigil.clone());
                 // Boxed, so that a connection that only streams does not keep room for the work before.
-                service_fn(move |request| Box::pin(watched(app.clone(), vigil.clone(), peer, request)))
+                service_fn(move |request| {
+                    Box::pin(respond_watched(app.clone(), vigil.clone(), peer, request))
+                })
             };
             let connection = builder.serve_connection(socket, service).into_owned();
             let (stop, app) = (self.stop.clone(), app.clone());
@@ -135,32 +137,32 @@ impl Server {
                         connection.await
                     }
                     () = place.end.cancelled() => return,
-                    tired = vigil.ends() => {
+                    tired = vigil.closed() => {
                         tracing::debug!(?tired, "a connection is closed");
-                        app.metrics.connection_ended(match tired {
-                            Tired::Idle => ConnectionEnd::Idle,
-                            Tired::Stalled => ConnectionEnd::Stalled,
+                        app.metrics.count_connection_end(match tired {
+                            CloseReason::Idle => ConnectionEnd::Idle,
+                            CloseReason::Stalled => ConnectionEnd::Stalled,
                         });
-                        if tired == Tired::Stalled {
+                        if tired == CloseReason::Stalled {
                             return;
                         }
                         connection.as_mut().graceful_shutdown();
-                        tokio::time::timeout(LAST_WORDS, connection).await.unwrap_or(Ok(()))
+                        tokio::time::timeout(FINAL_FLUSH_TIMEOUT, connection).await.unwrap_or(Ok(()))
                     }
                 };
                 if let Err(error) = ended {
-                    broke(&app.metrics, &vigil, error.as_ref());
+                    record_broken(&app.metrics, &vigil, error.as_ref());
                 }
                 drop(place);
             });
         }
-        let ends_at = Instant::now() + limits.shutdown_patience;
+        let ends_at = Instant::now() + limits.shutdown_timeout;
         drop(self.listener);
         end_streams.cancel();
         connections.close();
         let mut ending = pin!(connections.wait());
         // The last words are part of the time that there is.
-        let last_words_at = ends_at - LAST_WORDS.min(limits.shutdown_patience / 2);
+        let last_words_at = ends_at - FINAL_FLUSH_TIMEOUT.min(limits.shutdown_timeout / 2);
         if timeout_at(last_words_at, &mut ending).await.is_err() {
             tracing::warn!("some calls are still under way and are told that they cannot be finished");
             let last_words = async { tokio::join!(session.shutdown(), ending) };
@@ -173,43 +175,43 @@ impl Server {
 }
 
 /// What strangers send must not fill the log: it is counted, and floods are told of in one line for all.
-fn broke(metrics: &Metrics, vigil: &Vigil, error: &(dyn std::error::Error + 'static)) {
+fn record_broken(metrics: &Metrics, vigil: &ConnectionWatch, error: &(dyn std::error::Error + 'static)) {
     if vigil.is_flooded() {
-        metrics.connection_ended(ConnectionEnd::Flood);
-        if let Some(count) = metrics.floods.happened() {
+        metrics.count_connection_end(ConnectionEnd::Flood);
+        if let Some(count) = metrics.floods.record() {
             tracing::warn!(count, "connections were cut off: too many HTTP/2 frames that ask for nothing");
         }
         return;
     }
-    metrics.connection_ended(ConnectionEnd::Broken);
+    metrics.count_connection_end(ConnectionEnd::Broken);
     tracing::debug!(%error, "a connection broke");
 }
 
 /// Answers one request, which counts as a call until its answer was taken.
-async fn watched(
+async fn respond_watched(
     app: Arc<App>,
-    vigil: Arc<Vigil>,
+    vigil: Arc<ConnectionWatch>,
     peer: Peer,
     request: Request,
-) -> Result<http::Response<Answer<crate::http::Body>>, Infallible> {
+) -> Result<http::Response<ResponseBody<crate::http::Body>>, Infallible> {
     let call = vigil.call();
     let sharing = match request.version() {
-        http::Version::HTTP_2 => Sharing::Shared,
-        _ => Sharing::Alone,
+        http::Version::HTTP_2 => Multiplexing::Shared,
+        _ => Multiplexing::Alone,
     };
-    let (mut response, rest) = guard::answer(app, peer, request).await;
+    let (mut response, rest) = service::respond(app, peer, request).await;
     // Others wait for the place. Connections of HTTP/2 are ended by their short patience.
-    if peer.origin.admission != Admission::Open && sharing == Sharing::Alone {
+    if peer.origin.admission != Admission::Open && sharing == Multiplexing::Alone {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    if rest == Rest::StillComing {
-        vigil.leaves_request_unread();
+    if rest == UnreadBody::Incoming {
+        vigil.set_request_unread();
     }
-    let share = response.extensions_mut().remove::<Arc<AnswerShare>>();
+    let share = response.extensions_mut().remove::<Arc<ResponseReservation>>();
     if let Some(share) = &share {
-        share.taking.ends_connection(vigil.taken_away().clone());
+        share.taking.set_connection(vigil.evicted().clone());
     }
-    Ok(response.map(|body| Answer::new(body, call, sharing, share)))
+    Ok(response.map(|body| ResponseBody::new(body, call, sharing, share)))
 }
 
 fn connection_builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
@@ -218,7 +220,7 @@ fn connection_builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_timeout)
-        .max_headers(MOST_HEADERS)
+        .max_headers(MAX_HEADERS)
         .max_buf_size(limits.header_bytes)
         .keep_alive(true);
     builder
@@ -226,8 +228,8 @@ fn connection_builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         .max_header_list_size(u32::try_from(limits.header_bytes).unwrap_or(u32::MAX))
         .max_concurrent_streams(limits.streams_per_connection)
-        .max_pending_accept_reset_streams(RESET_STREAMS)
-        .max_local_error_reset_streams(FAULTY_STREAMS)
+        .max_pending_accept_reset_streams(MAX_RESET_STREAMS)
+        .max_local_error_reset_streams(MAX_FAULTY_STREAMS)
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .max_send_buf_size(SEND_BUFFER)
@@ -237,18 +239,22 @@ fn connection_builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
 }
 
 /// One connection, or `None` when that one failed or was refused. Beyond the limit, clients wait in the system's queue.
-async fn accept(listener: &TcpListener, places: &Places, metrics: &Metrics) -> Option<(TcpStream, Place)> {
-    let room = places.room().await;
+async fn accept(
+    listener: &TcpListener,
+    places: &ConnectionSlots,
+    metrics: &Metrics,
+) -> Option<(TcpStream, ConnectionSlot)> {
+    let room = places.acquire().await;
     match listener.accept().await {
         Ok((stream, peer)) => {
             // Small frames must leave at once: without this a second one waits 40 ms for the first's receipt.
             if let Err(error) = stream.set_nodelay(true) {
                 tracing::debug!(%error, "a connection cannot be made prompt");
             }
-            places.place(room, peer.ip()).map(|place| (stream, place))
+            places.assign(room, peer.ip()).map(|place| (stream, place))
         }
         Err(error) => {
-            if let Some(count) = metrics.accept_failures.happened() {
+            if let Some(count) = metrics.accept_failures.record() {
                 tracing::warn!(%error, count, "connections could not be accepted");
             }
             // Most often there are no file descriptors left; trying again at once would only spin.

@@ -23,7 +23,7 @@ impl LogLimit {
     }
 
     /// It happened. `Some` when it is time for a line: how often it happened since the last one.
-    pub(crate) fn happened(&self) -> Option<u64> {
+    pub(crate) fn record(&self) -> Option<u64> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.since += 1;
         if state.last_line.is_some_and(|last| last.elapsed() < self.interval) {
@@ -41,12 +41,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn there_is_one_line_per_interval_and_nothing_goes_uncounted() {
         let limit = LogLimit::new(Duration::from_secs(10));
-        assert_eq!(limit.happened(), Some(1));
+        assert_eq!(limit.record(), Some(1));
         for _ in 0..100 {
-            assert_eq!(limit.happened(), None);
+            assert_eq!(limit.record(), None);
         }
         tokio::time::advance(Duration::from_secs(10)).await;
-        assert_eq!(limit.happened(), Some(101));
-        assert_eq!(limit.happened(), None);
+        assert_eq!(limit.record(), Some(101));
+        assert_eq!(limit.record(), None);
     }
 }

@@ -9,8 +9,8 @@ use attache_domain::{Fault, OperationKind, TaskState};
 use attache_wire::Version;
 use http::{HeaderValue, header};
 
-use crate::admission::Admission;
 use crate::app::App;
+use crate::connection_origin::Admission;
 use crate::framing::BindingName;
 use crate::http::{Body, Response};
 use crate::log_limit::LogLimit;
@@ -75,14 +75,14 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn called(
+    pub(crate) fn count_call(
         &self,
         binding: BindingName,
         version: Version,
         operation: OperationKind,
         fault: Option<&Fault>,
     ) {
-        self.calls[place(binding, version, operation, fault.is_some())].fetch_add(1, Ordering::Relaxed);
+        self.calls[index(binding, version, operation, fault.is_some())].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn open_stream(&self) -> OpenStream {
@@ -90,15 +90,15 @@ impl Metrics {
         OpenStream(self.streams.clone())
     }
 
-    pub(crate) fn connected(&self, admission: Admission) {
+    pub(crate) fn count_connection(&self, admission: Admission) {
         self.connections[admission as usize].fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn stream_refused(&self) {
+    pub(crate) fn count_refused_stream(&self) {
         self.streams_refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn connection_ended(&self, why: ConnectionEnd) {
+    pub(crate) fn count_connection_end(&self, why: ConnectionEnd) {
         self.ended[why as usize].fetch_add(1, Ordering::Relaxed);
     }
 
@@ -122,7 +122,7 @@ impl Metrics {
             for version in Version::ALL {
                 for operation in OperationKind::ALL {
                     for (refused, outcome) in [(false, "ok"), (true, "refused")] {
-                        let count = &self.calls[place(binding, version, operation, refused)];
+                        let count = &self.calls[index(binding, version, operation, refused)];
                         let labels = [
                             ("binding", binding.as_str()),
                             ("version", version.as_str()),
@@ -137,7 +137,7 @@ impl Metrics {
     }
 }
 
-fn place(binding: BindingName, version: Version, operation: OperationKind, refused: bool) -> usize {
+fn index(binding: BindingName, version: Version, operation: OperationKind, refused: bool) -> usize {
     let version = usize::from(version == Version::V1_0);
     ((binding as usize * Version::ALL.len() + version) * OPERATIONS + operation as usize) * 2
         + usize::from(refused)
@@ -164,7 +164,7 @@ pub(crate) async fn serve(app: &App) -> Response {
 
 /// The session counts for itself; here its numbers only get names.
 fn write_session(app: &App, store_is_writable: bool, text: &mut Text) {
-    let now = app.session.counters().now();
+    let now = app.session.counters().snapshot();
     text.single("tasks_opened", "counter", "Tasks opened since the start", now.tasks_opened);
     text.single("tasks_running", "gauge", "Tasks being worked on", now.tasks_running);
     text.single("tasks_recovered", "counter", "Tasks taken up again at the start", now.tasks_recovered);
@@ -187,14 +187,14 @@ fn write_session(app: &App, store_is_writable: bool, text: &mut Text) {
     text.single("push_delivered", "counter", "Push notifications taken", now.push_delivered);
     text.single("push_failed", "counter", "Tries of push notifications that failed", now.push_failed);
     text.single("push_gave_up", "counter", "Push configurations given up", now.push_gave_up);
-    let outbox = app.session.outbox_now();
+    let outbox = app.session.outbox_stats();
     text.single("push_active", "gauge", "Push configurations with something to tell", outbox.active);
     text.single("push_waiting", "gauge", "Those of them that wait after a failure", outbox.waiting);
     let lag = "How old the oldest event is that is being told, in milliseconds";
     text.single("push_lag_milliseconds", "gauge", lag, outbox.lag_millis);
     text.name("tasks_settled", "counter", "How often a task came to rest, by state");
     for (state, count) in now.tasks_settled {
-        text.labelled("tasks_settled_total", &[("state", spell(state))], count);
+        text.labelled("tasks_settled_total", &[("state", state_name(state))], count);
     }
 }
 
@@ -219,7 +219,7 @@ impl Text {
     }
 }
 
-fn spell(state: TaskState) -> &'static str {
+fn state_name(state: TaskState) -> &'static str {
     match state {
         TaskState::Submitted => "submitted",
         TaskState::Working => "working",
@@ -242,7 +242,7 @@ mod tests {
         for binding in BindingName::ALL {
             for version in Version::ALL {
                 for operation in OperationKind::ALL {
-                    places.extend([false, true].map(|refused| place(binding, version, operation, refused)));
+                    places.extend([false, true].map(|refused| index(binding, version, operation, refused)));
                 }
             }
         }

@@ -6,32 +6,32 @@
 use attache_domain::Fault;
 
 use crate::Limits;
-use crate::admission::{Admission, Network, Origin};
-use crate::app::Admitted;
+use crate::app::RequestOrigin;
 use crate::auth::Caller;
-use crate::counts::{Counted, Counts};
+use crate::connection_origin::{Admission, ConnectionOrigin, Network};
+use crate::keyed_counts::{KeyedCount, KeyedCounts};
 
 /// How many answers to approvals a caller may wait on beyond its limit.
-const FOR_ANSWERS: usize = 64;
+const RESERVED_FOR_ANSWERS: usize = 64;
 
 #[derive(Debug)]
 pub(crate) struct OpenCalls {
     per_caller: usize,
     per_address: usize,
-    callers: Counts<String>,
-    addresses: Counts<Network>,
+    callers: KeyedCounts<String>,
+    addresses: KeyedCounts<Network>,
 }
 
 /// One stream or waiting call, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct OpenCall {
-    _caller: Counted<String>,
-    _address: Option<Counted<Network>>,
+    _caller: KeyedCount<String>,
+    _address: Option<KeyedCount<Network>>,
 }
 
 /// What the call is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum CallPurpose {
     Any,
     /// A task waits for this answer.
     Answer,
@@ -43,21 +43,26 @@ impl OpenCalls {
             // However few connections there are, a quarter of them is left to others.
             per_caller: limits.streams_per_caller.min((limits.connections * 3 / 4).max(1)),
             per_address: limits.streams_per_address,
-            callers: Counts::default(),
-            addresses: Counts::default(),
+            callers: KeyedCounts::default(),
+            addresses: KeyedCounts::default(),
         }
     }
 
     /// For a stream that is no task's: it is never served by the reserve.
-    pub(crate) fn take_stream(&self, admitted: Admitted) -> Result<OpenCall, Fault> {
-        if admitted.origin.admission == Admission::Reserve {
+    pub(crate) fn take_stream(&self, admitted: RequestOrigin) -> Result<OpenCall, Fault> {
+        if admitted.connection.admission == Admission::Reserve {
             return Err(Fault::Busy { what: "all connections are taken" });
         }
-        self.take(admitted.caller, admitted.origin, Purpose::Any)
+        self.take(admitted.caller, admitted.connection, CallPurpose::Any)
     }
 
-    pub(crate) fn take(&self, caller: Caller, origin: Origin, purpose: Purpose) -> Result<OpenCall, Fault> {
-        let beyond = if purpose == Purpose::Answer { FOR_ANSWERS } else { 0 };
+    pub(crate) fn take(
+        &self,
+        caller: Caller,
+        origin: ConnectionOrigin,
+        purpose: CallPurpose,
+    ) -> Result<OpenCall, Fault> {
+        let beyond = if purpose == CallPurpose::Answer { RESERVED_FOR_ANSWERS } else { 0 };
         let reached = |whose: &str, limit: usize| Fault::LimitReached {
             what: format!(
                 "{whose} has {limit} streams and waiting calls open, which is the most it may have; end some of them"

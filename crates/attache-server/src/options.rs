@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use attache_domain::{AgentCard, AnswerPlace};
+use attache_domain::{AgentCard, AnswerLocation};
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 
-pub use crate::body::BodyRoom;
+pub use crate::body::BodyBudget;
 
 /// Everything a server needs to know besides the session it serves.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct ServerOptions {
     /// Which document the public cards are. With the superset, clients that ask for 1.0 get the document of 1.0.
     pub card_form: CardForm,
     /// Where clients of plain A2A read the answers of the tasks that they open.
-    pub answers: AnswerPlace,
+    pub answers: AnswerLocation,
     /// The same cards with signatures, served in their place.
     pub signed_card: Option<SignedCard>,
     /// The tenants there are; any, when none is named.
@@ -68,9 +68,9 @@ pub struct SignedDocuments {
 pub struct Limits {
     pub body_bytes: usize,
     /// Room for all bodies together that are being received.
-    pub body_room: BodyRoom,
+    pub body_budget: BodyBudget,
     /// Room for all large answers together that are being sent.
-    pub answer_room: BodyRoom,
+    pub response_budget: BodyBudget,
     /// All headers of a request together; at least 8 KiB.
     pub header_bytes: usize,
     /// Levels of nesting in a JSON body.
@@ -95,7 +95,7 @@ pub struct Limits {
     /// Silence on a stream before a comment line shows that it lives.
     pub heartbeat: Duration,
     /// How long a shutdown waits for calls that are under way.
-    pub shutdown_patience: Duration,
+    pub shutdown_timeout: Duration,
 }
 
 impl Limits {
@@ -111,8 +111,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             body_bytes: 20 << 20,
-            body_room: BodyRoom::of(256 << 20),
-            answer_room: BodyRoom::of(256 << 20),
+            body_budget: BodyBudget::new(256 << 20),
+            response_budget: BodyBudget::new(256 << 20),
             header_bytes: 64 << 10,
             json_depth: 64,
             connections: 16_384,
@@ -125,7 +125,7 @@ impl Default for Limits {
             idle_timeout: Duration::from_secs(120),
             stall_timeout: Duration::from_secs(60),
             heartbeat: Duration::from_secs(15),
-            shutdown_patience: Duration::from_secs(10),
+            shutdown_timeout: Duration::from_secs(10),
         }
     }
 }

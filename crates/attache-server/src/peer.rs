@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use tokio::net::TcpStream;
 
-use crate::admission::Origin;
+use crate::connection_origin::ConnectionOrigin;
 
 /// What the kernel says for a user that its namespace does not map: many users, so never the same one.
 const UNMAPPED_USER: u32 = 65534;
@@ -21,12 +21,12 @@ pub(crate) struct Peer {
     /// The client's process runs as the user that the server serves without a token.
     pub(crate) is_local_user: bool,
     /// Where the connection comes from, and how much of the server it may use.
-    pub(crate) origin: Origin,
+    pub(crate) origin: ConnectionOrigin,
 }
 
 impl Peer {
     /// Looks at the client of `stream`. Without `local_user` no user is looked up.
-    pub(crate) fn of(stream: &TcpStream, local_user: Option<u32>, origin: Origin) -> Self {
+    pub(crate) fn of(stream: &TcpStream, local_user: Option<u32>, origin: ConnectionOrigin) -> Self {
         let Ok(address) = stream.peer_addr() else {
             return Self { is_loopback: false, is_local_user: false, origin };
         };
@@ -74,7 +74,7 @@ mod tests {
 
     use super::*;
 
-    const ORIGIN: Origin = Origin::LOOPBACK;
+    const ORIGIN: ConnectionOrigin = ConnectionOrigin::LOOPBACK;
 
     /// A connection by which an IPv4 listener may also be reached as an IPv6 address.
     async fn connected(listening_on: IpAddr, dialled: IpAddr) -> (TcpStream, TcpStream) {

@@ -1,6 +1,6 @@
 //! How a push configuration fares, for its owner to read beside it: A2A has no member for it.
 
-use attache_domain::{KeptPushConfig, PushState};
+use attache_domain::{PushState, StoredPushConfig};
 use http::HeaderValue;
 use serde_json::{Value, json};
 
@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 pub(crate) const NAME: &str = "attache-push-state";
 
 /// Longer headers are not read everywhere.
-const MOST_BYTES: usize = 6 << 10;
-const LONGEST_TROUBLE: usize = 200;
+const MAX_BYTES: usize = 6 << 10;
+const MAX_ERROR_CHARS: usize = 200;
 
 /// For one configuration.
-pub(crate) fn of_one(kept: &KeptPushConfig) -> Option<HeaderValue> {
-    HeaderValue::from_str(&ascii(&standing(kept))).ok()
+pub(crate) fn of_one(kept: &StoredPushConfig) -> Option<HeaderValue> {
+    HeaderValue::from_str(&ascii(&status_json(kept))).ok()
 }
 
 /// For a list of them, each with its id; those that do not fit are left out.
-pub(crate) fn of_many(kept: &[KeptPushConfig]) -> Option<HeaderValue> {
+pub(crate) fn of_many(kept: &[StoredPushConfig]) -> Option<HeaderValue> {
     let mut text = String::from("[");
     for kept in kept {
-        let mut standing = standing(kept);
+        let mut standing = status_json(kept);
         standing["id"] = json!(kept.config.id.as_str());
         let one = ascii(&standing);
-        if text.len() + one.len() > MOST_BYTES {
+        if text.len() + one.len() > MAX_BYTES {
             break;
         }
         if text.len() > 1 {
@@ -35,16 +35,16 @@ pub(crate) fn of_many(kept: &[KeptPushConfig]) -> Option<HeaderValue> {
     HeaderValue::from_str(&text).ok()
 }
 
-fn standing(kept: &KeptPushConfig) -> Value {
-    let standing = &kept.standing;
+fn status_json(kept: &StoredPushConfig) -> Value {
+    let standing = &kept.status;
     let state = match standing.state {
         PushState::Delivering => "delivering",
         PushState::Waiting { .. } => "waiting",
         PushState::GaveUp => "gave_up",
     };
     let mut shown = json!({"state": state, "delivered": standing.delivered.0, "failures": standing.failures});
-    if let Some(trouble) = &standing.trouble {
-        shown["trouble"] = json!(trouble.chars().take(LONGEST_TROUBLE).collect::<String>());
+    if let Some(trouble) = &standing.last_error {
+        shown["trouble"] = json!(trouble.chars().take(MAX_ERROR_CHARS).collect::<String>());
     }
     if let PushState::Waiting { until } = standing.state {
         shown["next_try"] = json!(until.to_string());
@@ -70,24 +70,24 @@ fn ascii(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use attache_domain::{PushConfig, PushStanding, Seq};
+    use attache_domain::{PushConfig, PushStatus, Seq};
 
     use super::*;
 
-    fn kept(id: &str, standing: PushStanding) -> KeptPushConfig {
+    fn kept(id: &str, standing: PushStatus) -> StoredPushConfig {
         let config =
             PushConfig { id: id.into(), url: "https://a.test".into(), token: None, authentication: None };
-        KeptPushConfig { task: "t".into(), config, standing }
+        StoredPushConfig { task: "t".into(), config, status: standing }
     }
 
     #[test]
     fn a_state_is_one_line_of_json_that_fits_a_header() {
         let until = "2026-11-15T20:00:00Z".parse().unwrap();
-        let standing = PushStanding {
+        let standing = PushStatus {
             state: PushState::Waiting { until },
             delivered: Seq(7),
             failures: 2,
-            trouble: Some("gr\u{f6}\u{df}er\n\u{1f600}".into()),
+            last_error: Some("gr\u{f6}\u{df}er\n\u{1f600}".into()),
         };
         let header = of_one(&kept("c", standing)).unwrap();
         let expected = json!({"state": "waiting", "delivered": 7, "failures": 2, "trouble": "gr\u{f6}\u{df}er\n\u{1f600}",
@@ -97,10 +97,9 @@ mod tests {
 
     #[test]
     fn a_list_names_each_and_stays_short() {
-        let list: Vec<_> =
-            (0..500).map(|number| kept(&number.to_string(), PushStanding::default())).collect();
+        let list: Vec<_> = (0..500).map(|number| kept(&number.to_string(), PushStatus::default())).collect();
         let header = of_many(&list).unwrap();
-        assert!(header.len() <= MOST_BYTES + 1);
+        assert!(header.len() <= MAX_BYTES + 1);
         let shown: Value = serde_json::from_slice(header.as_bytes()).unwrap();
         assert_eq!((&shown[0]["id"], &shown[1]["state"]), (&json!("0"), &json!("delivering")));
         assert_eq!(of_many(&[]).unwrap(), "[]");

@@ -10,18 +10,18 @@ use http::request::Parts;
 use http::{HeaderMap, Method};
 use serde_json::Value;
 
-use crate::app::{Admitted, App};
-use crate::arriving::Arriving;
+use crate::app::{App, RequestOrigin};
 use crate::framing::{Framing, rest_fault};
 use crate::http::Response;
-use crate::perform::{JsonRequest, perform};
-use crate::{body, heavy};
+use crate::json_response::{JsonRequest, handle_json};
+use crate::request_body::RequestBody;
+use crate::{body, large_bodies};
 
 pub(crate) async fn handle(
     app: &Arc<App>,
     head: &Parts,
-    body: &mut Arriving,
-    admitted: Admitted,
+    body: &mut RequestBody,
+    admitted: RequestOrigin,
 ) -> Response {
     let path = head.uri.path();
     let route = match rest::route(head.method.as_str(), path) {
@@ -30,7 +30,7 @@ pub(crate) async fn handle(
     };
     let spoken = route.dialect.version();
     let framing = Framing::Rest { version: spoken };
-    let checked = version::parse_requested(header(&head.headers, version::NAME), head.uri.query())
+    let checked = version::parse_requested(header(&head.headers, version::HEADER_NAME), head.uri.query())
         .and_then(|requested| version::check_rest(path, spoken, requested, app.options.strict_version));
     if let Err(fault) = checked {
         return framing.fault(&fault);
@@ -44,7 +44,7 @@ pub(crate) async fn handle(
         Bytes::new()
     };
     let request = JsonRequest { head, admitted, framing, dialect: route.dialect, kind: route.kind };
-    heavy::answered(bytes.len(), pin!(answer(app, request, &route, bytes))).await
+    large_bodies::run(bytes.len(), pin!(answer(app, request, &route, bytes))).await
 }
 
 async fn answer(app: &Arc<App>, request: JsonRequest<'_>, route: &rest::Route, bytes: Bytes) -> Response {
@@ -54,7 +54,7 @@ async fn answer(app: &Arc<App>, request: JsonRequest<'_>, route: &rest::Route, b
     };
     drop(bytes);
     let query = request.head.uri.query().unwrap_or_default();
-    perform(app, request, || rest::decode(route, query, body)).await
+    handle_json(app, request, || rest::decode(route, query, body)).await
 }
 
 fn parse(app: &App, bytes: &Bytes) -> Result<Option<Value>, Fault> {

@@ -14,16 +14,16 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::app::App;
+use crate::encoder::Encoder;
 use crate::framing::Framing;
+use crate::handler::StreamStart;
 use crate::http::{Body, Response};
-use crate::operate::Opened;
-use crate::reading::{Frames, Reading};
-use crate::speech::Speech;
+use crate::task_stream::{Framer, TaskStream};
 
-pub(crate) struct EventStream {
+pub(crate) struct SseStream {
     framing: Framing,
-    frames: EventFrames,
-    reading: Reading<Dialect>,
+    frames: SseFramer,
+    reading: TaskStream<Dialect>,
     /// Said before everything else.
     preface: Vec<u8>,
     heartbeat: Duration,
@@ -37,13 +37,18 @@ pub(crate) struct EventStream {
     waiting: Option<Waker>,
 }
 
-impl EventStream {
-    pub(crate) fn new(app: &Arc<App>, framing: Framing, speech: Speech<Dialect>, opened: Opened) -> Self {
+impl SseStream {
+    pub(crate) fn new(
+        app: &Arc<App>,
+        framing: Framing,
+        speech: Encoder<Dialect>,
+        opened: StreamStart,
+    ) -> Self {
         let heartbeat = app.options.limits.heartbeat;
         Self {
-            frames: EventFrames::of(&framing),
+            frames: SseFramer::of(&framing),
             framing,
-            reading: Reading::new(app, speech, opened),
+            reading: TaskStream::new(app, speech, opened),
             preface: Vec::new(),
             heartbeat,
             silence: Box::pin(tokio::time::sleep(heartbeat)),
@@ -56,7 +61,7 @@ impl EventStream {
     }
 
     /// Says `payload` before everything else, in a frame of its own that nobody resumes after.
-    pub(crate) fn begin_with(&mut self, payload: &[u8]) {
+    pub(crate) fn set_preface(&mut self, payload: &[u8]) {
         let opened = self.frames.open_unnumbered(&mut self.preface);
         self.preface.extend_from_slice(payload);
         self.frames.close(opened, &mut self.preface);
@@ -72,7 +77,7 @@ impl EventStream {
     }
 
     /// Ready with true when it is time for a sign of life, with false when the server stops.
-    fn poll_quiet(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+    fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<bool> {
         // A body is asked more often than it is woken; both of these know the waker already.
         let known = self.waiting.as_ref().is_some_and(|waker| waker.will_wake(context.waker()));
         if known && !self.silence.is_elapsed() && !self.stopping.is_cancelled() {
@@ -102,7 +107,7 @@ impl EventStream {
     }
 
     /// A comment: what it says is no event, and nobody resumes after it. A reader whose task waits for the store is told so.
-    fn write_sign_of_life(&self, out: &mut Vec<u8>) {
+    fn write_heartbeat(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b": keep-alive");
         if let Some(fault) = self.app.session.counters().store_fault() {
             let text = format!("; {fault}: what happens now is shown when it is recorded");
@@ -112,7 +117,7 @@ impl EventStream {
     }
 }
 
-impl Stream for EventStream {
+impl Stream for SseStream {
     type Item = Bytes;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
@@ -122,10 +127,10 @@ impl Stream for EventStream {
             Poll::Ready(Ok(())) => {}
             Poll::Ready(Err(fault)) => events.framing.write_fault_event(&fault, &mut out),
             Poll::Pending => {
-                if !ready!(events.poll_quiet(context)) {
+                if !ready!(events.poll_idle(context)) {
                     return Poll::Ready(None);
                 }
-                events.write_sign_of_life(&mut out);
+                events.write_heartbeat(&mut out);
             }
         }
         if out.is_empty() { Poll::Ready(None) } else { events.sent(out) }
@@ -133,12 +138,12 @@ impl Stream for EventStream {
 }
 
 /// What stands before and after every payload.
-struct EventFrames {
+struct SseFramer {
     open: Box<[u8]>,
     close: Box<[u8]>,
 }
 
-impl EventFrames {
+impl SseFramer {
     fn of(framing: &Framing) -> Self {
         let (mut open, mut close) = (b"\ndata: ".to_vec(), Vec::new());
         framing.open(&mut open);
@@ -148,7 +153,7 @@ impl EventFrames {
     }
 }
 
-impl Frames for EventFrames {
+impl Framer for SseFramer {
     fn open(&self, epoch: Option<&str>, seq: Seq, out: &mut Vec<u8>) -> usize {
         out.extend_from_slice(b"id: ");
         if let Some(epoch) = epoch {

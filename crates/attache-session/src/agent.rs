@@ -3,44 +3,46 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_domain::{Artifact, CommandCall, CommandSpec, Fault, Message, ReplyShape, TaskView, Wishes};
+use attache_domain::{
+    Artifact, CommandCall, CommandSpec, Fault, Message, ReplyShape, RequestedSettings, TaskView,
+};
 use attache_store::{StoreError, TaskIndex};
 
 use serde_json::Value;
 
-use crate::hot::HotTask;
+use crate::live_task::LiveTask;
 use crate::{Journal, conversation};
 
 /// The journal takes nothing more from this turn: the task was cancelled, finished, or handed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the turn was stopped")]
-pub struct Stopped;
+pub struct TurnStopped;
 
 /// A turn to perform, or to go on with after a restart.
 pub struct TurnRequest {
     /// The task when the turn began (or went on). `progress.turn.emitted` tells what is already recorded.
     pub view: Arc<TaskView>,
-    latest: Latest,
+    task: CurrentTask,
 }
 
 impl TurnRequest {
-    pub(crate) fn new(hot: Arc<HotTask>, index: Arc<dyn TaskIndex>) -> Self {
-        Self { view: hot.view(), latest: Latest { hot, index } }
+    pub(crate) fn new(hot: Arc<LiveTask>, index: Arc<dyn TaskIndex>) -> Self {
+        Self { view: hot.view(), task: CurrentTask { hot, index } }
     }
 
     /// Lets go of the view, so that it need not be copied to change, and keeps the way to the latest one.
-    pub fn into_latest(self) -> Latest {
-        self.latest
+    pub fn into_task(self) -> CurrentTask {
+        self.task
     }
 }
 
 /// Shows the task as it is: everything that is durable, whoever recorded it.
-pub struct Latest {
-    hot: Arc<HotTask>,
+pub struct CurrentTask {
+    hot: Arc<LiveTask>,
     index: Arc<dyn TaskIndex>,
 }
 
-impl Latest {
+impl CurrentTask {
     pub fn view(&self) -> Arc<TaskView> {
         self.hot.view()
     }
@@ -53,28 +55,28 @@ impl Latest {
         drop(view);
         let (index, log) = (self.index.as_ref(), self.hot.log().as_ref());
         let quarantine = self.hot.quarantine();
-        conversation::finished(index, log, quarantine, &scope, &context, Some(&task)).await
+        conversation::earlier_tasks(index, log, quarantine, &scope, &context, Some(&task)).await
     }
 }
 
 /// What a conversation works with, for people and programs who ask.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Equipment {
+pub struct AvailableTools {
     pub model: String,
-    pub servers: Vec<EquippedServer>,
-    pub tools: Vec<EquippedTool>,
+    pub servers: Vec<AvailableServer>,
+    pub tools: Vec<AvailableTool>,
 }
 
 /// An MCP server.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EquippedServer {
+pub struct AvailableServer {
     pub name: String,
     pub status: String,
-    pub tools: Vec<EquippedTool>,
+    pub tools: Vec<AvailableTool>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct EquippedTool {
+pub struct AvailableTool {
     pub name: String,
     pub description: String,
     /// JSON Schema of its input.
@@ -91,7 +93,7 @@ pub enum CommandRefusal {
     Unknown(String),
     /// It is there, and cannot be given like this.
     #[error("{0}")]
-    Unfit(String),
+    BadArguments(String),
 }
 
 #[async_trait]
@@ -110,12 +112,16 @@ pub trait Agent: Send + Sync + 'static {
     }
 
     /// What `view`'s conversation, which has these wishes, works with.
-    async fn equipment(&self, _view: &TaskView, _wishes: &Wishes) -> Result<Equipment, Fault> {
-        Ok(Equipment::default())
+    async fn available_tools(
+        &self,
+        _view: &TaskView,
+        _wishes: &RequestedSettings,
+    ) -> Result<AvailableTools, Fault> {
+        Ok(AvailableTools::default())
     }
 
     /// The commands that can be given in a conversation with these wishes.
-    async fn commands(&self, _wishes: &Wishes) -> Result<Vec<CommandSpec>, Fault> {
+    async fn commands(&self, _wishes: &RequestedSettings) -> Result<Vec<CommandSpec>, Fault> {
         Ok(Vec::new())
     }
 
@@ -123,7 +129,7 @@ pub trait Agent: Send + Sync + 'static {
     async fn check_command(
         &self,
         call: &CommandCall,
-        _wishes: &Wishes,
+        _wishes: &RequestedSettings,
     ) -> Result<CommandCall, CommandRefusal> {
         Err(CommandRefusal::Unknown(format!("there is no command {}", call.line())))
     }
@@ -139,5 +145,5 @@ pub trait Agent: Send + Sync + 'static {
     /// Performs one turn, reporting everything to `journal`, the end of the turn included.
     ///
     /// The future is dropped when the task is cancelled or the server stops; what was reported stays.
-    async fn perform(&self, request: TurnRequest, journal: &Journal) -> Result<(), Stopped>;
+    async fn run_turn(&self, request: TurnRequest, journal: &Journal) -> Result<(), TurnStopped>;
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{AnswerPlace, Fact, Message, MessageId, Part, PartContent, Progress, Role, TaskView};
+use attache_domain::{AnswerLocation, Fact, Message, MessageId, Part, PartContent, Progress, Role, TaskView};
 
 /// What the agent has said in the turn; nothing is kept for tasks whose answers are artifacts.
 pub(crate) struct AnswerMessage {
@@ -14,7 +14,7 @@ pub(crate) struct AnswerMessage {
 impl AnswerMessage {
     /// Goes on where the turn of `view` is.
     pub(crate) fn of(view: &TaskView) -> Self {
-        let is_kept = view.progress.presentation.answer == AnswerPlace::StatusMessage;
+        let is_kept = view.progress.presentation.answer == AnswerLocation::StatusMessage;
         Self { text: is_kept.then(|| view.answer_text()) }
     }
 
@@ -39,7 +39,7 @@ impl AnswerMessage {
 
 fn answer(text: &str, progress: &Progress) -> Message {
     Message {
-        id: MessageId::from(format!("{}-{}", progress.stage().answer_id(), progress.task)),
+        id: MessageId::from(format!("{}-{}", progress.update_context().answer_id(), progress.task)),
         role: Role::Agent,
         parts: vec![Part::text(text)],
         context: Some(progress.context.clone()),

@@ -3,25 +3,25 @@
 use std::time::Duration;
 
 use attache_domain::{
-    CommandSpec, Fault, ListCommands, MessageId, Part, Progress, Scope, SendMessage, Shown, TaskView,
-    TurnPhase, Wishes,
+    CommandSpec, Fault, ListCommands, MessageId, Part, Preview, Progress, RequestedSettings, Scope,
+    SendMessage, TaskView, TurnPhase,
 };
 
-use crate::service::{SessionService, Started, internal};
+use crate::service::{SessionService, StartedTask, internal};
 use crate::watcher::Watcher;
-use crate::{CommandRefusal, Equipment, conversation};
+use crate::{AvailableTools, CommandRefusal, conversation};
 
 /// What came of giving a command.
-pub enum Execution {
+pub enum CommandOutcome {
     /// It runs as the turn of a task; with the task as it was a moment later.
-    Begun { started: Started, standing: Standing },
+    Started { started: StartedTask, standing: CommandStatus },
     /// It cannot be given like this. Nothing was kept.
     Refused(CommandRefusal),
 }
 
 /// How far a command has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum CommandStatus {
     Running,
     /// The task is busy: its turn comes.
     Queued,
@@ -32,43 +32,43 @@ pub enum Standing {
 }
 
 /// How long whoever gives a command waits to hear whether it asks for something; it runs on meanwhile.
-const PATIENCE: Duration = Duration::from_millis(500);
+const STATUS_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl SessionService {
     pub async fn commands(&self, scope: &Scope, list: ListCommands) -> Result<Vec<CommandSpec>, Fault> {
-        let wishes = self.wishes_of(scope, &list).await?;
+        let wishes = self.requested_settings(scope, &list).await?;
         self.agent.commands(&wishes).await
     }
 
     /// What the conversation of a task works with.
-    pub async fn equipment(&self, view: &TaskView) -> Result<Equipment, Fault> {
+    pub async fn available_tools(&self, view: &TaskView) -> Result<AvailableTools, Fault> {
         let scope = &view.progress.scope;
         let mut place = ListCommands { task: Some(view.task.clone()), ..ListCommands::default() };
         if view.history.is_empty()
             && let Some(reserved) = self.reserved(&view.key()).await?
         {
-            place = ListCommands { context: Some(reserved.context), task: None, wishes: reserved.wishes };
+            place = ListCommands { context: Some(reserved.context), task: None, settings: reserved.wishes };
         }
-        let wishes = self.wishes_of(scope, &place).await?;
-        self.agent.equipment(view, &wishes).await
+        let wishes = self.requested_settings(scope, &place).await?;
+        self.agent.available_tools(view, &wishes).await
     }
 
     /// Gives the command of `send`, whose message carries one.
-    pub async fn execute(&self, scope: &Scope, mut send: SendMessage) -> Result<Execution, Fault> {
+    pub async fn run_command(&self, scope: &Scope, mut send: SendMessage) -> Result<CommandOutcome, Fault> {
         let message = &mut send.message;
         let Some(command) = message.command.clone() else { return Err(Fault::Internal) };
         let place = ListCommands {
             context: message.context.clone(),
             task: message.task.clone(),
-            wishes: message.wishes.clone(),
+            settings: message.wishes.clone(),
         };
-        let wishes = self.wishes_of(scope, &place).await?;
+        let wishes = self.requested_settings(scope, &place).await?;
         match self.agent.check_command(&command, &wishes).await {
             Ok(exact) => {
                 message.parts = vec![Part::text(exact.line())];
                 message.command = Some(Box::new(exact));
             }
-            Err(why) => return Ok(Execution::Refused(why)),
+            Err(why) => return Ok(CommandOutcome::Refused(why)),
         }
         if message.id.as_str().is_empty() {
             message.id = MessageId::from(format!("command-{}", uuid::Uuid::now_v7()));
@@ -77,13 +77,17 @@ impl SessionService {
         let started = self.begin(scope, send).await?;
         let watcher = Watcher::new(started.hot.clone());
         let is_known = watcher.wait_until(|state| is_known(&state.view.progress, &id));
-        let _ = tokio::time::timeout(PATIENCE, is_known).await;
-        let standing = standing(&watcher.task().view(), &id);
-        Ok(Execution::Begun { started, standing })
+        let _ = tokio::time::timeout(STATUS_TIMEOUT, is_known).await;
+        let standing = status_of(&watcher.task().view(), &id);
+        Ok(CommandOutcome::Started { started, standing })
     }
 
     /// What the conversation wishes for that is named, and `place` itself.
-    async fn wishes_of(&self, scope: &Scope, place: &ListCommands) -> Result<Wishes, Fault> {
+    async fn requested_settings(
+        &self,
+        scope: &Scope,
+        place: &ListCommands,
+    ) -> Result<RequestedSettings, Fault> {
         let mut context = place.context.clone();
         let mut own = None;
         if let Some(task) = &place.task {
@@ -95,7 +99,7 @@ impl SessionService {
             Some(context) => {
                 let stores = &self.stores;
                 let except = place.task.as_ref();
-                let earlier = conversation::finished(
+                let earlier = conversation::earlier_tasks(
                     stores.index.as_ref(),
                     stores.log.as_ref(),
                     &self.counters().quarantine,
@@ -104,11 +108,11 @@ impl SessionService {
                     except,
                 );
                 let earlier = earlier.await.map_err(internal)?;
-                Wishes::of(earlier.iter().chain(own.as_deref()))
+                RequestedSettings::of(earlier.iter().chain(own.as_deref()))
             }
-            None => Wishes::default(),
+            None => RequestedSettings::default(),
         };
-        Ok(match place.wishes.as_deref() {
+        Ok(match place.settings.as_deref() {
             Some(wishes) => wishes.clone().over(said),
             None => said,
         })
@@ -125,17 +129,17 @@ fn is_queued(progress: &Progress, id: &MessageId) -> bool {
     progress.queue.iter().any(|message| message.id == *id)
 }
 
-fn standing(view: &TaskView, id: &MessageId) -> Standing {
+fn status_of(view: &TaskView, id: &MessageId) -> CommandStatus {
     if is_queued(&view.progress, id) {
-        return Standing::Queued;
+        return CommandStatus::Queued;
     }
     if !view.progress.waits_for_person() {
-        return Standing::Running;
+        return CommandStatus::Running;
     }
     let mut shown = view.cast.asked().filter_map(|call| Some(&call.proposal.as_ref()?.shown));
-    if shown.any(|shown| matches!(shown, Shown::Exec { .. })) {
-        Standing::AsksForShell
+    if shown.any(|shown| matches!(shown, Preview::Exec { .. })) {
+        CommandStatus::AsksForShell
     } else {
-        Standing::AsksForAction
+        CommandStatus::AsksForAction
     }
 }

@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, DuplicateSends, Ending, Fault, Message, Progress, Scope, SendMessage, TaskId, TaskKey,
+    ContextId, DuplicateWindow, Fault, Message, Progress, Scope, SendMessage, TaskEnding, TaskId, TaskKey,
     TaskState, TaskView, TurnPhase, answerer, visible_line,
 };
 use attache_store::ListQuery;
 
 use crate::SessionService;
-use crate::hot::now;
 use crate::identity::digest;
+use crate::live_task::now;
 use crate::service::internal;
 
 /// The latest tasks of a context that are looked at. A refusal lists as many that wait.
@@ -49,13 +49,13 @@ impl SessionService {
         if latest.is_empty() {
             return Ok(None);
         }
-        let (sent, duplicates) = (digest(message), self.duplicates(message, &send.manner));
-        let known = self.identity.task(scope, message, &sent, send.manner.sameness, 0);
-        if duplicates == DuplicateSends::Always && latest.contains(&known) {
+        let (sent, duplicates) = (digest(message), self.duplicates(message, &send.options));
+        let known = self.identity.task(scope, message, &sent, send.options.duplicate_rule, 0);
+        if duplicates == DuplicateWindow::Always && latest.contains(&known) {
             return Ok(None); // Sent again: the message that opened this task.
         }
         let views = self.candidates(scope, context, latest).await?;
-        if views.iter().any(|view| view.progress.knows(&message.id, &sent, duplicates)) {
+        if views.iter().any(|view| view.progress.has_received(&message.id, &sent, duplicates)) {
             return Ok(None);
         }
         if let Some(view) = views.iter().find(|view| has_received(view, message, duplicates)) {
@@ -69,7 +69,7 @@ impl SessionService {
             (Some(view), 1) => Ok(Some(view.task.clone())),
             (Some(_), _) => Err(several(&waiting)),
             (None, _) => {
-                let by = answerer(scope, send.manner.client.as_deref(), &message.id);
+                let by = answerer(scope, send.options.client.as_deref(), &message.id);
                 views.iter().try_for_each(|view| refuse_late(view, message, &by))?;
                 Ok(None)
             }
@@ -112,7 +112,7 @@ fn key(scope: &Scope, task: &TaskId) -> TaskKey {
 fn waits_for_message(progress: &Progress) -> bool {
     progress.turn.phase == TurnPhase::Over
         && progress.state == TaskState::InputRequired
-        && progress.ending != Ending::StaysOpen
+        && progress.ending != TaskEnding::StaysOpen
 }
 
 /// May `message` be the answer that the task waits for? Of an approval only a clear one is.
@@ -132,12 +132,12 @@ fn refuse_late(view: &TaskView, message: &Message, by: &str) -> Result<(), Fault
 }
 
 /// The message came before, to the task that it answered then.
-fn has_received(view: &TaskView, message: &Message, duplicates: DuplicateSends) -> bool {
+fn has_received(view: &TaskView, message: &Message, duplicates: DuplicateWindow) -> bool {
     if !view.progress.received.iter().any(|received| received.id == message.id) {
         return false;
     }
     let sent = digest(&Message { task: Some(view.task.clone()), ..message.clone() });
-    view.progress.knows(&message.id, &sent, duplicates)
+    view.progress.has_received(&message.id, &sent, duplicates)
 }
 
 fn several(waiting: &[&Arc<TaskView>]) -> Fault {

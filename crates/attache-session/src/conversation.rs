@@ -1,16 +1,16 @@
 //! The finished tasks of a conversation.
 
-use attache_domain::{ContextId, Ending, Scope, TaskId, TaskKey, TaskView, TurnPhase};
+use attache_domain::{ContextId, Scope, TaskEnding, TaskId, TaskKey, TaskView, TurnPhase};
 use attache_store::{EventLog, ListQuery, StoreError, TaskIndex};
 
 use crate::quarantine::Quarantine;
 use crate::replay;
 
 /// Earlier tasks of a conversation that count; older ones are forgotten.
-const MOST_EARLIER: usize = 100;
+const MAX_EARLIER_TASKS: usize = 100;
 
 /// Those of one caller, oldest first, without the task `except`.
-pub(crate) async fn finished(
+pub(crate) async fn earlier_tasks(
     index: &dyn TaskIndex,
     log: &dyn EventLog,
     quarantine: &Quarantine,
@@ -24,7 +24,7 @@ pub(crate) async fn finished(
         state: None,
         since: None,
         after: None,
-        limit: MOST_EARLIER,
+        limit: MAX_EARLIER_TASKS,
     };
     let listed = index.list(&query).await?.tasks.into_iter().rev();
     let others = listed.map(|place| place.task).filter(|task| Some(task) != except);
@@ -35,7 +35,7 @@ pub(crate) async fn finished(
 
 fn is_finished(view: &TaskView) -> bool {
     match view.progress.ending {
-        Ending::Completes | Ending::Reopens => view.status.state.is_terminal(),
-        Ending::StaysOpen => view.progress.turn.phase == TurnPhase::Over,
+        TaskEnding::Completes | TaskEnding::Reopens => view.status.state.is_terminal(),
+        TaskEnding::StaysOpen => view.progress.turn.phase == TurnPhase::Over,
     }
 }

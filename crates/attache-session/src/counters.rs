@@ -25,7 +25,7 @@ pub struct Counters {
 
 /// The counters at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CountersNow {
+pub struct CountersSnapshot {
     pub tasks_opened: u64,
     /// How often a task came to rest in each state.
     pub tasks_settled: Vec<(TaskState, u64)>,
@@ -47,19 +47,19 @@ pub struct CountersNow {
     pub push_gave_up: u64,
 }
 
-pub(crate) struct WaitsForStore<'a>(&'a Counters);
+pub(crate) struct StoreWaitGuard<'a>(&'a Counters);
 
-impl Drop for WaitsForStore<'_> {
+impl Drop for StoreWaitGuard<'_> {
     fn drop(&mut self) {
         self.0.waiting_for_store.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Counters {
-    pub fn now(&self) -> CountersNow {
+    pub fn snapshot(&self) -> CountersSnapshot {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let settled = TaskState::ALL.iter().zip(&self.settled);
-        CountersNow {
+        CountersSnapshot {
             tasks_opened: load(&self.opened),
             tasks_settled: settled.map(|(state, counter)| (*state, load(counter))).collect(),
             events_appended: load(&self.events),
@@ -124,8 +124,8 @@ impl Counters {
     }
 
     /// Counts a task as waiting for the store for as long as the result is held.
-    pub(crate) fn waits_for_store(&self) -> WaitsForStore<'_> {
+    pub(crate) fn waits_for_store(&self) -> StoreWaitGuard<'_> {
         self.waiting_for_store.fetch_add(1, Ordering::Relaxed);
-        WaitsForStore(self)
+        StoreWaitGuard(self)
     }
 }

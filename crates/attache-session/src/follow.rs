@@ -7,36 +7,36 @@
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use attache_domain::{Cast, Event, Seq, Stage, TaskView};
+use attache_domain::{CallRecords, Event, Seq, TaskView, UpdateContext};
 use attache_store::StoreError;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, poll_fn};
 
-use crate::hot::HotTask;
+use crate::live_task::LiveTask;
 use crate::replay::PAGE;
-use crate::tail::Entry;
+use crate::tail::TailEntry;
 use crate::watcher::Watcher;
 
 pub struct Follower {
     watcher: Watcher,
     cursor: Seq,
     /// What the event after the cursor is shown by.
-    stage: Stage,
-    cast: Arc<Cast>,
+    stage: UpdateContext,
+    cast: Arc<CallRecords>,
     /// Stored events on their way, for a reader who fell behind.
     reading: Option<BoxFuture<'static, Result<Vec<Arc<Event>>, StoreError>>>,
 }
 
 impl Follower {
     /// Follows `hot` from where `view` shows it.
-    pub(crate) fn new(hot: Arc<HotTask>, view: &TaskView) -> Self {
+    pub(crate) fn new(hot: Arc<LiveTask>, view: &TaskView) -> Self {
         let watcher = Watcher::new(hot);
-        let (stage, cast) = (view.progress.stage(), view.cast.clone());
+        let (stage, cast) = (view.progress.update_context(), view.cast.clone());
         Self { watcher, cursor: view.progress.head, stage, cast, reading: None }
     }
 
     /// Follows `hot` from right before the last `count` events that `view` shows.
-    pub(crate) fn before_last(hot: Arc<HotTask>, view: &TaskView, count: u64) -> Self {
+    pub(crate) fn before_last(hot: Arc<LiveTask>, view: &TaskView, count: u64) -> Self {
         let follower = Self::new(hot, view);
         Self { cursor: Seq(follower.cursor.0.saturating_sub(count)), ..follower }
     }
@@ -46,24 +46,24 @@ impl Follower {
         self.cursor
     }
 
-    pub(crate) fn task(&self) -> &Arc<HotTask> {
+    pub(crate) fn task(&self) -> &Arc<LiveTask> {
         self.watcher.task()
     }
 
     /// An entry for what is shown at the cursor and not recorded.
-    pub(crate) fn entry_here(&self, event: Event) -> Entry {
-        Entry::new(Arc::new(event), self.stage, self.cast.clone())
+    pub(crate) fn entry_here(&self, event: Event) -> TailEntry {
+        TailEntry::new(Arc::new(event), self.stage, self.cast.clone())
     }
 
     /// Somebody else follows the task too.
-    pub fn has_company(&self) -> bool {
-        self.watcher.has_company()
+    pub fn has_other_readers(&self) -> bool {
+        self.watcher.has_others()
     }
 
     /// Waits until there is something after the cursor and adds up to `limit` entries to `found`.
     ///
     /// Can be dropped and called again at any time: what was not handed out comes next time.
-    pub async fn next(&mut self, limit: usize, found: &mut Vec<Arc<Entry>>) -> Result<(), StoreError> {
+    pub async fn next(&mut self, limit: usize, found: &mut Vec<Arc<TailEntry>>) -> Result<(), StoreError> {
         poll_fn(|context| self.poll_next(context, limit, found)).await
     }
 
@@ -72,7 +72,7 @@ impl Follower {
         &mut self,
         context: &mut Context<'_>,
         limit: usize,
-        found: &mut Vec<Arc<Entry>>,
+        found: &mut Vec<Arc<TailEntry>>,
     ) -> Poll<Result<(), StoreError>> {
         if self.reading.is_none() {
             let known = ready!(self.watcher.poll(context, |state| {
@@ -99,29 +99,29 @@ impl Follower {
     }
 
     /// What is there already, without waiting; false when the store would have to be asked.
-    pub fn ready(&mut self, limit: usize, found: &mut Vec<Arc<Entry>>) -> bool {
+    pub fn ready(&mut self, limit: usize, found: &mut Vec<Arc<TailEntry>>) -> bool {
         let known =
             self.reading.is_none() && self.watcher.task().state().tail_after(self.cursor, limit, found);
         self.advance(found);
         known
     }
 
-    fn take(&mut self, events: Vec<Arc<Event>>, found: &mut Vec<Arc<Entry>>) {
+    fn take(&mut self, events: Vec<Arc<Event>>, found: &mut Vec<Arc<TailEntry>>) {
         let (mut stage, mut cast) = (self.stage, self.cast.clone());
         for event in events {
             cast = cast.after(&event.fact);
-            let entry = Entry::new(event, stage, cast.clone());
+            let entry = TailEntry::new(event, stage, cast.clone());
             stage = entry.stage_after();
             found.push(Arc::new(entry));
         }
         self.advance(found);
     }
 
-    fn advance(&mut self, found: &[Arc<Entry>]) {
+    fn advance(&mut self, found: &[Arc<TailEntry>]) {
         if let Some(last) = found.last() {
             self.cursor = last.event.seq;
             self.stage = last.stage_after();
-            self.cast.clone_from(last.cast());
+            self.cast.clone_from(last.call_records());
         }
     }
 }

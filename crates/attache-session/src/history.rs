@@ -40,7 +40,7 @@ impl HistoryLimits {
         let text = format!(
             "This task has nearly reached the longest history that a task may have ({}). It ends there: finish here, or go \
              on in a new task of the same conversation.",
-            self.in_words()
+            self.description()
         );
         let id = MessageId::from(format!("history-{}-{}", progress.head, progress.task));
         let message = Message::from_agent(id, progress.context.clone(), Some(progress.task.clone()), text);
@@ -48,11 +48,11 @@ impl HistoryLimits {
     }
 
     /// The last word of a task that has reached them.
-    pub(crate) fn last_word(&self, progress: &Progress) -> Message {
+    pub(crate) fn limit_message(&self, progress: &Progress) -> Message {
         let text = format!(
             "This task has reached the longest history that a task may have ({}), so it ends here. What was done stays as it \
              is. Start a new task in the same conversation to go on.",
-            self.in_words()
+            self.description()
         );
         let id = MessageId::from(format!("history-limit-{}-{}", progress.turn.number, progress.task));
         let message = Message::from_agent(id, progress.context.clone(), Some(progress.task.clone()), text);
@@ -60,7 +60,7 @@ impl HistoryLimits {
         Message { metadata: Some(metadata), ..message }
     }
 
-    fn in_words(&self) -> String {
+    fn description(&self) -> String {
         format!("{} events or {} MB", self.events, self.bytes >> 20)
     }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::io;
 use std::sync::Arc;
 
-use attache_domain::{ContextId, Digest, Message, Sameness, Scope, TaskId};
+use attache_domain::{ContextId, Digest, DuplicateRule, Message, Scope, TaskId};
 use attache_store::{Record, RecordChange, Records, StoreError};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest as _, Sha256};
@@ -50,12 +50,12 @@ impl Identity {
         scope: &Scope,
         message: &Message,
         digest: &Digest,
-        sameness: Sameness,
+        sameness: DuplicateRule,
         number: u32,
     ) -> TaskId {
         let (kind, content) = match sameness {
-            Sameness::IdAndContent => ("task", &*digest.0),
-            Sameness::Id => ("task of the message", ""),
+            DuplicateRule::IdAndContent => ("task", &*digest.0),
+            DuplicateRule::Id => ("task of the message", ""),
         };
         TaskId::from(self.name(&numbered(kind, number), scope, message, content))
     }

@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use attache_domain::{Event, Fact, Intent, Progress, Seq, Step, TaskState, TaskSummary, TaskView};
 use tokio::sync::Notify;
 
-use crate::Stopped;
+use crate::TurnStopped;
 use crate::answer_message::AnswerMessage;
+use crate::flush_timer::FlushDelay;
 use crate::history::{HistoryLimits, ends_turn};
-use crate::hot::{Batch, number};
-use crate::pacing::Patience;
+use crate::live_task::{Batch, number};
 
 /// Facts that may gather before the agent has to wait for the store.
-const MOST_GATHERED: usize = 64;
+const MAX_PENDING: usize = 64;
 /// Pieces of an answer that need no more company.
-const CROWD: usize = 32;
+const FLUSH_AT_PIECES: usize = 32;
 
 pub struct Journal {
     state: Mutex<State>,
@@ -64,17 +64,17 @@ impl Journal {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reports a fact. Waits only when the store is far behind. [`Stopped`]: the turn is not yours any more.
-    pub async fn record(&self, fact: Fact) -> Result<(), Stopped> {
+    /// Reports a fact. Waits only when the store is far behind. [`TurnStopped`]: the turn is not yours any more.
+    pub async fn record(&self, fact: Fact) -> Result<(), TurnStopped> {
         loop {
             {
                 let mut state = self.state();
                 if state.stopped {
-                    return Err(Stopped);
+                    return Err(TurnStopped);
                 }
-                if state.gathered.len() < MOST_GATHERED {
+                if state.gathered.len() < MAX_PENDING {
                     let fact = state.complete(fact);
-                    return state.gather_within_limits(fact);
+                    return state.push_within_limits(fact);
                 }
             }
             self.room.notified().await;
@@ -86,19 +86,19 @@ impl Journal {
         let mut state = self.state();
         if !state.stopped {
             let fact = state.complete(fact);
-            let _ = state.gather(fact);
+            let _ = state.push(fact);
         }
     }
 
     /// Waits until everything reported is durable. What others did before that is known then; what they do while nothing
     /// is reported shows at the next report, which is decided again or ends this performance of the turn.
-    pub async fn flush(&self) -> Result<(), Stopped> {
+    pub async fn flush(&self) -> Result<(), TurnStopped> {
         loop {
             let written = self.written.notified();
             {
                 let mut state = self.state();
                 if state.stopped {
-                    return Err(Stopped);
+                    return Err(TurnStopped);
                 }
                 if state.gathered.is_empty() && !state.writing {
                     return Ok(());
@@ -110,7 +110,7 @@ impl Journal {
     }
 
     /// How far the task is once everything reported is written.
-    pub fn look<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
+    pub fn with_progress<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
         look(&self.state().ahead)
     }
 
@@ -127,7 +127,7 @@ impl Journal {
     }
 
     /// The batch that was taken is durable.
-    pub(crate) fn wrote(&self) {
+    pub(crate) fn flushed(&self) {
         self.state().writing = false;
         self.written.notify_waiters();
     }
@@ -138,12 +138,12 @@ impl Journal {
         !state.stopped && matches!(state.ahead.next(), Some(Step::ContinueTurn { .. }))
     }
 
-    pub(crate) fn patience(&self) -> Patience {
+    pub(crate) fn flush_delay(&self) -> FlushDelay {
         let state = self.state();
-        if state.urgent || !(1..CROWD).contains(&state.gathered.len()) {
-            return Patience::None;
+        if state.urgent || !(1..FLUSH_AT_PIECES).contains(&state.gathered.len()) {
+            return FlushDelay::None;
         }
-        if state.pieces { Patience::ForPieces } else { Patience::ForFollowers }
+        if state.pieces { FlushDelay::ForPieces } else { FlushDelay::ForFollowers }
     }
 
     /// Takes what has gathered.
@@ -156,7 +156,7 @@ impl Journal {
         state.writing = true;
         let summary = TaskSummary::of(&state.ahead);
         drop(state);
-        if events.len() >= MOST_GATHERED {
+        if events.len() >= MAX_PENDING {
             self.room.notify_one();
         }
         Some(Batch { expected: Seq(first.0 - 1), events, summary, ends_in_piece })
@@ -170,7 +170,7 @@ impl Journal {
         state.ahead = progress;
         state.writing = false;
         for event in lost.iter().chain(&gathered) {
-            if state.gather(event.fact.clone()).is_err() {
+            if state.push(event.fact.clone()).is_err() {
                 state.stopped = true;
                 break;
             }
@@ -188,33 +188,33 @@ impl State {
     }
 
     /// What ends the turn always fits; everything else only while the history is not too long.
-    fn gather_within_limits(&mut self, fact: Fact) -> Result<(), Stopped> {
+    fn push_within_limits(&mut self, fact: Fact) -> Result<(), TurnStopped> {
         if self.history.is_reached(&self.ahead) && !ends_turn(&fact) {
             self.full = true;
-            return Err(Stopped);
+            return Err(TurnStopped);
         }
         // Every turn that begins near the end is told so, too: a person's message may have led there.
         let was_near = self.history.is_near(&self.ahead) && !matches!(fact, Fact::TurnStarted { .. });
-        self.gather(fact)?;
+        self.push(fact)?;
         if !was_near && self.history.is_near(&self.ahead) {
             // A turn that has just ended has no place for it.
-            let _ = self.gather(self.history.warning(&self.ahead));
+            let _ = self.push(self.history.warning(&self.ahead));
         }
         Ok(())
     }
 
-    fn gather(&mut self, fact: Fact) -> Result<(), Stopped> {
+    fn push(&mut self, fact: Fact) -> Result<(), TurnStopped> {
         let shown = self.ahead.state;
         match self.ahead.decide(Intent::Record(fact)) {
             Ok(facts) => {
-                self.urgent |= facts.iter().any(|fact| !may_wait(fact, shown));
+                self.urgent |= facts.iter().any(|fact| !may_be_delayed(fact, shown));
                 self.pieces |= facts.iter().any(is_piece);
                 number(&mut self.ahead, facts, &mut self.gathered);
                 Ok(())
             }
             Err(fault) => {
                 tracing::debug!(task = %self.ahead.task, %fault, "a report came too late");
-                Err(Stopped)
+                Err(TurnStopped)
             }
         }
     }
@@ -223,7 +223,7 @@ impl State {
 /// Something else follows at once, as a rule. Whoever needs such a fact to be durable says so by waiting for it.
 ///
 /// A task that was `shown` to wait for somebody must not seem to wait on: whoever has just answered would answer again.
-fn may_wait(fact: &Fact, shown: TaskState) -> bool {
+fn may_be_delayed(fact: &Fact, shown: TaskState) -> bool {
     match fact {
         Fact::TurnStarted { .. } => shown == TaskState::Submitted,
         Fact::ModelResponded { .. }

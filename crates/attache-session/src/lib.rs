@@ -8,55 +8,60 @@
 
 mod agent;
 mod answer_message;
-mod cancelling;
+mod cancel;
 mod commands;
 mod context_answers;
-mod contexts;
+mod context_queues;
 mod conversation;
 mod counters;
-mod finished;
+mod encoded_events;
+mod finished_tasks;
+mod flush_timer;
 mod follow;
 pub mod fuzz;
 mod history;
-mod hot;
 mod identity;
 mod journal;
 mod listing;
+mod live_task;
 mod media;
-mod opening;
+mod open_task;
 mod outbox;
-mod pacing;
 mod push;
 mod quarantine;
 mod replay;
-mod reserved;
+mod reservation;
 mod resume;
 mod runner;
 mod service;
-mod shelf;
-mod spellings;
 mod store_health;
 mod store_notice;
 mod store_retry;
 mod tail;
+mod task_cache;
 mod watcher;
 mod weight;
 
 pub use agent::{
-    Agent, CommandRefusal, Equipment, EquippedServer, EquippedTool, Latest, Stopped, TurnRequest,
+    Agent, AvailableServer, AvailableTool, AvailableTools, CommandRefusal, CurrentTask, TurnRequest,
+    TurnStopped,
 };
-pub use commands::{Execution, Standing};
-pub use counters::{Counters, CountersNow};
-pub use finished::Seen;
+pub use commands::{CommandOutcome, CommandStatus};
+pub use counters::{Counters, CountersSnapshot};
+pub use finished_tasks::RenderedTask;
 pub use follow::Follower;
 pub use history::HistoryLimits;
 pub use journal::Journal;
 pub use listing::TaskPage;
-pub use outbox::{Courier, Delivered, Notice, OutboxNow, Parcel, PushOptions, PushSettings, Told, Unfit};
-pub use reserved::Reservation;
+pub use outbox::{
+    DeliveryResult, OutboxStats, PushConfigError, PushDelivery, PushEvents, PushOptions, PushPayload,
+    PushSender, PushSettings,
+};
+pub use reservation::Reservation;
 pub use service::{
-    PromisedFollower, Reply, SessionOptions, SessionService, StartError, Started, Subscription, WhenFinished,
+    FutureFollower, SendReply, SessionOptions, SessionService, StartError, StartedTask, Subscription,
+    WhenFinished,
 };
 pub use store_health::{StoreFault, store_fault};
-pub use tail::Entry;
+pub use tail::TailEntry;
 pub use weight::weight_of_view;

@@ -6,9 +6,9 @@ use attache_domain::{Fault, ListTasks, Scope, TaskId, TaskView, Timestamp};
 use attache_store::{ListCursor, ListQuery};
 
 /// A page whose tasks take about so many bytes is not made longer, however many were asked for.
-pub(crate) const ENOUGH_WEIGHT: usize = 8 << 20;
+pub(crate) const MAX_PAGE_WEIGHT: usize = 8 << 20;
 /// How many tasks of a page are read before it is looked at how large they are.
-pub(crate) const FIRST_READ: usize = 16;
+pub(crate) const FIRST_READ_SIZE: usize = 16;
 
 /// One page of a caller's tasks, newest status first.
 pub struct TaskPage {
@@ -37,14 +37,14 @@ pub(crate) fn query(scope: &Scope, list: &ListTasks) -> Result<ListQuery, Fault>
 /// A token names the last task shown and the filters it was shown for.
 pub(crate) fn token(scope: &Scope, list: &ListTasks, last: &ListCursor) -> String {
     let at = last.status_at.as_millisecond();
-    format!("{at:x}.{:x}.{}", seal(scope, list, at, last.task.as_str()), last.task)
+    format!("{at:x}.{:x}.{}", checksum(scope, list, at, last.task.as_str()), last.task)
 }
 
 fn read_token(token: &str, scope: &Scope, list: &ListTasks) -> Option<ListCursor> {
     let (at, rest) = token.split_once('.')?;
     let (found, task) = rest.split_once('.')?;
     let at = i64::from_str_radix(at, 16).ok()?;
-    if u64::from_str_radix(found, 16).ok()? != seal(scope, list, at, task) || task.is_empty() {
+    if u64::from_str_radix(found, 16).ok()? != checksum(scope, list, at, task) || task.is_empty() {
         return None;
     }
     let status_at = Timestamp::from_millisecond(at).ok()?;
@@ -52,7 +52,7 @@ fn read_token(token: &str, scope: &Scope, list: &ListTasks) -> Option<ListCursor
 }
 
 /// FNV-1a over the filters and the place: a token is no secret, this only catches honest mistakes.
-fn seal(scope: &Scope, list: &ListTasks, at: i64, task: &str) -> u64 {
+fn checksum(scope: &Scope, list: &ListTasks, at: i64, task: &str) -> u64 {
     let since = list.status_since.map(|since| since.as_millisecond());
     let text = format!("{scope:?}{:?}{:?}{since:?}{at}{task}", list.context, list.state);
     text.bytes()

@@ -3,48 +3,51 @@
 //! One delivery works on each active configuration: one notification under way, in the order of the log, each tried again
 //! until it is taken or given up. A configuration is active while its task may move or has something untold; then it has
 //! a record in the store's list of active ones, which is all that a start reads. When its task rests and everything is
-//! told, it is parked: two records and no memory. Whoever is about to move a task takes a [`Hold`] first, which makes its
+//! told, it is parked: two records and no memory. Whoever is about to move a task takes a [`OutboxGuard`] first, which makes its
 //! configurations active, durably; so a crash between any two steps loses nothing, and at most repeats.
 //!
-//! Not here: how a notification is spelled and sent (the [`Courier`]).
+//! Not here: how a notification is spelled and sent (the [`PushSender`]).
 
-mod courier;
+mod backoff;
+mod config_limits;
 mod delivery;
-mod enlisting;
-mod hold;
-mod ledger;
-mod pace;
-mod reading;
+mod guard;
+mod reader;
+mod registration;
+mod sender;
 mod stored;
-mod terms;
+mod write_queue;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use attache_domain::{PushConfig, PushConfigId, PushShape, PushStanding, PushState, Seq, TaskKey, Timestamp};
+use attache_domain::{PushConfig, PushConfigId, PushShape, PushState, PushStatus, Seq, TaskKey, Timestamp};
 use attache_store::{EventLog, Records, StoreError, Stores};
 use bytes::Bytes;
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use enlisting::Enlisted;
-pub(crate) use hold::Hold;
+pub(crate) use guard::OutboxGuard;
+pub(crate) use registration::RegisteredConfig;
 
-pub use courier::{Courier, Delivered, Notice, Parcel, PushOptions, PushSettings, Told, Unfit};
+pub use sender::{
+    DeliveryResult, PushConfigError, PushDelivery, PushEvents, PushOptions, PushPayload, PushSender,
+    PushSettings,
+};
 
 use crate::Counters;
-use crate::hot::HotTask;
-use crate::shelf::Shelf;
-use ledger::{Queue, Receipt};
-use stored::{ACTIVE, ConfigKey, Standing};
+use crate::live_task::LiveTask;
+use crate::task_cache::TaskCache;
+use stored::{ACTIVE, ConfigKey, StoredPushStatus};
+use write_queue::{WriteQueue, WriteReceipt};
 
 pub(crate) struct Outbox {
-    courier: Arc<dyn Courier>,
+    courier: Arc<dyn PushSender>,
     options: PushOptions,
     records: Arc<dyn Records>,
     log: Arc<dyn EventLog>,
-    shelf: Arc<Shelf>,
+    shelf: Arc<TaskCache>,
     counters: Arc<Counters>,
     state: Mutex<State>,
     /// Something is in the ledger's line.
@@ -62,33 +65,33 @@ pub(crate) struct Outbox {
 /// Changes together, and never across an await.
 #[derive(Default)]
 struct State {
-    mail: HashMap<TaskKey, Mail>,
-    queue: Queue,
+    tasks: HashMap<TaskKey, TaskConfigs>,
+    queue: WriteQueue,
 }
 
 /// The configurations of one task that are in memory.
 #[derive(Default)]
-struct Mail {
-    slots: HashMap<PushConfigId, Slot>,
+struct TaskConfigs {
+    slots: HashMap<PushConfigId, ConfigSlot>,
     /// Somebody is about to move the task: nothing is parked.
-    holds: usize,
+    guards: usize,
     /// Every configuration that is kept and not given up has a slot.
     complete: bool,
-    bodies: Bodies,
+    bodies: BodyCache,
 }
 
-struct Slot {
-    active: Arc<Active>,
-    standing: Standing,
+struct ConfigSlot {
+    active: Arc<ActiveConfig>,
+    status: StoredPushStatus,
     /// When the next try comes.
-    until: Option<Timestamp>,
+    next_attempt: Option<Timestamp>,
     /// When what is being told happened.
-    telling: Option<Timestamp>,
-    rest: Rest,
+    sending_since: Option<Timestamp>,
+    rest: RestState,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rest {
+enum RestState {
     No,
     /// There is nothing more to do; that is on its way to the store.
     Begun,
@@ -97,7 +100,7 @@ enum Rest {
 }
 
 /// One configuration at work.
-struct Active {
+struct ActiveConfig {
     key: ConfigKey,
     config: Arc<PushConfig>,
     shape: PushShape,
@@ -105,23 +108,23 @@ struct Active {
     /// Its delivery has ended.
     done: CancellationToken,
     /// The task rests, or a hold is gone: time to look around.
-    poke: Notify,
+    wakeup: Notify,
 }
 
 /// The latest bodies, for the other configurations of the task.
 #[derive(Default)]
-struct Bodies(VecDeque<(Seq, PushShape, Bytes)>);
+struct BodyCache(VecDeque<(Seq, PushShape, Bytes)>);
 
 /// By number and weight.
-const MOST_BODIES: usize = 32;
-const MOST_BODY_BYTES: usize = 64 << 10;
+const MAX_BODIES: usize = 32;
+const MAX_BODY_BYTES: usize = 64 << 10;
 
 /// Active configurations read at once at a start.
 const PAGE: usize = 256;
 
 /// How the outbox fares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct OutboxNow {
+pub struct OutboxStats {
     pub active: u64,
     /// Those of them that wait after a failure.
     pub waiting: u64,
@@ -133,10 +136,10 @@ impl Outbox {
     pub(crate) async fn start(
         settings: PushSettings,
         stores: &Stores,
-        shelf: Arc<Shelf>,
+        shelf: Arc<TaskCache>,
         counters: Arc<Counters>,
     ) -> Result<Arc<Self>, StoreError> {
-        let PushSettings { courier, options } = settings;
+        let PushSettings { sender: courier, options } = settings;
         let outbox = Arc::new(Self {
             courier,
             records: stores.records.clone(),
@@ -145,17 +148,17 @@ impl Outbox {
             counters,
             state: Mutex::default(),
             in_line: Notify::new(),
-            slots: Semaphore::new(options.at_once),
-            doubtful: Semaphore::new(options.at_once.div_ceil(2)),
+            slots: Semaphore::new(options.max_concurrent),
+            doubtful: Semaphore::new(options.max_concurrent.div_ceil(2)),
             deliveries: TaskTracker::new(),
             ledger: TaskTracker::new(),
             stop: CancellationToken::new(),
             closed: CancellationToken::new(),
             options,
         });
-        outbox.take_up().await?;
+        outbox.resume_active().await?;
         let own = outbox.clone();
-        outbox.ledger.spawn(async move { own.keep_ledger().await });
+        outbox.ledger.spawn(async move { own.run_writer().await });
         Ok(outbox)
     }
 
@@ -170,10 +173,10 @@ impl Outbox {
     }
 
     /// Goes on with what was active when the store was last used.
-    async fn take_up(self: &Arc<Self>) -> Result<(), StoreError> {
+    async fn resume_active(self: &Arc<Self>) -> Result<(), StoreError> {
         let mut after: Option<String> = None;
         loop {
-            let page = self.records.under(ACTIVE, "", after.as_deref(), PAGE).await?;
+            let page = self.records.list_prefix(ACTIVE, "", after.as_deref(), PAGE).await?;
             for record in &page {
                 match ConfigKey::parse(&record.key) {
                     Some(key) => self.resume(key).await?,
@@ -188,13 +191,13 @@ impl Outbox {
     }
 
     /// How the configurations in memory fare.
-    pub(crate) fn now(&self) -> OutboxNow {
-        let (mut now, present) = (OutboxNow::default(), crate::hot::now());
+    pub(crate) fn stats(&self) -> OutboxStats {
+        let (mut now, present) = (OutboxStats::default(), crate::live_task::now());
         let state = self.state();
-        for slot in state.mail.values().flat_map(|mail| mail.slots.values()) {
-            now.active += u64::from(slot.rest == Rest::No);
-            now.waiting += u64::from(slot.until.is_some());
-            if let Some(since) = slot.telling {
+        for slot in state.tasks.values().flat_map(|mail| mail.slots.values()) {
+            now.active += u64::from(slot.rest == RestState::No);
+            now.waiting += u64::from(slot.next_attempt.is_some());
+            if let Some(since) = slot.sending_since {
                 let age = present.as_millisecond().saturating_sub(since.as_millisecond());
                 now.lag_millis = now.lag_millis.max(u64::try_from(age).unwrap_or(0));
             }
@@ -203,8 +206,8 @@ impl Outbox {
     }
 
     /// A runner has left the task: perhaps there is nothing more to tell.
-    pub(crate) fn rested(&self, task: &TaskKey) {
-        if let Some(mail) = self.state().mail.get(task) {
+    pub(crate) fn task_rested(&self, task: &TaskKey) {
+        if let Some(mail) = self.state().tasks.get(task) {
             mail.poke();
         }
     }
@@ -213,12 +216,12 @@ impl Outbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn task(&self, key: &TaskKey) -> Result<Option<Arc<HotTask>>, StoreError> {
-        self.shelf.bring(&self.log, &self.counters, key).await
+    async fn task(&self, key: &TaskKey) -> Result<Option<Arc<LiveTask>>, StoreError> {
+        self.shelf.load(&self.log, &self.counters, key).await
     }
 
     /// Starts the delivery of a slot, once the one before it has ended.
-    fn begin(self: &Arc<Self>, active: &Arc<Active>, before: Option<Arc<Active>>) {
+    fn start_delivery(self: &Arc<Self>, active: &Arc<ActiveConfig>, before: Option<Arc<ActiveConfig>>) {
         let (outbox, active) = (self.clone(), active.clone());
         self.deliveries.spawn(async move {
             let _done = active.done.clone().drop_guard();
@@ -232,69 +235,69 @@ impl Outbox {
 
 impl State {
     /// The slot of `active`, unless another has taken its place.
-    fn slot(&mut self, active: &Arc<Active>) -> Option<&mut Slot> {
-        let slot = self.mail.get_mut(&active.key.task)?.slots.get_mut(&active.key.id)?;
+    fn slot(&mut self, active: &Arc<ActiveConfig>) -> Option<&mut ConfigSlot> {
+        let slot = self.tasks.get_mut(&active.key.task)?.slots.get_mut(&active.key.id)?;
         Arc::ptr_eq(&slot.active, active).then_some(slot)
     }
 
     /// Somebody is about to move the task, or to open it.
     fn is_held(&self, task: &TaskKey) -> bool {
-        self.mail.get(task).is_some_and(|mail| mail.holds > 0)
+        self.tasks.get(task).is_some_and(|mail| mail.guards > 0)
     }
 
     /// Forgets what rests and is known to the store, unless somebody holds the task.
-    fn tidy(&mut self, task: &TaskKey) {
-        let Some(mail) = self.mail.get_mut(task) else { return };
-        if mail.holds > 0 {
+    fn remove_idle(&mut self, task: &TaskKey) {
+        let Some(mail) = self.tasks.get_mut(task) else { return };
+        if mail.guards > 0 {
             return;
         }
         let before = mail.slots.len();
-        mail.slots.retain(|_, slot| slot.rest != Rest::Known);
+        mail.slots.retain(|_, slot| slot.rest != RestState::Known);
         mail.complete &= mail.slots.len() == before;
         if mail.slots.is_empty() {
-            self.mail.remove(task);
+            self.tasks.remove(task);
         }
     }
 }
 
-impl Mail {
+impl TaskConfigs {
     fn poke(&self) {
-        self.slots.values().for_each(|slot| slot.active.poke.notify_one());
+        self.slots.values().for_each(|slot| slot.active.wakeup.notify_one());
     }
 }
 
-impl Slot {
-    fn new(active: Arc<Active>, standing: Standing) -> Self {
-        Self { active, standing, until: None, telling: None, rest: Rest::No }
+impl ConfigSlot {
+    fn new(active: Arc<ActiveConfig>, standing: StoredPushStatus) -> Self {
+        Self { active, status: standing, next_attempt: None, sending_since: None, rest: RestState::No }
     }
 
-    fn shown(&self) -> PushStanding {
-        let shown = self.standing.shown();
-        match self.until {
-            Some(until) => PushStanding { state: PushState::Waiting { until }, ..shown },
+    fn shown(&self) -> PushStatus {
+        let shown = self.status.to_public();
+        match self.next_attempt {
+            Some(until) => PushStatus { state: PushState::Waiting { until }, ..shown },
             None => shown,
         }
     }
 }
 
-impl Active {
+impl ActiveConfig {
     fn new(key: ConfigKey, config: Arc<PushConfig>, shape: PushShape, outbox: &Outbox) -> Arc<Self> {
         let (stop, done) = (outbox.stop.child_token(), CancellationToken::new());
-        Arc::new(Self { key, config, shape, stop, done, poke: Notify::new() })
+        Arc::new(Self { key, config, shape, stop, done, wakeup: Notify::new() })
     }
 }
 
-impl Bodies {
+impl BodyCache {
     fn find(&self, seq: Seq, shape: PushShape) -> Option<Bytes> {
         self.0.iter().find(|known| (known.0, known.1) == (seq, shape)).map(|known| known.2.clone())
     }
 
-    fn keep(&mut self, seq: Seq, shape: PushShape, body: &Bytes) {
+    fn insert(&mut self, seq: Seq, shape: PushShape, body: &Bytes) {
         self.0.push_back((seq, shape, body.clone()));
         let weight = |bodies: &VecDeque<(Seq, PushShape, Bytes)>| {
             bodies.iter().map(|known| known.2.len()).sum::<usize>()
         };
-        while self.0.len() > MOST_BODIES || (self.0.len() > 1 && weight(&self.0) > MOST_BODY_BYTES) {
+        while self.0.len() > MAX_BODIES || (self.0.len() > 1 && weight(&self.0) > MAX_BODY_BYTES) {
             self.0.pop_front();
         }
     }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Fault, KeptPushConfig, ListPushConfigs, PushConfigId, PushConfigPage, PushShape, PushWish, Scope, Seq,
-    TaskId, TaskKey, Update, update_of,
+    Fault, ListPushConfigs, NewPushConfig, PushConfigId, PushConfigPage, PushShape, Scope, Seq,
+    StoredPushConfig, TaskId, TaskKey, Update, update_of,
 };
 use attache_store::StoreError;
 
-use crate::hot::HotTask;
-use crate::outbox::{Enlisted, Hold, Outbox, OutboxNow};
+use crate::live_task::LiveTask;
+use crate::outbox::{Outbox, OutboxGuard, OutboxStats, RegisteredConfig};
 use crate::service::internal;
 use crate::{SessionService, replay};
 
@@ -25,16 +25,16 @@ impl SessionService {
         &self,
         scope: &Scope,
         task: &TaskId,
-        mut wish: PushWish,
-    ) -> Result<KeptPushConfig, Fault> {
+        mut wish: NewPushConfig,
+    ) -> Result<StoredPushConfig, Fault> {
         let outbox = self.outbox()?;
         let hot = self.visible(scope, task).await?;
         outbox.check(&wish).await?;
         if wish.config.id.as_str().is_empty() && wish.shape == PushShape::EachUpdate {
             wish.config.id = uuid::Uuid::new_v4().to_string().into();
         }
-        let start = first_told(&hot).await.map_err(internal)?;
-        Ok(outbox.enlist(&hot.key, wish, start).await?.kept)
+        let start = first_visible(&hot).await.map_err(internal)?;
+        Ok(outbox.register(&hot.key, wish, start).await?.kept)
     }
 
     /// The configuration of that name; without a name, the one that must be meant.
@@ -43,7 +43,7 @@ impl SessionService {
         scope: &Scope,
         task: &TaskId,
         config: Option<&PushConfigId>,
-    ) -> Result<KeptPushConfig, Fault> {
+    ) -> Result<StoredPushConfig, Fault> {
         let outbox = self.outbox()?;
         let key = self.visible(scope, task).await?.key.clone();
         let found = outbox.find(&key, config).await.map_err(internal)?;
@@ -81,12 +81,12 @@ impl SessionService {
     }
 
     /// How push notifications fare right now.
-    pub fn outbox_now(&self) -> OutboxNow {
-        self.outbox.as_ref().map(|outbox| outbox.now()).unwrap_or_default()
+    pub fn outbox_stats(&self) -> OutboxStats {
+        self.outbox.as_ref().map(|outbox| outbox.stats()).unwrap_or_default()
     }
 
     /// To be held while a task is moved, so that whoever wants to be told of it is.
-    pub(crate) async fn hold(&self, key: &TaskKey) -> Result<Option<Hold>, Fault> {
+    pub(crate) async fn hold(&self, key: &TaskKey) -> Result<Option<OutboxGuard>, Fault> {
         match &self.outbox {
             Some(outbox) => outbox.hold(key).await.map(Some).map_err(internal),
             None => Ok(None),
@@ -94,20 +94,20 @@ impl SessionService {
     }
 
     /// Keeps the wish that came with a message, before anything else about the message is.
-    pub(crate) async fn enlist(
+    pub(crate) async fn register_push(
         &self,
         key: &TaskKey,
-        wish: Option<Box<PushWish>>,
+        wish: Option<Box<NewPushConfig>>,
         start: Seq,
-    ) -> Result<Option<Enlisted>, Fault> {
+    ) -> Result<Option<RegisteredConfig>, Fault> {
         match wish {
-            Some(wish) => Ok(Some(self.outbox()?.enlist(key, *wish, start).await?)),
+            Some(wish) => Ok(Some(self.outbox()?.register(key, *wish, start).await?)),
             None => Ok(None),
         }
     }
 
     /// The message was refused: what it brought is not kept.
-    pub(crate) async fn discard(&self, enlisted: Option<Enlisted>) {
+    pub(crate) async fn discard_push(&self, enlisted: Option<RegisteredConfig>) {
         let (Some(outbox), Some(enlisted)) = (&self.outbox, enlisted) else { return };
         if enlisted.is_new
             && let Err(error) = outbox.delete(enlisted.hold.task(), &enlisted.kept.config.id).await
@@ -123,7 +123,7 @@ impl SessionService {
 
 /// After which event the telling begins: now; but a task that rests already is told once, because there may be nothing
 /// else to come.
-async fn first_told(hot: &HotTask) -> Result<Seq, StoreError> {
+async fn first_visible(hot: &LiveTask) -> Result<Seq, StoreError> {
     let now = hot.view();
     let head = now.progress.head;
     if !now.progress.is_settled() {
@@ -134,7 +134,7 @@ async fn first_told(hot: &HotTask) -> Result<Seq, StoreError> {
     let events = hot.log().read(&hot.key, back, replay::PAGE).await?;
     let mut found = head;
     for event in events.iter().filter(|event| event.seq <= head) {
-        if let Some(Update::Status { closes: true, .. }) = update_of(&view.progress.stage(), event) {
+        if let Some(Update::Status { closes: true, .. }) = update_of(&view.progress.update_context(), event) {
             found = Seq(event.seq.0 - 1);
         }
         view.apply(event);

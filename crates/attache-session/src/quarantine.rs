@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fault, Message, MessageId, Opening, Presentation, ReplyShape, Scope,
-    Seq, TaskId, TaskKey, TaskState, TaskStatus, TaskView, TurnPhase,
+    ContextId, Digest, Event, Fault, Message, MessageId, OpenTask, Presentation, ReplyShape, Scope, Seq,
+    TaskEnding, TaskId, TaskKey, TaskState, TaskStatus, TaskView, TurnPhase,
 };
 use attache_store::StoreError;
 
 use crate::SessionService;
-use crate::hot::{HotTask, now};
+use crate::live_task::{LiveTask, now};
 use crate::replay::{PAGE, fold};
 use crate::service::internal;
 
@@ -75,7 +75,7 @@ impl SessionService {
         let context = summary.as_ref().map(|summary| summary.context.clone());
         let context = context.unwrap_or_else(|| ContextId::from(key.task.as_str()));
         let hidden = summary.as_ref().is_some_and(|summary| summary.hidden);
-        let opening = Opening {
+        let opening = OpenTask {
             task: key.task.clone(),
             scope: key.scope.clone(),
             context: context.clone(),
@@ -83,7 +83,7 @@ impl SessionService {
             digest: Digest("".into()),
             reply: if hidden { ReplyShape::Message } else { ReplyShape::Task },
             metadata: None,
-            ending: Ending::Completes,
+            ending: TaskEnding::Completes,
             presentation: Presentation::default(),
         };
         let at = summary.map_or_else(now, |summary| summary.status_at);
@@ -94,8 +94,8 @@ impl SessionService {
     }
 
     /// The task in memory, or the refusal that a task in quarantine gives: nothing can be done with it.
-    pub(crate) async fn readable(&self, key: &TaskKey) -> Result<Option<Arc<HotTask>>, Fault> {
-        match self.hot(key).await {
+    pub(crate) async fn readable(&self, key: &TaskKey) -> Result<Option<Arc<LiveTask>>, Fault> {
+        match self.live_task(key).await {
             Err(error @ StoreError::Corrupt { .. }) => {
                 self.counters().quarantine.add(key, &error);
                 Err(Fault::TaskFinished { task: key.task.clone(), state: TaskState::Failed })
@@ -105,7 +105,7 @@ impl SessionService {
     }
 
     /// A task to be cancelled. One in quarantine has failed already.
-    pub(crate) async fn cancelable(&self, scope: &Scope, task: &TaskId) -> Result<Arc<HotTask>, Fault> {
+    pub(crate) async fn cancelable(&self, scope: &Scope, task: &TaskId) -> Result<Arc<LiveTask>, Fault> {
         match self.visible(scope, task).await {
             Err(Fault::TaskFinished { task, state }) => Err(Fault::TaskNotCancelable { task, state }),
             found => found,
@@ -115,7 +115,7 @@ impl SessionService {
     /// The failed view of a task that is in quarantine; `None` when it can be read, or does not exist.
     pub(crate) async fn quarantined(&self, scope: &Scope, task: &TaskId) -> Option<Arc<TaskView>> {
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
-        match self.hot(&key).await {
+        match self.live_task(&key).await {
             Err(error @ StoreError::Corrupt { .. }) => Some(Arc::new(self.failed_view(&key, &error).await)),
             _ => None,
         }
@@ -137,7 +137,7 @@ fn fail(view: &mut TaskView, head: Seq) {
     let progress = &mut view.progress;
     progress.state = TaskState::Failed;
     // Whatever it was opened with, nothing can be added to it.
-    progress.ending = Ending::Completes;
+    progress.ending = TaskEnding::Completes;
     progress.turn.phase = TurnPhase::Over;
     progress.queue.clear();
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Cursor, Fault, Gap, GapReason, GetTask, Scope, Seq, SubscribeTask, TaskKey, TaskView, WhenLost,
+    Cursor, Fault, GapPolicy, GapReason, GetTask, ReplayGap, Scope, Seq, SubscribeTask, TaskKey, TaskView,
 };
 
 use attache_store::StoreError;
 
-use crate::finished::Seen;
-use crate::hot::HotTask;
+use crate::finished_tasks::RenderedTask;
+use crate::live_task::LiveTask;
 use crate::service::{Subscription, WhenFinished, internal};
 use crate::{Follower, SessionService};
 
@@ -46,7 +46,7 @@ impl SessionService {
             None => (now.clone(), None),
             Some(cursor) => match self.place(&hot, &now, cursor).await? {
                 Ok(view) => (view, None),
-                Err(gap) if subscribe.when_lost == WhenLost::Tell => (now.clone(), Some(gap)),
+                Err(gap) if subscribe.gap_policy == GapPolicy::Report => (now.clone(), Some(gap)),
                 Err(gap) => return Err(refused(&gap.after)),
             },
         };
@@ -73,11 +73,11 @@ impl SessionService {
         scope: &Scope,
         get: &GetTask,
         at: &Cursor,
-    ) -> Result<Arc<Seen>, Fault> {
+    ) -> Result<Arc<RenderedTask>, Fault> {
         let hot = self.visible(scope, &get.task).await?;
         let now = hot.view();
         match self.place(&hot, &now, at).await? {
-            Ok(view) => Ok(Seen::new(view)),
+            Ok(view) => Ok(RenderedTask::new(view)),
             Err(gap) => Err(refused(&gap.after)),
         }
     }
@@ -89,7 +89,7 @@ impl SessionService {
     }
 
     /// The task right after event `at`; as it is, when that has not happened yet.
-    pub(crate) async fn as_of(&self, hot: &HotTask, at: Seq) -> Result<Arc<TaskView>, Fault> {
+    pub(crate) async fn as_of(&self, hot: &LiveTask, at: Seq) -> Result<Arc<TaskView>, Fault> {
         let now = hot.view();
         let view = self.kept(hot, &now, at).await?;
         view.ok_or_else(|| refused(&Cursor { epoch: None, seq: at }))
@@ -97,11 +97,11 @@ impl SessionService {
 
     async fn place(
         &self,
-        hot: &HotTask,
+        hot: &LiveTask,
         now: &Arc<TaskView>,
         cursor: &Cursor,
-    ) -> Result<Result<Arc<TaskView>, Gap>, Fault> {
-        let lost = |reason| Ok(Err(Gap { after: cursor.clone(), reason }));
+    ) -> Result<Result<Arc<TaskView>, ReplayGap>, Fault> {
+        let lost = |reason| Ok(Err(ReplayGap { after: cursor.clone(), reason }));
         let Some(at) = self.number_of(cursor) else { return lost(GapReason::OtherEpoch) };
         if at > now.progress.head {
             return lost(GapReason::Ahead);
@@ -115,7 +115,7 @@ impl SessionService {
     /// `None`: the log does not reach back that far any more.
     async fn kept(
         &self,
-        hot: &HotTask,
+        hot: &LiveTask,
         now: &Arc<TaskView>,
         at: Seq,
     ) -> Result<Option<Arc<TaskView>>, Fault> {

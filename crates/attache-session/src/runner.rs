@@ -7,24 +7,24 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use attache_domain::{Fact, Intent, Message, MessageId, Outcome, Step};
+use attache_domain::{Fact, Intent, Message, MessageId, Step, TurnOutcome};
 use attache_store::{Snapshot, StoreError, TaskIndex};
 use futures_util::FutureExt;
 use futures_util::future::poll_fn;
 use tokio_util::sync::CancellationToken;
 
-use crate::contexts::{Contexts, Place, Waiting};
+use crate::context_queues::{ContextPermit, ContextPermitFuture, ContextQueues};
+use crate::flush_timer::FlushTimer;
 use crate::history::{HistoryLimits, stopped_calls};
-use crate::hot::{Batch, HotTask, RecordError};
-use crate::pacing::Pacing;
+use crate::live_task::{Batch, LiveTask, RecordError};
 use crate::store_retry::StoreRetry;
 use crate::{Agent, Counters, Journal, TurnRequest};
 
 pub(crate) struct Runner {
-    pub(crate) hot: Arc<HotTask>,
+    pub(crate) hot: Arc<LiveTask>,
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) index: Arc<dyn TaskIndex>,
-    pub(crate) contexts: Arc<Contexts>,
+    pub(crate) contexts: Arc<ContextQueues>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) history: HistoryLimits,
     pub(crate) stop: CancellationToken,
@@ -34,7 +34,7 @@ impl Runner {
     /// Returns when the task is at rest, or when the server stops.
     ///
     /// `waiting` is the place in line that was taken when there was work.
-    pub(crate) async fn run(&self, mut waiting: Option<Waiting>) {
+    pub(crate) async fn run(&self, mut waiting: Option<ContextPermitFuture>) {
         self.counters.runner_started();
         while let Some(step) = self.hot.next_or_rest() {
             if self.stop.is_cancelled() {
@@ -49,26 +49,26 @@ impl Runner {
                 Step::StartTurn { turn } => Some(turn),
                 Step::ContinueTurn { .. } => None,
             };
-            match self.enter(&mut waiting).await {
-                Entered::AsOneOfMany => self.turn(start).await,
-                Entered::Alone(place) => {
-                    self.turn(start).await;
+            match self.wait_for_turn(&mut waiting).await {
+                TurnEntry::Shared => self.run_turn(start).await,
+                TurnEntry::Exclusive(place) => {
+                    self.run_turn(start).await;
                     drop(place);
                 }
-                Entered::LookAgain => {}
+                TurnEntry::Changed => {}
             }
         }
         self.counters.runner_rested();
     }
 
     /// Waits for the other turns of the conversation, unless something happens to the task meanwhile.
-    async fn enter(&self, waiting: &mut Option<Waiting>) -> Entered {
+    async fn wait_for_turn(&self, waiting: &mut Option<ContextPermitFuture>) -> TurnEntry {
         if !self.agent.keeps_conversation(&self.hot.view()) {
-            return Entered::AsOneOfMany;
+            return TurnEntry::Shared;
         }
         let line_up = || {
             let context = self.hot.with_progress(|progress| progress.context.clone());
-            self.contexts.line_up(&self.hot.key.scope, &context)
+            self.contexts.enqueue(&self.hot.key.scope, &context)
         };
         // Whoever looks up meanwhile keeps the place.
         let place = waiting.get_or_insert_with(line_up);
@@ -76,33 +76,33 @@ impl Runner {
             biased;
             place = place => {
                 *waiting = None;
-                place.map_or(Entered::LookAgain, Entered::Alone)
+                place.map_or(TurnEntry::Changed, TurnEntry::Exclusive)
             }
-            () = self.hot.poke.notified() => Entered::LookAgain,
-            () = self.stop.cancelled() => Entered::LookAgain,
+            () = self.hot.runner_wakeup.notified() => TurnEntry::Changed,
+            () = self.stop.cancelled() => TurnEntry::Changed,
         }
     }
 
-    fn begin(&self, turn: u32) -> Fact {
+    fn turn_started(&self, turn: u32) -> Fact {
         Fact::TurnStarted { turn, model: self.agent.model(&self.hot.view()) }
     }
 
     /// Lets the agent perform the turn, and writes down what it reports while it works.
-    async fn turn(&self, start: Option<u32>) {
+    async fn run_turn(&self, start: Option<u32>) {
         let journal = Journal::new(&self.hot.view(), self.history);
         if let Some(turn) = start
-            && journal.record(self.begin(turn)).await.is_err()
+            && journal.record(self.turn_started(turn)).await.is_err()
         {
             return;
         }
         let request = TurnRequest::new(self.hot.clone(), self.index.clone());
-        let mut work = pin!(Some(AssertUnwindSafe(self.agent.perform(request, &journal)).catch_unwind()));
+        let mut work = pin!(Some(AssertUnwindSafe(self.agent.run_turn(request, &journal)).catch_unwind()));
         // Waiting for these is set up once, not at every event.
-        let mut poked = pin!(self.hot.poke.notified());
+        let mut poked = pin!(self.hot.runner_wakeup.notified());
         let mut stopped = pin!(self.stop.cancelled());
-        let mut working = !self.hot.is_to_be_canceled();
+        let mut working = !self.hot.is_cancel_requested();
         let mut writing = pin!(None);
-        let mut pacing = Pacing::default();
+        let mut pacing = FlushTimer::default();
         loop {
             // The order matters: the agent goes first, so that everything it has to say goes in one append.
             let wake = tokio::select! {
@@ -117,7 +117,7 @@ impl Runner {
                 }) => {
                     Wake::Written(lost)
                 }
-                () = &mut poked, if working => Wake::Poked,
+                () = &mut poked, if working => Wake::TaskChanged,
                 () = &mut stopped, if working => Wake::Stop,
             };
             match wake {
@@ -133,9 +133,9 @@ impl Runner {
                     self.catch_up().await;
                     working &= journal.rebase(self.hot.progress(), &lost.events);
                 }
-                Wake::Poked => {
-                    poked.set(self.hot.poke.notified());
-                    working = !self.hot.is_to_be_canceled();
+                Wake::TaskChanged => {
+                    poked.set(self.hot.runner_wakeup.notified());
+                    working = !self.hot.is_cancel_requested();
                 }
                 Wake::Stop => working = false,
             }
@@ -148,10 +148,10 @@ impl Runner {
 
     /// Writes what gathers, one append after the other. Ready with a batch that lost its place to others,
     /// or with nothing when all is written and the agent is done, or when the server stops and it cannot be written.
-    fn poll_writing<W: Future<Output = Written>>(
+    fn poll_writing<W: Future<Output = WriteResult>>(
         journal: &Journal,
         mut writing: Pin<&mut Option<W>>,
-        pacing: &mut Pacing,
+        pacing: &mut FlushTimer,
         write: impl Fn(Batch) -> W,
         working: bool,
         context: &mut Context<'_>,
@@ -161,12 +161,12 @@ impl Runner {
                 let written = ready!(write.poll(context));
                 writing.set(None);
                 match written {
-                    Written::Done { ends_in_piece } => {
+                    WriteResult::Done { ends_in_piece } => {
                         pacing.wrote(ends_in_piece);
-                        journal.wrote();
+                        journal.flushed();
                     }
-                    Written::Lost(batch) => return Poll::Ready(Some(batch)),
-                    Written::Stopped => return Poll::Ready(None),
+                    WriteResult::Conflict(batch) => return Poll::Ready(Some(batch)),
+                    WriteResult::Stopped => return Poll::Ready(None),
                 }
             }
             if working {
@@ -186,15 +186,15 @@ impl Runner {
             return;
         }
         let message = if journal.is_full() {
-            for stopped in journal.look(stopped_calls) {
+            for stopped in journal.with_progress(stopped_calls) {
                 journal.record_last(stopped);
             }
-            journal.look(|progress| self.history.last_word(progress))
+            journal.with_progress(|progress| self.history.limit_message(progress))
         } else {
             self.failure("The agent stopped unexpectedly.")
         };
         let message = Some(message.into());
-        journal.record_last(Fact::TurnEnded { outcome: Outcome::Failed, message, usage: None });
+        journal.record_last(Fact::TurnEnded { outcome: TurnOutcome::Failed, message, usage: None });
     }
 
     fn failure(&self, text: &str) -> Message {
@@ -205,25 +205,27 @@ impl Runner {
     }
 
     /// Appends, and tries again for as long as the store is only not available.
-    async fn write(&self, batch: Batch) -> Written {
+    async fn write(&self, batch: Batch) -> WriteResult {
         let mut retry = StoreRetry::of(self);
         loop {
             let error = match self.hot.append(&batch).await {
                 Ok(_) => {
                     self.keep_snapshot().await;
-                    return Written::Done { ends_in_piece: batch.ends_in_piece };
+                    return WriteResult::Done { ends_in_piece: batch.ends_in_piece };
                 }
-                Err(StoreError::Conflict { .. }) if !retry.has_failed() => return Written::Lost(batch),
+                Err(StoreError::Conflict { .. }) if !retry.has_failed() => {
+                    return WriteResult::Conflict(batch);
+                }
                 // A try that failed may have been written all the same: then it is not written again.
                 Err(StoreError::Conflict { .. }) => match self.hot.catch_up_with(&batch).await {
-                    Ok(true) => return Written::Done { ends_in_piece: batch.ends_in_piece },
-                    Ok(false) => return Written::Lost(batch),
+                    Ok(true) => return WriteResult::Done { ends_in_piece: batch.ends_in_piece },
+                    Ok(false) => return WriteResult::Conflict(batch),
                     Err(error) => error,
                 },
                 Err(error) => error,
             };
-            if retry.pause(&error).await.is_err() {
-                return Written::Stopped;
+            if retry.wait(&error).await.is_err() {
+                return WriteResult::Stopped;
             }
         }
     }
@@ -231,7 +233,7 @@ impl Runner {
     async fn catch_up(&self) {
         let mut retry = StoreRetry::of(self);
         while let Err(error) = self.hot.catch_up().await {
-            if retry.pause(&error).await.is_err() {
+            if retry.wait(&error).await.is_err() {
                 return;
             }
         }
@@ -250,7 +252,7 @@ impl Runner {
     async fn record(&self, intent: Intent) {
         let mut retry = StoreRetry::of(self);
         while let Err(RecordError::Store(error)) = self.hot.record(intent.clone()).await {
-            if retry.pause(&error).await.is_err() {
+            if retry.wait(&error).await.is_err() {
                 return;
             }
         }
@@ -260,34 +262,34 @@ impl Runner {
         let Some((at, view)) = self.hot.due_snapshot() else { return };
         let Ok(bytes) = serde_json::to_vec(&*view) else { return };
         drop(view);
-        if let Err(error) = self.hot.log().keep_snapshot(&self.hot.key, Snapshot { at, bytes }).await {
+        if let Err(error) = self.hot.log().save_snapshot(&self.hot.key, Snapshot { at, bytes }).await {
             tracing::warn!(task = %self.hot.key.task, error = %chain(&error), "cannot keep a snapshot");
         }
     }
 }
 
 /// How a turn may begin.
-enum Entered {
-    AsOneOfMany,
-    Alone(Place),
+enum TurnEntry {
+    Shared,
+    Exclusive(ContextPermit),
     /// Not yet: the task has changed while it waited.
-    LookAgain,
+    Changed,
 }
 
 enum Wake {
     AgentDone(bool),
     /// A batch that must be decided again, or nothing when the turn is over here.
     Written(Option<Batch>),
-    Poked,
+    TaskChanged,
     Stop,
 }
 
-enum Written {
+enum WriteResult {
     /// It is durable.
     Done {
         ends_in_piece: bool,
     },
-    Lost(Batch),
+    Conflict(Batch),
     /// It is not, and the server stops.
     Stopped,
 }

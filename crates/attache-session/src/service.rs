@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    Answer, CallId, Cursor, Digest, DuplicateSends, Ending, Fault, Gap, GetTask, Intent, ListTasks, Message,
-    MessageId, Progress, ReplyShape, Sameness, Scope, SendMessage, TaskId, TaskKey, TaskState, TaskView,
-    TurnPhase, answerer,
+    CallAnswer, CallId, Cursor, Digest, DuplicateRule, DuplicateWindow, Fault, GetTask, Intent, ListTasks,
+    Message, MessageId, Progress, ReplayGap, ReplyShape, Scope, SendMessage, TaskEnding, TaskId, TaskKey,
+    TaskState, TaskView, TurnPhase, answerer,
 };
 use attache_store::{StoreError, StoreStatus, Stores};
 use futures_util::future::BoxFuture;
@@ -14,16 +14,16 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::contexts::Contexts;
-use crate::finished::{FinishedTasks, Seen};
+use crate::context_queues::ContextQueues;
+use crate::finished_tasks::{FinishedTasks, RenderedTask};
 use crate::history::HistoryLimits;
-use crate::hot::{HotTask, RecordError, now};
 use crate::identity::{Identity, digest};
 use crate::listing::{self, TaskPage};
-use crate::outbox::{Hold, Outbox};
+use crate::live_task::{LiveTask, RecordError, now};
+use crate::outbox::{Outbox, OutboxGuard};
 use crate::runner::Runner;
-use crate::shelf::Shelf;
 use crate::store_health::{StoreFault, store_fault};
+use crate::task_cache::TaskCache;
 use crate::watcher::Watcher;
 use crate::weight::weight_of_view;
 use crate::{Agent, Counters, Follower, PushSettings, media, replay};
@@ -45,7 +45,7 @@ pub struct SessionOptions {
     /// Who carries push notifications; without it there are none.
     pub push: Option<PushSettings>,
     /// How long a message that is sent again counts as the same, for callers to whom an id alone does not say it.
-    pub duplicate_sends: DuplicateSends,
+    pub duplicate_sends: DuplicateWindow,
     /// How long the history of a task may become.
     pub history: HistoryLimits,
 }
@@ -57,7 +57,7 @@ impl Default for SessionOptions {
             output_modes: vec!["text/plain".into()],
             cancel_patience: Duration::from_secs(5),
             answer_by_context: true,
-            duplicate_sends: DuplicateSends::default(),
+            duplicate_sends: DuplicateWindow::default(),
             push: None,
             history: HistoryLimits::default(),
         }
@@ -69,9 +69,9 @@ pub struct SessionService {
     pub(crate) agent: Arc<dyn Agent>,
     pub(crate) options: SessionOptions,
     pub(crate) identity: Identity,
-    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) shelf: Arc<TaskCache>,
     finished: FinishedTasks,
-    contexts: Arc<Contexts>,
+    contexts: Arc<ContextQueues>,
     /// Told whenever a task that was promised comes to be.
     pub(crate) promises: Arc<Notify>,
     pub(crate) counters: Arc<Counters>,
@@ -87,14 +87,14 @@ pub enum StartError {
 }
 
 /// What a send came to: the answer for a caller who waited, or the task as it was when it was accepted.
-pub enum Reply {
+pub enum SendReply {
     Task(Arc<TaskView>),
     Message(Arc<Message>),
 }
 
 /// A message was accepted; its task is being worked on.
-pub struct Started {
-    pub(crate) hot: Arc<HotTask>,
+pub struct StartedTask {
+    pub(crate) hot: Arc<LiveTask>,
     /// The task right after the message was accepted.
     pub view: Arc<TaskView>,
     /// The caller gets a bare message back, not a task.
@@ -109,15 +109,15 @@ pub struct Subscription {
     /// `None`: nothing will come any more.
     pub follower: Option<Follower>,
     /// The cursor led nowhere: `view` is the task as it is, and something before it was not shown.
-    pub gap: Option<Gap>,
+    pub gap: Option<ReplayGap>,
     /// `view` shows all there is, and nothing goes on: the task is over or waits for input.
     pub at_rest: bool,
     /// The task waits for its first message: who follows it from there on.
-    pub promised: Option<PromisedFollower>,
+    pub promised: Option<FutureFollower>,
 }
 
 /// A follower for when there is something to follow.
-pub type PromisedFollower = BoxFuture<'static, Result<Follower, StoreError>>;
+pub type FutureFollower = BoxFuture<'static, Result<Follower, StoreError>>;
 
 impl Subscription {
     /// Ends after showing the task, where nothing goes on.
@@ -143,7 +143,7 @@ impl SessionService {
         options: SessionOptions,
     ) -> Result<Arc<Self>, StartError> {
         let identity = Identity::load(stores.records.as_ref(), stores.log.status().past_changed).await?;
-        let (shelf, counters): (Arc<Shelf>, Arc<Counters>) = Default::default();
+        let (shelf, counters): (Arc<TaskCache>, Arc<Counters>) = Default::default();
         let outbox = match options.push.clone() {
             Some(push) => Some(Outbox::start(push, &stores, shelf.clone(), counters.clone()).await?),
             None => None,
@@ -163,7 +163,7 @@ impl SessionService {
             stop: CancellationToken::new(),
         });
         for key in session.stores.index.unfinished().await? {
-            match session.hot(&key).await {
+            match session.live_task(&key).await {
                 Ok(Some(hot)) => {
                     session.counters.task_recovered();
                     session.run(&hot);
@@ -211,7 +211,7 @@ impl SessionService {
     }
 
     /// Accepts a message: opens a task, continues one, or recognises a message that came before.
-    pub async fn begin(&self, scope: &Scope, send: SendMessage) -> Result<Started, Fault> {
+    pub async fn begin(&self, scope: &Scope, send: SendMessage) -> Result<StartedTask, Fault> {
         if self.stop.is_cancelled() {
             return Err(Fault::Unavailable);
         }
@@ -231,7 +231,7 @@ impl SessionService {
     }
 
     /// Waits until the task of `started` is over or waits for somebody.
-    pub async fn settle(&self, started: Started) -> Result<Reply, Fault> {
+    pub async fn settle(&self, started: StartedTask) -> Result<SendReply, Fault> {
         let watcher = Watcher::new(started.hot);
         tokio::select! {
             biased;
@@ -240,25 +240,25 @@ impl SessionService {
         }
         let view = watcher.task().view();
         if !started.bare {
-            return Ok(Reply::Task(view));
+            return Ok(SendReply::Task(view));
         }
         let nothing =
             || Fault::InvalidAgentResponse { what: "it ended without the message it announced".into() };
-        view.replied.clone().map(Reply::Message).ok_or_else(nothing)
+        view.replied.clone().map(SendReply::Message).ok_or_else(nothing)
     }
 
     /// Send: begin, then either answer at once or wait for the task to settle.
-    pub async fn send(&self, scope: &Scope, send: SendMessage) -> Result<Reply, Fault> {
+    pub async fn send(&self, scope: &Scope, send: SendMessage) -> Result<SendReply, Fault> {
         let at_once = send.configuration.return_immediately;
         let started = self.begin(scope, send).await?;
         if at_once && !started.bare {
-            return Ok(Reply::Task(started.view));
+            return Ok(SendReply::Task(started.view));
         }
         self.settle(started).await
     }
 
     /// Everything that happens after the message of `started` was accepted.
-    pub fn follow(&self, started: Started) -> Subscription {
+    pub fn follow(&self, started: StartedTask) -> Subscription {
         let view = started.view.clone();
         let follower = follower_of(started, &view);
         Subscription { view, follower, gap: None, at_rest: false, promised: None }
@@ -273,7 +273,7 @@ impl SessionService {
         mut send: SendMessage,
         after: Option<&Cursor>,
     ) -> Result<(Subscription, bool), Fault> {
-        send.manner.resumes = after.is_some();
+        send.options.resumes = after.is_some();
         let started = self.begin(scope, send).await?;
         // A cursor of another log says nothing: the caller sees everything.
         let after = after.and_then(|after| self.number_of(after));
@@ -282,18 +282,18 @@ impl SessionService {
             view = self.as_of(&started.hot, after).await?;
         }
         let shown_again = if after.is_none() { started.shown_again } else { 0 };
-        let follower = follower_of(Started { shown_again, ..started }, &view);
+        let follower = follower_of(StartedTask { shown_again, ..started }, &view);
         Ok((Subscription { view, follower, gap: None, at_rest: false, promised: None }, bare))
     }
 
-    pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<Seen>, Fault> {
+    pub async fn get(&self, scope: &Scope, get: &GetTask) -> Result<Arc<RenderedTask>, Fault> {
         if let Some(at) = &get.at {
             return self.seen_at(scope, get, at).await;
         }
         let key = TaskKey { scope: scope.clone(), task: get.task.clone() };
-        let mut seen = self.look(&key).await.map_err(internal)?;
+        let mut seen = self.rendered_task(&key).await.map_err(internal)?;
         if seen.is_none() {
-            seen = self.reserved_view(&key).await?.map(|view| Seen::new(Arc::new(view)));
+            seen = self.reserved_view(&key).await?.map(|view| RenderedTask::new(Arc::new(view)));
         }
         seen.filter(|seen| seen.view.progress.reply == ReplyShape::Task)
             .ok_or_else(|| Fault::TaskNotFound { task: get.task.clone() })
@@ -303,8 +303,8 @@ impl SessionService {
         let listed = self.stores.index.list(&listing::query(scope, list)?).await.map_err(internal)?;
         // Few at first, for they may be large; a page that is large enough ends early.
         let (mut tasks, mut weight, mut shown) = (Vec::new(), 0, 0);
-        while shown < listed.tasks.len() && weight < listing::ENOUGH_WEIGHT {
-            let next = (shown * 2).max(listing::FIRST_READ).min(listed.tasks.len());
+        while shown < listed.tasks.len() && weight < listing::MAX_PAGE_WEIGHT {
+            let next = (shown * 2).max(listing::FIRST_READ_SIZE).min(listed.tasks.len());
             let places = &listed.tasks[shown..next];
             let keys = places.iter().map(|place| TaskKey { scope: scope.clone(), task: place.task.clone() });
             let views = self.views(keys.collect()).await.map_err(internal)?;
@@ -326,7 +326,7 @@ impl SessionService {
         scope: &Scope,
         task: TaskId,
         mut send: SendMessage,
-    ) -> Result<(Started, Option<Hold>), Fault> {
+    ) -> Result<(StartedTask, Option<OutboxGuard>), Fault> {
         let hot = match self.visible(scope, &task).await {
             Err(Fault::TaskNotFound { .. }) => {
                 let key = TaskKey { scope: scope.clone(), task };
@@ -339,12 +339,12 @@ impl SessionService {
             found => found?,
         };
         let head = hot.with_progress(|progress| progress.head);
-        let enlisted = self.enlist(&hot.key, send.configuration.push.take(), head).await?;
+        let enlisted = self.register_push(&hot.key, send.configuration.push.take(), head).await?;
         let hold = if enlisted.is_none() { self.hold(&hot.key).await? } else { None };
         match self.append_message(scope, hot, send).await {
             Ok(started) => Ok((started, enlisted.map(|enlisted| enlisted.hold).or(hold))),
             Err(fault) => {
-                self.discard(enlisted).await;
+                self.discard_push(enlisted).await;
                 Err(fault)
             }
         }
@@ -353,31 +353,31 @@ impl SessionService {
     async fn append_message(
         &self,
         scope: &Scope,
-        hot: Arc<HotTask>,
+        hot: Arc<LiveTask>,
         send: SendMessage,
-    ) -> Result<Started, Fault> {
-        let SendMessage { message, manner, .. } = send;
+    ) -> Result<StartedTask, Fault> {
+        let SendMessage { message, options: manner, .. } = send;
         let digest = digest(&message);
         let duplicates = self.duplicates(&message, &manner);
-        if manner.sameness == Sameness::Id {
+        if manner.duplicate_rule == DuplicateRule::Id {
             hot.with_progress(|progress| refuse_another(progress, &message.id, &digest))?;
         }
         let by = answerer(scope, manner.client.as_deref(), &message.id);
-        let is_known = |progress: &Progress| progress.knows(&message.id, &digest, duplicates);
+        let is_known = |progress: &Progress| progress.has_received(&message.id, &digest, duplicates);
         let said = read(&hot.view(), &message, &by, is_known)?;
-        let sign = |(call, answer): (CallId, Answer)| {
+        let sign = |(call, answer): (CallId, CallAnswer)| {
             let message = Some((message.id.clone(), digest.clone()));
-            (call, Answer { message, by: Some(by.clone()), ..answer })
+            (call, CallAnswer { message, by: Some(by.clone()), ..answer })
         };
         let mut answered = 0;
         let intent = match said {
-            Said::Prompt(message) => Intent::Receive {
+            MessageContent::Prompt(message) => Intent::Receive {
                 message,
                 digest: digest.clone(),
-                reopens: manner.ending != Some(Ending::Completes),
+                reopens: manner.ending != Some(TaskEnding::Completes),
                 duplicates,
             },
-            Said::Answers { answers, rest } => {
+            MessageContent::Answers { answers, rest } => {
                 let prompt = rest.map(|rest| (rest, digest.clone()));
                 answered = answers.len() as u64;
                 Intent::Answer { answers: answers.into_iter().map(sign).collect(), prompt }
@@ -397,11 +397,11 @@ impl SessionService {
             answers if view.progress.waits_for_person() => answers + 1,
             _ => 0,
         };
-        Ok(Started { hot, view, bare: false, shown_again })
+        Ok(StartedTask { hot, view, bare: false, shown_again })
     }
 
     /// The task, if this caller may see it. Hidden and foreign tasks do not exist.
-    pub(crate) async fn visible(&self, scope: &Scope, task: &TaskId) -> Result<Arc<HotTask>, Fault> {
+    pub(crate) async fn visible(&self, scope: &Scope, task: &TaskId) -> Result<Arc<LiveTask>, Fault> {
         let key = TaskKey { scope: scope.clone(), task: task.clone() };
         let hot = self.readable(&key).await?;
         hot.filter(|hot| hot.with_progress(|progress| progress.reply == ReplyShape::Task))
@@ -421,7 +421,7 @@ impl SessionService {
     }
 
     /// The task to look at only: what is not in memory is read, and kept only if it cannot change any more.
-    async fn look(&self, key: &TaskKey) -> Result<Option<Arc<Seen>>, StoreError> {
+    async fn rendered_task(&self, key: &TaskKey) -> Result<Option<Arc<RenderedTask>>, StoreError> {
         if let Some(seen) = self.finished.find(key) {
             return Ok(Some(seen));
         }
@@ -431,32 +431,32 @@ impl SessionService {
                 Ok(Some(view)) => Arc::new(view),
                 Ok(None) => return Ok(None),
                 Err(error @ StoreError::Corrupt { .. }) => {
-                    return Ok(Some(Seen::new(Arc::new(self.failed_view(key, &error).await))));
+                    return Ok(Some(RenderedTask::new(Arc::new(self.failed_view(key, &error).await))));
                 }
                 Err(error) => return Err(error),
             },
         };
-        let seen = Seen::new(view);
-        self.finished.keep(&seen);
+        let seen = RenderedTask::new(view);
+        self.finished.insert(&seen);
         Ok(Some(seen))
     }
 
     /// The task in memory, read from the log if need be.
-    pub(crate) async fn hot(&self, key: &TaskKey) -> Result<Option<Arc<HotTask>>, StoreError> {
-        self.shelf.bring(&self.stores.log, &self.counters, key).await
+    pub(crate) async fn live_task(&self, key: &TaskKey) -> Result<Option<Arc<LiveTask>>, StoreError> {
+        self.shelf.load(&self.stores.log, &self.counters, key).await
     }
 
-    pub(crate) fn warm(&self, view: TaskView) -> Arc<HotTask> {
-        HotTask::new(self.stores.log.clone(), self.counters.clone(), view)
+    pub(crate) fn insert_live(&self, view: TaskView) -> Arc<LiveTask> {
+        LiveTask::new(self.stores.log.clone(), self.counters.clone(), view)
     }
 
     /// Sees to it that somebody works on the task if there is work.
-    pub(crate) fn run(&self, hot: &Arc<HotTask>) {
+    pub(crate) fn run(&self, hot: &Arc<LiveTask>) {
         if self.stop.is_cancelled() || !hot.start_running() {
             return;
         }
         let view = hot.view();
-        let line_up = || self.contexts.line_up(&hot.key.scope, &view.context);
+        let line_up = || self.contexts.enqueue(&hot.key.scope, &view.context);
         let waiting = self.agent.keeps_conversation(&view).then(line_up);
         drop(view);
         let runner = Runner {
@@ -471,18 +471,18 @@ impl SessionService {
         let (shelf, outbox) = (self.shelf.clone(), self.outbox.clone());
         self.runners.spawn(async move {
             runner.run(waiting).await;
-            shelf.rest(&runner.hot);
+            shelf.mark_at_rest(&runner.hot);
             if let Some(outbox) = outbox {
-                outbox.rested(&runner.hot.key);
+                outbox.task_rested(&runner.hot.key);
             }
         });
     }
 }
 
 /// What a message says to a task: answers about calls, something else, or both.
-enum Said {
+enum MessageContent {
     Prompt(Message),
-    Answers { answers: Vec<(CallId, Answer)>, rest: Option<Message> },
+    Answers { answers: Vec<(CallId, CallAnswer)>, rest: Option<Message> },
 }
 
 /// A message that the task knows already is handed on as it is: whoever decides recognises it.
@@ -491,27 +491,27 @@ fn read(
     message: &Message,
     by: &str,
     is_known: impl Fn(&Progress) -> bool,
-) -> Result<Said, Fault> {
+) -> Result<MessageContent, Fault> {
     let progress = &view.progress;
     let is_known = is_known(progress);
     if !is_known && let Some((answering, rest)) = Progress::answers_apart(message) {
         let answers = view.answers_in(&answering, by, now())?;
-        return Ok(Said::Answers { answers, rest });
+        return Ok(MessageContent::Answers { answers, rest });
     }
     if is_known || message.command.is_some() {
-        return Ok(Said::Prompt(message.clone()));
+        return Ok(MessageContent::Prompt(message.clone()));
     }
     if !progress.waits_for_person() {
         view.refuse_late_answer(message, by, now())?;
         view.refuse_answer_after_end(message, now())?;
-        return Ok(Said::Prompt(message.clone()));
+        return Ok(MessageContent::Prompt(message.clone()));
     }
-    Ok(Said::Answers { answers: view.answers_in(message, by, now())?, rest: None })
+    Ok(MessageContent::Answers { answers: view.answers_in(message, by, now())?, rest: None })
 }
 
 /// Follows the task of a message that was accepted, unless there is nothing to wait for: the message came before and the
 /// task is at rest.
-fn follower_of(started: Started, view: &TaskView) -> Option<Follower> {
+fn follower_of(started: StartedTask, view: &TaskView) -> Option<Follower> {
     let progress = &view.progress;
     let at_rest = !started.bare && (progress.turn.phase == TurnPhase::Over || progress.waits_for_person());
     match started.shown_again {

@@ -16,13 +16,13 @@ use tokio::time::{Instant, timeout};
 use crate::runner::chain;
 
 /// How long a write that succeeded, or failed, is believed.
-const GOOD_FOR: Duration = Duration::from_secs(10);
-const BAD_FOR: Duration = Duration::from_secs(1);
+const HEALTHY_PROBE_INTERVAL: Duration = Duration::from_secs(10);
+const FAILED_PROBE_INTERVAL: Duration = Duration::from_secs(1);
 /// A store that ends no write for this long is too slow. A monitor that asks waits no longer than this.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 /// What is written. After a failure it is much, for a disk that is full has room for a little now and then.
-const SMALL_RECORD: usize = 1 << 10;
-const LARGE_RECORD: usize = 256 << 10;
+const SMALL_PROBE_BYTES: usize = 1 << 10;
+const LARGE_PROBE_BYTES: usize = 256 << 10;
 
 /// Why the store cannot be used, in words that hold no path and no data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -128,9 +128,9 @@ impl Default for StoreHealth {
 }
 
 /// A write under way. Dropped without a result, it says nothing.
-pub(crate) struct UnderWay<'a>(&'a StoreHealth);
+pub(crate) struct PendingWrite<'a>(&'a StoreHealth);
 
-impl Drop for UnderWay<'_> {
+impl Drop for PendingWrite<'_> {
     fn drop(&mut self) {
         self.0.moved_at.store(self.0.milliseconds(), Ordering::Relaxed);
         self.0.under_way.fetch_sub(1, Ordering::Relaxed);
@@ -139,15 +139,15 @@ impl Drop for UnderWay<'_> {
 
 impl StoreHealth {
     /// To be held while a write is tried.
-    pub(crate) fn writes(&self) -> UnderWay<'_> {
+    pub(crate) fn write_started(&self) -> PendingWrite<'_> {
         if self.under_way.fetch_add(1, Ordering::Relaxed) == 0 {
             self.moved_at.store(self.milliseconds(), Ordering::Relaxed);
         }
-        UnderWay(self)
+        PendingWrite(self)
     }
 
     /// A write was tried.
-    pub(crate) fn wrote<T>(&self, result: &Result<T, StoreError>) {
+    pub(crate) fn write_ended<T>(&self, result: &Result<T, StoreError>) {
         match result {
             Ok(_) => self.set(None),
             // The store works: somebody else was faster.
@@ -176,11 +176,11 @@ impl StoreHealth {
     pub(crate) async fn probe(&self, records: &dyn Records) -> Option<StoreFault> {
         let known = self.fault();
         if self.is_due(known) {
-            let length = if known.is_some() { LARGE_RECORD } else { SMALL_RECORD };
+            let length = if known.is_some() { LARGE_PROBE_BYTES } else { SMALL_PROBE_BYTES };
             let record = Record { key: "probe".into(), value: vec![0; length] };
             let changes = [RecordChange::Put { space: "health", record }];
             match timeout(WRITE_TIMEOUT, records.change(changes.into())).await {
-                Ok(result) => self.wrote(&result),
+                Ok(result) => self.write_ended(&result),
                 Err(_) => self.set(Some(StoreFault::Slow)),
             }
         }
@@ -188,7 +188,7 @@ impl StoreHealth {
     }
 
     fn is_due(&self, known: Option<StoreFault>) -> bool {
-        let believed = if known.is_some() { BAD_FOR } else { GOOD_FOR };
+        let believed = if known.is_some() { FAILED_PROBE_INTERVAL } else { HEALTHY_PROBE_INTERVAL };
         let mut last = self.last_probe.lock().unwrap_or_else(PoisonError::into_inner);
         let due = last.is_none_or(|last| last.elapsed() >= believed);
         if due {
@@ -222,25 +222,25 @@ mod tests {
     async fn a_failed_write_is_told_at_once_and_a_later_one_that_succeeds_clears_it() {
         let (health, store) = (StoreHealth::default(), MemoryStore::default());
         assert_eq!(health.probe(&store).await, None);
-        health.wrote::<()>(&Err(StoreError::unavailable("database or disk is full")));
+        health.write_ended::<()>(&Err(StoreError::unavailable("database or disk is full")));
         assert_eq!(health.fault(), Some(StoreFault::Full));
         // What was just looked at is not looked at again.
         assert_eq!(health.probe(&store).await, Some(StoreFault::Full));
-        tokio::time::advance(BAD_FOR).await;
+        tokio::time::advance(FAILED_PROBE_INTERVAL).await;
         assert_eq!(health.probe(&store).await, None);
-        health.wrote::<()>(&Err(StoreError::unavailable("disk I/O error")));
+        health.write_ended::<()>(&Err(StoreError::unavailable("disk I/O error")));
         assert_eq!(health.fault(), Some(StoreFault::Unwritable));
         let conflict = StoreError::Conflict { expected: Default::default(), head: Default::default() };
-        health.wrote::<()>(&Err(conflict));
+        health.write_ended::<()>(&Err(conflict));
         assert_eq!(health.fault(), Some(StoreFault::Unwritable), "a conflict says nothing");
-        health.wrote(&Ok(()));
+        health.write_ended(&Ok(()));
         assert_eq!(health.fault(), None);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_write_that_does_not_end_is_told_while_it_lasts() {
         let health = StoreHealth::default();
-        let (first, second) = (health.writes(), health.writes());
+        let (first, second) = (health.write_started(), health.write_started());
         tokio::time::advance(WRITE_TIMEOUT - Duration::from_millis(1)).await;
         assert_eq!(health.fault(), None);
         drop(first);

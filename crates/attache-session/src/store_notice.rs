@@ -8,13 +8,13 @@ use attache_domain::{Event, Fact, Message, MessageId, TaskState, TaskView};
 use serde_json::{Map, Value};
 
 use crate::follow::Follower;
-use crate::hot::{HotTask, now};
-use crate::tail::Entry;
+use crate::live_task::{LiveTask, now};
+use crate::tail::TailEntry;
 
 /// The value of `reason` in the metadata of the message.
 const REASON: &str = "store_unavailable";
 
-impl HotTask {
+impl LiveTask {
     /// The task as it is recorded; while its work cannot be recorded, its status says so.
     pub(crate) fn view_with_store_notice(&self) -> Arc<TaskView> {
         let mut view = self.view();
@@ -48,7 +48,7 @@ impl HotTask {
 impl Follower {
     /// A notice for the reader while the work of the task cannot be recorded. It has the place of the entry that was handed
     /// out last, so that a client that comes back after it misses nothing. The follower is woken when there is one.
-    pub fn store_notice(&self) -> Option<Entry> {
+    pub fn store_notice(&self) -> Option<TailEntry> {
         let message = self.task().store_notice()?;
         let event = Event { seq: self.cursor(), at: now(), fact: Fact::Noticed { message } };
         Some(self.entry_here(event))

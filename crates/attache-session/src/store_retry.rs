@@ -5,42 +5,42 @@ use std::time::Duration;
 
 use attache_store::StoreError;
 
-use crate::Stopped;
-use crate::counters::WaitsForStore;
+use crate::TurnStopped;
+use crate::counters::StoreWaitGuard;
 use crate::runner::{Runner, chain};
 
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+const FIRST_DELAY: Duration = Duration::from_millis(50);
 /// Callers who are refused meanwhile are told to wait as long.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const MAX_DELAY: Duration = Duration::from_secs(5);
 
 pub(crate) struct StoreRetry<'a> {
     runner: &'a Runner,
     pause: Duration,
     /// Held from the first failure on.
-    waits: Option<WaitsForStore<'a>>,
+    waits: Option<StoreWaitGuard<'a>>,
 }
 
 impl<'a> StoreRetry<'a> {
     pub(crate) fn of(runner: &'a Runner) -> Self {
-        Self { runner, pause: FIRST_PAUSE, waits: None }
+        Self { runner, pause: FIRST_DELAY, waits: None }
     }
 
     pub(crate) fn has_failed(&self) -> bool {
         self.waits.is_some()
     }
 
-    /// A try has failed: tells of it and waits until the next. [`Stopped`]: there is none, because the server stops.
-    pub(crate) async fn pause(&mut self, error: &StoreError) -> Result<(), Stopped> {
+    /// A try has failed: tells of it and waits until the next. [`TurnStopped`]: there is none, because the server stops.
+    pub(crate) async fn wait(&mut self, error: &StoreError) -> Result<(), TurnStopped> {
         let Runner { hot, counters, stop, .. } = self.runner;
         self.waits.get_or_insert_with(|| counters.waits_for_store());
         counters.store_failed();
         hot.store_failed();
         tracing::error!(task = %hot.key.task, error = %chain(error), "the log is not available; trying again");
         let pause = self.pause;
-        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+        self.pause = (self.pause * 2).min(MAX_DELAY);
         tokio::select! {
             biased;
-            () = stop.cancelled() => Err(Stopped),
+            () = stop.cancelled() => Err(TurnStopped),
             () = counters.store.recovered.notified() => Ok(()),
             () = tokio::time::sleep(pause) => Ok(()),
         }

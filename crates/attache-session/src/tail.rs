@@ -3,37 +3,40 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use attache_domain::{Cast, Event, Happening, Seq, Stage, Update, closes, happening_of, is_shown, update_of};
+use attache_domain::{
+    CallRecords, DevtoolEvent, Event, Seq, Update, UpdateContext, closes_stream, devtool_event_of, is_shown,
+    update_of,
+};
 
-use crate::spellings::Spellings;
+use crate::encoded_events::EncodedEvents;
 use crate::weight::{weight_of_fact, weight_of_live};
 
 /// An event and how it is shown, spelled once for each dialect however many readers there are.
-pub struct Entry {
+pub struct TailEntry {
     pub event: Arc<Event>,
     /// What the event is shown by; its face itself is made only when somebody spells it.
-    stage: Stage,
+    stage: UpdateContext,
     /// The calls after it, for those who are shown calls.
-    cast: Arc<Cast>,
-    spelled: Spellings,
+    cast: Arc<CallRecords>,
+    spelled: EncodedEvents,
 }
 
-impl Entry {
+impl TailEntry {
     /// `stage` is of before the event, `cast` of after it.
-    pub(crate) fn new(event: Arc<Event>, stage: Stage, cast: Arc<Cast>) -> Self {
-        Self { event, stage, cast, spelled: Spellings::default() }
+    pub(crate) fn new(event: Arc<Event>, stage: UpdateContext, cast: Arc<CallRecords>) -> Self {
+        Self { event, stage, cast, spelled: EncodedEvents::default() }
     }
 
     /// The face of the event for those who are shown more than plain A2A has; `None` for what stays inside.
-    pub fn happening(&self) -> Option<Happening<'_>> {
-        happening_of(&self.stage, &self.cast, &self.event)
+    pub fn devtool_event(&self) -> Option<DevtoolEvent<'_>> {
+        devtool_event_of(&self.stage, &self.cast, &self.event)
     }
 
-    pub fn stage(&self) -> &Stage {
+    pub fn stage(&self) -> &UpdateContext {
         &self.stage
     }
 
-    pub fn cast(&self) -> &Arc<Cast> {
+    pub fn call_records(&self) -> &Arc<CallRecords> {
         &self.cast
     }
 
@@ -43,13 +46,13 @@ impl Entry {
     }
 
     /// Clients see something of this event.
-    pub fn is_shown(&self) -> bool {
+    pub fn is_visible(&self) -> bool {
         is_shown(&self.stage, &self.event.fact)
     }
 
     /// Writes the event's face in dialect number `dialect`, as `spell` does. The spelling is kept for `others` who will
     /// want the same; a reader alone need not pay for that.
-    pub fn write_spelled(
+    pub fn write_encoded(
         &self,
         dialect: usize,
         others: bool,
@@ -64,39 +67,39 @@ impl Entry {
     }
 
     /// What the event after this one is shown by.
-    pub(crate) fn stage_after(&self) -> Stage {
+    pub(crate) fn stage_after(&self) -> UpdateContext {
         self.stage.after(&self.event.fact)
     }
 
     /// A stream that has shown this event is done.
     pub fn closes(&self) -> bool {
-        closes(&self.event.fact)
+        closes_stream(&self.event.fact)
     }
 }
 
 /// Bounded by count and by weight; the oldest entries go first.
-const MOST_ENTRIES: usize = 1024;
-const MOST_BYTES: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1024;
+const MAX_BYTES: usize = 1 << 20;
 
 #[derive(Default)]
 pub(crate) struct Tail {
-    entries: VecDeque<(usize, Arc<Entry>)>,
+    entries: VecDeque<(usize, Arc<TailEntry>)>,
     bytes: usize,
 }
 
 impl Tail {
-    pub(crate) fn push(&mut self, entry: Arc<Entry>) {
+    pub(crate) fn push(&mut self, entry: Arc<TailEntry>) {
         let weight = weight_of_fact(&entry.event.fact) + weight_of_live(&entry.event.fact, &entry.cast);
         self.bytes += weight;
         self.entries.push_back((weight, entry));
-        while self.entries.len() > MOST_ENTRIES || (self.bytes > MOST_BYTES && self.entries.len() > 1) {
+        while self.entries.len() > MAX_ENTRIES || (self.bytes > MAX_BYTES && self.entries.len() > 1) {
             let Some((weight, _)) = self.entries.pop_front() else { break };
             self.bytes -= weight;
         }
     }
 
     /// Adds the entries after `after` to `found`, at most `limit`; false when some of them are not here any more.
-    pub(crate) fn after(&self, after: Seq, limit: usize, found: &mut Vec<Arc<Entry>>) -> bool {
+    pub(crate) fn after(&self, after: Seq, limit: usize, found: &mut Vec<Arc<TailEntry>>) -> bool {
         let Some((_, first)) = self.entries.front() else { return false };
         let first = first.event.seq.0;
         if after.0 + 1 < first {

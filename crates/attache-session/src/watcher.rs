@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use futures_util::future::poll_fn;
 use slab::Slab;
 
-use crate::hot::{HotState, HotTask};
+use crate::live_task::{LiveTask, LiveTaskState};
 
 /// The wakers of those who wait, each in a place of its own.
 #[derive(Default)]
@@ -23,17 +23,17 @@ impl Wakers {
 }
 
 pub(crate) struct Watcher {
-    hot: Arc<HotTask>,
+    hot: Arc<LiveTask>,
     place: usize,
 }
 
 impl Watcher {
-    pub(crate) fn new(hot: Arc<HotTask>) -> Self {
+    pub(crate) fn new(hot: Arc<LiveTask>) -> Self {
         let place = hot.state().wakers.0.insert(None);
         Self { hot, place }
     }
 
-    pub(crate) fn task(&self) -> &Arc<HotTask> {
+    pub(crate) fn task(&self) -> &Arc<LiveTask> {
         &self.hot
     }
 
@@ -41,7 +41,7 @@ impl Watcher {
     pub(crate) fn poll<T>(
         &self,
         context: &Context<'_>,
-        look: impl FnOnce(&HotState) -> Option<T>,
+        look: impl FnOnce(&LiveTaskState) -> Option<T>,
     ) -> Poll<T> {
         let mut state = self.hot.state();
         if let Some(found) = look(&state) {
@@ -54,12 +54,12 @@ impl Watcher {
         Poll::Pending
     }
 
-    pub(crate) async fn wait_until(&self, is_so: impl Fn(&HotState) -> bool) {
+    pub(crate) async fn wait_until(&self, is_so: impl Fn(&LiveTaskState) -> bool) {
         poll_fn(|context| self.poll(context, |state| is_so(state).then_some(()))).await;
     }
 
     /// Somebody else watches the task too.
-    pub(crate) fn has_company(&self) -> bool {
+    pub(crate) fn has_others(&self) -> bool {
         self.hot.state().wakers.0.len() > 1
     }
 }

@@ -1,13 +1,13 @@
 //! About how much memory things take, for what is bounded by it.
 
 use attache_domain::{
-    Artifact, CallRecord, Cast, Change, Content, Exchange, Fact, Message, Metadata, Part, PartContent,
-    Proposal, Said, Shown, TaskView, Utterance,
+    Artifact, CallRecord, CallRecords, Content, Exchange, Fact, FileChange, Message, Metadata, ModelPart,
+    ModelPartContent, Part, PartContent, Preview, Proposal, TaskView,
 };
 use serde_json::Value;
 
 /// What a call has shown is kept anew with each event that adds to it.
-pub(crate) fn weight_of_live(fact: &Fact, cast: &Cast) -> usize {
+pub(crate) fn weight_of_live(fact: &Fact, cast: &CallRecords) -> usize {
     let Fact::CallShowed { call, .. } = fact else { return 0 };
     let weigh = |record: &CallRecord| record.live.len() + weight_of_input(&record.call.input);
     cast.find(call).map_or(0, |record| weigh(record))
@@ -55,23 +55,25 @@ pub(crate) fn weight_of_fact(fact: &Fact) -> usize {
         }
 }
 
-fn weight_of_said(said: &Said) -> usize {
+fn weight_of_said(said: &ModelPart) -> usize {
     const OVERHEAD: usize = 256;
     OVERHEAD
         + match &said.what {
-            Utterance::Text(text) | Utterance::Thought(text) => text.len(),
-            Utterance::Call(call) => weight_of_input(&call.input),
-            Utterance::Hidden => 0,
+            ModelPartContent::Text(text) | ModelPartContent::Thought(text) => text.len(),
+            ModelPartContent::Call(call) => weight_of_input(&call.input),
+            ModelPartContent::Hidden => 0,
         }
 }
 
 fn weight_of_proposal(proposal: &Proposal) -> usize {
     let shown = match &proposal.shown {
-        Shown::Edit { diff, original, new_content, .. } => {
+        Preview::Edit { diff, original, new_content, .. } => {
             diff.len() + original.as_ref().map_or(0, String::len) + new_content.len()
         }
-        Shown::Exec { command, .. } => command.len(),
-        Shown::Mcp { .. } | Shown::Info { .. } | Shown::Questions { .. } | Shown::Plain { .. } => 1024,
+        Preview::Exec { command, .. } => command.len(),
+        Preview::Mcp { .. } | Preview::Info { .. } | Preview::Questions { .. } | Preview::Plain { .. } => {
+            1024
+        }
     };
     weight_of_input(&proposal.input) + shown
 }
@@ -122,7 +124,7 @@ pub fn weight_of_view(view: &TaskView) -> usize {
         Exchange::Model(said) => said.iter().map(weight_of_said).sum(),
         Exchange::Results(results) => results.iter().map(|result| weight_of_contents(&result.output)).sum(),
     });
-    let weigh = |change: &Change| change.content.len() + change.original.as_ref().map_or(0, String::len);
+    let weigh = |change: &FileChange| change.content.len() + change.original.as_ref().map_or(0, String::len);
     let changes = view.changes.iter().map(weigh);
     let granted = view.granted.iter().map(|grant| weight_of_proposal(&grant.proposal));
     OVERHEAD + history.chain(artifacts).chain(exchanges).chain(changes).chain(granted).sum::<usize>()

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opened, Outcome, Part, Presentation,
-    ReplyShape, Role, Scope, Seq, TaskId, TaskKey, TaskState, TaskSummary, Timestamp,
+    ContextId, Digest, Event, Fact, Message, MessageId, OpenedTask, Part, Presentation, ReplyShape, Role,
+    Scope, Seq, TaskEnding, TaskId, TaskKey, TaskState, TaskSummary, Timestamp, TurnOutcome,
 };
 use attache_store::{Append, EventLog, ListQuery, TaskIndex};
 use attache_store_sql::{SqliteOptions, SqliteStore, Synchronous};
@@ -94,13 +94,13 @@ async fn tasks(store: &Arc<SqliteStore>, label: &str, at_once: usize, count: usi
 async fn live(store: &SqliteStore, ids: Ids) {
     let key = TaskKey { scope: Scope::new("", "anonymous"), task: Ids::task() };
     let context = ids.context();
-    let opened = Fact::TaskOpened(Box::new(Opened {
+    let opened = Fact::TaskOpened(Box::new(OpenedTask {
         task: key.task.clone(),
         scope: key.scope.clone(),
         context: context.clone(),
         message: message("Please say hello to the world, and then tell me how you are.", None).into(),
         digest: Digest("9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into()),
-        ending: Ending::Completes,
+        ending: TaskEnding::Completes,
         reply: ReplyShape::Task,
         continues: false,
         presentation: Presentation::default(),
@@ -124,7 +124,7 @@ async fn live(store: &SqliteStore, ids: Ids) {
     let facts = [
         Fact::TurnStarted { turn: 1, model: None },
         Fact::TextSaid { text: "Hello, world. I am well.".into(), last: true },
-        Fact::TurnEnded { outcome: Outcome::Completed, message: Some(answer.into()), usage: None },
+        Fact::TurnEnded { outcome: TurnOutcome::Completed, message: Some(answer.into()), usage: None },
     ];
     append(store, &key, 1, facts, &summary).await;
 }

@@ -15,7 +15,7 @@ mod file_identity;
 mod file_watch;
 mod lock;
 mod maintenance;
-mod mark;
+mod mark_file;
 mod options;
 mod queue;
 mod reader;
@@ -31,6 +31,8 @@ mod unreadable;
 mod writer;
 
 pub use error::OpenError;
-pub use maintenance::{CheckReport, Compacted, MaintenanceError, Restored, backup, check, compact, restore};
+pub use maintenance::{
+    CheckReport, CompactReport, MaintenanceError, RestoreReport, backup, check, compact, restore,
+};
 pub use options::{SqliteOptions, Synchronous};
 pub use store::SqliteStore;

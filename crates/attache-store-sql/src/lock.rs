@@ -7,7 +7,7 @@
 //! `flock` and the byte-range locks that SQLite takes do not see each other on local file systems. But a process loses
 //! all its byte-range locks on a file when it closes any descriptor of it, so this one is opened before SQLite opens the
 //! file, and closed after SQLite has closed it. For the same reason a file that this process holds is never opened a
-//! second time: `HELD` knows them.
+//! second time: `CONFINED` knows them.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -39,15 +39,15 @@ impl DatabaseLock {
         let mut waits = false;
         loop {
             match Self::try_take(database)? {
-                Tried::Locked(lock) => return Ok(lock),
-                Tried::InUse(identity) if Instant::now() >= deadline => {
+                LockAttempt::Locked(lock) => return Ok(lock),
+                LockAttempt::InUse(identity) if Instant::now() >= deadline => {
                     return Err(OpenError::InUse { path: database.to_owned(), by: holder_of(identity) });
                 }
                 // The path leads to another file by now.
-                Tried::Replaced if Instant::now() >= deadline => {
+                LockAttempt::Replaced if Instant::now() >= deadline => {
                     return Err(OpenError::InUse { path: database.to_owned(), by: None });
                 }
-                Tried::InUse(_) | Tried::Replaced => {
+                LockAttempt::InUse(_) | LockAttempt::Replaced => {
                     if !std::mem::replace(&mut waits, true) {
                         tracing::debug!("{} is in use; waiting a moment for it", database.display());
                     }
@@ -57,24 +57,24 @@ impl DatabaseLock {
         }
     }
 
-    fn try_take(database: &Path) -> Result<Tried, OpenError> {
+    fn try_take(database: &Path) -> Result<LockAttempt, OpenError> {
         let failed = |source| OpenError::file(database, source);
         let mut held = held();
         if let Some(there) = FileIdentity::at(database).map_err(failed)?
             && held.contains(&there)
         {
-            return Ok(Tried::InUse(there));
+            return Ok(LockAttempt::InUse(there));
         }
         let file = open_private(database).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         let identity = FileIdentity::of(&metadata);
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(Tried::InUse(identity)),
+            Err(TryLockError::WouldBlock) => return Ok(LockAttempt::InUse(identity)),
             Err(TryLockError::Error(source)) => return Err(failed(source)),
         }
         if FileIdentity::at(database).map_err(failed)? != Some(identity) {
-            return Ok(Tried::Replaced);
+            return Ok(LockAttempt::Replaced);
         }
         if metadata.nlink() > 1 {
             tracing::warn!(
@@ -84,7 +84,7 @@ impl DatabaseLock {
             );
         }
         held.push(identity);
-        Ok(Tried::Locked(Self { file, identity }))
+        Ok(LockAttempt::Locked(Self { file, identity }))
     }
 
     pub(crate) fn identity(&self) -> FileIdentity {
@@ -100,7 +100,7 @@ impl Drop for DatabaseLock {
     }
 }
 
-enum Tried {
+enum LockAttempt {
     Locked(DatabaseLock),
     InUse(FileIdentity),
     Replaced,

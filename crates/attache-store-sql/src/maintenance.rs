@@ -16,9 +16,9 @@ use std::time::Duration;
 
 pub use backup::backup;
 pub use check::{CheckReport, check};
-pub use compact::{Compacted, compact};
+pub use compact::{CompactReport, compact};
 pub(crate) use restore::refuse_interrupted;
-pub use restore::{Restored, restore};
+pub use restore::{RestoreReport, restore};
 
 use crate::OpenError;
 

@@ -23,7 +23,7 @@ use crate::unreadable::UnreadableRows;
 
 /// What writer and readers know together.
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct SharedState {
     pub(crate) scopes: Scopes,
     pub(crate) tally: Tally,
     pub(crate) recent: RecentTasks,
@@ -32,7 +32,7 @@ pub(crate) struct Shared {
 
 pub(crate) struct Reader<'c> {
     connection: &'c Connection,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     scope: Statement<'c>,
     record: Statement<'c>,
     records: Statement<'c>,
@@ -43,7 +43,7 @@ pub(crate) struct Reader<'c> {
 }
 
 impl<'c> Reader<'c> {
-    pub(crate) fn prepare(connection: &'c Connection, shared: Arc<Shared>) -> rusqlite::Result<Self> {
+    pub(crate) fn prepare(connection: &'c Connection, shared: Arc<SharedState>) -> rusqlite::Result<Self> {
         Ok(Self {
             connection,
             shared,
@@ -91,7 +91,7 @@ impl<'c> Reader<'c> {
                 Ok(record) => found.push(record),
                 Err(error) => {
                     let row = format!("record {space}/{}", String::from_utf8_lossy(key));
-                    self.shared.unreadable.found(row, &error);
+                    self.shared.unreadable.report(row, &error);
                 }
             }
         }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn no_page_of_a_listing_looks_at_more_tasks_than_it_must() {
         let mut connection = Connection::open_in_memory().unwrap();
-        schema::bring_up_to_date(&mut connection, Path::new("test")).unwrap();
+        schema::migrate(&mut connection, Path::new("test")).unwrap();
         let all = plan(&connection, &list::every_state());
         assert!(all.contains("MERGE") && !all.contains("TEMP B-TREE") && !all.contains("SCAN"), "{all}");
         let steps = all.lines().filter(|line| line.contains("scope=? AND state=? AND"));

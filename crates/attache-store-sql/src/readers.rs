@@ -11,26 +11,26 @@ use tokio::sync::oneshot;
 use crate::OpenError;
 use crate::connection::open_reader;
 use crate::queue::Queue;
-use crate::reader::{Reader, Shared};
+use crate::reader::{Reader, SharedState};
 
 /// One question to whichever reader is free.
-type Question = Box<dyn FnOnce(&mut Reader<'_>) + Send>;
+type ReadJob = Box<dyn FnOnce(&mut Reader<'_>) + Send>;
 
 /// Dropping it answers what was asked and waits for the threads.
 pub(crate) struct Readers {
-    questions: Arc<Queue<Question>>,
+    jobs: Arc<Queue<ReadJob>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Readers {
     /// Returns once every reader is ready and the first one sees the database as it is now: what is
     /// committed from here on is not in the count it begins.
-    pub(crate) fn start(path: &Path, count: usize, shared: &Arc<Shared>) -> Result<Self, OpenError> {
-        let mut readers = Self { questions: Arc::new(Queue::new()), threads: Vec::new() };
+    pub(crate) fn start(path: &Path, count: usize, shared: &Arc<SharedState>) -> Result<Self, OpenError> {
+        let mut readers = Self { jobs: Arc::new(Queue::new()), threads: Vec::new() };
         for number in 0..count.max(1) {
             let connection = open_reader(path).map_err(|source| OpenError::sqlite(path, source))?;
             let (ready, is_ready) = mpsc::sync_channel(1);
-            let (questions, shared) = (readers.questions.clone(), shared.clone());
+            let (questions, shared) = (readers.jobs.clone(), shared.clone());
             let counts = number == 0;
             let thread = Builder::new()
                 .name(format!("attache-sqlite-reader-{number}"))
@@ -46,12 +46,12 @@ impl Readers {
     }
 
     /// Has a reader answer. Takes effect even if the caller stops waiting.
-    pub(crate) async fn ask<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         &self,
         question: impl FnOnce(&mut Reader<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
-        self.questions.put(Box::new(move |reader| {
+        self.jobs.put(Box::new(move |reader| {
             // The caller may have left; then nobody needs the answer.
             if !answer.is_closed() {
                 let _ = answer.send(question(reader));
@@ -63,7 +63,7 @@ impl Readers {
 
 impl Drop for Readers {
     fn drop(&mut self) {
-        self.questions.close();
+        self.jobs.close();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
@@ -72,8 +72,8 @@ impl Drop for Readers {
 
 fn serve(
     connection: &Connection,
-    questions: &Queue<Question>,
-    shared: Arc<Shared>,
+    questions: &Queue<ReadJob>,
+    shared: Arc<SharedState>,
     counts: bool,
     ready: &mpsc::SyncSender<rusqlite::Result<()>>,
 ) {

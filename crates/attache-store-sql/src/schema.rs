@@ -15,10 +15,10 @@ const APPLICATION_ID: u32 = 0x6174_6368;
 const STEPS: [&str; 2] = [include_str!("schema/0001_tasks.sql"), include_str!("schema/0002_checksums.sql")];
 
 /// Takes the steps that are missing, all or none.
-pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
+pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), OpenError> {
     let found = verify(connection, path)?;
     if found < STEPS.len() as u32 {
-        take_steps(connection, found).map_err(|source| OpenError::sqlite(path, source))?;
+        apply_steps(connection, found).map_err(|source| OpenError::sqlite(path, source))?;
     }
     Ok(())
 }
@@ -65,7 +65,7 @@ fn first_altered_step(connection: &Connection, taken: u32) -> rusqlite::Result<O
     Ok(None)
 }
 
-fn take_steps(connection: &mut Connection, taken: u32) -> rusqlite::Result<()> {
+fn apply_steps(connection: &mut Connection, taken: u32) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute_batch(
         "CREATE TABLE IF NOT EXISTS schema_step (number INTEGER PRIMARY KEY, checksum TEXT NOT NULL) STRICT",
@@ -97,7 +97,7 @@ mod tests {
 
     fn fresh() -> Connection {
         let mut connection = Connection::open_in_memory().unwrap();
-        bring_up_to_date(&mut connection, Path::new("test")).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
         connection
     }
 
@@ -111,7 +111,7 @@ mod tests {
     fn a_second_start_changes_nothing() {
         let mut connection = fresh();
         let changes = connection.total_changes();
-        bring_up_to_date(&mut connection, Path::new("test")).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
         assert_eq!(connection.total_changes(), changes);
     }
 
@@ -119,7 +119,7 @@ mod tests {
     fn a_newer_schema_is_refused() {
         let mut connection = fresh();
         connection.pragma_update(None, "user_version", 99).unwrap();
-        let refused = bring_up_to_date(&mut connection, Path::new("test"));
+        let refused = migrate(&mut connection, Path::new("test"));
         assert!(matches!(refused, Err(OpenError::Newer { found: 99, known: 2, .. })), "{refused:?}");
     }
 
@@ -127,7 +127,7 @@ mod tests {
     fn an_altered_step_is_refused() {
         let mut connection = fresh();
         connection.execute("UPDATE schema_step SET checksum = 'other'", []).unwrap();
-        let refused = bring_up_to_date(&mut connection, Path::new("test"));
+        let refused = migrate(&mut connection, Path::new("test"));
         assert!(matches!(refused, Err(OpenError::Altered { step: 1, .. })), "{refused:?}");
     }
 
@@ -135,7 +135,7 @@ mod tests {
     fn a_database_of_another_program_is_refused_and_left_alone() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE theirs (a)").unwrap();
-        let refused = bring_up_to_date(&mut connection, Path::new("test"));
+        let refused = migrate(&mut connection, Path::new("test"));
         assert!(matches!(refused, Err(OpenError::Foreign { .. })), "{refused:?}");
         let tables: u32 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();

@@ -6,7 +6,7 @@ use std::sync::{PoisonError, RwLock};
 use attache_domain::Scope;
 
 /// Beyond this many the memory starts afresh; the database still knows them all.
-const REMEMBERED: usize = 10_000;
+const MAX_REMEMBERED: usize = 10_000;
 
 /// Holds committed numbers only: they never change, so an entry is never wrong.
 #[derive(Default)]
@@ -21,7 +21,7 @@ impl Scopes {
 
     pub(crate) fn remember(&self, scope: Scope, number: i64) {
         let mut numbers = self.numbers.write().unwrap_or_else(PoisonError::into_inner);
-        if numbers.len() >= REMEMBERED {
+        if numbers.len() >= MAX_REMEMBERED {
             numbers.clear();
         }
         numbers.insert(scope, number);

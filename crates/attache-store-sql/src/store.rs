@@ -7,7 +7,7 @@ use std::thread::{Builder, JoinHandle};
 use async_trait::async_trait;
 use attache_domain::{Event, Seq, TaskKey, TaskSummary};
 use attache_store::{
-    Append, EventLog, IndexCounts, ListQuery, ListedTasks, LogRead, Record, RecordChange, Records, Snapshot,
+    Append, EventLog, IndexCounts, IndexPage, ListQuery, LogRead, Record, RecordChange, Records, Snapshot,
     StoreError, StoreStatus, TaskIndex,
 };
 use rusqlite::Connection;
@@ -17,11 +17,11 @@ use crate::connection::{open_writer, prepare_folder};
 use crate::file_watch::FileWatch;
 use crate::lock::DatabaseLock;
 use crate::maintenance::refuse_interrupted;
-use crate::mark::{MarkFile, Past, read_mark};
-use crate::reader::{Reader, Shared};
+use crate::mark_file::{MarkComparison, MarkFile, read_mark};
+use crate::reader::{Reader, SharedState};
 use crate::readers::Readers;
 use crate::stored::{encode, fits};
-use crate::writer::{AppendBody, Change, DatabaseFiles, QUEUED, Write, Writer, Written};
+use crate::writer::{AppendBody, DatabaseFiles, MAX_QUEUED, Write, WriteReply, WriteRequest, Writer};
 use crate::{OpenError, SqliteOptions, checksum, schema};
 
 /// The longest batch that SQLite takes, with room to spare.
@@ -45,8 +45,8 @@ pub struct SqliteStore {
     // Dropped in this order: the last connection to close, the writer's, cleans up.
     readers: Readers,
     writer: WriterThread,
-    shared: Arc<Shared>,
-    past: Past,
+    shared: Arc<SharedState>,
+    past: MarkComparison,
     _lock: DatabaseLock,
 }
 
@@ -58,13 +58,13 @@ impl SqliteStore {
         let lock = DatabaseLock::take(path, options.lock_timeout)?;
         let failed = |source| OpenError::sqlite(path, source);
         let mut connection = open_writer(path, options).map_err(failed)?;
-        schema::bring_up_to_date(&mut connection, path)?;
+        schema::migrate(&mut connection, path)?;
         // The files beside the database are named after the file that symbolic links lead to.
         let real = path.canonicalize().map_err(|source| OpenError::file(path, source))?;
         let mark = read_mark(&real);
-        let past = Past::of(&connection, mark, lock.identity()).map_err(failed)?;
-        tell(past, path);
-        let shared = Arc::new(Shared::default());
+        let past = MarkComparison::of(&connection, mark, lock.identity()).map_err(failed)?;
+        log_comparison(past, path);
+        let shared = Arc::new(SharedState::default());
         let readers = Readers::start(path, options.readers, &shared)?;
         let watch = FileWatch::new(path, &real, lock.identity());
         let files = DatabaseFiles::new(watch, MarkFile::new(&real, lock.identity(), mark));
@@ -72,7 +72,7 @@ impl SqliteStore {
         Ok(Self { readers, writer, shared, past, _lock: lock })
     }
 
-    async fn write(&self, change: Change) -> Result<Written, StoreError> {
+    async fn write(&self, change: WriteRequest) -> Result<WriteReply, StoreError> {
         let (answer, answered) = oneshot::channel();
         let sent = match &self.writer.inbox {
             Some(inbox) => inbox.send(Write { change, answer }).await.is_ok(),
@@ -100,12 +100,12 @@ impl EventLog for SqliteStore {
         }
         let body_checksum = checksum::of_body(body.as_bytes());
         let append = AppendBody { key, expected, last, body, body_checksum, summary };
-        self.write(Change::Append(append)).await.map(drop)
+        self.write(WriteRequest::Append(append)).await.map(drop)
     }
 
     async fn read(&self, key: &TaskKey, after: Seq, limit: usize) -> Result<Vec<Arc<Event>>, StoreError> {
         let key = key.clone();
-        self.readers.ask(move |reader| reader.events(&key, after, limit)).await
+        self.readers.run(move |reader| reader.events(&key, after, limit)).await
     }
 
     async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError> {
@@ -117,21 +117,21 @@ impl EventLog for SqliteStore {
             });
             each.collect()
         };
-        self.readers.ask(read).await
+        self.readers.run(read).await
     }
 
-    async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
-        self.write(Change::Snapshot { key: key.clone(), snapshot }).await.map(drop)
+    async fn save_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
+        self.write(WriteRequest::Snapshot { key: key.clone(), snapshot }).await.map(drop)
     }
 
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
         let key = key.clone();
-        self.readers.ask(move |reader| reader.snapshot(&key, at_most)).await
+        self.readers.run(move |reader| reader.snapshot(&key, at_most)).await
     }
 
     fn status(&self) -> StoreStatus {
         StoreStatus {
-            past_changed: self.past != Past::Same,
+            past_changed: self.past != MarkComparison::Same,
             warnings: self.past.warning().into_iter().collect(),
             unreadable_rows: self.shared.unreadable.count(),
         }
@@ -140,22 +140,22 @@ impl EventLog for SqliteStore {
 
 #[async_trait]
 impl TaskIndex for SqliteStore {
-    async fn list(&self, query: &ListQuery) -> Result<ListedTasks, StoreError> {
+    async fn list(&self, query: &ListQuery) -> Result<IndexPage, StoreError> {
         let query = query.clone();
-        self.readers.ask(move |reader| reader.list(&query)).await
+        self.readers.run(move |reader| reader.list(&query)).await
     }
 
     async fn summary(&self, key: &TaskKey) -> Result<Option<TaskSummary>, StoreError> {
         let key = key.clone();
-        self.readers.ask(move |reader| reader.summary(&key)).await
+        self.readers.run(move |reader| reader.summary(&key)).await
     }
 
     async fn unfinished(&self) -> Result<Vec<TaskKey>, StoreError> {
-        self.readers.ask(|reader| reader.unfinished()).await
+        self.readers.run(|reader| reader.unfinished()).await
     }
 
     async fn counts(&self) -> Result<IndexCounts, StoreError> {
-        self.readers.ask(|reader| reader.counts()).await
+        self.readers.run(|reader| reader.counts()).await
     }
 }
 
@@ -163,22 +163,22 @@ impl TaskIndex for SqliteStore {
 impl Records for SqliteStore {
     async fn get(&self, space: &str, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let (space, key) = (space.to_owned(), key.to_owned());
-        self.readers.ask(move |reader| reader.record(&space, &key)).await
+        self.readers.run(move |reader| reader.record(&space, &key)).await
     }
 
     async fn get_or_put(&self, space: &str, key: &str, value: Vec<u8>) -> Result<Vec<u8>, StoreError> {
-        let change = Change::Record { space: space.to_owned(), key: key.to_owned(), value };
+        let change = WriteRequest::Record { space: space.to_owned(), key: key.to_owned(), value };
         match self.write(change).await? {
-            Written::Record(value) => Ok(value),
-            Written::Done => Err(StoreError::unavailable("the writer answered another question")),
+            WriteReply::Record(value) => Ok(value),
+            WriteReply::Done => Err(StoreError::unavailable("the writer answered another question")),
         }
     }
 
     async fn change(&self, changes: Vec<RecordChange>) -> Result<(), StoreError> {
-        self.write(Change::Records(changes)).await.map(drop)
+        self.write(WriteRequest::Records(changes)).await.map(drop)
     }
 
-    async fn under(
+    async fn list_prefix(
         &self,
         space: &str,
         prefix: &str,
@@ -186,18 +186,20 @@ impl Records for SqliteStore {
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
         let (space, prefix, after) = (space.to_owned(), prefix.to_owned(), after.map(str::to_owned));
-        self.readers.ask(move |reader| reader.records(&space, &prefix, after.as_deref(), limit)).await
+        self.readers.run(move |reader| reader.records(&space, &prefix, after.as_deref(), limit)).await
     }
 }
 
 /// Names a past that has changed in the log.
-fn tell(past: Past, path: &Path) {
+fn log_comparison(past: MarkComparison, path: &Path) {
     let path = path.display();
     match past {
-        Past::Same => {}
-        Past::Unmarked => tracing::info!("{path} has no mark beside it; earlier cursors are not resumed"),
-        Past::Copied => tracing::info!("{path} is a copy; earlier cursors are not resumed"),
-        Past::Lost(_) => tracing::error!("{path}: {}", past.warning().unwrap_or_default()),
+        MarkComparison::Same => {}
+        MarkComparison::Unmarked => {
+            tracing::info!("{path} has no mark beside it; earlier cursors are not resumed")
+        }
+        MarkComparison::Copied => tracing::info!("{path} is a copy; earlier cursors are not resumed"),
+        MarkComparison::Lost(_) => tracing::error!("{path}: {}", past.warning().unwrap_or_default()),
     }
 }
 
@@ -212,9 +214,9 @@ impl WriterThread {
         path: &Path,
         connection: Connection,
         files: DatabaseFiles,
-        shared: Arc<Shared>,
+        shared: Arc<SharedState>,
     ) -> Result<Self, OpenError> {
-        let (inbox, requests) = mpsc::channel(QUEUED);
+        let (inbox, requests) = mpsc::channel(MAX_QUEUED);
         let (ready, is_ready) = std_mpsc::sync_channel(1);
         let thread = Builder::new()
             .name("attache-sqlite-writer".to_owned())
@@ -241,13 +243,13 @@ fn run_writer(
     connection: Connection,
     files: DatabaseFiles,
     requests: mpsc::Receiver<Write>,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     ready: &std_mpsc::SyncSender<rusqlite::Result<()>>,
 ) {
     let may_close = match Writer::prepare(&connection, shared) {
         Ok(writer) => {
             let _ = ready.send(Ok(()));
-            writer.watching(files).serve(requests)
+            writer.with_files(files).serve(requests)
         }
         Err(error) => {
             let _ = ready.send(Err(error));

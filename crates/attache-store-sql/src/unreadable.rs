@@ -13,7 +13,7 @@ pub(crate) struct UnreadableRows {
 }
 
 impl UnreadableRows {
-    pub(crate) fn found(&self, row: String, error: &dyn std::fmt::Display) {
+    pub(crate) fn report(&self, row: String, error: &dyn std::fmt::Display) {
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         if named.len() < MAX_NAMED && !named.contains(&row) {
             tracing::error!(row, %error, "a row of the store cannot be read and is left out; `attache store check` names all");

@@ -24,24 +24,24 @@ use known::KnownTasks;
 
 use crate::checksum;
 use crate::error::{corrupt, is_corrupt, is_of_one_row};
-use crate::mark::Witness;
-use crate::reader::{Shared, record_of};
+use crate::mark_file::AcknowledgedBatch;
+use crate::reader::{SharedState, record_of};
 use crate::stored::{fits, place};
 use crate::tally::TallyChange;
 
 /// Requests that wait for the writer. Beyond that, callers wait for room.
-pub(crate) const QUEUED: usize = 1024;
+pub(crate) const MAX_QUEUED: usize = 1024;
 
 /// Requests in one transaction: bounds how long the first of them waits for the last.
-const TOGETHER: usize = 256;
+const MAX_TOGETHER: usize = 256;
 
 /// One request and who waits for it. It takes effect even if the caller stops waiting.
 pub(crate) struct Write {
-    pub(crate) change: Change,
-    pub(crate) answer: oneshot::Sender<Result<Written, StoreError>>,
+    pub(crate) change: WriteRequest,
+    pub(crate) answer: oneshot::Sender<Result<WriteReply, StoreError>>,
 }
 
-pub(crate) enum Change {
+pub(crate) enum WriteRequest {
     Append(AppendBody),
     Snapshot { key: TaskKey, snapshot: Snapshot },
     Record { space: String, key: String, value: Vec<u8> },
@@ -49,18 +49,18 @@ pub(crate) enum Change {
 }
 
 #[derive(Debug)]
-pub(crate) enum Written {
+pub(crate) enum WriteReply {
     Done,
     /// The value that counts.
     Record(Vec<u8>),
 }
 
 /// What became of one change, if the transaction succeeds.
-type Outcome = Result<Written, StoreError>;
+type Outcome = Result<WriteReply, StoreError>;
 
 pub(crate) struct Writer<'c> {
     connection: &'c Connection,
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
     begin: Statement<'c>,
     commit: Statement<'c>,
     find_scope: Statement<'c>,
@@ -77,12 +77,12 @@ pub(crate) struct Writer<'c> {
     new_scopes: Vec<(Scope, i64)>,
     tally_changes: Vec<TallyChange>,
     /// The last batch of this transaction.
-    last_batch: Option<Witness>,
+    last_batch: Option<AcknowledgedBatch>,
     files: Option<DatabaseFiles>,
 }
 
 impl<'c> Writer<'c> {
-    pub(crate) fn prepare(connection: &'c Connection, shared: Arc<Shared>) -> rusqlite::Result<Self> {
+    pub(crate) fn prepare(connection: &'c Connection, shared: Arc<SharedState>) -> rusqlite::Result<Self> {
         let prepare = |sql| connection.prepare(sql);
         let filing = Filing::load(connection, &shared)?;
         Ok(Self {
@@ -115,16 +115,16 @@ impl<'c> Writer<'c> {
     }
 
     /// Watches the files from now on, and keeps the mark beside them.
-    pub(crate) fn watching(self, files: DatabaseFiles) -> Self {
+    pub(crate) fn with_files(self, files: DatabaseFiles) -> Self {
         Self { files: Some(files), ..self }
     }
 
     /// Serves until every sender is gone and the queue is empty. Returns false when the files are not those that were
     /// opened: then the connection must not be closed.
     pub(crate) fn serve(mut self, mut inbox: mpsc::Receiver<Write>) -> bool {
-        let mut writes = Vec::with_capacity(TOGETHER);
-        while inbox.blocking_recv_many(&mut writes, TOGETHER) > 0 {
-            self.write_together(&mut writes);
+        let mut writes = Vec::with_capacity(MAX_TOGETHER);
+        while inbox.blocking_recv_many(&mut writes, MAX_TOGETHER) > 0 {
+            self.commit_together(&mut writes);
         }
         let are_ours = self.files.as_mut().is_none_or(DatabaseFiles::close);
         if are_ours && let Err(error) = self.filing.file_everything(self.connection) {
@@ -134,7 +134,7 @@ impl<'c> Writer<'c> {
     }
 
     /// Commits all of `writes` or none, then answers each.
-    fn write_together(&mut self, writes: &mut Vec<Write>) {
+    fn commit_together(&mut self, writes: &mut Vec<Write>) {
         if let Some(what) = self.files.as_mut().and_then(DatabaseFiles::fault) {
             refuse(writes, || StoreError::Gone { what: what.clone() });
             return;
@@ -143,7 +143,7 @@ impl<'c> Writer<'c> {
             Ok(outcomes) => {
                 let last_batch = self.last_batch.take();
                 let gone = self.files.as_mut().and_then(|files| files.committed(last_batch));
-                self.tell_readers();
+                self.publish();
                 if let Some(what) = gone {
                     refuse(writes, || StoreError::Gone { what: what.clone() });
                     return;
@@ -154,14 +154,14 @@ impl<'c> Writer<'c> {
             }
             // A damaged page concerns those who need it; they are found one by one.
             Err(error) if is_corrupt(&error) && writes.len() > 1 => {
-                self.forget();
+                self.roll_back();
                 for write in std::mem::take(writes) {
-                    self.write_together(&mut vec![write]);
+                    self.commit_together(&mut vec![write]);
                 }
             }
             Err(error) => {
                 tracing::error!(%error, requests = writes.len(), "a transaction failed");
-                self.forget();
+                self.roll_back();
                 let is_corrupt = is_corrupt(&error);
                 let error = Arc::new(error);
                 refuse(writes, || match is_corrupt {
@@ -181,23 +181,23 @@ impl<'c> Writer<'c> {
     }
 
     /// What cannot be read concerns its own change only.
-    fn apply(&mut self, change: &Change) -> rusqlite::Result<Outcome> {
+    fn apply(&mut self, change: &WriteRequest) -> rusqlite::Result<Outcome> {
         match self.apply_readable(change) {
             Err(error) if is_of_one_row(&error) => Ok(Err(corrupt(error))),
             applied => applied,
         }
     }
 
-    fn apply_readable(&mut self, change: &Change) -> rusqlite::Result<Outcome> {
+    fn apply_readable(&mut self, change: &WriteRequest) -> rusqlite::Result<Outcome> {
         match change {
-            Change::Append(append) => self.append(append),
-            Change::Snapshot { key, snapshot } => self.keep_snapshot(key, snapshot),
-            Change::Record { space, key, value } => {
+            WriteRequest::Append(append) => self.append(append),
+            WriteRequest::Snapshot { key, snapshot } => self.keep_snapshot(key, snapshot),
+            WriteRequest::Record { space, key, value } => {
                 self.insert_record.execute((space, key, value, checksum::of_record(space, key, value)))?;
                 let found = self.find_record.query_row((space, key), |row| Ok(record_of(row, space)))?;
-                Ok(found.map(|record| Written::Record(record.value)))
+                Ok(found.map(|record| WriteReply::Record(record.value)))
             }
-            Change::Records(changes) => {
+            WriteRequest::Records(changes) => {
                 for change in changes {
                     match change {
                         RecordChange::Put { space, record } => {
@@ -207,7 +207,7 @@ impl<'c> Writer<'c> {
                         RecordChange::Delete { space, key } => self.delete_record.execute((space, key))?,
                     };
                 }
-                Ok(Ok(Written::Done))
+                Ok(Ok(WriteReply::Done))
             }
         }
     }
@@ -222,7 +222,7 @@ impl<'c> Writer<'c> {
             let checksum = checksum::at_place(checksum::of_body(&snapshot.bytes), place);
             self.insert_snapshot.execute((place, &snapshot.bytes, checksum))?;
         }
-        Ok(Ok(Written::Done))
+        Ok(Ok(WriteReply::Done))
     }
 
     fn scope_number(&mut self, scope: &Scope) -> rusqlite::Result<Option<i64>> {
@@ -244,7 +244,7 @@ impl<'c> Writer<'c> {
         Ok(number)
     }
 
-    fn tell_readers(&mut self) {
+    fn publish(&mut self) {
         for (scope, number) in self.new_scopes.drain(..) {
             self.shared.scopes.remember(scope, number);
         }
@@ -253,7 +253,7 @@ impl<'c> Writer<'c> {
     }
 
     /// Undoes a transaction, in the database and in memory.
-    fn forget(&mut self) {
+    fn roll_back(&mut self) {
         // Some errors have rolled back already.
         if !self.connection.is_autocommit()
             && let Err(error) = self.connection.execute_batch("ROLLBACK")

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fact, Message, MessageId, Opening, Outcome, Presentation, Progress,
-    ReplyShape, Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp,
+    ContextId, Digest, Event, Fact, Message, MessageId, OpenTask, Presentation, Progress, ReplyShape, Scope,
+    Seq, TaskEnding, TaskId, TaskKey, TaskSummary, Timestamp, TurnOutcome,
 };
 use attache_store::{Append, EventLog, Records, Snapshot};
 use attache_store_sql::{MaintenanceError, SqliteOptions, SqliteStore, check, compact, restore};
@@ -18,7 +18,7 @@ async fn filled(path: &Path) {
         let scope = Scope::new("tenant", "owner");
         let key = TaskKey { scope: scope.clone(), task: TaskId::from(name) };
         let context = ContextId::from("context");
-        let opening = Opening {
+        let opening = OpenTask {
             task: key.task.clone(),
             scope,
             context: context.clone(),
@@ -26,13 +26,13 @@ async fn filled(path: &Path) {
             digest: Digest("00".into()),
             reply: ReplyShape::Task,
             metadata: None,
-            ending: Ending::Completes,
+            ending: TaskEnding::Completes,
             presentation: Presentation::default(),
         };
         let facts = [
             opening.decide(),
             Fact::TurnStarted { turn: 1, model: None },
-            Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None },
+            Fact::TurnEnded { outcome: TurnOutcome::Completed, message: None, usage: None },
         ];
         let mut progress: Option<Progress> = None;
         for (expected, fact) in facts.into_iter().enumerate() {
@@ -50,7 +50,7 @@ async fn filled(path: &Path) {
             };
             store.append(append).await.expect("appends");
         }
-        store.keep_snapshot(&key, Snapshot { at: Seq(3), bytes: vec![1] }).await.expect("keeps");
+        store.save_snapshot(&key, Snapshot { at: Seq(3), bytes: vec![1] }).await.expect("keeps");
     }
     store.get_or_put("space", "key", b"value".to_vec()).await.expect("puts");
 }

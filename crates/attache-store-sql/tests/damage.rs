@@ -182,7 +182,7 @@ async fn rows_without_a_checksum_are_read() {
     let store = open(&path);
     let mut sample = Sample::new("a");
     sample.put(&store).await;
-    store.keep_snapshot(&sample.key, Snapshot { at: Seq(1), bytes: vec![1] }).await.unwrap();
+    store.save_snapshot(&sample.key, Snapshot { at: Seq(1), bytes: vec![1] }).await.unwrap();
     store.get_or_put("space", "key", b"value".to_vec()).await.unwrap();
     drop(store);
     for table in ["batch", "snapshot", "record"] {
@@ -246,7 +246,7 @@ async fn damaged_records_and_snapshots_are_named_and_left_out() {
     let store = open(&path);
     let mut sample = Sample::new("a");
     sample.put(&store).await;
-    store.keep_snapshot(&sample.key, Snapshot { at: Seq(1), bytes: vec![1] }).await.unwrap();
+    store.save_snapshot(&sample.key, Snapshot { at: Seq(1), bytes: vec![1] }).await.unwrap();
     for key in ["a", "b", "c", "d"] {
         store.get_or_put("space", key, key.as_bytes().to_vec()).await.unwrap();
     }
@@ -256,7 +256,7 @@ async fn damaged_records_and_snapshots_are_named_and_left_out() {
     let store = open(&path);
     check_corrupt(store.get("space", "b").await);
     check_corrupt(store.get_or_put("space", "b", b"other".to_vec()).await);
-    let found = store.under("space", "", None, 3).await.unwrap();
+    let found = store.list_prefix("space", "", None, 3).await.unwrap();
     assert_eq!(found.iter().map(|record| record.key.as_str()).collect::<Vec<_>>(), ["a", "c", "d"]);
     check_corrupt(store.snapshot(&sample.key, Seq(9)).await);
     assert_eq!(store.status(), StoreStatus { unreadable_rows: 1, ..StoreStatus::default() });
@@ -290,7 +290,7 @@ async fn a_write_that_fails_leaves_nothing_behind_and_can_be_repeated() {
         let before = sample.clone();
         let (appended, kept, changed) = tokio::join!(
             sample.append(&store, [said("more")]),
-            store.keep_snapshot(&before.key, snapshot.clone()),
+            store.save_snapshot(&before.key, snapshot.clone()),
             change(),
         );
         let failed =
@@ -306,7 +306,7 @@ async fn a_write_that_fails_leaves_nothing_behind_and_can_be_repeated() {
         if appended.is_err() {
             sample.append(&store, [said("more")]).await.unwrap();
         }
-        store.keep_snapshot(&before.key, snapshot).await.unwrap();
+        store.save_snapshot(&before.key, snapshot).await.unwrap();
         change().await.unwrap();
         assert_eq!(store.read(&before.key, before.head, 10).await.unwrap().len(), 1, "{table}");
     }

@@ -39,7 +39,7 @@ async fn everything_is_there_after_reopening() {
     done.put(&store).await;
     Sample::new("hidden").hidden().put(&store).await;
     Sample::new("other").of(other.clone()).put(&store).await;
-    store.keep_snapshot(&working.key, snapshot.clone()).await.unwrap();
+    store.save_snapshot(&working.key, snapshot.clone()).await.unwrap();
     store.get_or_put("space", "key", b"value".to_vec()).await.unwrap();
     let listed = store.list(&query(&done.key.scope)).await.unwrap();
     drop(store);

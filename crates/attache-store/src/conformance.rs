@@ -4,12 +4,12 @@
 //! one test per check, each with a store of its own. Not here: what only some stores promise, such as
 //! keeping everything across a restart; those tests belong to the store.
 //!
-//! Two wrappers are for the tests of others: [`HeldBack`], a store whose appends wait until they are let through, and
-//! [`Damaged`], a store in which some logs and records cannot be read.
+//! Two wrappers are for the tests of others: [`GatedStore`], a store whose appends wait until they are let through, and
+//! [`DamagedStore`], a store in which some logs and records cannot be read.
 
 mod concurrent;
-mod damaged;
-mod held_back;
+mod damaged_store;
+mod gated_store;
 mod index;
 mod listing;
 mod log;
@@ -17,8 +17,8 @@ mod records;
 mod samples;
 
 pub use concurrent::*;
-pub use damaged::Damaged;
-pub use held_back::HeldBack;
+pub use damaged_store::DamagedStore;
+pub use gated_store::GatedStore;
 pub use index::*;
 pub use listing::*;
 pub use log::*;

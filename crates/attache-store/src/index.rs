@@ -26,7 +26,7 @@ pub struct ListCursor {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ListedTasks {
+pub struct IndexPage {
     pub tasks: Vec<ListCursor>,
     /// More tasks follow after the last one here.
     pub more: bool,
@@ -43,7 +43,7 @@ pub struct IndexCounts {
 #[async_trait]
 pub trait TaskIndex: Send + Sync + 'static {
     /// A page of the caller's tasks; hidden ones are never in it, and a row that cannot be read is left out.
-    async fn list(&self, query: &ListQuery) -> Result<ListedTasks, StoreError>;
+    async fn list(&self, query: &ListQuery) -> Result<IndexPage, StoreError>;
 
     /// The listing row of one task, hidden or not; `None` when there is no such task.
     async fn summary(&self, key: &TaskKey) -> Result<Option<TaskSummary>, StoreError>;

@@ -13,7 +13,7 @@ mod records;
 mod stores;
 
 pub use error::StoreError;
-pub use index::{IndexCounts, ListCursor, ListQuery, ListedTasks, TaskIndex};
+pub use index::{IndexCounts, IndexPage, ListCursor, ListQuery, TaskIndex};
 pub use log::{Append, EventLog, LogRead, Snapshot, StoreStatus};
 pub use records::{Record, RecordChange, Records};
 pub use stores::Stores;

@@ -38,7 +38,7 @@ pub trait EventLog: Send + Sync + 'static {
     async fn read_each(&self, keys: &[TaskKey], limit: usize) -> Result<Vec<LogRead>, StoreError>;
 
     /// Keeps a snapshot beside the log. A cache: losing it costs time only.
-    async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError>;
+    async fn save_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError>;
 
     /// The newest snapshot taken at or before `at_most`, if one was kept.
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError>;

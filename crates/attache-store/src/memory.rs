@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use attache_domain::{Event, Scope, Seq, TaskId, TaskKey, TaskSummary, Timestamp};
 
 use crate::{
-    Append, EventLog, IndexCounts, ListCursor, ListQuery, ListedTasks, LogRead, Record, RecordChange,
-    Records, Snapshot, StoreError, TaskIndex,
+    Append, EventLog, IndexCounts, IndexPage, ListCursor, ListQuery, LogRead, Record, RecordChange, Records,
+    Snapshot, StoreError, TaskIndex,
 };
 
 /// A store that forgets everything when it is dropped.
@@ -99,7 +99,7 @@ impl EventLog for MemoryStore {
         Ok(keys.iter().map(|key| Ok(beginning(key).unwrap_or_default())).collect())
     }
 
-    async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
+    async fn save_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
         if let Some(stored) = self.tasks().by_key.get_mut(key) {
             stored.snapshots.retain(|kept| kept.at != snapshot.at);
             stored.snapshots.push(snapshot);
@@ -117,10 +117,10 @@ impl EventLog for MemoryStore {
 
 #[async_trait]
 impl TaskIndex for MemoryStore {
-    async fn list(&self, query: &ListQuery) -> Result<ListedTasks, StoreError> {
+    async fn list(&self, query: &ListQuery) -> Result<IndexPage, StoreError> {
         let tasks = self.tasks();
-        let Some(places) = tasks.listed.get(&query.scope) else { return Ok(ListedTasks::default()) };
-        let mut page = ListedTasks::default();
+        let Some(places) = tasks.listed.get(&query.scope) else { return Ok(IndexPage::default()) };
+        let mut page = IndexPage::default();
         for (status_at, task) in places.iter().rev() {
             let key = TaskKey { scope: query.scope.clone(), task: task.clone() };
             let Some(stored) = tasks.by_key.get(&key) else { continue };
@@ -183,7 +183,7 @@ impl Records for MemoryStore {
         Ok(())
     }
 
-    async fn under(
+    async fn list_prefix(
         &self,
         space: &str,
         prefix: &str,

@@ -17,7 +17,7 @@ pub trait Records: Send + Sync + 'static {
 
     /// Up to `limit` records of `space` whose keys begin with `prefix` and come strictly after `after`, in the order of
     /// the bytes of their keys. Fewer than `limit`: there are no more. A record that cannot be read is left out.
-    async fn under(
+    async fn list_prefix(
         &self,
         space: &str,
         prefix: &str,

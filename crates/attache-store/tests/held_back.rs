@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use attache_domain::{Fact, Seq};
 use attache_store::EventLog;
-use attache_store::conformance::{HeldBack, Sample};
+use attache_store::conformance::{GatedStore, Sample};
 use attache_store::memory::MemoryStore;
 use tokio::task::JoinSet;
 
 mod as_any_store {
-    use super::{Arc, HeldBack, MemoryStore};
+    use super::{Arc, GatedStore, MemoryStore};
 
-    attache_store::conformance_tests!((Arc::new(HeldBack::new(MemoryStore::default())), ()));
+    attache_store::conformance_tests!((Arc::new(GatedStore::new(MemoryStore::default())), ()));
 }
 
 #[tokio::test]
 async fn nothing_is_visible_until_the_gate_opens() {
-    let store = Arc::new(HeldBack::new(MemoryStore::default()));
+    let store = Arc::new(GatedStore::new(MemoryStore::default()));
     store.hold();
     let sample = Sample::new("a");
     let mut writers = JoinSet::new();
@@ -31,7 +31,7 @@ async fn nothing_is_visible_until_the_gate_opens() {
 
 #[tokio::test]
 async fn an_append_given_up_at_the_gate_never_happens() {
-    let store = Arc::new(HeldBack::new(MemoryStore::default()));
+    let store = Arc::new(GatedStore::new(MemoryStore::default()));
     store.hold();
     let sample = Sample::new("a");
     let mut writers = JoinSet::new();

@@ -6,15 +6,17 @@
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use attache_testkit::model_server::{ModelServer, Planned, Received, anthropic, gemini, openai, scenarios};
+use attache_testkit::model_server::{
+    ModelServer, PlannedResponse, ReceivedRequest, anthropic, gemini, openai, scenarios,
+};
 use serde_json::{Value, json};
 
 fn main() -> std::io::Result<()> {
     let seen: Arc<Mutex<Vec<Value>>> = Arc::default();
-    let server = ModelServer::answering(move |received| {
+    let server = ModelServer::with_handler(move |received| {
         let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
         if received.target == "/requests" {
-            return Planned::text(200, "application/json", &Value::from(seen.clone()).to_string());
+            return PlannedResponse::text(200, "application/json", &Value::from(seen.clone()).to_string());
         }
         seen.push(shown(received));
         scenarios::by_model(received).unwrap_or_else(|| yes(received))
@@ -27,7 +29,7 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-fn yes(received: &Received) -> Planned {
+fn yes(received: &ReceivedRequest) -> PlannedResponse {
     if received.target.ends_with("/chat/completions") {
         return openai::answer([openai::chunk().text("Yes.").finish("stop"), openai::usage(1, 1)]);
     }
@@ -37,7 +39,7 @@ fn yes(received: &Received) -> Planned {
     gemini::answer([gemini::chunk().text("Yes.").finish("STOP").usage(1, 1)])
 }
 
-fn shown(received: &Received) -> Value {
+fn shown(received: &ReceivedRequest) -> Value {
     let headers: serde_json::Map<String, Value> =
         received.headers.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     json!({"target": received.target, "headers": headers, "body": received.json()})

@@ -5,18 +5,18 @@
 
 pub mod extension;
 pub mod gemini_extension;
-mod http;
 pub mod model_server;
 mod process;
 mod push_receiver;
 mod sse;
+mod test_client;
 
-pub use http::{Answer, Client};
-pub use process::{Launch, ServerProcess};
-pub use push_receiver::{PushReceiver, Reaction};
-pub use sse::{Frame, SseStream};
+pub use process::{ServerLaunch, ServerProcess};
+pub use push_receiver::{PushReaction, PushReceiver};
+pub use sse::{SseFrame, SseStream};
+pub use test_client::{HttpResponse, TestClient};
 
 use std::time::Duration;
 
 /// Longer than anything in a healthy test takes, on a busy machine too.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(30);

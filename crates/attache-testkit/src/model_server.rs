@@ -8,8 +8,8 @@ pub mod anthropic;
 mod connection;
 pub mod gemini;
 pub mod openai;
-mod planned;
-mod received;
+mod planned_response;
+mod received_request;
 pub mod scenarios;
 
 use std::collections::VecDeque;
@@ -22,8 +22,8 @@ use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinSet;
 
 pub(crate) use connection::read_request;
-pub use planned::{Ending, Planned, Step};
-pub use received::Received;
+pub use planned_response::{PlannedResponse, ResponseEnd, ResponseStep};
+pub use received_request::ReceivedRequest;
 
 /// Listens on a free port of this machine until it is dropped.
 pub struct ModelServer {
@@ -34,12 +34,12 @@ pub struct ModelServer {
 }
 
 /// Says how a request is answered.
-type Choose = dyn Fn(&Received) -> Planned + Send + Sync;
+type RequestHandler = dyn Fn(&ReceivedRequest) -> PlannedResponse + Send + Sync;
 
 struct Shared {
-    choose: Option<Box<Choose>>,
-    planned: Mutex<VecDeque<Planned>>,
-    received: Mutex<Vec<Received>>,
+    choose: Option<Box<RequestHandler>>,
+    planned: Mutex<VecDeque<PlannedResponse>>,
+    received: Mutex<Vec<ReceivedRequest>>,
     /// One permit for each [`Step::Hold`] that may pass.
     released: Semaphore,
     /// One permit for each client that left at a [`Step::Hold`].
@@ -48,17 +48,19 @@ struct Shared {
 
 impl ModelServer {
     /// Answers the first request with the first answer, and so on. A request too many gets a 500 that says so.
-    pub fn playing(answers: impl IntoIterator<Item = impl Into<Planned>>) -> Self {
+    pub fn with_responses(answers: impl IntoIterator<Item = impl Into<PlannedResponse>>) -> Self {
         Self::start(None, answers.into_iter().map(Into::into).collect())
     }
 
     /// Chooses each answer by its request.
-    pub fn answering(choose: impl Fn(&Received) -> Planned + Send + Sync + 'static) -> Self {
+    pub fn with_handler(
+        choose: impl Fn(&ReceivedRequest) -> PlannedResponse + Send + Sync + 'static,
+    ) -> Self {
         Self::start(Some(Box::new(choose)), VecDeque::new())
     }
 
     /// Adds an answer behind those that are planned.
-    pub fn plan(&self, answer: impl Into<Planned>) {
+    pub fn plan(&self, answer: impl Into<PlannedResponse>) {
         lock(&self.shared.planned).push_back(answer.into());
     }
 
@@ -67,12 +69,12 @@ impl ModelServer {
     }
 
     /// Everything that was asked so far, oldest first.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         lock(&self.shared.received).clone()
     }
 
     /// How many answers nobody has asked for yet.
-    pub fn left(&self) -> usize {
+    pub fn unused_responses(&self) -> usize {
         lock(&self.shared.planned).len()
     }
 
@@ -86,7 +88,7 @@ impl ModelServer {
         self.shared.abandoned.acquire().await.expect("a semaphore that is never closed").forget();
     }
 
-    fn start(choose: Option<Box<Choose>>, planned: VecDeque<Planned>) -> Self {
+    fn start(choose: Option<Box<RequestHandler>>, planned: VecDeque<PlannedResponse>) -> Self {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         listener.set_nonblocking(true).expect("a listener that does not block");
         let address = listener.local_addr().expect("an address");
@@ -115,12 +117,12 @@ impl Drop for ModelServer {
 }
 
 impl Shared {
-    fn choose(&self, received: Received) -> Planned {
+    fn choose(&self, received: ReceivedRequest) -> PlannedResponse {
         let planned = match &self.choose {
             Some(choose) => choose(&received),
-            None => lock(&self.planned)
-                .pop_front()
-                .unwrap_or_else(|| Planned::text(500, "text/plain", "no answer is planned for this request")),
+            None => lock(&self.planned).pop_front().unwrap_or_else(|| {
+                PlannedResponse::text(500, "text/plain", "no answer is planned for this request")
+            }),
         };
         lock(&self.received).push(received);
         planned

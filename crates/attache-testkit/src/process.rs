@@ -11,10 +11,10 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::time::timeout;
 
-use crate::{Client, PATIENCE};
+use crate::{TestClient, WAIT_TIMEOUT};
 
 /// How to start a server; the same launch can be started again after a crash.
-pub struct Launch {
+pub struct ServerLaunch {
     binary: PathBuf,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
@@ -23,7 +23,7 @@ pub struct Launch {
     trusts: bool,
 }
 
-impl Launch {
+impl ServerLaunch {
     /// A server of `binary` on a free port, with a folder of its own and an empty environment. It trusts its workspace.
     pub fn of(binary: impl AsRef<Path>) -> Self {
         let folder = Arc::new(tempfile::tempdir().expect("a temporary folder"));
@@ -32,7 +32,7 @@ impl Launch {
     }
 
     /// Starts without `--trust`, as people do who have said nothing about the folder.
-    pub fn untrusting(mut self) -> Self {
+    pub fn without_trust(mut self) -> Self {
         self.trusts = false;
         self
     }
@@ -52,7 +52,7 @@ impl Launch {
     }
 
     /// Starts the binary from a Bash script that runs `lines` first. `start` is how it starts: `exec` or what ends in it.
-    pub fn through(mut self, lines: &str, start: &str) -> Self {
+    pub fn through_shell(mut self, lines: &str, start: &str) -> Self {
         let binary = self.binary.display();
         let script = format!("#!/bin/bash\n{lines}\n{start} '{binary}' \"$@\"\n");
         let path = self.write("start-server", &script);
@@ -75,7 +75,7 @@ impl Launch {
     }
 
     /// Keeps tasks in memory only.
-    pub fn forgetful(self) -> Self {
+    pub fn in_memory(self) -> Self {
         self.argument("--store").argument("memory:")
     }
 
@@ -154,7 +154,7 @@ impl Launch {
         });
         let mut lines = BufReader::new(child.stdout.take().expect("stdout is piped")).lines();
         let mut greeting = String::new();
-        let url = timeout(PATIENCE, async {
+        let url = timeout(WAIT_TIMEOUT, async {
             while let Some(line) = lines.next_line().await.expect("readable output") {
                 greeting.push_str(&line);
                 greeting.push('\n');
@@ -169,8 +169,8 @@ impl Launch {
     }
 
     /// Runs a server that is expected to fail at once: exit code and what it said.
-    pub async fn fails(&self) -> (Option<i32>, String) {
-        let output = timeout(PATIENCE, self.command().output()).await.expect("it stops in time");
+    pub async fn start_failing(&self) -> (Option<i32>, String) {
+        let output = timeout(WAIT_TIMEOUT, self.command().output()).await.expect("it stops in time");
         let output = output.expect("the binary starts");
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     }
@@ -196,8 +196,8 @@ impl ServerProcess {
         self.url.trim_start_matches("http://")
     }
 
-    pub fn client(&self) -> Client {
-        Client::of(self.address())
+    pub fn client(&self) -> TestClient {
+        TestClient::of(self.address())
     }
 
     pub fn pid(&self) -> u32 {
@@ -211,7 +211,7 @@ impl ServerProcess {
 
     /// The next line on stdout after the one that named the address.
     pub async fn next_line(&mut self) -> Option<String> {
-        timeout(PATIENCE, self.lines.next_line()).await.expect("a line in time").expect("readable output")
+        timeout(WAIT_TIMEOUT, self.lines.next_line()).await.expect("a line in time").expect("readable output")
     }
 
     /// As `kill -9` does: no chance to say goodbye.
@@ -220,14 +220,18 @@ impl ServerProcess {
     }
 
     /// Waits until it has ended by itself.
-    pub async fn ended(mut self) {
-        timeout(PATIENCE, self.child.wait()).await.expect("it ends in time").expect("an exit status");
+    pub async fn wait_for_exit(mut self) {
+        timeout(WAIT_TIMEOUT, self.child.wait()).await.expect("it ends in time").expect("an exit status");
     }
 
     /// Asks politely (SIGTERM) and returns the exit code.
     pub async fn terminate(mut self) -> Option<i32> {
         let sent = Command::new("kill").arg(self.pid().to_string()).status().await.expect("kill runs");
         assert!(sent.success());
-        timeout(PATIENCE, self.child.wait()).await.expect("it stops in time").expect("an exit status").code()
+        timeout(WAIT_TIMEOUT, self.child.wait())
+            .await
+            .expect("it stops in time")
+            .expect("an exit status")
+            .code()
     }
 }

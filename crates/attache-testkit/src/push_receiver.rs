@@ -14,12 +14,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::PATIENCE;
-use crate::model_server::{Received, read_request};
+use crate::WAIT_TIMEOUT;
+use crate::model_server::{ReceivedRequest, read_request};
 
 /// What a receiver does with a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reaction {
+pub enum PushReaction {
     Take,
     /// Answers with this status and these headers.
     Answer(u16, Vec<(&'static str, String)>),
@@ -38,20 +38,22 @@ pub struct PushReceiver {
 }
 
 struct Shared {
-    react: Box<React>,
-    received: Mutex<Vec<Received>>,
+    react: Box<PushHandler>,
+    received: Mutex<Vec<ReceivedRequest>>,
 }
 
 /// By what came, and how many came before it.
-type React = dyn Fn(&Received, usize) -> Reaction + Send + Sync;
+type PushHandler = dyn Fn(&ReceivedRequest, usize) -> PushReaction + Send + Sync;
 
 impl PushReceiver {
     /// Takes everything.
-    pub fn taking() -> Self {
-        Self::reacting(|_, _| Reaction::Take)
+    pub fn accepting() -> Self {
+        Self::with_handler(|_, _| PushReaction::Take)
     }
 
-    pub fn reacting(react: impl Fn(&Received, usize) -> Reaction + Send + Sync + 'static) -> Self {
+    pub fn with_handler(
+        react: impl Fn(&ReceivedRequest, usize) -> PushReaction + Send + Sync + 'static,
+    ) -> Self {
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
         listener.set_nonblocking(true).expect("a listener that does not block");
         let address = listener.local_addr().expect("an address");
@@ -68,24 +70,24 @@ impl PushReceiver {
     }
 
     /// Everything that came so far, oldest first.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<ReceivedRequest> {
         self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What came for one path.
-    pub fn at(&self, path: &str) -> Vec<Received> {
+    pub fn at(&self, path: &str) -> Vec<ReceivedRequest> {
         let received = self.shared.received.lock().unwrap_or_else(PoisonError::into_inner);
         received.iter().filter(|received| received.target == path).cloned().collect()
     }
 
     /// Waits until so much came for a path.
-    pub async fn until(&self, path: &str, count: usize) -> Vec<Received> {
+    pub async fn until(&self, path: &str, count: usize) -> Vec<ReceivedRequest> {
         let waiting = async {
             while self.at(path).len() < count {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };
-        let waited = tokio::time::timeout(PATIENCE, waiting).await;
+        let waited = tokio::time::timeout(WAIT_TIMEOUT, waiting).await;
         assert!(waited.is_ok(), "{} of {count} notifications came for {path}", self.at(path).len());
         self.at(path)
     }
@@ -134,10 +136,10 @@ async fn connection(stream: TcpStream, shared: &Shared) -> io::Result<()> {
             reaction
         };
         let (status, headers) = match reaction {
-            Reaction::Take => (204, Vec::new()),
-            Reaction::Answer(status, headers) => (status, headers),
-            Reaction::Hang => std::future::pending().await,
-            Reaction::Drop => return Ok(()),
+            PushReaction::Take => (204, Vec::new()),
+            PushReaction::Answer(status, headers) => (status, headers),
+            PushReaction::Hang => std::future::pending().await,
+            PushReaction::Drop => return Ok(()),
         };
         let mut head = format!("HTTP/1.1 {status} Planned\r\n");
         for (name, value) in headers {

@@ -5,12 +5,12 @@ use tokio::io::BufReader;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::PATIENCE;
-use crate::http::{find, read_chunk};
+use crate::WAIT_TIMEOUT;
+use crate::test_client::{find, read_chunk};
 
 /// One frame: everything up to a blank line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Frame {
+pub struct SseFrame {
     pub id: Option<u64>,
     pub event: Option<String>,
     pub data: Value,
@@ -18,7 +18,7 @@ pub struct Frame {
     pub raw: String,
 }
 
-impl Frame {
+impl SseFrame {
     /// What is inside the JSON-RPC envelope, or the data itself.
     pub fn payload(&self) -> &Value {
         self.data.get("result").unwrap_or(&self.data)
@@ -46,17 +46,17 @@ impl SseStream {
     }
 
     /// The next frame; `None` when the stream has ended as it should.
-    pub async fn next(&mut self) -> Option<Frame> {
+    pub async fn next(&mut self) -> Option<SseFrame> {
         self.try_next().await.expect("the stream does not break off")
     }
 
     /// The next frame, or the error that broke the stream off.
-    pub async fn try_next(&mut self) -> std::io::Result<Option<Frame>> {
-        timeout(PATIENCE, self.read()).await.expect("a frame in time")
+    pub async fn try_next(&mut self) -> std::io::Result<Option<SseFrame>> {
+        timeout(WAIT_TIMEOUT, self.read()).await.expect("a frame in time")
     }
 
     /// All frames until the stream ends.
-    pub async fn rest(&mut self) -> Vec<Frame> {
+    pub async fn rest(&mut self) -> Vec<SseFrame> {
         let mut frames = Vec::new();
         while let Some(frame) = self.next().await {
             frames.push(frame);
@@ -65,7 +65,7 @@ impl SseStream {
     }
 
     /// Frames up to and including the first for which `enough` holds.
-    pub async fn until(&mut self, enough: impl Fn(&Frame) -> bool) -> Vec<Frame> {
+    pub async fn until(&mut self, enough: impl Fn(&SseFrame) -> bool) -> Vec<SseFrame> {
         let mut frames = Vec::new();
         while let Some(frame) = self.next().await {
             let done = enough(&frame);
@@ -86,11 +86,11 @@ impl SseStream {
                 self.take_comments();
             }
         };
-        timeout(PATIENCE, waiting).await.expect("a comment in time");
+        timeout(WAIT_TIMEOUT, waiting).await.expect("a comment in time");
         self.comments[seen].clone()
     }
 
-    async fn read(&mut self) -> std::io::Result<Option<Frame>> {
+    async fn read(&mut self) -> std::io::Result<Option<SseFrame>> {
         loop {
             self.take_comments();
             if let Some(end) = self.buffer.find("\n\n") {
@@ -120,7 +120,7 @@ impl SseStream {
     }
 }
 
-fn parse(raw: String) -> Frame {
+fn parse(raw: String) -> SseFrame {
     let (mut id, mut event, mut data) = (None, None, None);
     for line in raw.lines().filter(|line| !line.is_empty()) {
         match line.split_once(": ") {
@@ -134,5 +134,5 @@ fn parse(raw: String) -> Frame {
             _ => panic!("an unexpected line in {raw:?}"),
         }
     }
-    Frame { id, event, data: data.unwrap_or(Value::Null), raw }
+    SseFrame { id, event, data: data.unwrap_or(Value::Null), raw }
 }

@@ -1,17 +1,17 @@
 //! One connection to one server. Here, and nowhere else, the protocol library is known.
 
-mod ending;
-mod events;
+mod connection_end;
+mod event_reader;
 pub(crate) mod fuzz;
-mod hide;
 mod host;
+mod http_channel;
 mod legacy_sse;
 mod open;
 mod process;
+mod rate_limited;
+mod redact;
 mod stdio;
 mod streamable;
-mod watched;
-mod web;
 
 use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,34 +26,34 @@ use serde_json::Value;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use crate::failure::{CallError, ConnectError};
+use crate::error::{CallError, ConnectError};
 use crate::shorten::cut;
 use crate::{ConnectContext, ServerOptions};
-use ending::Ending;
-use host::{Host, News};
+use connection_end::ConnectionEnd;
+use host::{Host, ServerNotifications};
+use http_channel::HttpError;
 use process::Process;
-use web::WebFailure;
 
 /// Bytes of one message; a server that sends a larger one is not listened to any longer.
-const LARGEST_MESSAGE: usize = 16 * 1024 * 1024;
-const LONGEST_ERROR: usize = 4_000;
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
+const MAX_ERROR_LENGTH: usize = 4_000;
 /// For telling a server that a call is of no interest any more.
-const SAY_STOP: Duration = Duration::from_secs(1);
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 /// For the library to put a connection away.
-const PUT_AWAY: Duration = Duration::from_millis(200);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(200);
 
 pub(crate) struct Connection {
     peer: Peer<RoleClient>,
     service: Mutex<Option<RunningService<RoleClient, Host>>>,
     stop: CancellationToken,
-    news: Arc<News>,
-    ending: Ending,
+    notifications: Arc<ServerNotifications>,
+    ending: ConnectionEnd,
     process: Option<Process>,
 }
 
 /// How long a request may take, and who hears of it meanwhile.
 #[derive(Clone)]
-pub(crate) struct Terms<'a> {
+pub(crate) struct RequestOptions<'a> {
     pub(crate) timeout: Duration,
     pub(crate) cancel: &'a CancellationToken,
     pub(crate) live: Option<Arc<dyn LiveOutput>>,
@@ -73,12 +73,13 @@ impl Connection {
         &self,
         method: &str,
         params: Value,
-        terms: Terms<'_>,
+        terms: RequestOptions<'_>,
     ) -> Result<Value, CallError> {
         let request = ClientRequest::CustomRequest(CustomRequest::new(method, Some(params)));
         let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
         let mut handle = sent.map_err(|error| self.failure(error))?;
-        let _listening = terms.live.map(|live| self.news.listen(handle.progress_token.clone(), live));
+        let _listening =
+            terms.live.map(|live| self.notifications.listen(handle.progress_token.clone(), live));
         let stopped = tokio::select! {
             biased;
             answer = &mut handle.rx => return match answer {
@@ -90,7 +91,7 @@ impl Connection {
             () = self.ending.over() => return Err(CallError::Lost(self.ending.why())),
             () = sleep(terms.timeout) => CallError::TimedOut { after: terms.timeout },
         };
-        say_stop(handle, &stopped).await;
+        send_cancel(handle, &stopped).await;
         Err(stopped)
     }
 
@@ -111,13 +112,13 @@ impl Connection {
     /// Returns when the connection is over, with the reason.
     pub(crate) async fn over(&self) -> String {
         self.ending.over().await;
-        let words = self.process.as_ref().map(Process::last_words).filter(|words| !words.is_empty());
+        let words = self.process.as_ref().map(Process::stderr_tail).filter(|words| !words.is_empty());
         words.map_or_else(|| self.ending.why(), |words| format!("{}; it wrote: {words}", self.ending.why()))
     }
 
     /// Returns once what the server lists has changed since the last time this returned.
     pub(crate) async fn lists_changed(&self) {
-        self.news.lists_changed().await;
+        self.notifications.lists_changed().await;
     }
 
     /// Ends the connection and with it a program that was started, in less than a second.
@@ -127,7 +128,7 @@ impl Connection {
         let service = self.service.lock().unwrap_or_else(PoisonError::into_inner).take();
         let put_away = async {
             if let Some(mut service) = service {
-                let _ = service.close_with_timeout(PUT_AWAY).await;
+                let _ = service.close_with_timeout(CLOSE_TIMEOUT).await;
             }
         };
         let stop_process = async {
@@ -150,16 +151,16 @@ impl Connection {
     fn failure(&self, error: ServiceError) -> CallError {
         match error {
             ServiceError::McpError(model::ErrorData { code, message, .. }) => {
-                CallError::Refused { code: code.0, message: cut(&message, LONGEST_ERROR) }
+                CallError::Refused { code: code.0, message: cut(&message, MAX_ERROR_LENGTH) }
             }
             ServiceError::TransportSend(error) => {
                 let failure = web_failure(&*error.error);
-                let why = failure.map_or_else(|| error.error.to_string(), WebFailure::to_string);
-                let why = cut(&why, LONGEST_ERROR);
-                if !failure.is_some_and(WebFailure::may_pass) {
+                let why = failure.map_or_else(|| error.error.to_string(), HttpError::to_string);
+                let why = cut(&why, MAX_ERROR_LENGTH);
+                if !failure.is_some_and(HttpError::may_pass) {
                     self.ending.end(&why);
                 }
-                if failure.is_some_and(WebFailure::never_arrived) {
+                if failure.is_some_and(HttpError::never_arrived) {
                     return CallError::Unsent(why);
                 }
                 CallError::Lost(why)
@@ -178,15 +179,15 @@ impl Drop for Connection {
 }
 
 /// What went wrong on the web, if that is where it did.
-fn web_failure<'a>(error: &'a (dyn Error + Send + Sync + 'static)) -> Option<&'a WebFailure> {
-    match error.downcast_ref::<StreamableHttpError<WebFailure>>() {
+fn web_failure<'a>(error: &'a (dyn Error + Send + Sync + 'static)) -> Option<&'a HttpError> {
+    match error.downcast_ref::<StreamableHttpError<HttpError>>() {
         Some(StreamableHttpError::Client(failure)) => Some(failure),
         Some(_) => None,
         None => error.downcast_ref(),
     }
 }
 
-async fn say_stop(handle: RequestHandle<RoleClient>, why: &CallError) {
+async fn send_cancel(handle: RequestHandle<RoleClient>, why: &CallError) {
     // A server that does not listen is not waited for.
-    let _ = timeout(SAY_STOP, handle.cancel(Some(why.to_string()))).await;
+    let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some(why.to_string()))).await;
 }

@@ -7,25 +7,25 @@ use std::path::Path;
 use attache_domain::Content;
 use serde_json::{Map, Value};
 
-use crate::offer::{MOST_TOOLS, Offer};
-use crate::outcome::{self, Source};
+use crate::tool_list::{MAX_TOOLS, ToolList};
+use crate::tool_result::{self, ResultSource};
 use crate::{ServerOptions, Transport, connection, input, server};
 
-const SOURCE: Source<'_> = Source { server: "server", tool: "tool" };
+const SOURCE: ResultSource<'_> = ResultSource { server: "server", tool: "tool" };
 
 /// A server's list of tools, as one entry or as several, and an input for each that was understood.
 pub fn tools(text: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(text) else { return };
     let transport = Transport::Sse { url: "http://127.0.0.1:1/".into(), headers: Vec::new() };
     let options = ServerOptions::new("server", transport);
-    let mut offer = Offer::default();
+    let mut offer = ToolList::default();
     let entries = value.as_array().cloned().unwrap_or_else(|| vec![value]);
     let count = entries.len();
     for entry in entries {
         offer.add(&options, entry);
     }
     offer.finish(false);
-    assert!(offer.tools.len() <= count.min(MOST_TOOLS));
+    assert!(offer.tools.len() <= count.min(MAX_TOOLS));
     for tool in &offer.tools {
         let drawn = |text: &str| !text.chars().any(|letter| letter.is_control() && letter != '\n');
         assert!(!tool.name.is_empty() && tool.name.len() <= 64, "{:?}", tool.name);
@@ -42,8 +42,8 @@ pub fn answer(text: &[u8]) {
     // Small answers are never put into the scratch folder.
     let scratch = Path::new("/nonexistent/scratch");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let called = runtime.block_on(outcome::of_call(value.clone(), SOURCE, scratch));
-    let read = runtime.block_on(outcome::of_resource(value, SOURCE, scratch));
+    let called = runtime.block_on(tool_result::of_call(value.clone(), SOURCE, scratch));
+    let read = runtime.block_on(tool_result::of_resource(value, SOURCE, scratch));
     for output in called.into_iter().chain([read]) {
         assert!(!output.content.is_empty(), "a model is always told something");
         let told: usize = output

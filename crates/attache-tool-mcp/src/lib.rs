@@ -27,18 +27,18 @@ mod servers;
 mod status;
 
 mod connection;
-mod failure;
+mod error;
 mod server;
 
 pub mod fuzz;
 mod input;
 mod mcp_tool;
-mod naming;
-mod offer;
-mod outcome;
 mod resources;
 mod selection;
 mod shorten;
+mod tool_list;
+mod tool_name;
+mod tool_result;
 mod visible;
 
 pub use options::{ConnectContext, DEFAULT_TIMEOUT, ServerConfinement, ServerOptions, Transport};

@@ -3,19 +3,19 @@
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use attache_domain::{Effect, Proposal, Shown};
+use attache_domain::{Effect, Preview, Proposal};
 use attache_tool::{Tool, ToolContext, ToolError, ToolInput, ToolOutput, ToolSpec};
 use serde_json::json;
 
-use crate::connection::Terms;
-use crate::failure::{CallError, ConnectError};
+use crate::connection::RequestOptions;
+use crate::error::{CallError, ConnectError};
 use crate::input;
-use crate::outcome::{self, Source};
-use crate::server::{AskError, Server};
+use crate::server::{Server, ServerRequestError};
 use crate::shorten::cut;
+use crate::tool_result::{self, ResultSource};
 use attache_tool::untrusted;
 
-const LONGEST_ERROR: usize = 4_000;
+const MAX_ERROR_LENGTH: usize = 4_000;
 
 pub(crate) struct McpTool {
     spec: ToolSpec,
@@ -31,9 +31,9 @@ impl McpTool {
     }
 
     fn server(&self) -> Result<Arc<Server>, ToolError> {
-        let source = Source { server: "that offered it", tool: &self.tool };
+        let source = ResultSource { server: "that offered it", tool: &self.tool };
         let server = self.server.upgrade().filter(|server| !server.is_closed());
-        server.ok_or_else(|| outcome::failure(source, &ConnectError::Closed.to_string()))
+        server.ok_or_else(|| tool_result::failure(source, &ConnectError::Closed.to_string()))
     }
 }
 
@@ -54,35 +54,35 @@ impl Tool for McpTool {
         Ok(Proposal {
             input: input.clone(),
             effects: vec![Effect::UseServer { server: server.clone(), tool: self.tool.clone() }],
-            shown: Shown::Mcp { server, tool: self.tool.clone(), title: self.spec.title.clone(), address },
+            shown: Preview::Mcp { server, tool: self.tool.clone(), title: self.spec.title.clone(), address },
         })
     }
 
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let server = self.server()?;
-        let source = Source { server: &server.options.name, tool: &self.tool };
+        let source = ResultSource { server: &server.options.name, tool: &self.tool };
         let params = json!({ "name": self.tool, "arguments": proposal.input });
-        let terms = Terms {
+        let terms = RequestOptions {
             timeout: server.options.timeout,
             cancel: &context.cancel,
             live: Some(context.live.clone()),
         };
-        let answer = server.ask("tools/call", params, terms).await;
-        let result = answer.map_err(|error| outcome::failure(source, &words(&error)))?;
-        outcome::of_call(result, source, &context.workspace.scratch).await
+        let answer = server.request("tools/call", params, terms).await;
+        let result = answer.map_err(|error| tool_result::failure(source, &words(&error)))?;
+        tool_result::of_call(result, source, &context.workspace.scratch).await
     }
 }
 
 /// An error for the model; what the server said of it is marked as somebody else's word.
-pub(crate) fn words(error: &AskError) -> String {
+pub(crate) fn words(error: &ServerRequestError) -> String {
     match error {
-        AskError::Call(CallError::Refused { code, message }) => {
-            format!("error {code}: {}", untrusted(&cut(message, LONGEST_ERROR)))
+        ServerRequestError::Call(CallError::Refused { code, message }) => {
+            format!("error {code}: {}", untrusted(&cut(message, MAX_ERROR_LENGTH)))
         }
-        AskError::Call(CallError::Lost(why)) => format!(
+        ServerRequestError::Call(CallError::Lost(why)) => format!(
             "the connection was lost during the call ({}), so nobody knows whether it was carried out; the next call \
              connects again",
-            cut(why, LONGEST_ERROR)
+            cut(why, MAX_ERROR_LENGTH)
         ),
         other => other.to_string(),
     }

@@ -3,19 +3,19 @@
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use attache_domain::{Content, Effect, Proposal, Shown};
+use attache_domain::{Content, Effect, Preview, Proposal};
 use attache_tool::{Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::connection::Terms;
+use crate::connection::RequestOptions;
 use crate::mcp_tool::words;
-use crate::outcome::{self, Source};
 use crate::server::Server;
-use crate::shorten::{MOST_CHARACTERS, cut};
+use crate::shorten::{MAX_CHARACTERS, cut};
+use crate::tool_result::{self, ResultSource};
 use attache_tool::untrusted;
 
 /// All servers, as long as somebody keeps them.
-pub(crate) type Servers = Weak<[Arc<Server>]>;
+pub(crate) type WeakServers = Weak<[Arc<Server>]>;
 
 const LIST: &str = "list_mcp_resources";
 const READ: &str = "read_mcp_resource";
@@ -23,11 +23,11 @@ const READ: &str = "read_mcp_resource";
 /// Lists what is known to be there.
 pub(crate) struct ListResources {
     spec: ToolSpec,
-    servers: Servers,
+    servers: WeakServers,
 }
 
 impl ListResources {
-    pub(crate) fn new(servers: Servers) -> Self {
+    pub(crate) fn new(servers: WeakServers) -> Self {
         let parameters = json!({
             "type": "object",
             "properties": { "serverName": { "type": "string", "description": "Only those of this MCP server." } },
@@ -50,7 +50,7 @@ impl Tool for ListResources {
         let names: Vec<&str> = servers.iter().map(|server| server.options.name.as_str()).collect();
         let summary = format!("List the resources of {}", names.join(", "));
         // Nothing is asked of a server: what it lists was read when it was connected.
-        Ok(Proposal { input: input.clone(), effects: Vec::new(), shown: Shown::Plain { summary } })
+        Ok(Proposal { input: input.clone(), effects: Vec::new(), shown: Preview::Plain { summary } })
     }
 
     async fn run(&self, proposal: Proposal, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -67,7 +67,7 @@ impl Tool for ListResources {
         let text = if lines.is_empty() {
             "There are none.".into()
         } else {
-            untrusted(&cut(&lines.join("\n"), MOST_CHARACTERS))
+            untrusted(&cut(&lines.join("\n"), MAX_CHARACTERS))
         };
         Ok(ToolOutput { content: vec![Content::Text(text)], summary, ..ToolOutput::default() })
     }
@@ -76,11 +76,11 @@ impl Tool for ListResources {
 /// Reads one of them.
 pub(crate) struct ReadResource {
     spec: ToolSpec,
-    servers: Servers,
+    servers: WeakServers,
 }
 
 impl ReadResource {
-    pub(crate) fn new(servers: Servers) -> Self {
+    pub(crate) fn new(servers: WeakServers) -> Self {
         let parameters = json!({
             "type": "object",
             "properties": {
@@ -127,17 +127,17 @@ impl Tool for ReadResource {
         Ok(Proposal {
             input,
             effects: vec![Effect::UseServer { server, tool: READ.into() }],
-            shown: Shown::Plain { summary },
+            shown: Preview::Plain { summary },
         })
     }
 
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let (server, uri) = self.find(&proposal.input)?;
-        let source = Source { server: &server.options.name, tool: READ };
-        let terms = Terms { timeout: server.options.timeout, cancel: &context.cancel, live: None };
-        let answer = server.ask("resources/read", json!({ "uri": uri }), terms).await;
-        let result = answer.map_err(|error| outcome::failure(source, &words(&error)))?;
-        Ok(outcome::of_resource(result, source, &context.workspace.scratch).await)
+        let source = ResultSource { server: &server.options.name, tool: READ };
+        let terms = RequestOptions { timeout: server.options.timeout, cancel: &context.cancel, live: None };
+        let answer = server.request("resources/read", json!({ "uri": uri }), terms).await;
+        let result = answer.map_err(|error| tool_result::failure(source, &words(&error)))?;
+        Ok(tool_result::of_resource(result, source, &context.workspace.scratch).await)
     }
 }
 
@@ -155,7 +155,7 @@ fn spec(name: &str, title: &str, description: &str, parameters: Value) -> ToolSp
 }
 
 /// The server that is named, or all.
-fn chosen(servers: &Servers, input: &ToolInput) -> Result<Vec<Arc<Server>>, ToolError> {
+fn chosen(servers: &WeakServers, input: &ToolInput) -> Result<Vec<Arc<Server>>, ToolError> {
     let servers = servers.upgrade().map(|servers| servers.to_vec()).unwrap_or_default();
     let Some(name) = input.get("serverName").and_then(Value::as_str) else { return Ok(servers) };
     let found: Vec<_> = servers.iter().filter(|server| server.options.name == name).cloned().collect();

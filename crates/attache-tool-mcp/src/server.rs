@@ -1,8 +1,8 @@
 //! One server: its connection, which is made anew when it is lost, and what it offers.
 
-mod attend;
 pub(crate) mod fuzz;
 mod lists;
+mod watcher;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,17 +13,17 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::connection::{Connection, Terms};
-use crate::failure::{CallError, ConnectError};
+use crate::connection::{Connection, RequestOptions};
+use crate::error::{CallError, ConnectError};
 use crate::mcp_tool::McpTool;
-use crate::offer::Offer;
 use crate::shorten::cut;
+use crate::tool_list::ToolList;
 use crate::{ConnectContext, ServerOptions, ServerState, ServerStatus, Transport};
-use lists::Listed;
+use lists::ServerLists;
 
 /// A server that could not be reached is not tried again so soon: a model that calls in a loop would start it in one.
-const TRY_AGAIN_AFTER: Duration = Duration::from_secs(2);
-const LONGEST_INSTRUCTIONS: usize = 10_000;
+const RECONNECT_DELAY: Duration = Duration::from_secs(2);
+const MAX_INSTRUCTIONS_LENGTH: usize = 10_000;
 
 pub(crate) struct Server {
     pub(crate) options: ServerOptions,
@@ -32,12 +32,12 @@ pub(crate) struct Server {
     /// Held while a connection is made, so that it is made once; the last failure and its time.
     opening: tokio::sync::Mutex<Option<(Instant, ConnectError)>>,
     closed: CancellationToken,
-    view: Mutex<View>,
+    view: Mutex<ServerView>,
     /// Counts what is new in any view.
     changes: Arc<watch::Sender<u64>>,
 }
 
-struct View {
+struct ServerView {
     state: ServerState,
     tools: Vec<Arc<dyn Tool>>,
     resources: Vec<Resource>,
@@ -65,7 +65,7 @@ impl Server {
         context: Arc<ConnectContext>,
         changes: Arc<watch::Sender<u64>>,
     ) -> Self {
-        let view = View {
+        let view = ServerView {
             state: ServerState::Connecting,
             tools: Vec::new(),
             resources: Vec::new(),
@@ -85,23 +85,23 @@ impl Server {
 
     /// The connection, made anew if it is lost.
     pub(crate) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, ConnectError> {
-        if let Some(connection) = self.living() {
+        if let Some(connection) = self.live_connection() {
             return Ok(connection);
         }
         let mut last_failure = self.opening.lock().await;
         if self.closed.is_cancelled() {
             return Err(ConnectError::Closed);
         }
-        if let Some(connection) = self.living() {
+        if let Some(connection) = self.live_connection() {
             return Ok(connection);
         }
         if let Some((at, error)) = &*last_failure
-            && at.elapsed() < TRY_AGAIN_AFTER
+            && at.elapsed() < RECONNECT_DELAY
         {
             return Err(error.clone());
         }
         self.change(|view| view.state = ServerState::Connecting);
-        let given_up = GivenUp(self);
+        let given_up = ConnectGuard(self);
         let opened = tokio::select! {
             opened = self.open() => opened,
             () = self.closed.cancelled() => Err(ConnectError::Closed),
@@ -126,30 +126,32 @@ impl Server {
     }
 
     /// Asks the server, over a connection that is made anew if need be. What surely never reached it is sent again once.
-    pub(crate) async fn ask(
+    pub(crate) async fn request(
         self: &Arc<Self>,
         method: &str,
         params: Value,
-        terms: Terms<'_>,
-    ) -> Result<Value, AskError> {
-        match self.ask_once(method, params.clone(), terms.clone()).await {
-            Err(AskError::Call(CallError::Unsent(_))) => self.ask_once(method, params, terms).await,
+        terms: RequestOptions<'_>,
+    ) -> Result<Value, ServerRequestError> {
+        match self.request_once(method, params.clone(), terms.clone()).await {
+            Err(ServerRequestError::Call(CallError::Unsent(_))) => {
+                self.request_once(method, params, terms).await
+            }
             decided => decided,
         }
     }
 
-    async fn ask_once(
+    async fn request_once(
         self: &Arc<Self>,
         method: &str,
         params: Value,
-        terms: Terms<'_>,
-    ) -> Result<Value, AskError> {
+        terms: RequestOptions<'_>,
+    ) -> Result<Value, ServerRequestError> {
         let connection = tokio::select! {
             biased;
-            () = terms.cancel.cancelled() => return Err(AskError::Call(CallError::Cancelled)),
-            connection = self.connection() => connection.map_err(AskError::Connect)?,
+            () = terms.cancel.cancelled() => return Err(ServerRequestError::Call(CallError::Cancelled)),
+            connection = self.connection() => connection.map_err(ServerRequestError::Connect)?,
         };
-        connection.request(method, params, terms).await.map_err(AskError::Call)
+        connection.request(method, params, terms).await.map_err(ServerRequestError::Call)
     }
 
     pub(crate) fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -196,39 +198,39 @@ impl Server {
         }
     }
 
-    fn living(&self) -> Option<Arc<Connection>> {
+    fn live_connection(&self) -> Option<Arc<Connection>> {
         self.current.borrow().clone().filter(|connection| !connection.is_over())
     }
 
-    async fn open(self: &Arc<Self>) -> Result<(Arc<Connection>, Listed), ConnectError> {
+    async fn open(self: &Arc<Self>) -> Result<(Arc<Connection>, ServerLists), ConnectError> {
         let connection = Connection::open(&self.options, &self.context).await?;
         let listed = lists::read(self, &connection).await?;
         Ok((Arc::new(connection), listed))
     }
 
-    fn publish(self: &Arc<Self>, connection: &Connection, listed: Listed) {
-        let Listed { offer: Offer { tools, notes, .. }, resources } = listed;
+    fn publish(self: &Arc<Self>, connection: &Connection, listed: ServerLists) {
+        let ServerLists { offer: ToolList { tools, notes, .. }, resources } = listed;
         let tool = |spec| Arc::new(McpTool::new(spec, Arc::downgrade(self))) as Arc<dyn Tool>;
         let tools = tools.into_iter().map(tool).collect();
-        let instructions = connection.instructions().map(|text| cut(&text, LONGEST_INSTRUCTIONS));
+        let instructions = connection.instructions().map(|text| cut(&text, MAX_INSTRUCTIONS_LENGTH));
         let state = ServerState::Connected;
-        self.change(|view| *view = View { state, tools, resources, notes, instructions });
+        self.change(|view| *view = ServerView { state, tools, resources, notes, instructions });
     }
 
-    fn change(&self, change: impl FnOnce(&mut View)) {
+    fn change(&self, change: impl FnOnce(&mut ServerView)) {
         change(&mut self.view());
         self.changes.send_modify(|count| *count += 1);
     }
 
-    fn view(&self) -> MutexGuard<'_, View> {
+    fn view(&self) -> MutexGuard<'_, ServerView> {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Whoever was connecting does not wait for it any longer, and nobody else does it.
-struct GivenUp<'a>(&'a Server);
+struct ConnectGuard<'a>(&'a Server);
 
-impl Drop for GivenUp<'_> {
+impl Drop for ConnectGuard<'_> {
     fn drop(&mut self) {
         let why = "connecting was given up".to_owned();
         self.0.change(|view| view.state = ServerState::Failed { why });
@@ -237,7 +239,7 @@ impl Drop for GivenUp<'_> {
 
 /// Why nothing came of asking.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum AskError {
+pub(crate) enum ServerRequestError {
     #[error("the server cannot be used: {0}")]
     Connect(ConnectError),
     #[error("{0}")]

@@ -36,7 +36,7 @@ impl McpServers {
         let servers: Arc<[Arc<Server>]> = options.into_iter().map(server).collect();
         let mut attending = JoinSet::new();
         for server in servers.iter() {
-            attending.spawn(server.clone().attend());
+            attending.spawn(server.clone().watch());
         }
         let known = Arc::downgrade(&servers);
         let resource_tools: Vec<Arc<dyn Tool>> =

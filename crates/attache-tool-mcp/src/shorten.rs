@@ -8,7 +8,7 @@ use tokio::io::AsyncWriteExt;
 use uuid::Uuid;
 
 /// Characters that a model gets of one result.
-pub(crate) const MOST_CHARACTERS: usize = 40_000;
+pub(crate) const MAX_CHARACTERS: usize = 40_000;
 
 /// The folder of whole outputs, below the scratch folder.
 const FOLDER: &str = "tool-outputs";

@@ -1,9 +1,9 @@
 //! The way out of a confined command: a proxy in the server that connects to the hosts that were approved, and to no
 //! others. The command reaches it on its own loopback device; it has no other network.
 
-mod head;
 mod listener;
 mod proxy;
+mod request;
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -35,23 +35,23 @@ impl Default for EgressOptions {
 /// The proxy of one command; dropping it closes all its connections.
 #[derive(Debug)]
 pub(crate) struct Egress {
-    refused: Refused,
+    refused: RefusedHosts,
     _tasks: JoinSet<()>,
 }
 
 /// What was asked for and not allowed, each once.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Refused(Arc<Mutex<Vec<String>>>);
+pub(crate) struct RefusedHosts(Arc<Mutex<Vec<String>>>);
 
-impl Refused {
+impl RefusedHosts {
     pub(crate) fn add(&self, what: String) {
-        let mut refused = self.known();
+        let mut refused = self.lock();
         if refused.len() < MAX_REFUSED && !refused.contains(&what) {
             refused.push(what);
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, Vec<String>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -62,7 +62,7 @@ impl Egress {
     pub(crate) fn start(hosts: &[String], options: &EgressOptions) -> io::Result<(Self, OwnedFd)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
-        let refused = Refused::default();
+        let refused = RefusedHosts::default();
         let proxy = Proxy { hosts: hosts.to_vec(), options: options.clone(), refused: refused.clone() };
         let mut tasks = JoinSet::new();
         let ours = tokio::net::UnixStream::from_std(ours)?;
@@ -77,6 +77,6 @@ impl Egress {
     }
 
     pub(crate) fn refused(&self) -> Vec<String> {
-        self.refused.known().clone()
+        self.refused.lock().clone()
     }
 }

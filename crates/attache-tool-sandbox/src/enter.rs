@@ -2,15 +2,15 @@
 //!
 //! Every step that fails ends it: the command never starts with more than it was given.
 
-mod calls;
 mod capabilities;
-mod files;
+mod landlock_rules;
 mod loopback;
 mod namespaces;
-mod outlet;
 mod processes;
-mod resources;
+mod resource_limits;
 mod root;
+mod seccomp_filter;
+mod stderr_target;
 mod supervise;
 mod usage;
 mod watcher;
@@ -22,12 +22,12 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
-use attache_tool::Level;
+use attache_tool::AccessLevel;
 
-use crate::Limits;
-use crate::plan::{Network, Order, Plan, Walls};
+use crate::CommandLimits;
+use crate::plan::{ChildRequest, Isolation, Network, Plan};
 use crate::probe;
-use supervise::Prepared;
+use supervise::InnerAction;
 
 /// The first argument that makes the program call [`enter`].
 pub const ENTER: &str = "__confined";
@@ -45,22 +45,24 @@ pub fn enter(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     close_inherited();
     let order = arguments.next().and_then(|text| serde_json::from_slice(text.as_encoded_bytes()).ok());
     let (Some(order), Some(program)) = (order, arguments.next()) else {
-        return refuse("the plan is not understood");
+        return not_confined("the plan is not understood");
     };
     // On a terminal this process leads the session already; one that leads a group stays in its session.
     let _ = rustix::process::setsid();
     let mut command = Command::new(program);
     command.args(arguments);
     let (done, refuse): (_, fn(&str) -> ExitCode) = match order {
-        Order::Confine(plan) if plan.walls == Walls::None => (confine(&plan, command), not_started),
-        Order::Confine(plan) => (confine(&plan, command), refuse),
-        Order::Supervise { server, limits, input } => {
+        ChildRequest::Confine(plan) if plan.walls == Isolation::None => {
+            (confine(&plan, command), not_started)
+        }
+        ChildRequest::Confine(plan) => (confine(&plan, command), not_confined),
+        ChildRequest::Supervise { server, limits, input } => {
             (supervise_only(server, limits, with_input(input, command)), not_started)
         }
     };
     match done {
         Ok(code) => code,
-        Err(Step { what, error }) => refuse(&format!("{what}: {error}")),
+        Err(StepError { step: what, error }) => refuse(&format!("{what}: {error}")),
     }
 }
 
@@ -78,92 +80,96 @@ fn close_inherited() {
 
 /// What failed, and how.
 #[derive(Debug)]
-struct Step {
-    what: String,
+struct StepError {
+    step: String,
     error: io::Error,
 }
 
 /// Names the step that an error belongs to.
 trait During<T> {
-    fn during(self, what: impl Into<String>) -> Result<T, Step>;
+    fn during(self, what: impl Into<String>) -> Result<T, StepError>;
 }
 
 impl<T, E: Into<io::Error>> During<T> for Result<T, E> {
-    fn during(self, what: impl Into<String>) -> Result<T, Step> {
-        self.map_err(|error| Step { what: what.into(), error: error.into() })
+    fn during(self, what: impl Into<String>) -> Result<T, StepError> {
+        self.map_err(|error| StepError { step: what.into(), error: error.into() })
     }
 }
 
-fn confine(plan: &Plan, command: Command) -> Result<ExitCode, Step> {
+fn confine(plan: &Plan, command: Command) -> Result<ExitCode, StepError> {
     let server = supervise::watch_server(plan.server).during("finding the server")?;
     match plan.walls {
-        Walls::Namespaces => namespaced(plan, command, server.handle),
-        Walls::None => limited(server, plan.limits, with_input(plan.input, command)),
-        Walls::Landlock => watcher::watched(server, plan.limits, || {
+        Isolation::Namespaces => namespaced(plan, command, server.handle),
+        Isolation::None => limited(server, plan.limits, with_input(plan.input, command)),
+        Isolation::Landlock => watcher::run_watched(server, plan.limits, || {
             restrict(plan)?;
-            Ok(match probed(plan) {
-                Some(code) => watcher::Prepared::Ended(code),
-                None => watcher::Prepared::Run(Box::new(with_input(plan.input, command))),
+            Ok(match run_probe(plan) {
+                Some(code) => watcher::CommandAction::Ended(code),
+                None => watcher::CommandAction::Run(Box::new(with_input(plan.input, command))),
             })
         }),
     }
 }
 
 /// Runs the command unconfined, within its limits; it ends with the server.
-fn supervise_only(server: i32, limits: Limits, command: Command) -> Result<ExitCode, Step> {
+fn supervise_only(server: i32, limits: CommandLimits, command: Command) -> Result<ExitCode, StepError> {
     let server = supervise::watch_server(server).during("finding the server")?;
     limited(server, limits, command)
 }
 
-fn limited(server: supervise::Server, limits: Limits, command: Command) -> Result<ExitCode, Step> {
-    watcher::watched(server, limits, || {
-        resources::limit(limits, Walls::None).during("setting limits")?;
-        Ok(watcher::Prepared::Run(Box::new(command)))
+fn limited(
+    server: supervise::ServerHandle,
+    limits: CommandLimits,
+    command: Command,
+) -> Result<ExitCode, StepError> {
+    watcher::run_watched(server, limits, || {
+        resource_limits::set_limits(limits, Isolation::None).during("setting limits")?;
+        Ok(watcher::CommandAction::Run(Box::new(command)))
     })
 }
 
-fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Result<ExitCode, Step> {
-    let folder = Folder::current()?;
+fn namespaced(plan: &Plan, command: Command, server: std::os::fd::OwnedFd) -> Result<ExitCode, StepError> {
+    let folder = StartFolder::current()?;
     namespaces::create().during("making namespaces")?;
     let (ours, theirs) = UnixStream::pair().during("making a socket")?;
-    let process = namespaces::Process::this().during("finding this process")?;
-    let beside = move || process.hand_out_network(&ours).during("making a network namespace");
+    let process = namespaces::ProcessHandle::this().during("finding this process")?;
+    let beside = move || process.send_network_namespace(&ours).during("making a network namespace");
     supervise::in_child(beside, move || {
         root::build(plan)?;
         folder.enter()?;
-        namespaces::enter_network(&theirs).during("entering the network namespace")?;
+        namespaces::receive_network_namespace(&theirs).during("entering the network namespace")?;
         // Tests and tools that talk to themselves change something; what only looks has no use for it.
-        if plan.level > Level::Look {
+        if plan.level > AccessLevel::Look {
             loopback::bring_up().during("bringing up the loopback device")?;
         }
         if plan.network == Network::Proxy {
-            loopback::hand_out_listener().during("handing out the proxy's socket")?;
+            loopback::send_listener().during("handing out the proxy's socket")?;
         }
         restrict(plan)?;
-        Ok(match probed(plan) {
-            Some(code) => Prepared::Ended(code),
-            None => Prepared::Run(Box::new(with_input(plan.input, command)), plan.limits, server),
+        Ok(match run_probe(plan) {
+            Some(code) => InnerAction::Ended(code),
+            None => InnerAction::Run(Box::new(with_input(plan.input, command)), plan.limits, server),
         })
     })
 }
 
 /// What is taken away by calls about the process itself; children inherit it.
-fn restrict(plan: &Plan) -> Result<(), Step> {
-    resources::limit(plan.limits, plan.walls).during("setting limits")?;
-    if plan.walls == Walls::Namespaces {
+fn restrict(plan: &Plan) -> Result<(), StepError> {
+    resource_limits::set_limits(plan.limits, plan.walls).during("setting limits")?;
+    if plan.walls == Isolation::Namespaces {
         capabilities::forbid_user_namespaces().during("closing user namespaces")?;
         capabilities::drop_all().during("dropping capabilities")?;
     }
     rustix::thread::set_no_new_privs(true).during("giving up privileges")?;
-    files::restrict(plan)?;
-    calls::restrict(plan)?;
+    landlock_rules::restrict(plan)?;
+    seccomp_filter::restrict(plan)?;
     Ok(())
 }
 
 /// Whether the file that is to be tried can be read, where that is all there is to do.
-fn probed(plan: &Plan) -> Option<ExitCode> {
+fn run_probe(plan: &Plan) -> Option<ExitCode> {
     let readable = std::fs::File::open(plan.probe.as_ref()?).is_ok();
-    Some(ExitCode::from(if readable { probe::NOT_HELD } else { probe::HELD }))
+    Some(ExitCode::from(if readable { probe::NOT_CONFINED } else { probe::CONFINED }))
 }
 
 /// Its own input is the way to the server, unless the command is to have it.
@@ -176,13 +182,13 @@ fn with_input(input: bool, mut command: Command) -> Command {
 }
 
 /// The folder that the command starts in.
-struct Folder {
+struct StartFolder {
     path: PathBuf,
     identity: (u64, u64),
 }
 
-impl Folder {
-    fn current() -> Result<Self, Step> {
+impl StartFolder {
+    fn current() -> Result<Self, StepError> {
         let path = rustix::process::getcwd(Vec::new()).during("finding the folder")?;
         let path = PathBuf::from(OsString::from_vec(path.into_bytes()));
         let identity = identity(&path).during("finding the folder")?;
@@ -190,7 +196,7 @@ impl Folder {
     }
 
     /// Goes to the same folder in the new file tree.
-    fn enter(&self) -> Result<(), Step> {
+    fn enter(&self) -> Result<(), StepError> {
         rustix::process::chdir(&self.path).during(format!("entering {}", self.path.display()))?;
         let now = identity(&self.path).during("finding the folder again")?;
         if now == self.identity {
@@ -206,15 +212,15 @@ fn identity(path: &std::path::Path) -> io::Result<(u64, u64)> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
-fn refuse(why: &str) -> ExitCode {
-    say_not_started(&format!(", for it could not be confined: {why}"))
+fn not_confined(why: &str) -> ExitCode {
+    print_not_started(&format!(", for it could not be confined: {why}"))
 }
 
 fn not_started(why: &str) -> ExitCode {
-    say_not_started(&format!(": {why}"))
+    print_not_started(&format!(": {why}"))
 }
 
-fn say_not_started(why: &str) -> ExitCode {
+fn print_not_started(why: &str) -> ExitCode {
     // Where it cannot be said, the exit code says it.
     let _ = writeln!(io::stderr(), "attache: the command was not started{why}");
     ExitCode::from(NOT_STARTED)

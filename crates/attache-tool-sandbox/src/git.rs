@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 /// Files and folders of a git folder that make git run programs, or point it elsewhere.
-const STEERING: &[&str] = &["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
+const EXECUTABLE_CONFIG: &[&str] =
+    &["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
 /// The same of the record of a linked worktree.
-const WORKTREE: &[&str] = &["config.worktree", "gitdir", "commondir"];
+const WORKTREE_CONFIG: &[&str] = &["config.worktree", "gitdir", "commondir"];
 /// A folder with one of these may be a git folder, whatever it lacks at the moment.
-const SIGNS: &[&str] = &["config", "HEAD", "objects", "hooks"];
+const GIT_FOLDER_MARKERS: &[&str] = &["config", "HEAD", "objects", "hooks"];
 /// Submodules may lie in folders of folders.
 const MAX_DEPTH: usize = 4;
 const MAX_FOLDERS: usize = 256;
@@ -41,7 +42,7 @@ pub(crate) fn git_paths(root: &Path) -> GitPaths {
         Ok(metadata) if metadata.is_dir() => found.repository(root, &pointer),
         Ok(metadata) if metadata.is_file() => {
             found.protected.push(pointer.clone());
-            found.pointed_to(root, &pointer);
+            found.follow_pointer(root, &pointer);
         }
         // A link, or none: it may not come into being.
         _ => found.protected.push(pointer),
@@ -52,15 +53,15 @@ pub(crate) fn git_paths(root: &Path) -> GitPaths {
 impl GitPaths {
     /// A git folder with all that belongs to it.
     fn repository(&mut self, tree: &Path, folder: &Path) {
-        self.protected.extend(STEERING.iter().map(|name| folder.join(name)));
+        self.protected.extend(EXECUTABLE_CONFIG.iter().map(|name| folder.join(name)));
         // Where its settings say that the hooks are.
-        let hooks = settings(folder, "hookspath").map(|hooks| tree.join(hooks));
+        let hooks = read_setting(folder, "hookspath").map(|hooks| tree.join(hooks));
         self.protected.extend(hooks.filter(|hooks| hooks.starts_with(tree) && hooks != tree));
         let worktrees = folder.join("worktrees");
-        match folders(&worktrees) {
+        match subfolders(&worktrees) {
             Some(records) => {
                 for record in records {
-                    self.protected.extend(WORKTREE.iter().map(|name| record.join(name)));
+                    self.protected.extend(WORKTREE_CONFIG.iter().map(|name| record.join(name)));
                 }
             }
             None => self.protected.push(worktrees),
@@ -69,14 +70,14 @@ impl GitPaths {
     }
 
     fn submodules(&mut self, folder: &Path, depth: usize) {
-        let Some(inner) = folders(folder).filter(|inner| depth > 0 || inner.is_empty()) else {
+        let Some(inner) = subfolders(folder).filter(|inner| depth > 0 || inner.is_empty()) else {
             self.protected.push(folder.to_owned());
             return;
         };
         for inner in inner {
-            if SIGNS.iter().any(|sign| inner.join(sign).symlink_metadata().is_ok()) {
+            if GIT_FOLDER_MARKERS.iter().any(|sign| inner.join(sign).symlink_metadata().is_ok()) {
                 let tree = work_tree_of(&inner);
-                self.protected.extend(STEERING.iter().map(|name| inner.join(name)));
+                self.protected.extend(EXECUTABLE_CONFIG.iter().map(|name| inner.join(name)));
                 self.protected.extend(tree.map(|tree| tree.join(".git")));
                 self.submodules(&inner.join("modules"), depth - 1);
             } else {
@@ -87,14 +88,14 @@ impl GitPaths {
 
     /// The git folder of a linked worktree or a submodule. It counts only if it names this work tree itself: a pointer
     /// alone could name any folder.
-    fn pointed_to(&mut self, root: &Path, pointer: &Path) {
+    fn follow_pointer(&mut self, root: &Path, pointer: &Path) {
         let Some(folder) = read_pointer(root, pointer) else { return };
-        let recorded = read(&folder.join("gitdir"));
+        let recorded = read_small_file(&folder.join("gitdir"));
         let is_worktree = recorded.is_some_and(|recorded| {
             folder.join(recorded.trim()).canonicalize().is_ok_and(|named| named == *pointer)
         });
         if is_worktree {
-            let common = read(&folder.join("commondir")).unwrap_or_else(|| "../..".into());
+            let common = read_small_file(&folder.join("commondir")).unwrap_or_else(|| "../..".into());
             let Ok(common) = folder.join(common.trim()).canonicalize() else { return };
             if folder.starts_with(common.join("worktrees")) && common.join("HEAD").is_file() {
                 self.repository(root, &common);
@@ -109,18 +110,18 @@ impl GitPaths {
 
 /// Where a `.git` file points.
 fn read_pointer(root: &Path, pointer: &Path) -> Option<PathBuf> {
-    let text = read(pointer)?;
+    let text = read_small_file(pointer)?;
     root.join(text.lines().next()?.strip_prefix("gitdir:")?.trim()).canonicalize().ok()
 }
 
 /// The work tree that a submodule's configuration names.
 fn work_tree_of(folder: &Path) -> Option<PathBuf> {
-    folder.join(settings(folder, "worktree")?).canonicalize().ok()
+    folder.join(read_setting(folder, "worktree")?).canonicalize().ok()
 }
 
 /// A value of the git folder's own configuration, by the last part of its name.
-fn settings(folder: &Path, wanted: &str) -> Option<String> {
-    let text = read(&folder.join("config"))?;
+fn read_setting(folder: &Path, wanted: &str) -> Option<String> {
+    let text = read_small_file(&folder.join("config"))?;
     text.lines().rev().find_map(|line| {
         let (name, value) = line.split_once('=')?;
         name.trim().eq_ignore_ascii_case(wanted).then(|| value.trim().trim_matches('"').to_owned())
@@ -128,7 +129,7 @@ fn settings(folder: &Path, wanted: &str) -> Option<String> {
 }
 
 /// The text of a small plain file; opening a pipe would wait for its other end.
-fn read(path: &Path) -> Option<String> {
+fn read_small_file(path: &Path) -> Option<String> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = fs::File::options().read(true).custom_flags(flags).open(path).ok()?;
     if !file.metadata().ok()?.is_file() {
@@ -140,7 +141,7 @@ fn read(path: &Path) -> Option<String> {
 }
 
 /// The folders in a folder; none when there are too many to look at.
-fn folders(folder: &Path) -> Option<Vec<PathBuf>> {
+fn subfolders(folder: &Path) -> Option<Vec<PathBuf>> {
     let Ok(entries) = fs::read_dir(folder) else { return Some(Vec::new()) };
     let entries = entries.filter_map(Result::ok);
     let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));

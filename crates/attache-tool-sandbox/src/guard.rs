@@ -7,23 +7,23 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use attache_tool::Guard;
+use attache_tool::ConfinementGuard;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, openat, readlinkat, renameat_with, statat};
 use rustix::io::Errno;
 use uuid::Uuid;
 
 use crate::egress::Egress;
-use crate::protected::Watched;
+use crate::protected::WatchedPath;
 
 #[derive(Debug)]
 pub(crate) struct CommandGuard {
-    watched: Vec<Watched>,
+    watched: Vec<WatchedPath>,
     egress: Option<Egress>,
     checked: AtomicBool,
 }
 
 impl CommandGuard {
-    pub(crate) fn new(watched: Vec<Watched>, egress: Option<Egress>) -> Self {
+    pub(crate) fn new(watched: Vec<WatchedPath>, egress: Option<Egress>) -> Self {
         Self { watched, egress, checked: AtomicBool::new(false) }
     }
 
@@ -32,11 +32,11 @@ impl CommandGuard {
         if self.checked.swap(true, Ordering::Relaxed) {
             return Vec::new();
         }
-        self.watched.iter().filter_map(put_aside).collect()
+        self.watched.iter().filter_map(quarantine).collect()
     }
 }
 
-impl Guard for CommandGuard {
+impl ConfinementGuard for CommandGuard {
     fn blocked(&self) -> Vec<String> {
         let mut blocked = self.egress.as_ref().map(Egress::refused).unwrap_or_default();
         blocked.extend(self.check());
@@ -53,8 +53,8 @@ impl Drop for CommandGuard {
 }
 
 /// Renames what the command has put where a protected path was missing or a link; says so.
-fn put_aside(watched: &Watched) -> Option<String> {
-    let Watched { root, path, target } = watched;
+fn quarantine(watched: &WatchedPath) -> Option<String> {
+    let WatchedPath { root, path, target } = watched;
     let below = path.strip_prefix(root).ok()?;
     let (folder, name) = match find(root, below) {
         Ok(Some(found)) => found,

@@ -6,7 +6,7 @@ const MEBIBYTE: u64 = 1 << 20;
 
 /// Limits for a command and everything that it starts; those of memory and processes count for all of it together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct CommandLimits {
     pub processes: u64,
     pub memory_bytes: u64,
     /// Of each process.
@@ -17,7 +17,7 @@ pub struct Limits {
     pub file_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for CommandLimits {
     /// Enough for large builds, and few enough that a fork bomb or an endless writer does not stop the machine.
     fn default() -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl CommandLimits {
     /// Commands that only look need less.
     #[must_use]
     pub(crate) fn for_look(self) -> Self {

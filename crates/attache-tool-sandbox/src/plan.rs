@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use attache_tool::Level;
+use attache_tool::AccessLevel;
 use serde::{Deserialize, Serialize};
 
-use crate::Limits;
+use crate::CommandLimits;
 
 /// What the copy of the program is to do with a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Order {
+pub(crate) enum ChildRequest {
     Confine(Box<Plan>),
     /// Nothing but keep its limits and end it with the server.
     Supervise {
         /// The process that has to live for the command to go on.
         server: i32,
-        limits: Limits,
+        limits: CommandLimits,
         /// Whether the command reads what it is started with.
         input: bool,
     },
@@ -26,8 +26,8 @@ pub(crate) enum Order {
 pub(crate) struct Plan {
     /// The process that has to live for the command to go on.
     pub(crate) server: i32,
-    pub(crate) walls: Walls,
-    pub(crate) level: Level,
+    pub(crate) walls: Isolation,
+    pub(crate) level: AccessLevel,
     /// Files and folders that may be read, each at its own place.
     pub(crate) reads: Vec<PathBuf>,
     /// Folders that may be written, each at its own place.
@@ -40,7 +40,7 @@ pub(crate) struct Plan {
     pub(crate) temporary: PathBuf,
     /// The folder that is the user's home, and the path of that home.
     pub(crate) home: Option<(PathBuf, PathBuf)>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: CommandLimits,
     /// Paths inside of what may be seen that are shown empty.
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
@@ -53,7 +53,7 @@ pub(crate) struct Plan {
 
 /// What encloses the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Walls {
+pub(crate) enum Isolation {
     /// Namespaces, a file tree of its own, Landlock and a system call filter.
     Namespaces,
     /// Landlock and a system call filter: all there is without user namespaces.

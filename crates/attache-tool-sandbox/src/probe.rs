@@ -4,16 +4,16 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use attache_tool::{Access, IgnoreSources, Input, Level, Program, Workspace};
+use attache_tool::{Access, AccessLevel, ConfinedProgram, IgnoreSources, ProgramInput, Workspace};
 
 use crate::Sandbox;
 
 /// The exit codes of a try.
-pub(crate) const HELD: u8 = 0;
-pub(crate) const NOT_HELD: u8 = 7;
+pub(crate) const CONFINED: u8 = 0;
+pub(crate) const NOT_CONFINED: u8 = 7;
 
 /// Starts a copy of this program at level look that tries to read a file outside of what it may see.
-pub(crate) fn try_out(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
+pub(crate) fn try_confinement(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
     let problem = |error: std::io::Error| format!("no folder to try it in: {error}");
     let folder = scratch.join("probe");
     for name in ["workspace", "scratch", "outside"] {
@@ -28,13 +28,13 @@ pub(crate) fn try_out(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
         environment: Vec::new(),
         ignore: IgnoreSources::default(),
     };
-    let access = Access::new(Level::Look);
-    let program = Program {
+    let access = Access::new(AccessLevel::Look);
+    let program = ConfinedProgram {
         name: "true",
         arguments: Vec::new(),
         workspace: &workspace,
         access: &access,
-        input: Input::Empty,
+        input: ProgramInput::Empty,
     };
     let launch = sandbox.launch(program, Some(canary)).map_err(problem)?;
     let output = Command::new(&launch.program)
@@ -45,8 +45,8 @@ pub(crate) fn try_out(sandbox: &Sandbox, scratch: &Path) -> Result<(), String> {
         .output()
         .map_err(|error| format!("{} cannot be started: {error}", launch.program.display()))?;
     match output.status.code().and_then(|code| u8::try_from(code).ok()) {
-        Some(HELD) => Ok(()),
-        Some(NOT_HELD) => Err("a confined command could read a file that it should not see".to_owned()),
+        Some(CONFINED) => Ok(()),
+        Some(NOT_CONFINED) => Err("a confined command could read a file that it should not see".to_owned()),
         _ => {
             let text = String::from_utf8_lossy(&output.stderr);
             let line = text.lines().rfind(|line| line.starts_with("attache:")).unwrap_or_default();

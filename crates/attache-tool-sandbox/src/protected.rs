@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use attache_tool::protected_files;
 
 use crate::git::git_paths;
-use crate::nested::Surveys;
+use crate::workspace_scan::WorkspaceScans;
 
 /// What a command at level work finds protected.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -15,14 +15,14 @@ pub(crate) struct Protection {
     /// Git folders outside of the workspace that are written with it.
     pub(crate) writes: Vec<PathBuf>,
     /// Exist, and are kept as they are.
-    pub(crate) kept: Vec<PathBuf>,
+    pub(crate) read_only: Vec<PathBuf>,
     /// Do not exist, or are links, and must be so afterwards.
-    pub(crate) watched: Vec<Watched>,
+    pub(crate) watched: Vec<WatchedPath>,
 }
 
 /// A path that cannot be mounted over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedPath {
     pub(crate) root: PathBuf,
     pub(crate) path: PathBuf,
     /// Where it leads, if it is a link.
@@ -30,7 +30,7 @@ pub(crate) struct Watched {
 }
 
 /// Looks at all roots and the folders in them. `allowed` are paths that the approval names.
-pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf], surveys: &Surveys) -> Protection {
+pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf], surveys: &WorkspaceScans) -> Protection {
     let mut found = Protection::default();
     for root in roots {
         let git = git_paths(root);
@@ -47,8 +47,8 @@ pub(crate) fn protection(roots: &[PathBuf], allowed: &[PathBuf], surveys: &Surve
             }
         }
     }
-    found.kept.sort_unstable();
-    found.kept.dedup();
+    found.read_only.sort_unstable();
+    found.read_only.dedup();
     found.watched.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     found.watched.dedup();
     found
@@ -62,13 +62,13 @@ impl Protection {
         };
         let link = first_link(root, &path);
         match link {
-            None if path.symlink_metadata().is_ok() => self.kept.push(path),
-            None => self.watched.push(Watched { root: root.clone(), path, target: None }),
+            None if path.symlink_metadata().is_ok() => self.read_only.push(path),
+            None => self.watched.push(WatchedPath { root: root.clone(), path, target: None }),
             // The link has to stay as it is, and what it leads to is protected in its place.
             Some(link) => {
                 let target = fs::read_link(&link).ok();
-                let leads_to = leads_to(&path);
-                self.watched.push(Watched { root: root.clone(), path: link, target });
+                let leads_to = resolve_target(&path);
+                self.watched.push(WatchedPath { root: root.clone(), path: link, target });
                 if let Some(real) = leads_to.filter(|real| *real != path) {
                     self.add(real, writable);
                 }
@@ -90,7 +90,7 @@ fn first_link(root: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 /// Where the path leads when its links are followed; the part that does not exist is kept.
-fn leads_to(path: &Path) -> Option<PathBuf> {
+fn resolve_target(path: &Path) -> Option<PathBuf> {
     if let Ok(real) = path.canonicalize() {
         return Some(real);
     }
@@ -101,7 +101,7 @@ fn leads_to(path: &Path) -> Option<PathBuf> {
             let target = parent.join(target);
             Some(target.parent()?.canonicalize().ok()?.join(target.file_name()?))
         }
-        Err(_) => Some(leads_to(parent)?.join(name)),
+        Err(_) => Some(resolve_target(parent)?.join(name)),
     }
 }
 

@@ -7,17 +7,17 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_tool::{Confinement, Confiner, Input, Launch, Level, Program};
+use attache_tool::{AccessLevel, ConfinedProgram, Confinement, Confiner, Launch, ProgramInput};
 
 use crate::egress::{Egress, EgressOptions};
 use crate::enter::NO_ARENA;
 use crate::guard::CommandGuard;
-use crate::nested::Surveys;
-use crate::places::{Places, places};
-use crate::plan::{Network, Order, PROXY_PORT, Plan, Walls};
+use crate::plan::{ChildRequest, Isolation, Network, PROXY_PORT, Plan};
 use crate::protected::{Protection, protection};
+use crate::readable_paths::{ReadablePaths, readable_paths};
 use crate::supervisor::supervised;
-use crate::{ENTER, Limits, probe};
+use crate::workspace_scan::WorkspaceScans;
+use crate::{CommandLimits, ENTER, probe};
 
 /// What a sandbox is made with.
 #[derive(Debug, Clone)]
@@ -32,7 +32,7 @@ pub struct SandboxOptions {
     pub reads: Vec<PathBuf>,
     /// Files and folders that are never shown, wherever they lie.
     pub hidden: Vec<PathBuf>,
-    pub limits: Limits,
+    pub limits: CommandLimits,
     pub egress: EgressOptions,
 }
 
@@ -41,10 +41,10 @@ pub struct SandboxOptions {
 pub struct Sandbox {
     options: SandboxOptions,
     confinement: Confinement,
-    walls: Walls,
-    places: Places,
+    isolation: Isolation,
+    readable_paths: ReadablePaths,
     home: Option<PathBuf>,
-    surveys: Surveys,
+    scans: WorkspaceScans,
 }
 
 impl Sandbox {
@@ -52,18 +52,18 @@ impl Sandbox {
     /// the reasons in the error.
     pub fn probe(options: SandboxOptions, scratch: &Path) -> Result<Self, Vec<String>> {
         let home = options.home.as_deref().and_then(|home| home.canonicalize().ok());
-        let places = places(&options.environment, home.as_deref(), &options.reads);
+        let places = readable_paths(&options.environment, home.as_deref(), &options.reads);
         let mut sandbox = Self {
             options,
             confinement: Confinement::full(),
-            walls: Walls::Namespaces,
-            places,
+            isolation: Isolation::Namespaces,
+            readable_paths: places,
             home,
-            surveys: Surveys::default(),
+            scans: WorkspaceScans::default(),
         };
-        let Err(missing) = probe::try_out(&sandbox, scratch) else { return Ok(sandbox) };
-        sandbox.walls = Walls::Landlock;
-        if let Err(too) = probe::try_out(&sandbox, scratch) {
+        let Err(missing) = probe::try_confinement(&sandbox, scratch) else { return Ok(sandbox) };
+        sandbox.isolation = Isolation::Landlock;
+        if let Err(too) = probe::try_confinement(&sandbox, scratch) {
             return Err(vec![missing, too]);
         }
         let gaps = vec![
@@ -74,56 +74,62 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    fn plan(&self, program: &Program<'_>, folder: &Path, protection: &Protection) -> io::Result<Plan> {
-        let Program { workspace, access, .. } = program;
+    fn plan(
+        &self,
+        program: &ConfinedProgram<'_>,
+        folder: &Path,
+        protection: &Protection,
+    ) -> io::Result<Plan> {
+        let ConfinedProgram { workspace, access, .. } = program;
         let (temporary, home) = (folder.join("tmp"), folder.join("home"));
         for folder in [&temporary, &home] {
             fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
         let roots = &workspace.roots;
         let in_roots = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-        let writes = roots.iter().chain(protection.writes.iter().filter(|_| access.level >= Level::Work));
+        let writes =
+            roots.iter().chain(protection.writes.iter().filter(|_| access.level >= AccessLevel::Work));
         let hidden = self.options.hidden.iter().filter_map(|path| path.canonicalize().ok());
-        let secrets = self.home.iter().filter(|home| in_roots(home)).flat_map(|home| secrets_of(home));
-        let network = match (access.network.is_empty(), self.walls) {
+        let secrets = self.home.iter().filter(|home| in_roots(home)).flat_map(|home| home_secrets(home));
+        let network = match (access.network.is_empty(), self.isolation) {
             (true, _) => Network::None,
-            (false, Walls::Namespaces) => Network::Proxy,
-            (false, Walls::Landlock | Walls::None) => Network::All,
+            (false, Isolation::Namespaces) => Network::Proxy,
+            (false, Isolation::Landlock | Isolation::None) => Network::All,
         };
         let own = self.home.clone().filter(|home| !in_roots(home));
         Ok(Plan {
             server: i32::try_from(std::process::id()).map_err(io::Error::other)?,
-            walls: if access.level == Level::Open { Walls::None } else { self.walls },
+            walls: if access.level == AccessLevel::Open { Isolation::None } else { self.isolation },
             level: access.level,
             reads: self.reads(access.level).into_iter().chain([workspace.scratch.clone()]).collect(),
             writes: writes.cloned().collect(),
-            protected: protection.kept.clone(),
+            protected: protection.read_only.clone(),
             links: self.links(),
             temporary,
             home: own.map(|place| (home, place)),
             hidden: hidden.filter(|path| in_roots(path) && !roots.contains(path)).chain(secrets).collect(),
-            limits: if access.level == Level::Look {
+            limits: if access.level == AccessLevel::Look {
                 self.options.limits.for_look()
             } else {
                 self.options.limits
             },
             network,
-            input: program.input == Input::Inherited,
+            input: program.input == ProgramInput::Inherited,
             probe: None,
         })
     }
 
-    fn reads(&self, level: Level) -> Vec<PathBuf> {
+    fn reads(&self, level: AccessLevel) -> Vec<PathBuf> {
         match level {
-            Level::Look => self.places.for_look().cloned().collect(),
-            Level::Work | Level::Open => self.places.reads.clone(),
+            AccessLevel::Look => self.readable_paths.for_look().cloned().collect(),
+            AccessLevel::Work | AccessLevel::Open => self.readable_paths.reads.clone(),
         }
     }
 
     /// Those that lead to what may be read, and that of the home itself.
     fn links(&self) -> Vec<(PathBuf, PathBuf)> {
         let home = self.options.home.clone().zip(self.home.clone()).filter(|(given, real)| given != real);
-        self.places.links.iter().cloned().chain(home).collect()
+        self.readable_paths.links.iter().cloned().chain(home).collect()
     }
 }
 
@@ -132,21 +138,21 @@ impl Confiner for Sandbox {
         &self.confinement
     }
 
-    fn confine(&self, program: Program<'_>) -> io::Result<Launch> {
+    fn confine(&self, program: ConfinedProgram<'_>) -> io::Result<Launch> {
         self.launch(program, None)
     }
 
-    fn supervise(&self, program: Program<'_>) -> io::Result<Launch> {
+    fn supervise(&self, program: ConfinedProgram<'_>) -> io::Result<Launch> {
         supervised(&self.options.program, self.options.limits, program)
     }
 }
 
 impl Sandbox {
     /// With `probe` nothing is run: see [`Plan::probe`].
-    pub(crate) fn launch(&self, program: Program<'_>, probe: Option<PathBuf>) -> io::Result<Launch> {
+    pub(crate) fn launch(&self, program: ConfinedProgram<'_>, probe: Option<PathBuf>) -> io::Result<Launch> {
         let protection = match program.access.level {
-            Level::Look | Level::Open => Protection::default(),
-            Level::Work => protection(&program.workspace.roots, &program.access.writes, &self.surveys),
+            AccessLevel::Look | AccessLevel::Open => Protection::default(),
+            AccessLevel::Work => protection(&program.workspace.roots, &program.access.writes, &self.scans),
         };
         let scratch = &program.workspace.scratch;
         let plan = Plan { probe, ..self.plan(&program, scratch, &protection)? };
@@ -163,12 +169,12 @@ impl Sandbox {
         };
         let guard = CommandGuard::new(protection.watched, egress);
         let temporary = match plan.walls {
-            Walls::Namespaces => Some("/tmp".to_owned()),
-            Walls::Landlock => Some(plan.temporary.display().to_string()),
-            Walls::None => None,
+            Isolation::Namespaces => Some("/tmp".to_owned()),
+            Isolation::Landlock => Some(plan.temporary.display().to_string()),
+            Isolation::None => None,
         };
         let network = plan.network;
-        let order = serde_json::to_string(&Order::Confine(Box::new(plan)))?;
+        let order = serde_json::to_string(&ChildRequest::Confine(Box::new(plan)))?;
         let arguments = [OsString::from(ENTER), order.into(), program.name.into()];
         Ok(Launch {
             program: self.options.program.clone(),
@@ -176,7 +182,7 @@ impl Sandbox {
                 .into_iter()
                 .chain(program.arguments.into_iter().map(OsString::from))
                 .collect(),
-            environment: variables(temporary, network),
+            environment: environment_variables(temporary, network),
             input,
             guard: Some(Arc::new(guard)),
             supervised: true,
@@ -184,7 +190,7 @@ impl Sandbox {
     }
 }
 
-fn variables(temporary: Option<String>, network: Network) -> Vec<(String, String)> {
+fn environment_variables(temporary: Option<String>, network: Network) -> Vec<(String, String)> {
     let (name, value) = NO_ARENA;
     let mut variables = vec![(name.to_owned(), value.to_owned())];
     variables.extend(temporary.map(|folder| ("TMPDIR".to_owned(), folder)));
@@ -201,7 +207,7 @@ fn variables(temporary: Option<String>, network: Network) -> Vec<(String, String
 }
 
 /// Secrets of a home that is itself a workspace, or part of one.
-fn secrets_of(home: &Path) -> Vec<PathBuf> {
+fn home_secrets(home: &Path) -> Vec<PathBuf> {
     const NAMES: &[&str] = &[
         ".aws",
         ".azure",

@@ -5,25 +5,25 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use attache_tool::{Confinement, Confiner, Input, Launch, Program};
+use attache_tool::{ConfinedProgram, Confinement, Confiner, Launch, ProgramInput};
 
 use crate::enter::NO_ARENA;
-use crate::plan::Order;
-use crate::{ENTER, Limits};
+use crate::plan::ChildRequest;
+use crate::{CommandLimits, ENTER};
 
 /// Confines nothing, and says why.
 #[derive(Debug)]
 pub struct Supervisor {
     program: PathBuf,
-    limits: Limits,
+    limits: CommandLimits,
     confinement: Confinement,
 }
 
 impl Supervisor {
     /// `program` calls [`enter`](crate::enter) when its first argument is [`ENTER`]; `why` says why commands are not
     /// confined. Fails where a try shows that the system cannot do it.
-    pub fn probe(program: PathBuf, limits: Limits, why: String) -> io::Result<Self> {
-        let order = order(Input::Empty, limits)?;
+    pub fn probe(program: PathBuf, limits: CommandLimits, why: String) -> io::Result<Self> {
+        let order = order(ProgramInput::Empty, limits)?;
         let mut command = Command::new(&program);
         command.args([ENTER, &order, "true"]).stdin(Stdio::null()).stdout(Stdio::null());
         let output = command.output()?;
@@ -41,17 +41,21 @@ impl Confiner for Supervisor {
         &self.confinement
     }
 
-    fn confine(&self, program: Program<'_>) -> io::Result<Launch> {
+    fn confine(&self, program: ConfinedProgram<'_>) -> io::Result<Launch> {
         self.supervise(program)
     }
 
-    fn supervise(&self, program: Program<'_>) -> io::Result<Launch> {
+    fn supervise(&self, program: ConfinedProgram<'_>) -> io::Result<Launch> {
         supervised(&self.program, self.limits, program)
     }
 }
 
 /// The start of a copy of `own`, which watches the program.
-pub(crate) fn supervised(own: &Path, limits: Limits, program: Program<'_>) -> io::Result<Launch> {
+pub(crate) fn supervised(
+    own: &Path,
+    limits: CommandLimits,
+    program: ConfinedProgram<'_>,
+) -> io::Result<Launch> {
     let order = order(program.input, limits)?;
     let arguments = [OsString::from(ENTER), order.into(), program.name.into()];
     let (name, value) = NO_ARENA;
@@ -65,7 +69,11 @@ pub(crate) fn supervised(own: &Path, limits: Limits, program: Program<'_>) -> io
     })
 }
 
-fn order(input: Input, limits: Limits) -> io::Result<String> {
+fn order(input: ProgramInput, limits: CommandLimits) -> io::Result<String> {
     let server = i32::try_from(std::process::id()).map_err(io::Error::other)?;
-    Ok(serde_json::to_string(&Order::Supervise { server, limits, input: input == Input::Inherited })?)
+    Ok(serde_json::to_string(&ChildRequest::Supervise {
+        server,
+        limits,
+        input: input == ProgramInput::Inherited,
+    })?)
 }

@@ -5,19 +5,19 @@ pub(crate) mod fuzz;
 
 use async_trait::async_trait;
 use attache_tool::{
-    Effect, Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Effect, Preview, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::looking::text_output;
+use crate::read_only::text_output;
 
 const NAME: &str = "ask_user";
 /// The member of the input that holds the answers: an object by the number of the question from 0, a list, or for a
 /// single question the answer itself.
 const ANSWERS: &str = "answers";
-const MOST_QUESTIONS: usize = 4;
-const FEWEST_OPTIONS: usize = 2;
+const MAX_QUESTIONS: usize = 4;
+const MIN_OPTIONS: usize = 2;
 
 #[derive(Debug)]
 pub struct AskUser {
@@ -74,7 +74,7 @@ impl Tool for AskUser {
         // Answers come from a person: those that a model has made up are not theirs.
         input.remove(ANSWERS);
         let questions = input.get("questions").cloned().unwrap_or_default();
-        Ok(Proposal { input, effects: vec![Effect::AskPerson], shown: Shown::Questions { questions } })
+        Ok(Proposal { input, effects: vec![Effect::AskPerson], shown: Preview::Questions { questions } })
     }
 
     async fn run(&self, proposal: Proposal, _: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -95,9 +95,9 @@ impl Tool for AskUser {
 fn check(input: &ToolInput) -> Result<Vec<Question>, ToolError> {
     let Input { questions } = serde_json::from_value(Value::Object(input.clone()))
         .map_err(|error| ToolError::bad_input(format!("{NAME}: {error}")))?;
-    if questions.is_empty() || questions.len() > MOST_QUESTIONS {
+    if questions.is_empty() || questions.len() > MAX_QUESTIONS {
         return Err(ToolError::bad_input(format!(
-            "`questions` has {} items; ask 1 to {MOST_QUESTIONS} questions",
+            "`questions` has {} items; ask 1 to {MAX_QUESTIONS} questions",
             questions.len()
         )));
     }
@@ -113,7 +113,7 @@ fn check_question(question: &Question, number: usize) -> Result<(), ToolError> {
     if question.header.trim().is_empty() {
         return wrong("`header` is empty; give one or two words that name the question");
     }
-    if question.kind == QuestionKind::Choice && question.options.len() < FEWEST_OPTIONS {
+    if question.kind == QuestionKind::Choice && question.options.len() < MIN_OPTIONS {
         return wrong("a choice needs at least 2 `options`; ask with the type text if there are none");
     }
     let labels: Vec<&str> = question.options.iter().map(|option| option.label.trim()).collect();
@@ -141,7 +141,7 @@ fn spec() -> ToolSpec {
                 "questions": {
                     "type": "array",
                     "minItems": 1,
-                    "maxItems": MOST_QUESTIONS,
+                    "maxItems": MAX_QUESTIONS,
                     "items": {
                         "type": "object",
                         "properties": {

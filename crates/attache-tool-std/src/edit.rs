@@ -9,25 +9,25 @@ use std::sync::Arc;
 
 use attache_domain::Content;
 use attache_tool::{
-    Effect, ErrorKind, Proposal, Shown, ToolContext, ToolError, ToolInput, ToolOutput, Workspace,
+    Effect, Preview, Proposal, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput, Workspace,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::reads::{Reads, digest_of};
+use crate::read_digests::{ReadDigests, digest_of};
 use crate::text_form::TextForm;
-use crate::workspace::{Place, locate, locate_resolved};
+use crate::workspace::{WorkspacePath, locate, locate_resolved};
 use attache_tool::diff::{Diff, compare};
 
 /// No file longer than this is edited: an edit is recorded and shown with the whole file before and after it.
-const MOST_BYTES: u64 = 4 * 1024 * 1024;
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// So much of the diff is told to the model, in characters.
-const MOST_TOLD: usize = 8000;
+const MAX_SHOWN: usize = 8000;
 
 /// The file before the edit.
 #[derive(Debug)]
-pub(crate) struct Before {
-    place: Place,
+pub(crate) struct OriginalFile {
+    place: WorkspacePath,
     /// Real and inside the workspace.
     pub(crate) path: PathBuf,
     /// None when there is no such file yet.
@@ -45,33 +45,33 @@ pub(crate) struct Draft {
 }
 
 /// Makes the new content from the input and the file as it is. Pure, so that it can be asked again.
-pub(crate) type Drafting = fn(&ToolInput, &Before) -> Result<Draft, ToolError>;
+pub(crate) type DraftFn = fn(&ToolInput, &OriginalFile) -> Result<Draft, ToolError>;
 
 /// Proposes the edit of the file that the input calls `file_path`.
 pub(crate) async fn propose(
     input: &ToolInput,
     context: &ToolContext,
-    reads: &Arc<Reads>,
-    drafting: Drafting,
+    reads: &Arc<ReadDigests>,
+    drafting: DraftFn,
 ) -> Result<Proposal, ToolError> {
     let (input, workspace, reads) = (input.clone(), context.workspace.clone(), reads.clone());
-    apart(move || {
+    on_blocking_thread(move || {
         let file_path = input.get("file_path").and_then(Value::as_str);
         let file_path =
             file_path.ok_or_else(|| ToolError::bad_input("`file_path` must be given, as a string"))?;
         if file_path.ends_with('/') {
             let message = format!("{file_path} names a folder; name a file, without the slash at its end");
-            return Err(ToolError::new(ErrorKind::TargetIsDirectory, message));
+            return Err(ToolError::new(ToolErrorKind::TargetIsDirectory, message));
         }
         let place = locate(&workspace, file_path)?;
-        let before = Before::look(locate_resolved(&workspace, &place.resolve_for_writing()?)?)?;
+        let before = OriginalFile::open(locate_resolved(&workspace, &place.resolve_for_writing()?)?)?;
         reads.check(&before.path, before.digest.as_deref())?;
         let draft = drafting(&input, &before)?;
         limit(draft.content.len() as u64, &before.path)?;
         let diff = before.compare(&draft.content);
         Ok(Proposal {
             effects: vec![Effect::Write { path: before.path.clone() }],
-            shown: Shown::Edit {
+            shown: Preview::Edit {
                 path: before.path,
                 diff: diff.text,
                 original: before.text,
@@ -88,35 +88,35 @@ pub(crate) async fn propose(
 pub(crate) async fn run(
     proposal: Proposal,
     context: &ToolContext,
-    reads: &Arc<Reads>,
-    drafting: Drafting,
+    reads: &Arc<ReadDigests>,
+    drafting: DraftFn,
 ) -> Result<ToolOutput, ToolError> {
     if context.cancel.is_cancelled() {
         return Err(ToolError::new(
-            ErrorKind::ExecutionFailed,
+            ToolErrorKind::ExecutionFailed,
             "the call was cancelled; nothing was written",
         ));
     }
     let (workspace, reads) = (context.workspace.clone(), reads.clone());
-    apart(move || apply(&proposal, &workspace, &reads, drafting)).await
+    on_blocking_thread(move || apply(&proposal, &workspace, &reads, drafting)).await
 }
 
 fn apply(
     proposal: &Proposal,
     workspace: &Workspace,
-    reads: &Reads,
-    drafting: Drafting,
+    reads: &ReadDigests,
+    drafting: DraftFn,
 ) -> Result<ToolOutput, ToolError> {
-    let Shown::Edit { path, original_digest, new_content, .. } = &proposal.shown else {
+    let Preview::Edit { path, original_digest, new_content, .. } = &proposal.shown else {
         return Err(ToolError::bad_input("the proposal is not one of an edit; propose the call again"));
     };
-    let before = Before::look(locate_resolved(workspace, path)?)?;
+    let before = OriginalFile::open(locate_resolved(workspace, path)?)?;
     if before.digest != *original_digest {
         let message = format!(
             "{} has changed since this edit was proposed, and nothing was written; read it again and make the edit anew",
             path.display()
         );
-        return Err(ToolError::new(ErrorKind::EditPreparationFailure, message));
+        return Err(ToolError::new(ToolErrorKind::EditPreparationFailure, message));
     }
     let bytes = before.form.encode(new_content);
     before.place.replace(original_digest.as_deref(), &bytes)?;
@@ -127,7 +127,7 @@ fn apply(
 }
 
 /// Tells what was done; `own` is what the tool would have written by itself.
-fn report(before: &Before, own: Option<Draft>, written: &str) -> ToolOutput {
+fn report(before: &OriginalFile, own: Option<Draft>, written: &str) -> ToolOutput {
     let path = before.path.display();
     let diff = before.compare(written);
     let did = if before.text.is_none() { "Created" } else { "Edited" };
@@ -148,7 +148,7 @@ fn report(before: &Before, own: Option<Draft>, written: &str) -> ToolOutput {
 }
 
 fn cut(diff: &str) -> String {
-    match diff.char_indices().nth(MOST_TOLD) {
+    match diff.char_indices().nth(MAX_SHOWN) {
         None => diff.to_owned(),
         Some((end, _)) => {
             format!("{}\n(the rest of the diff is left out; read the file to see it)", &diff[..end])
@@ -156,24 +156,24 @@ fn cut(diff: &str) -> String {
     }
 }
 
-impl Before {
-    fn look(place: Place) -> Result<Self, ToolError> {
+impl OriginalFile {
+    fn open(place: WorkspacePath) -> Result<Self, ToolError> {
         let path = place.path();
         let file = match place.open_file() {
             Ok(file) => file,
-            Err(error) if error.kind == ErrorKind::FileNotFound => {
+            Err(error) if error.kind == ToolErrorKind::FileNotFound => {
                 return Ok(Self { place, path, text: None, form: TextForm::default(), digest: None });
             }
             Err(error) => return Err(error),
         };
         let unreadable = |what: String| {
             ToolError::new(
-                ErrorKind::ReadContentFailure,
+                ToolErrorKind::ReadContentFailure,
                 format!("{} cannot be edited: {what}", path.display()),
             )
         };
         let mut bytes = Vec::new();
-        let mut bounded = file.take(MOST_BYTES + 1);
+        let mut bounded = file.take(MAX_BYTES + 1);
         bounded.read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
         limit(bytes.len() as u64, &path)?;
         let not_text = "it is not text in UTF-8, or in UTF-16 with a byte order mark; use a program for it";
@@ -187,15 +187,15 @@ impl Before {
 }
 
 fn limit(bytes: u64, path: &std::path::Path) -> Result<(), ToolError> {
-    if bytes <= MOST_BYTES {
+    if bytes <= MAX_BYTES {
         return Ok(());
     }
     let message = format!(
         "{} is longer than {} MiB before or after the edit, which is the most that is edited; use a shell command",
         path.display(),
-        MOST_BYTES / (1024 * 1024)
+        MAX_BYTES / (1024 * 1024)
     );
-    Err(ToolError::new(ErrorKind::FileTooLarge, message))
+    Err(ToolError::new(ToolErrorKind::FileTooLarge, message))
 }
 
 /// The input as the tool's own type.
@@ -205,10 +205,10 @@ pub(crate) fn parse<Input: DeserializeOwned>(input: &ToolInput) -> Result<Input,
 }
 
 /// Files are slow enough to hold up everything else that runs on this thread.
-async fn apart<Outcome: Send + 'static>(
+async fn on_blocking_thread<Outcome: Send + 'static>(
     work: impl FnOnce() -> Result<Outcome, ToolError> + Send + 'static,
 ) -> Result<Outcome, ToolError> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
-        Err(ToolError::new(ErrorKind::UnhandledException, format!("the edit failed inside: {error}")))
+        Err(ToolError::new(ToolErrorKind::UnhandledException, format!("the edit failed inside: {error}")))
     })
 }

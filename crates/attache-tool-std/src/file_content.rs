@@ -4,20 +4,20 @@ use std::io::{IoSliceMut, Read};
 use std::path::Path;
 
 use attache_domain::{Base64, Content};
-use attache_tool::{ErrorKind, ToolError};
+use attache_tool::{ToolError, ToolErrorKind};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rustix::io::ReadWriteFlags;
 
 use crate::media_type::media_type;
-use crate::text_file::{Decoded, decode};
-use crate::workspace::Place;
+use crate::text_file::{DecodedText, decode};
+use crate::workspace::WorkspacePath;
 
 /// Larger files are not read.
-pub(crate) const MOST_FILE_BYTES: u64 = 20 * 1024 * 1024;
+pub(crate) const MAX_FILE_BYTES: u64 = 20 * 1024 * 1024;
 
 /// Larger files are not read on the spot.
-const MOST_AT_HAND: usize = 16 * 1024;
+const MAX_INLINE_BYTES: usize = 16 * 1024;
 
 pub(crate) enum FileContent {
     Text {
@@ -33,32 +33,32 @@ pub(crate) enum FileContent {
 }
 
 /// All bytes of a file, if it is not too large.
-pub(crate) fn read_bytes(place: &Place) -> Result<Vec<u8>, ToolError> {
+pub(crate) fn read_bytes(place: &WorkspacePath) -> Result<Vec<u8>, ToolError> {
     let file = place.open_file()?;
     let mut bytes = Vec::new();
     // The size is found by reading: a file may grow, and some have none that can be asked for.
-    let read = file.take(MOST_FILE_BYTES + 1).read_to_end(&mut bytes);
+    let read = file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes);
     let path = place.path();
     read.map_err(|error| {
         let message = format!("{} could not be read: {error}", path.display());
-        ToolError::new(ErrorKind::ReadContentFailure, message)
+        ToolError::new(ToolErrorKind::ReadContentFailure, message)
     })?;
-    if bytes.len() as u64 > MOST_FILE_BYTES {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         let message = format!(
             "{} is larger than {} MB, which is the most that can be read; look for parts of it with grep_search",
             path.display(),
-            MOST_FILE_BYTES / (1024 * 1024)
+            MAX_FILE_BYTES / (1024 * 1024)
         );
-        return Err(ToolError::new(ErrorKind::FileTooLarge, message));
+        return Err(ToolError::new(ToolErrorKind::FileTooLarge, message));
     }
     Ok(bytes)
 }
 
 /// A small file that is in memory already: read before another thread could begin. None when it would have to be waited
 /// for, and when anything is the matter with it.
-pub(crate) fn bytes_at_hand(place: &Place) -> Option<Vec<u8>> {
+pub(crate) fn small_file_bytes(place: &WorkspacePath) -> Option<Vec<u8>> {
     let file = place.open_file().ok()?;
-    let mut bytes = vec![0; MOST_AT_HAND];
+    let mut bytes = vec![0; MAX_INLINE_BYTES];
     let mut length = 0;
     loop {
         let buffer = &mut [IoSliceMut::new(&mut bytes[length..])];
@@ -66,7 +66,7 @@ pub(crate) fn bytes_at_hand(place: &Place) -> Option<Vec<u8>> {
         length += more;
         match more {
             0 => break,
-            _ if length == MOST_AT_HAND => return None,
+            _ if length == MAX_INLINE_BYTES => return None,
             _ => {}
         }
     }
@@ -75,7 +75,7 @@ pub(crate) fn bytes_at_hand(place: &Place) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-pub(crate) fn content_of(path: &Path, bytes: Vec<u8>) -> FileContent {
+pub(crate) fn classify(path: &Path, bytes: Vec<u8>) -> FileContent {
     if let Some(media_type) = media_type(path, &bytes) {
         return FileContent::Media(Content::Bytes {
             media_type: media_type.to_owned(),
@@ -85,8 +85,8 @@ pub(crate) fn content_of(path: &Path, bytes: Vec<u8>) -> FileContent {
     }
     let size = bytes.len();
     match decode(bytes) {
-        Decoded::Text(text) => FileContent::Text { text, damaged: false },
-        Decoded::Damaged(text) => FileContent::Text { text, damaged: true },
-        Decoded::Binary => FileContent::Binary { size },
+        DecodedText::Text(text) => FileContent::Text { text, damaged: false },
+        DecodedText::Damaged(text) => FileContent::Text { text, damaged: true },
+        DecodedText::Binary => FileContent::Binary { size },
     }
 }

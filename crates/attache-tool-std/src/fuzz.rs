@@ -2,8 +2,8 @@
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`. Only [`inputs()`] touches the disk.
 
-mod desk;
 mod filled;
+mod fuzz_workspace;
 mod inputs;
 mod proposed;
 
@@ -14,7 +14,7 @@ use attache_tool::{IgnoreSources, Workspace};
 
 use crate::path_pattern::PathPattern;
 use crate::text_form::TextForm;
-use crate::{ask_user, html, ignoring, mentions, replace, shell, text_file, web_fetch, workspace};
+use crate::{ask_user, html, ignore_rules, mentions, replace, shell, text_file, web_fetch, workspace};
 
 /// Three texts with a NUL between them: a file, what to find in it, and what to put there.
 pub fn edit(texts: &[u8]) {
@@ -50,7 +50,7 @@ pub fn page(html: &[u8]) {
     const LIMIT: usize = 500;
     let html = String::from_utf8_lossy(html);
     let base = Url::parse("https://example.com/a/b").expect("a URL");
-    let read = html::readable(&html, &base, LIMIT);
+    let read = html::page_text(&html, &base, LIMIT);
     assert!(read.text.len() <= LIMIT + 4096, "{} bytes", read.text.len());
     assert!(read.title.is_none_or(|title| title.len() <= 2048));
 }
@@ -92,7 +92,7 @@ pub fn pattern(text: &[u8]) {
 
 /// Rules about files that are left alone, of several places at once.
 pub fn ignore_rules(texts: &[u8]) {
-    ignoring::fuzz::rules_of_a_project(texts);
+    ignore_rules::fuzz::rules_of_a_project(texts);
 }
 
 /// Questions of a model and a person's answers to them, as one JSON object.

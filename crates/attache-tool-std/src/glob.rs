@@ -6,25 +6,26 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use attache_tool::{
-    ErrorKind, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec, Workspace,
+    Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Workspace,
 };
 use ignore::{DirEntry, WalkState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::ignoring::FileFiltering;
-use crate::looking::{blocking, proposal, proposed_paths, resolve_search, shown_path, spec, text_output};
+use crate::ignore_rules::FileFiltering;
 use crate::path_pattern::PathPattern;
+use crate::read_only::{blocking, proposal, proposed_paths, resolve_search, shown_path, spec, text_output};
 use crate::schema::read;
-use crate::walk::{Stop, TIME_LIMIT, Walk};
+use crate::walk::{TIME_LIMIT, Walk, WalkDeadline};
 use crate::workspace::locate;
 
 /// Paths that one answer shows.
-const MOST_SHOWN: usize = 1_000;
+const MAX_SHOWN: usize = 1_000;
 /// Paths that are gathered to choose from; more are only counted.
-const MOST_GATHERED: usize = 200_000;
+const MAX_GATHERED: usize = 200_000;
 /// Files changed within this time come first.
-const LATELY: Duration = Duration::from_secs(24 * 60 * 60);
+const RECENT: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub struct Glob {
     spec: ToolSpec,
@@ -44,7 +45,7 @@ impl Default for Glob {
     fn default() -> Self {
         let description = format!(
             "Finds files by a glob pattern such as `src/**/*.rs` or `*.{{json,toml}}`. Answers with absolute paths: \
-             files changed within a day first, the newest before, then the others by name; at most {MOST_SHOWN}. \
+             files changed within a day first, the newest before, then the others by name; at most {MAX_SHOWN}. \
              Version control and node_modules are never searched."
         );
         let mut parameters = json!({
@@ -102,14 +103,14 @@ impl Tool for Glob {
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = read(&self.spec, &proposal.input)?;
         let starts = proposed_paths(&proposal);
-        let stop = Stop::after(TIME_LIMIT, context.cancel.clone());
+        let stop = WalkDeadline::after(TIME_LIMIT, context.cancel.clone());
         let workspace = context.workspace.clone();
         blocking(move || {
-            let mut found = Found::default();
+            let mut found = FoundFiles::default();
             for start in &starts {
                 gather(&workspace, start, &input, &stop, &mut found)?;
             }
-            let late = stop.was_late()?;
+            let late = stop.check_end()?;
             Ok(found.report(&workspace, &input, &starts, late, SystemTime::now()))
         })
         .await
@@ -127,7 +128,7 @@ fn pattern_below(input: &Input, start: &Path) -> Result<Option<PathPattern>, Too
 }
 
 #[derive(Default)]
-struct Found {
+struct FoundFiles {
     files: Vec<(PathBuf, Option<SystemTime>)>,
     /// Found beyond what is gathered.
     more: usize,
@@ -137,16 +138,16 @@ fn gather(
     workspace: &Workspace,
     start: &Path,
     input: &Input,
-    stop: &Stop,
-    found: &mut Found,
+    stop: &WalkDeadline,
+    found: &mut FoundFiles,
 ) -> Result<(), ToolError> {
     let Some(pattern) = pattern_below(input, start)? else { return Ok(()) };
     if !start.is_dir() {
         let message = format!("{} is no folder; name one to search", shown_path(workspace, start));
-        return Err(ToolError::new(ErrorKind::SearchPathNotADirectory, message));
+        return Err(ToolError::new(ToolErrorKind::SearchPathNotADirectory, message));
     }
     let shared = Mutex::new(found);
-    Walk::new(workspace, start, input.file_filtering.respected(), stop)?.run(|| {
+    Walk::new(workspace, start, input.file_filtering.selection(), stop)?.run(|| {
         |entry: &DirEntry| {
             let Ok(below) = entry.path().strip_prefix(start) else { return WalkState::Continue };
             if entry.file_type().is_some_and(|kind| kind.is_dir()) {
@@ -174,9 +175,9 @@ fn is_file(workspace: &Workspace, entry: &DirEntry) -> bool {
     }
 }
 
-impl Found {
+impl FoundFiles {
     fn add(&mut self, path: &Path, changed: Option<SystemTime>) {
-        if self.files.len() < MOST_GATHERED {
+        if self.files.len() < MAX_GATHERED {
             self.files.push((path.to_owned(), changed));
         } else {
             self.more += 1;
@@ -191,7 +192,7 @@ impl Found {
         late: bool,
         now: SystemTime,
     ) -> ToolOutput {
-        let lately = now.checked_sub(LATELY);
+        let lately = now.checked_sub(RECENT);
         // A later time sorts first, and one that is not recent counts as none.
         self.files.sort_by_cached_key(|(path, changed)| {
             (std::cmp::Reverse(changed.filter(|changed| Some(*changed) > lately)), path.clone())
@@ -206,12 +207,12 @@ impl Found {
         }
         let files = if count == 1 { "file" } else { "files" };
         let mut text = format!("Found {count} {files} matching {aim}{note}:\n");
-        for (path, _) in self.files.iter().take(MOST_SHOWN) {
+        for (path, _) in self.files.iter().take(MAX_SHOWN) {
             text += &path.display().to_string();
             text.push('\n');
         }
-        if count > MOST_SHOWN {
-            text += &format!("({} more are left out; use a narrower pattern)\n", count - MOST_SHOWN);
+        if count > MAX_SHOWN {
+            text += &format!("({} more are left out; use a narrower pattern)\n", count - MAX_SHOWN);
         }
         text_output(text.trim_end().to_owned(), format!("Found {count} matching {files}{note}"))
     }

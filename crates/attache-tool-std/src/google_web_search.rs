@@ -5,38 +5,38 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use attache_tool::{
-    ErrorKind, Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Preview, Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::looking::{cancelled, spec, text_output};
+use crate::read_only::{cancelled, spec, text_output};
 use crate::schema::read;
 use attache_tool::untrusted;
 
 /// Searches the web. Whoever offers it knows how; here it is only asked.
 #[async_trait]
 pub trait WebSearch: Send + Sync + 'static {
-    async fn search(&self, query: &str) -> Result<Found, ToolError>;
+    async fn search(&self, query: &str) -> Result<WebSearchResult, ToolError>;
 }
 
 /// What a search came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Found {
+pub struct WebSearchResult {
     pub text: String,
-    pub sources: Vec<Source>,
-    pub supports: Vec<Support>,
+    pub sources: Vec<WebSource>,
+    pub supports: Vec<Citation>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
+pub struct WebSource {
     pub title: String,
     pub url: String,
 }
 
 /// Which sources stand behind a piece of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Support {
+pub struct Citation {
     /// Where the piece ends, in bytes of the text.
     pub end: usize,
     /// Their places in the list of sources, from 0.
@@ -44,11 +44,11 @@ pub struct Support {
 }
 
 /// Longer answers and lists are cut; no search needs more.
-const LONGEST_TEXT: usize = 100_000;
-const MOST_SOURCES: usize = 100;
-const LONGEST_TITLE: usize = 300;
-const LONGEST_URL: usize = 2_000;
-const LONGEST_QUERY: u64 = 2_000;
+const MAX_TEXT: usize = 100_000;
+const MAX_SOURCES: usize = 100;
+const MAX_TITLE: usize = 300;
+const MAX_URL: usize = 2_000;
+const MAX_QUERY: u64 = 2_000;
 
 pub struct GoogleWebSearch {
     spec: ToolSpec,
@@ -71,9 +71,8 @@ impl GoogleWebSearch {
         if query.is_empty() {
             return Err(ToolError::bad_input("`query` is empty; say what to search for"));
         }
-        if query.chars().count() as u64 > LONGEST_QUERY {
-            let message =
-                format!("`query` is longer than {LONGEST_QUERY} characters; ask a shorter question");
+        if query.chars().count() as u64 > MAX_QUERY {
+            let message = format!("`query` is longer than {MAX_QUERY} characters; ask a shorter question");
             return Err(ToolError::bad_input(message));
         }
         Ok(query.to_owned())
@@ -89,7 +88,7 @@ impl Tool for GoogleWebSearch {
     async fn propose(&self, input: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
         let query = self.query(input)?;
         // It is asked of the model's own provider, who sees all that is said anyway: no effect beyond that.
-        let shown = Shown::Info { prompt: format!("Search the web for: {query}"), urls: Vec::new() };
+        let shown = Preview::Info { prompt: format!("Search the web for: {query}"), urls: Vec::new() };
         Ok(Proposal { input: input.clone(), effects: Vec::new(), shown })
     }
 
@@ -102,16 +101,16 @@ impl Tool for GoogleWebSearch {
         };
         if found.text.trim().is_empty() {
             let message = format!("nothing was found for {query:?}; try other words");
-            return Err(ToolError::new(ErrorKind::WebSearchFailed, message));
+            return Err(ToolError::new(ToolErrorKind::WebSearchFailed, message));
         }
-        let text = format!("Web search results for {query:?}:\n{}", untrusted(&told(&found)));
+        let text = format!("Web search results for {query:?}:\n{}", untrusted(&render(&found)));
         Ok(text_output(text, format!("Searched the web for {query:?}")))
     }
 }
 
 /// The text with a mark such as `[1, 3]` behind each supported piece, and the sources by number below.
-fn told(found: &Found) -> String {
-    let sources = &found.sources[..found.sources.len().min(MOST_SOURCES)];
+fn render(found: &WebSearchResult) -> String {
+    let sources = &found.sources[..found.sources.len().min(MAX_SOURCES)];
     let mut text = found.text.clone();
     let mut supports: Vec<(usize, String)> = found
         .supports
@@ -137,16 +136,16 @@ fn told(found: &Found) -> String {
     }
     marked.push_str(&text[done..]);
     text = marked;
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+    if let Some((end, _)) = text.char_indices().nth(MAX_TEXT) {
         text.truncate(end);
         text.push_str("\n(the rest was left out: it is too long)");
     }
     if !sources.is_empty() {
         text.push_str("\n\nSources:");
         for (source, number) in sources.iter().zip(1..) {
-            let title = in_one_line(&source.title, LONGEST_TITLE);
+            let title = in_one_line(&source.title, MAX_TITLE);
             let title = if title.is_empty() { "Untitled" } else { &title };
-            let _ = write!(text, "\n[{number}] {title} ({})", in_one_line(&source.url, LONGEST_URL));
+            let _ = write!(text, "\n[{number}] {title} ({})", in_one_line(&source.url, MAX_URL));
         }
     }
     text
@@ -178,17 +177,18 @@ fn tool_spec() -> ToolSpec {
 mod tests {
     use super::*;
 
-    fn source(title: &str) -> Source {
-        Source { title: title.into(), url: format!("https://{}.test", title.len()) }
+    fn source(title: &str) -> WebSource {
+        WebSource { title: title.into(), url: format!("https://{}.test", title.len()) }
     }
 
     #[track_caller]
     fn check(text: &str, supports: &[(usize, &[usize])], expected: &str) {
         let supports =
-            supports.iter().map(|(end, sources)| Support { end: *end, sources: sources.to_vec() }).collect();
-        let found = Found { text: text.into(), sources: vec![source("a"), source("two\nlines")], supports };
+            supports.iter().map(|(end, sources)| Citation { end: *end, sources: sources.to_vec() }).collect();
+        let found =
+            WebSearchResult { text: text.into(), sources: vec![source("a"), source("two\nlines")], supports };
         let sources = "\n\nSources:\n[1] a (https://1.test)\n[2] two lines (https://9.test)";
-        assert_eq!(told(&found), format!("{expected}{sources}"));
+        assert_eq!(render(&found), format!("{expected}{sources}"));
     }
 
     #[test]
@@ -206,8 +206,12 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut() {
-        let found = Found { text: "x".repeat(200_000), sources: vec![source("a"); 200], ..Found::default() };
-        let told = told(&found);
+        let found = WebSearchResult {
+            text: "x".repeat(200_000),
+            sources: vec![source("a"); 200],
+            ..WebSearchResult::default()
+        };
+        let told = render(&found);
         assert!(
             told.contains("x\n(the rest was left out")
                 && told.contains("\n[100] a")

@@ -1,6 +1,6 @@
 //! `grep_search`: the lines that match a regular expression.
 
-mod found;
+mod collector;
 mod lines;
 mod report;
 mod search;
@@ -12,17 +12,17 @@ use attache_tool::{Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, 
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::looking::{blocking, proposal, proposed_paths, resolve_search, spec};
+use crate::read_only::{blocking, proposal, proposed_paths, resolve_search, spec};
 use crate::schema::read;
-use crate::walk::{Stop, TIME_LIMIT};
+use crate::walk::{TIME_LIMIT, WalkDeadline};
 use report::report;
 use search::{Search, search};
 
 /// Matches that one answer shows unless it is asked for others.
-const MATCHES: usize = 100;
+const DEFAULT_MATCHES: usize = 100;
 /// Matches and context lines that may be asked for.
-const MOST_MATCHES: usize = 2_000;
-const MOST_CONTEXT: usize = 100;
+const MAX_MATCHES: usize = 2_000;
+const MAX_CONTEXT: usize = 100;
 
 pub struct GrepSearch {
     spec: ToolSpec,
@@ -55,7 +55,7 @@ impl Default for GrepSearch {
         let description = "Searches the text of files for a regular expression (Rust syntax: no look-around, no \
              back-references), line by line. Answers with the matching lines and their numbers, by file; a few \
              matches come with the lines around them. Ignored files, binary files and version control are passed over.";
-        let context = |what: &str| json!({ "type": "integer", "description": what, "minimum": 0, "maximum": MOST_CONTEXT });
+        let context = |what: &str| json!({ "type": "integer", "description": what, "minimum": 0, "maximum": MAX_CONTEXT });
         let parameters = json!({
             "type": "object",
             "properties": {
@@ -89,13 +89,13 @@ impl Default for GrepSearch {
                     "type": "integer",
                     "description": "Matches to show of one file.",
                     "minimum": 1,
-                    "maximum": MOST_MATCHES,
+                    "maximum": MAX_MATCHES,
                 },
                 "total_max_matches": {
                     "type": "integer",
-                    "description": format!("Matches to show in all. Default {MATCHES}."),
+                    "description": format!("Matches to show in all. Default {DEFAULT_MATCHES}."),
                     "minimum": 1,
-                    "maximum": MOST_MATCHES,
+                    "maximum": MAX_MATCHES,
                 },
             },
             "required": ["pattern"],
@@ -132,7 +132,7 @@ impl Tool for GrepSearch {
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = read(&self.spec, &proposal.input)?;
         let starts = proposed_paths(&proposal);
-        let stop = Stop::after(self.time_limit, context.cancel.clone());
+        let stop = WalkDeadline::after(self.time_limit, context.cancel.clone());
         let workspace = context.workspace.clone();
         blocking(move || {
             let outcome = search(&workspace, &starts, &Search::new(&input)?, &stop)?;

@@ -4,19 +4,19 @@
 //! One pass, in time and memory that grow with the page and nothing else, however deep it is nested. Not here: what a
 //! page looks like; scripts, styles and what is marked as hidden are left out.
 
-mod page;
 mod references;
+mod text_writer;
 mod tokens;
 
 use attache_net::Url;
 
-use page::Page;
 use references::decode;
+use text_writer::TextWriter;
 use tokens::{Token, Tokens, attribute};
 
 /// What can be read on a page.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Readable {
+pub(crate) struct PageText {
     pub(crate) title: Option<String>,
     pub(crate) text: String,
     /// The page goes on.
@@ -24,8 +24,8 @@ pub(crate) struct Readable {
 }
 
 /// The text of a page, up to about `limit` bytes. Links are made whole with the page's own address.
-pub(crate) fn readable(html: &str, base: &Url, limit: usize) -> Readable {
-    let mut reader = Reader::new(base, limit);
+pub(crate) fn page_text(html: &str, base: &Url, limit: usize) -> PageText {
+    let mut reader = HtmlReader::new(base, limit);
     for token in Tokens::of(html) {
         reader.take(token);
         if reader.page.is_full() {
@@ -36,20 +36,21 @@ pub(crate) fn readable(html: &str, base: &Url, limit: usize) -> Readable {
 }
 
 /// A longer address is of no use to a reader, and neither is a longer title.
-const LONGEST_ADDRESS: usize = 1_000;
-const LONGEST_TITLE: usize = 300;
+const MAX_ADDRESS: usize = 1_000;
+const MAX_TITLE: usize = 300;
 /// Deeper lists are indented no further.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// The element a name is compared with in full; no element of interest has a longer name.
-const LONGEST_NAME: usize = 10;
+const MAX_NAME: usize = 10;
 
 /// Left out with all that is in them.
-const LEFT_OUT: &[&str] = &["audio", "canvas", "datalist", "object", "select", "svg", "template", "video"];
+const SKIPPED_ELEMENTS: &[&str] =
+    &["audio", "canvas", "datalist", "object", "select", "svg", "template", "video"];
 /// Those that pages hide text in.
-const HIDEABLE: &[&str] = &["article", "aside", "div", "section", "span"];
+const HIDEABLE_ELEMENTS: &[&str] = &["article", "aside", "div", "section", "span"];
 
-struct Reader<'page> {
-    page: Page,
+struct HtmlReader<'page> {
+    page: TextWriter,
     base: &'page Url,
     title: Option<String>,
     /// The raw element that the next text is in.
@@ -64,10 +65,10 @@ struct Reader<'page> {
     cells: usize,
 }
 
-impl<'page> Reader<'page> {
+impl<'page> HtmlReader<'page> {
     fn new(base: &'page Url, limit: usize) -> Self {
         Self {
-            page: Page::new(limit),
+            page: TextWriter::new(limit),
             base,
             title: None,
             raw: None,
@@ -87,8 +88,7 @@ impl<'page> Reader<'page> {
                     let words: Vec<&str> = text.split_whitespace().collect();
                     let title = words.join(" ");
                     let title = decode(&title);
-                    let title: String =
-                        title.chars().filter(|c| !c.is_control()).take(LONGEST_TITLE).collect();
+                    let title: String = title.chars().filter(|c| !c.is_control()).take(MAX_TITLE).collect();
                     self.title = Some(title).filter(|title| !title.is_empty());
                 }
                 _ => {}
@@ -113,8 +113,8 @@ impl<'page> Reader<'page> {
             *depth += usize::from(skipped == name && !closed);
             return;
         }
-        let hidden = || HIDEABLE.contains(&name) && attribute(attributes, "hidden").is_some();
-        if !closed && (LEFT_OUT.contains(&name) || hidden()) {
+        let hidden = || HIDEABLE_ELEMENTS.contains(&name) && attribute(attributes, "hidden").is_some();
+        if !closed && (SKIPPED_ELEMENTS.contains(&name) || hidden()) {
             self.skipped = Some((name.to_owned(), 1));
             return;
         }
@@ -210,7 +210,7 @@ impl<'page> Reader<'page> {
 
     fn open_list(&mut self, name: &str, attributes: &str) {
         self.page.break_lines(if self.lists.is_empty() { 2 } else { 1 });
-        if self.lists.len() == DEEPEST {
+        if self.lists.len() == MAX_DEPTH {
             self.uncounted += 1;
             return;
         }
@@ -235,14 +235,12 @@ impl<'page> Reader<'page> {
     fn open_link(&mut self, attributes: &str) {
         self.close_link();
         let Some(address) = attribute(attributes, "href").map(|href| decode(href.trim())) else { return };
-        if address.is_empty() || address.starts_with('#') || address.len() > LONGEST_ADDRESS {
+        if address.is_empty() || address.starts_with('#') || address.len() > MAX_ADDRESS {
             return;
         }
         // Scripts, data and other things that are no places are left out.
         let Ok(whole) = self.base.join(&address) else { return };
-        if matches!(whole.scheme(), "http" | "https" | "mailto")
-            && whole.as_str().len() <= LONGEST_ADDRESS * 2
-        {
+        if matches!(whole.scheme(), "http" | "https" | "mailto") && whole.as_str().len() <= MAX_ADDRESS * 2 {
             self.page.open_link();
             self.link = Some(whole.into());
         }
@@ -254,12 +252,12 @@ impl<'page> Reader<'page> {
         }
     }
 
-    fn finish(mut self, cut: bool) -> Readable {
+    fn finish(mut self, cut: bool) -> PageText {
         self.close_link();
         if self.page.preformatted {
             self.page.close_mark("\n```");
         }
-        Readable { title: self.title, text: self.page.finish(), cut }
+        PageText { title: self.title, text: self.page.finish(), cut }
     }
 }
 
@@ -276,7 +274,7 @@ fn breaks_around(name: &str) -> u8 {
 
 /// The name in lower case, unless it is longer than any that matters.
 fn lower(name: &str) -> Option<String> {
-    (name.len() <= LONGEST_NAME).then(|| name.to_ascii_lowercase())
+    (name.len() <= MAX_NAME).then(|| name.to_ascii_lowercase())
 }
 
 #[cfg(test)]

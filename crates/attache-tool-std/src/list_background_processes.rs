@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use async_trait::async_trait;
 use attache_domain::Content;
 use attache_tool::{
-    Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Preview, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde_json::json;
 
@@ -29,7 +29,7 @@ impl Tool for ListBackgroundProcesses {
     }
 
     async fn propose(&self, input: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
-        let shown = Shown::Plain { summary: "list background processes".into() };
+        let shown = Preview::Plain { summary: "list background processes".into() };
         Ok(Proposal { input: input.clone(), effects: vec![], shown })
     }
 

@@ -7,24 +7,24 @@ use std::path::Path;
 
 use async_trait::async_trait;
 use attache_tool::{
-    ErrorKind, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec, Workspace,
-    check_glob,
+    Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Workspace, check_glob,
 };
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rustix::fs::{AtFlags, Dir, FileType};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::ignoring::{FileFiltering, Ignoring};
-use crate::looking::{blocking, proposal, proposed_path, resolve, root_of, shown_path, spec, text_output};
+use crate::ignore_rules::{FileFiltering, IgnoreRules};
+use crate::read_only::{blocking, proposal, proposed_path, resolve, root_of, shown_path, spec, text_output};
 use crate::schema::read;
 use crate::walk::ignored;
 use crate::workspace::locate_resolved;
 
 /// Entries that one listing shows.
-const MOST_SHOWN: usize = 1_000;
+const MAX_SHOWN: usize = 1_000;
 /// Entries that are looked at; a folder with more is listed in part.
-const MOST_READ: usize = 100_000;
+const MAX_READ: usize = 100_000;
 
 pub struct ListDirectory {
     spec: ToolSpec,
@@ -43,7 +43,7 @@ impl Default for ListDirectory {
     fn default() -> Self {
         let description = format!(
             "Lists what is directly in a folder of the workspace: folders first, then files with their sizes, each \
-             by name, at most {MOST_SHOWN} entries."
+             by name, at most {MAX_SHOWN} entries."
         );
         let parameters = json!({
             "type": "object",
@@ -107,14 +107,14 @@ fn name_patterns(patterns: &[String]) -> Result<GlobSet, ToolError> {
 fn list(workspace: &Workspace, path: &Path, input: &Input) -> Result<ToolOutput, ToolError> {
     let unwanted = name_patterns(&input.ignore)?;
     let ignoring =
-        Ignoring::new(workspace, root_of(workspace, path), input.file_filtering_options.respected());
+        IgnoreRules::new(workspace, root_of(workspace, path), input.file_filtering_options.selection());
     let folder = locate_resolved(workspace, path)?.open_directory()?;
     if ignoring.hides(path, true) {
         return Err(ignored(workspace, path));
     }
     let (mut entries, complete) = entries(&folder).map_err(|error| {
         let message = format!("{} could not be listed: {error}", shown_path(workspace, path));
-        ToolError::new(ErrorKind::LsExecutionError, message)
+        ToolError::new(ToolErrorKind::LsExecutionError, message)
     })?;
     let all = entries.len();
     entries.retain(|entry| {
@@ -123,13 +123,13 @@ fn list(workspace: &Workspace, path: &Path, input: &Input) -> Result<ToolOutput,
     entries.sort_unstable_by(|one, other| (!one.is_folder, &one.name).cmp(&(!other.is_folder, &other.name)));
 
     let left_alone = all - entries.len();
-    let left_out = entries.len().saturating_sub(MOST_SHOWN);
+    let left_out = entries.len().saturating_sub(MAX_SHOWN);
     let mut text = match (entries.is_empty(), left_alone) {
         (true, 0) => format!("{} is empty.", path.display()),
         (true, _) => format!("There is nothing to show in {}.", path.display()),
         (false, _) => format!("In {}:\n", path.display()),
     };
-    for entry in entries.iter().take(MOST_SHOWN) {
+    for entry in entries.iter().take(MAX_SHOWN) {
         text += &entry.line(&folder);
         text.push('\n');
     }
@@ -139,7 +139,7 @@ fn list(workspace: &Workspace, path: &Path, input: &Input) -> Result<ToolOutput,
         );
     }
     if !complete {
-        text += &format!("(the folder has more than {MOST_READ} entries; the others were not looked at)\n");
+        text += &format!("(the folder has more than {MAX_READ} entries; the others were not looked at)\n");
     }
     if left_alone > 0 {
         text += &format!("\n({left_alone} ignored)\n");
@@ -162,7 +162,7 @@ fn entries(folder: &OwnedFd) -> rustix::io::Result<(Vec<Entry>, bool)> {
         if name == "." || name == ".." {
             continue;
         }
-        if entries.len() == MOST_READ {
+        if entries.len() == MAX_READ {
             return Ok((entries, false));
         }
         let kind = match entry.file_type() {

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 /// Bytes that stand at a place.
-type Mark = (usize, &'static [u8]);
+type Signature = (usize, &'static [u8]);
 
 /// Marks, and what they say together: a container says more at a second place.
-const MARKS: &[(&[Mark], &str)] = &[
+const SIGNATURES: &[(&[Signature], &str)] = &[
     (&[(0, b"\x89PNG\r\n\x1a\n")], "image/png"),
     (&[(0, b"\xFF\xD8\xFF")], "image/jpeg"),
     (&[(0, b"GIF87a")], "image/gif"),
@@ -41,8 +41,9 @@ const EXTENSIONS: &[(&str, &str)] = &[
 
 /// The media type of a file that begins with `head`; `None` for everything else, text and SVG among it.
 pub(crate) fn media_type(path: &Path, head: &[u8]) -> Option<&'static str> {
-    let holds = |(at, mark): &Mark| head.get(*at..).is_some_and(|rest| rest.starts_with(mark));
-    let marked = MARKS.iter().find(|(marks, _)| marks.iter().all(holds)).map(|(_, media_type)| *media_type);
+    let holds = |(at, mark): &Signature| head.get(*at..).is_some_and(|rest| rest.starts_with(mark));
+    let marked =
+        SIGNATURES.iter().find(|(marks, _)| marks.iter().all(holds)).map(|(_, media_type)| *media_type);
     marked.or_else(|| {
         let extension = path.extension()?.to_str()?;
         let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));

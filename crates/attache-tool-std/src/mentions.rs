@@ -8,10 +8,10 @@ mod expand;
 
 use std::ops::Range;
 
-pub use expand::{Expanded, Unresolved, expand};
+pub use expand::{Expansion, UnresolvedMention, expand};
 
 /// So many are looked at in one prompt.
-const MOST: usize = 100;
+const MAX_MENTIONS: usize = 100;
 
 /// A place in a text that may name a file or folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub fn find_mentions(text: &str) -> Vec<Mention> {
         let Some(mention) = quoted(text, at).or_else(|| bare(text, at)) else { continue };
         from = mention.span.end;
         mentions.push(mention);
-        if mentions.len() == MOST {
+        if mentions.len() == MAX_MENTIONS {
             break;
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use attache_domain::Content;
 use attache_tool::{
-    Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Preview, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,9 +16,9 @@ use attache_tool::untrusted;
 
 const NAME: &str = "read_background_output";
 const DEFAULT_LINES: usize = 100;
-const LONGEST_DELAY: u64 = 60_000;
+const MAX_DELAY: u64 = 60_000;
 /// Bytes that are looked at for the lines.
-const LONGEST: usize = 64 * 1024;
+const MAX_OUTPUT: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub struct ReadBackgroundOutput {
@@ -47,7 +47,7 @@ impl Tool for ReadBackgroundOutput {
 
     async fn propose(&self, input: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
         let Input { pid, .. } = parse(input)?;
-        let shown = Shown::Plain { summary: format!("read the output of process {pid}") };
+        let shown = Preview::Plain { summary: format!("read the output of process {pid}") };
         Ok(Proposal { input: input.clone(), effects: vec![], shown })
     }
 
@@ -71,8 +71,8 @@ fn parse(input: &ToolInput) -> Result<Input, ToolError> {
     if parsed.lines == Some(0) {
         return Err(ToolError::bad_input("`lines` has to be 1 or more"));
     }
-    if parsed.delay_ms > LONGEST_DELAY {
-        return Err(ToolError::bad_input(format!("`delay_ms` may be at most {LONGEST_DELAY}")));
+    if parsed.delay_ms > MAX_DELAY {
+        return Err(ToolError::bad_input(format!("`delay_ms` may be at most {MAX_DELAY}")));
     }
     Ok(parsed)
 }
@@ -84,7 +84,7 @@ pub(crate) fn unknown(pid: i32, known: &[String]) -> ToolError {
 
 fn last_lines(text: &str, count: usize) -> &str {
     let text = text.trim_end();
-    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(LONGEST))..];
+    let text = &text[text.ceil_char_boundary(text.len().saturating_sub(MAX_OUTPUT))..];
     let start = text.rmatch_indices('\n').nth(count - 1).map_or(0, |(index, _)| index + 1);
     &text[start..]
 }
@@ -112,7 +112,7 @@ fn spec() -> ToolSpec {
                 "delay_ms": {
                     "type": "integer",
                     "minimum": 0,
-                    "maximum": LONGEST_DELAY,
+                    "maximum": MAX_DELAY,
                     "description": "How long to wait before looking."
                 }
             },
@@ -139,6 +139,6 @@ mod tests {
         ] {
             assert_eq!(last_lines(text, count), expected, "{text:?} {count}");
         }
-        assert!(last_lines(&"€".repeat(LONGEST), 1).len() <= LONGEST);
+        assert!(last_lines(&"€".repeat(MAX_OUTPUT), 1).len() <= MAX_OUTPUT);
     }
 }

@@ -10,17 +10,17 @@ use attache_tool::{
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::Reads;
-use crate::file_content::{FileContent, bytes_at_hand, content_of, read_bytes};
-use crate::ignoring::{Ignoring, Respected};
-use crate::looking::{blocking, proposal, proposed_path, resolve, root_of, shown_path, spec, text_output};
+use crate::ReadDigests;
+use crate::file_content::{FileContent, classify, read_bytes, small_file_bytes};
+use crate::ignore_rules::{IgnoreRules, IgnoreSelection};
+use crate::read_only::{blocking, proposal, proposed_path, resolve, root_of, shown_path, spec, text_output};
 use crate::schema::read;
-use crate::text_file::{Excerpt, MOST_LINES, excerpt};
+use crate::text_file::{Excerpt, MAX_LINES, excerpt};
 use crate::walk::ignored;
 use crate::workspace::locate_resolved;
 
 pub struct ReadFile {
-    reads: Arc<Reads>,
+    reads: Arc<ReadDigests>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -32,7 +32,7 @@ struct Input {
 
 impl ReadFile {
     /// `reads` is told what the model saw of each file.
-    pub fn new(reads: Arc<Reads>) -> Self {
+    pub fn new(reads: Arc<ReadDigests>) -> Self {
         Self { reads }
     }
 
@@ -43,7 +43,7 @@ impl ReadFile {
         path: &Path,
         input: &Input,
     ) -> Option<Result<ToolOutput, ToolError>> {
-        let bytes = bytes_at_hand(&locate_resolved(workspace, path).ok()?)?;
+        let bytes = small_file_bytes(&locate_resolved(workspace, path).ok()?)?;
         let shown = check_shown(workspace, path);
         Some(shown.and_then(|()| understand(workspace, &self.reads, path, input, bytes)))
     }
@@ -96,7 +96,7 @@ impl Tool for ReadFile {
 /// The same for every conversation.
 static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
     let description = format!(
-        "Reads one file of the workspace. Text comes back as it is, at most {MOST_LINES} lines at a time; when \
+        "Reads one file of the workspace. Text comes back as it is, at most {MAX_LINES} lines at a time; when \
          lines are left out, a first line in brackets says which are shown and how to go on. Images, PDF, audio \
          and video are handed over as such. Read a file before changing it."
     );
@@ -125,19 +125,19 @@ static SPEC: LazyLock<ToolSpec> = LazyLock::new(|| {
 });
 
 fn check_shown(workspace: &Workspace, path: &Path) -> Result<(), ToolError> {
-    let ignoring = Ignoring::new(workspace, root_of(workspace, path), Respected::ALL);
+    let ignoring = IgnoreRules::new(workspace, root_of(workspace, path), IgnoreSelection::ALL);
     if ignoring.hides(path, false) { Err(ignored(workspace, path)) } else { Ok(()) }
 }
 
 fn understand(
     workspace: &Workspace,
-    reads: &Reads,
+    reads: &ReadDigests,
     path: &Path,
     input: &Input,
     bytes: Vec<u8>,
 ) -> Result<ToolOutput, ToolError> {
     reads.record(path.to_owned(), &bytes);
-    match content_of(path, bytes) {
+    match classify(path, bytes) {
         FileContent::Text { text, damaged } => {
             let shown = excerpt(&text, input.start_line.unwrap_or(1), input.end_line);
             let shown = shown.ok_or_else(|| beyond_the_end(workspace, path, &text))?;

@@ -1,21 +1,21 @@
 //! `read_many_files`: the content of all files that match some patterns, one after the other.
 
-mod choose;
 mod report;
+mod select;
 
 use async_trait::async_trait;
 use attache_tool::{
-    ErrorKind, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::ignoring::FileFiltering;
-use crate::looking::{blocking, cancelled, proposal, proposed_paths, spec};
+use crate::ignore_rules::FileFiltering;
+use crate::read_only::{blocking, cancelled, proposal, proposed_paths, spec};
 use crate::schema::read;
-use crate::walk::{Stop, TIME_LIMIT};
-pub(crate) use choose::{Choice, Chosen};
-pub(crate) use report::Answer;
+use crate::walk::{TIME_LIMIT, WalkDeadline};
+pub(crate) use report::FilesReport;
+pub(crate) use select::{FileSelection, SelectedFile};
 
 pub struct ReadManyFiles {
     spec: ToolSpec,
@@ -85,26 +85,26 @@ impl Tool for ReadManyFiles {
 
     async fn propose(&self, input: &ToolInput, context: &ToolContext) -> Result<Proposal, ToolError> {
         let parsed: Input = read(&self.spec, input)?;
-        Choice::new(&parsed)?;
+        FileSelection::new(&parsed)?;
         Ok(proposal(input, context.workspace.roots.clone(), parsed.include.join(", ")))
     }
 
     async fn run(&self, proposal: Proposal, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let input: Input = read(&self.spec, &proposal.input)?;
         let (workspace, cancel) = (context.workspace.clone(), context.cancel.clone());
-        let stop = Stop::after(TIME_LIMIT, context.cancel.clone());
+        let stop = WalkDeadline::after(TIME_LIMIT, context.cancel.clone());
         blocking(move || {
-            let choice = Choice::new(&input)?;
+            let choice = FileSelection::new(&input)?;
             let mut files = Vec::new();
             for root in proposed_paths(&proposal) {
                 files.extend(choice.files(&workspace, &root, input.file_filtering_options, &stop)?);
             }
-            if stop.was_late()? {
+            if stop.check_end()? {
                 let message = "looking for the files took too long; use narrower patterns";
-                return Err(ToolError::new(ErrorKind::ReadManyFilesSearchError, message));
+                return Err(ToolError::new(ToolErrorKind::ReadManyFilesSearchError, message));
             }
             files.sort_unstable();
-            let mut answer = Answer::default();
+            let mut answer = FilesReport::default();
             for file in files {
                 if cancel.is_cancelled() {
                     return Err(cancelled());

@@ -13,18 +13,18 @@ use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
 use attache_tool::{
-    ErrorKind, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::edit::{self, Before, Draft};
+use crate::edit::{self, Draft, OriginalFile};
 use crate::omission;
-use crate::reads::Reads;
-use matching::{Found, Strategy};
+use crate::read_digests::ReadDigests;
+use matching::{Matches, Strategy};
 
 pub struct Replace {
-    reads: Arc<Reads>,
+    reads: Arc<ReadDigests>,
 }
 
 #[derive(Deserialize)]
@@ -37,7 +37,7 @@ struct Input {
 
 impl Replace {
     /// `reads` is shared with the tools by which the same model reads.
-    pub fn new(reads: Arc<Reads>) -> Self {
+    pub fn new(reads: Arc<ReadDigests>) -> Self {
         Self { reads }
     }
 }
@@ -58,7 +58,7 @@ impl Tool for Replace {
     }
 }
 
-fn draft(input: &ToolInput, before: &Before) -> Result<Draft, ToolError> {
+fn draft(input: &ToolInput, before: &OriginalFile) -> Result<Draft, ToolError> {
     let input: Input = edit::parse(input)?;
     omission::check("new_string", &input.new_string, &input.old_string)?;
     let path = before.path.display();
@@ -67,21 +67,21 @@ fn draft(input: &ToolInput, before: &Before) -> Result<Draft, ToolError> {
             return Ok(Draft { content: input.new_string, note: None });
         }
         let message = format!("{path} does not exist; an empty `old_string` would create it");
-        return Err(ToolError::new(ErrorKind::FileNotFound, message));
+        return Err(ToolError::new(ToolErrorKind::FileNotFound, message));
     };
     if input.old_string.is_empty() {
         let message = format!(
             "{path} exists, and an empty `old_string` is for creating files; give the text to replace, or use \
              `write_file` for all of it"
         );
-        return Err(ToolError::new(ErrorKind::AttemptToCreateExistingFile, message));
+        return Err(ToolError::new(ToolErrorKind::AttemptToCreateExistingFile, message));
     }
     let plain = before.form.with_plain_ends(text);
     let old = before.form.with_plain_ends(&input.old_string);
     let new = before.form.with_plain_ends(&input.new_string);
     if old == new {
         let message = format!("`old_string` and `new_string` are the same; {path} would not change");
-        return Err(ToolError::new(ErrorKind::EditNoChange, message));
+        return Err(ToolError::new(ToolErrorKind::EditNoChange, message));
     }
 
     let found = matching::find(&plain, &old, &new);
@@ -89,19 +89,19 @@ fn draft(input: &ToolInput, before: &Before) -> Result<Draft, ToolError> {
     let content = before.form.with_own_ends(keep_last_line_end(&plain, found.apply(&plain)));
     if content == *text {
         let message = format!("{path} already is as the edit would make it; nothing was changed");
-        return Err(ToolError::new(ErrorKind::EditNoChange, message));
+        return Err(ToolError::new(ToolErrorKind::EditNoChange, message));
     }
     Ok(Draft { content, note: note(&found) })
 }
 
 fn check_count(
-    found: &Found,
+    found: &Matches,
     text: &str,
     allow_multiple: bool,
     path: &impl std::fmt::Display,
 ) -> Result<(), ToolError> {
     /// So many places are named; more would not help in telling them apart.
-    const MOST_NAMED: usize = 10;
+    const MAX_NAMED: usize = 10;
 
     let count = found.edits.len();
     if count == 0 {
@@ -109,20 +109,20 @@ fn check_count(
             "0 occurrences of `old_string` in {path}; read the file again and give the text exactly as it is there, \
              with its spaces and line breaks"
         );
-        return Err(ToolError::new(ErrorKind::EditNoOccurrenceFound, message));
+        return Err(ToolError::new(ToolErrorKind::EditNoOccurrenceFound, message));
     }
     if count == 1 || allow_multiple {
         return Ok(());
     }
     let line = |edit: &matching::Edit| (text[..edit.range.start].matches('\n').count() + 1).to_string();
-    let lines: Vec<String> = found.edits.iter().take(MOST_NAMED).map(line).collect();
-    let more = if count > MOST_NAMED { " and more" } else { "" };
+    let lines: Vec<String> = found.edits.iter().take(MAX_NAMED).map(line).collect();
+    let more = if count > MAX_NAMED { " and more" } else { "" };
     let message = format!(
         "{count} occurrences of `old_string` in {path}, at lines {}{more}, where 1 was expected; add lines around it \
          until only one fits, or set `allow_multiple` to change all",
         lines.join(", ")
     );
-    Err(ToolError::new(ErrorKind::EditExpectedOccurrenceMismatch, message))
+    Err(ToolError::new(ToolErrorKind::EditExpectedOccurrenceMismatch, message))
 }
 
 /// Whether a file ends with a line end is its form, and not what an edit is about.
@@ -135,7 +135,7 @@ fn keep_last_line_end(before: &str, mut after: String) -> String {
     after
 }
 
-fn note(found: &Found) -> Option<String> {
+fn note(found: &Matches) -> Option<String> {
     let how = match found.strategy {
         Strategy::Exact => None,
         Strategy::Flexible => Some("`old_string` fitted only after its indentation was ignored"),

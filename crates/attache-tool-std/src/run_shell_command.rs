@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_tool::{
-    Access, Confiner, Effect, ErrorKind, Level, Proposal, Shown, Tool, ToolContext, ToolError, ToolInput,
-    ToolKind, ToolOutput, ToolSpec,
+    Access, AccessLevel, Confiner, Effect, Preview, Proposal, Tool, ToolContext, ToolError, ToolErrorKind,
+    ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::workspace;
 
 const NAME: &str = "run_shell_command";
 const DEFAULT_DELAY: u64 = 200;
-const LONGEST_DELAY: u64 = 60_000;
+const MAX_DELAY: u64 = 60_000;
 /// Hosts and paths that one command may ask for.
 const MAX_REQUESTED: usize = 32;
 
@@ -72,7 +72,7 @@ impl Tool for RunShellCommand {
         Ok(Proposal {
             input: input.clone(),
             effects: vec![Effect::Run { command: command.clone(), directory: directory.clone(), access }],
-            shown: Shown::Exec { command, directory, programs: vec![] },
+            shown: Preview::Exec { command, directory, programs: vec![] },
         })
     }
 
@@ -80,7 +80,7 @@ impl Tool for RunShellCommand {
         let Input { is_background, delay_ms, .. } = parse(&proposal.input)?;
         if context.cancel.is_cancelled() {
             let message = "the call was cancelled before the command was started; nothing has run";
-            return Err(ToolError::new(ErrorKind::ExecutionFailed, message));
+            return Err(ToolError::new(ToolErrorKind::ExecutionFailed, message));
         }
         // What was ruled on and approved is the effect, so that is what runs.
         let run = proposal.effects.iter().find_map(|effect| match effect {
@@ -109,8 +109,8 @@ fn parse(input: &ToolInput) -> Result<Input, ToolError> {
     if parsed.command.contains('\0') {
         return Err(ToolError::bad_input("`command` contains a NUL character; leave it out"));
     }
-    if parsed.delay_ms.is_some_and(|delay| delay > LONGEST_DELAY) {
-        return Err(ToolError::bad_input(format!("`delay_ms` may be at most {LONGEST_DELAY}")));
+    if parsed.delay_ms.is_some_and(|delay| delay > MAX_DELAY) {
+        return Err(ToolError::bad_input(format!("`delay_ms` may be at most {MAX_DELAY}")));
     }
     Ok(parsed)
 }
@@ -141,7 +141,7 @@ fn access(input: &Input, context: &ToolContext) -> Result<Access, ToolError> {
     Ok(Access {
         network: input.network.clone(),
         writes: input.protected_paths.iter().map(path).collect::<Result<_, ToolError>>()?,
-        ..Access::new(Level::Work)
+        ..Access::new(AccessLevel::Work)
     })
 }
 
@@ -188,7 +188,7 @@ fn spec() -> ToolSpec {
                 "delay_ms": {
                     "type": "integer",
                     "minimum": 0,
-                    "maximum": LONGEST_DELAY,
+                    "maximum": MAX_DELAY,
                     "description": "With `is_background`, how long to wait for its first output; 200 if left out."
                 },
                 "network": {

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use attache_tool::{
-    ErrorKind, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::edit::{self, Before, Draft};
+use crate::edit::{self, Draft, OriginalFile};
 
 /// The file that agents read before they begin.
 const FILE: &str = "GEMINI.md";
 /// Facts stand below this, up to the next heading.
 const HEADING: &str = "## Gemini Added Memories";
-const LONGEST_FACT: usize = 2_000;
+const MAX_FACT: usize = 2_000;
 
 pub struct SaveMemory {
     spec: ToolSpec,
@@ -50,7 +50,7 @@ impl Tool for SaveMemory {
     }
 }
 
-fn draft(input: &ToolInput, before: &Before) -> Result<Draft, ToolError> {
+fn draft(input: &ToolInput, before: &OriginalFile) -> Result<Draft, ToolError> {
     let Input { fact } = edit::parse(input)?;
     let fact = in_one_line(&fact)?;
     let text = before.form.with_plain_ends(before.text.as_deref().unwrap_or_default()).into_owned();
@@ -65,8 +65,8 @@ fn in_one_line(fact: &str) -> Result<String, ToolError> {
     if fact.is_empty() {
         return Err(ToolError::bad_input("`fact` is empty; give one sentence that is worth remembering"));
     }
-    if fact.chars().count() > LONGEST_FACT {
-        let message = format!("`fact` is longer than {LONGEST_FACT} characters; say it shorter");
+    if fact.chars().count() > MAX_FACT {
+        let message = format!("`fact` is longer than {MAX_FACT} characters; say it shorter");
         return Err(ToolError::bad_input(message));
     }
     Ok(fact)
@@ -86,7 +86,7 @@ fn remember(text: &str, fact: &str) -> Result<String, ToolError> {
     let section = &lines[heading..end];
     if section.contains(&item.as_str()) {
         return Err(ToolError::new(
-            ErrorKind::EditNoChange,
+            ToolErrorKind::EditNoChange,
             format!("{FILE} has this fact already; nothing has to be done"),
         ));
     }
@@ -152,14 +152,14 @@ mod tests {
     #[test]
     fn a_fact_that_is_known_is_refused() {
         let text = remember("", "new").unwrap();
-        assert_eq!(remember(&text, "new").unwrap_err().kind, ErrorKind::EditNoChange);
+        assert_eq!(remember(&text, "new").unwrap_err().kind, ToolErrorKind::EditNoChange);
     }
 
     #[test]
     fn a_fact_is_one_line() {
         assert_eq!(in_one_line("- one\n\n## Two\tthree ").unwrap(), "one ## Two three");
-        for wrong in ["", " \n", "- ", &"x".repeat(LONGEST_FACT + 1)] {
-            assert_eq!(in_one_line(wrong).unwrap_err().kind, ErrorKind::InvalidToolParams);
+        for wrong in ["", " \n", "- ", &"x".repeat(MAX_FACT + 1)] {
+            assert_eq!(in_one_line(wrong).unwrap_err().kind, ToolErrorKind::InvalidToolParams);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use async_trait::async_trait;
 use attache_domain::{Base64, Content};
 use attache_tool::{
-    HandedFile, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec, Workspace,
+    OutputFile, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec, Workspace,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,9 +13,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::file_content::read_bytes;
-use crate::ignoring::{Ignoring, Respected};
-use crate::looking::{blocking, proposal, proposed_path, resolve, root_of, shown_path, spec};
+use crate::ignore_rules::{IgnoreRules, IgnoreSelection};
 use crate::media_type::media_type;
+use crate::read_only::{blocking, proposal, proposed_path, resolve, root_of, shown_path, spec};
 use crate::schema::read;
 use crate::text_file::looks_binary;
 use crate::walk::ignored;
@@ -77,7 +77,7 @@ impl Tool for ShareFile {
 }
 
 fn share(workspace: &Workspace, path: &Path, description: Option<String>) -> Result<ToolOutput, ToolError> {
-    if Ignoring::new(workspace, root_of(workspace, path), Respected { git: false, gemini: true })
+    if IgnoreRules::new(workspace, root_of(workspace, path), IgnoreSelection { git: false, gemini: true })
         .hides(path, false)
     {
         return Err(ignored(workspace, path));
@@ -87,7 +87,7 @@ fn share(workspace: &Workspace, path: &Path, description: Option<String>) -> Res
         .unwrap_or_else(|| if looks_binary(&bytes) { "application/octet-stream" } else { "text/plain" });
     let shown = shown_path(workspace, path);
     let name = path.file_name().map_or_else(|| shown.clone(), |name| name.to_string_lossy().into_owned());
-    let file = HandedFile {
+    let file = OutputFile {
         name,
         media_type: media_type.to_owned(),
         bytes: Base64(STANDARD.encode(&bytes)),

@@ -3,54 +3,54 @@
 //!
 //! Not here: whether a command may run (the ruling over its proposal) and which programs it would start.
 
-mod attend;
 mod background;
-mod bounded;
-mod controls;
+mod background_log;
+mod background_process;
+mod bounded_text;
+mod confinement_note;
+mod control_parser;
 mod decode;
-mod ear;
-mod entry;
 mod environment;
+mod foreground;
 pub(crate) mod fuzz;
-mod leftovers;
+mod listen;
 mod live;
-mod log;
-mod mark;
+mod marked_processes;
 mod options;
-mod page;
+mod process_mark;
+mod process_tree;
 mod processes;
 mod report;
+mod screen;
 mod start;
 mod transcript;
-mod tree;
-mod walls;
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::Content;
-use attache_tool::{Access, Confiner, ErrorKind, ToolContext, ToolError, ToolOutput, failpoint};
+use attache_tool::{Access, Confiner, ToolContext, ToolError, ToolErrorKind, ToolOutput, failpoint};
 
 pub use background::BackgroundProcesses;
-pub use leftovers::MarkedProcesses;
+pub use marked_processes::MarkedProcesses;
 pub use options::ShellOptions;
 
-use attend::{Ending, Limits, attend};
-use background::left_behind;
-use ear::Ear;
-use entry::{Entry, Scribe};
-use live::{Live, last_characters};
-use mark::Mark;
-pub(crate) use mark::fresh_id;
-use start::{Launcher, Started, start};
+use background::remaining_processes;
+use background_process::{BackgroundListener, BackgroundProcess};
+use foreground::ForegroundListener;
+use listen::{Ending, ListenLimits, listen_until_end};
+use live::{LiveForwarder, last_characters};
+use process_mark::ProcessMark;
+pub(crate) use process_mark::fresh_id;
+use start::{Launcher, RunningCommand, start};
 use transcript::Transcript;
 
 use crate::truncate::truncate;
 use attache_tool::untrusted;
 
 /// Bytes of text that are gathered of one command; of more the beginning and the end are kept.
-const GATHERED: usize = 16 * 1024 * 1024;
+const MAX_OUTPUT: usize = 16 * 1024 * 1024;
 
 /// Runs commands, and hands those for the background to their owner.
 #[derive(Debug, Clone)]
@@ -70,17 +70,17 @@ impl Shell {
         context: &ToolContext,
     ) -> Result<ToolOutput, ToolError> {
         let mut started = self.start(command, directory, access, context)?;
-        let mut ear = Ear {
-            transcript: Transcript::new(GATHERED, page::ROWS),
-            live: Live::new(context.live.clone(), self.options.live_interval),
+        let mut ear = ForegroundListener {
+            transcript: Transcript::new(MAX_OUTPUT, screen::ROWS),
+            live: LiveForwarder::new(context.live.clone(), self.options.live_interval),
         };
-        let limits = Limits {
+        let limits = ListenLimits {
             silence: self.options.inactivity_limit,
             total: self.options.total_limit,
-            patience: None,
+            background_after: None,
             max_output_bytes: self.options.max_output_bytes,
         };
-        let ending = attend(&mut started, &limits, &context.cancel, &mut ear).await;
+        let ending = listen_until_end(&mut started, &limits, &context.cancel, &mut ear).await;
         ear.transcript.finish();
         let text = ear.transcript.text();
         Ok(self.ended(command, started, ending, text, context).await)
@@ -97,10 +97,13 @@ impl Shell {
     ) -> Result<ToolOutput, ToolError> {
         let mut started = self.start(command, directory, access, context)?;
         let tree = started.leash.tree().clone();
-        let entry = Arc::new(Entry::running(command, tree, &context.workspace.scratch));
+        let entry = Arc::new(BackgroundProcess::running(command, tree, &context.workspace.scratch));
         let max_output_bytes = self.options.max_output_bytes;
-        let limits = Limits { patience: Some(patience), max_output_bytes, ..Limits::default() };
-        let ending = attend(&mut started, &limits, &context.cancel, &mut Scribe(entry.clone())).await;
+        let limits =
+            ListenLimits { background_after: Some(patience), max_output_bytes, ..ListenLimits::default() };
+        let ending =
+            listen_until_end(&mut started, &limits, &context.cancel, &mut BackgroundListener(entry.clone()))
+                .await;
         if ending != Ending::GoesOn {
             entry.finish(ending, &[]);
             return Ok(self.ended(command, started, ending, entry.text(), context).await);
@@ -108,7 +111,7 @@ impl Shell {
         let text = entry.text();
         let text = last_characters(&text, self.options.longest_output);
         let output = went_to_background(&entry, text);
-        self.background.keep(started, entry, Limits { max_output_bytes, ..Limits::default() });
+        self.background.watch(started, entry, ListenLimits { max_output_bytes, ..ListenLimits::default() });
         if !text.is_empty() {
             context.live.show(text);
         }
@@ -121,17 +124,17 @@ impl Shell {
         directory: &Path,
         access: &Access,
         context: &ToolContext,
-    ) -> Result<Started, ToolError> {
+    ) -> Result<RunningCommand, ToolError> {
         // The model is told of it, so commands may use it. One that does not, runs without.
         let _ = std::fs::create_dir_all(context.workspace.scratch.join("tmp"));
         let workspace = &context.workspace;
         let launcher = Launcher { confiner: self.confiner.as_ref(), access, workspace };
-        let mark = context.mark.as_deref().map_or_else(Mark::new, Mark::of);
+        let mark = context.mark.as_deref().map_or_else(ProcessMark::new, ProcessMark::of);
         let started = start(command, directory, launcher, self.options.terminal, mark);
         failpoint::reach("command-spawned");
         started.map_err(|error| {
             ToolError::new(
-                ErrorKind::ShellExecuteError,
+                ToolErrorKind::ShellExecuteError,
                 format!(
                     "the command could not be started: {error}; bash has to be installed and on the PATH"
                 ),
@@ -142,14 +145,14 @@ impl Shell {
     async fn ended(
         &self,
         command: &str,
-        mut started: Started,
+        mut started: RunningCommand,
         ending: Ending,
         text: String,
         context: &ToolContext,
     ) -> ToolOutput {
-        let left = left_behind(&mut started).await;
+        let left = remaining_processes(&mut started).await;
         if !left.is_empty() {
-            self.background.adopt(Entry::left(command, started.leash.tree().clone(), ending));
+            self.background.adopt(BackgroundProcess::left(command, started.leash.tree().clone(), ending));
         }
         let blocked = started.guard.as_ref().map(|guard| guard.blocked()).unwrap_or_default();
         let (limit, workspace) = (self.options.longest_output, context.workspace.clone());
@@ -159,7 +162,7 @@ impl Shell {
             let outside = |path: &Path| {
                 !workspace.roots.iter().any(|root| path.starts_with(root)) && path.symlink_metadata().is_ok()
             };
-            let note = walls::note(&access, ending, &text, &blocked, outside);
+            let note = confinement_note::note(&access, ending, &text, &blocked, outside);
             (truncate(text, limit, &workspace.scratch, "run_shell_command"), note)
         });
         let lost = |_| ("(lost: it could not be shortened)".into(), None);
@@ -170,7 +173,7 @@ impl Shell {
     }
 }
 
-fn went_to_background(entry: &Entry, text: &str) -> ToolOutput {
+fn went_to_background(entry: &BackgroundProcess, text: &str) -> ToolOutput {
     let pid = entry.pid();
     let mut lines = vec![format!(
         "The command runs in the background as process {pid}. Ask for what it writes with read_background_output."

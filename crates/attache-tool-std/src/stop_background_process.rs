@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use async_trait::async_trait;
 use attache_domain::Content;
 use attache_tool::{
-    Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Preview, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ impl Tool for StopBackgroundProcess {
 
     async fn propose(&self, input: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
         let Input { pid } = parse(input)?;
-        let shown = Shown::Plain { summary: format!("stop the background process {pid}") };
+        let shown = Preview::Plain { summary: format!("stop the background process {pid}") };
         Ok(Proposal { input: input.clone(), effects: vec![], shown })
     }
 

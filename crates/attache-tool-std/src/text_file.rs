@@ -4,24 +4,24 @@
 //! with a few wrong bytes. Line ends are kept as they are, so that what is read can be found again by an edit.
 
 /// Lines that one answer holds at most.
-pub(crate) const MOST_LINES: usize = 2_000;
+pub(crate) const MAX_LINES: usize = 2_000;
 /// Characters of one line that are shown at most.
-pub(crate) const MOST_LINE_CHARACTERS: usize = 2_000;
+pub(crate) const MAX_LINE_CHARACTERS: usize = 2_000;
 /// Bytes that one answer holds at most; the cut is made between lines.
-const MOST_BYTES: usize = 512 * 1024;
+const MAX_BYTES: usize = 512 * 1024;
 /// How much is looked at to tell text from binary.
-const SNIFFED: usize = 8 * 1024;
+const SNIFF_BYTES: usize = 8 * 1024;
 
 /// What the bytes of a file are.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Decoded {
+pub(crate) enum DecodedText {
     Text(String),
     /// Text, but some characters could not be read and were replaced.
     Damaged(String),
     Binary,
 }
 
-pub(crate) fn decode(bytes: Vec<u8>) -> Decoded {
+pub(crate) fn decode(bytes: Vec<u8>) -> DecodedText {
     // The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
     if let Some(rest) = bytes.strip_prefix(&[0xFF, 0xFE, 0, 0]) {
         return utf32(rest, u32::from_le_bytes);
@@ -37,18 +37,18 @@ pub(crate) fn decode(bytes: Vec<u8>) -> Decoded {
     }
     let bytes = match bytes.strip_prefix(&[0xEF, 0xBB, 0xBF]) {
         Some(rest) => rest.to_vec(),
-        None if looks_binary(&bytes) => return Decoded::Binary,
+        None if looks_binary(&bytes) => return DecodedText::Binary,
         None => bytes,
     };
     match String::from_utf8(bytes) {
-        Ok(text) => Decoded::Text(text),
-        Err(wrong) => Decoded::Damaged(String::from_utf8_lossy(wrong.as_bytes()).into_owned()),
+        Ok(text) => DecodedText::Text(text),
+        Err(wrong) => DecodedText::Damaged(String::from_utf8_lossy(wrong.as_bytes()).into_owned()),
     }
 }
 
 /// A NUL, or more control characters and broken UTF-8 than any text has.
 pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
-    let head = &bytes[..bytes.len().min(SNIFFED)];
+    let head = &bytes[..bytes.len().min(SNIFF_BYTES)];
     if head.contains(&0) {
         return true;
     }
@@ -66,18 +66,18 @@ pub(crate) fn looks_binary(bytes: &[u8]) -> bool {
     strange > 3 && strange * 10 > seen * 3
 }
 
-fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Decoded {
+fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> DecodedText {
     let (units, rest) = bytes.as_chunks::<2>();
     let characters = char::decode_utf16(units.iter().copied().map(unit)).map(Result::ok);
     gather(characters, rest)
 }
 
-fn utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> Decoded {
+fn utf32(bytes: &[u8], unit: fn([u8; 4]) -> u32) -> DecodedText {
     let (units, rest) = bytes.as_chunks::<4>();
     gather(units.iter().copied().map(|bytes| char::from_u32(unit(bytes))), rest)
 }
 
-fn gather(characters: impl Iterator<Item = Option<char>>, rest: &[u8]) -> Decoded {
+fn gather(characters: impl Iterator<Item = Option<char>>, rest: &[u8]) -> DecodedText {
     let mut damaged = !rest.is_empty();
     let text = characters
         .map(|character| {
@@ -85,7 +85,7 @@ fn gather(characters: impl Iterator<Item = Option<char>>, rest: &[u8]) -> Decode
             character.unwrap_or(char::REPLACEMENT_CHARACTER)
         })
         .collect();
-    if damaged { Decoded::Damaged(text) } else { Decoded::Text(text) }
+    if damaged { DecodedText::Damaged(text) } else { DecodedText::Text(text) }
 }
 
 /// Some lines of a text.
@@ -112,14 +112,14 @@ impl Excerpt {
 /// The lines from `first` (counted from 1) to `last`, as many of them as an answer holds. `None`: the text ends
 /// before `first`.
 pub(crate) fn excerpt(text: &str, first: usize, last: Option<usize>) -> Option<Excerpt> {
-    let wanted = last.map_or(usize::MAX, |last| last.saturating_add(1).saturating_sub(first)).min(MOST_LINES);
+    let wanted = last.map_or(usize::MAX, |last| last.saturating_add(1).saturating_sub(first)).min(MAX_LINES);
     let mut lines = text.split_inclusive('\n');
     let before = lines.by_ref().take(first - 1).count();
     let mut shown = Excerpt { text: String::new(), first, last: before, total: 0, cut_lines: 0 };
     for line in lines.by_ref().take(wanted) {
         let kept = shown.text.len();
         shown.cut_lines += usize::from(push_line(&mut shown.text, line));
-        if shown.text.len() > MOST_BYTES && shown.last > before {
+        if shown.text.len() > MAX_BYTES && shown.last > before {
             shown.text.truncate(kept);
             shown.total = 1;
             break;
@@ -139,8 +139,8 @@ pub(crate) fn excerpt(text: &str, first: usize, last: Option<usize>) -> Option<E
 /// Appends a line, without its end when it is too long. Says whether it was.
 fn push_line(text: &mut String, line: &str) -> bool {
     // Bytes are counted first: nearly every line has fewer of them than it may have characters.
-    let end = (line.len() > MOST_LINE_CHARACTERS)
-        .then(|| line.char_indices().nth(MOST_LINE_CHARACTERS))
+    let end = (line.len() > MAX_LINE_CHARACTERS)
+        .then(|| line.char_indices().nth(MAX_LINE_CHARACTERS))
         .flatten()
         .map(|(end, _)| end)
         .filter(|end| !line[*end..].trim_end_matches(['\n', '\r']).is_empty());
@@ -162,13 +162,13 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(bytes: &[u8], expected: Decoded) {
+    fn check(bytes: &[u8], expected: DecodedText) {
         assert_eq!(decode(bytes.to_vec()), expected);
     }
 
     #[test]
     fn a_mark_says_how_the_text_is_encoded() {
-        let text = || Decoded::Text("aß\n😀".to_owned());
+        let text = || DecodedText::Text("aß\n😀".to_owned());
         let units: Vec<u16> = "aß\n😀".encode_utf16().collect();
         let points: Vec<u32> = "aß\n😀".chars().map(u32::from).collect();
         let with = |mark: &[u8], rest: Vec<u8>| [mark, &rest].concat();
@@ -188,18 +188,18 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_replaced_and_said() {
-        check(b"caf\xE9 au lait", Decoded::Damaged("caf\u{FFFD} au lait".to_owned()));
-        check(b"\xFF\xFEa\0\x00\xD8b\0", Decoded::Damaged("a\u{FFFD}b".to_owned()));
-        check(b"\xFF\xFEa\0b", Decoded::Damaged("a".to_owned()));
+        check(b"caf\xE9 au lait", DecodedText::Damaged("caf\u{FFFD} au lait".to_owned()));
+        check(b"\xFF\xFEa\0\x00\xD8b\0", DecodedText::Damaged("a\u{FFFD}b".to_owned()));
+        check(b"\xFF\xFEa\0b", DecodedText::Damaged("a".to_owned()));
     }
 
     #[test]
     fn nuls_and_noise_are_binary() {
-        check(b"\x7FELF\x02\x01\x01\0", Decoded::Binary);
-        check(&[0x01, 0x02, 0x03, 0x04, 0x05, b'a'], Decoded::Binary);
-        check(&[0x80; 64], Decoded::Binary);
-        check(b"", Decoded::Text(String::new()));
-        check(b"\x1b[1mbold\x1b[0m", Decoded::Text("\x1b[1mbold\x1b[0m".to_owned()));
+        check(b"\x7FELF\x02\x01\x01\0", DecodedText::Binary);
+        check(&[0x01, 0x02, 0x03, 0x04, 0x05, b'a'], DecodedText::Binary);
+        check(&[0x80; 64], DecodedText::Binary);
+        check(b"", DecodedText::Text(String::new()));
+        check(b"\x1b[1mbold\x1b[0m", DecodedText::Text("\x1b[1mbold\x1b[0m".to_owned()));
     }
 
     #[test]
@@ -212,27 +212,27 @@ mod tests {
 
     #[test]
     fn a_huge_line_is_cut_and_keeps_its_end() {
-        let text = format!("{}\r\nnext", "é".repeat(MOST_LINE_CHARACTERS + 7));
+        let text = format!("{}\r\nnext", "é".repeat(MAX_LINE_CHARACTERS + 7));
         let shown = excerpt(&text, 1, None).unwrap();
         assert_eq!(shown.cut_lines, 1);
-        let start = "é".repeat(MOST_LINE_CHARACTERS);
+        let start = "é".repeat(MAX_LINE_CHARACTERS);
         assert_eq!(shown.text, format!("{start}... [7 more characters in this line]\r\nnext"));
     }
 
     #[test]
     fn a_line_of_just_the_most_characters_is_whole() {
-        let text = format!("{}\r\n", "a".repeat(MOST_LINE_CHARACTERS));
+        let text = format!("{}\r\n", "a".repeat(MAX_LINE_CHARACTERS));
         assert_eq!(excerpt(&text, 1, None).unwrap().text, text);
     }
 
     #[test]
     fn an_answer_holds_so_many_lines_and_bytes() {
-        let shown = excerpt(&"x\n".repeat(MOST_LINES + 1), 1, Some(usize::MAX - 1)).unwrap();
-        assert_eq!((shown.last, shown.total, shown.is_partial()), (MOST_LINES, MOST_LINES + 1, true));
+        let shown = excerpt(&"x\n".repeat(MAX_LINES + 1), 1, Some(usize::MAX - 1)).unwrap();
+        assert_eq!((shown.last, shown.total, shown.is_partial()), (MAX_LINES, MAX_LINES + 1, true));
 
-        let line = "y".repeat(MOST_LINE_CHARACTERS - 1) + "\n";
+        let line = "y".repeat(MAX_LINE_CHARACTERS - 1) + "\n";
         let shown = excerpt(&line.repeat(1_000), 1, None).unwrap();
-        assert_eq!((shown.last, shown.total), (MOST_BYTES / MOST_LINE_CHARACTERS, 1_000));
+        assert_eq!((shown.last, shown.total), (MAX_BYTES / MAX_LINE_CHARACTERS, 1_000));
         assert_eq!(shown.text, line.repeat(shown.last));
     }
 

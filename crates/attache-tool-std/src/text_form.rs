@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-const MARK: char = '\u{feff}';
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The form of one file; that of a new file is UTF-8 without a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,9 +51,12 @@ impl TextForm {
     /// The bytes of a file with this text. Line ends are written as they stand in the text.
     pub(crate) fn encode(self, text: &str) -> Vec<u8> {
         // Whoever wrote the mark into the text meant the one that the file has anyway.
-        let text =
-            if self.encoding == Encoding::Utf8 { text } else { text.strip_prefix(MARK).unwrap_or(text) };
-        let marked = || std::iter::once(MARK).chain(text.chars());
+        let text = if self.encoding == Encoding::Utf8 {
+            text
+        } else {
+            text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
+        };
+        let marked = || std::iter::once(BYTE_ORDER_MARK).chain(text.chars());
         match self.encoding {
             Encoding::Utf8 => text.as_bytes().to_vec(),
             Encoding::Utf8Marked => marked().collect::<String>().into_bytes(),
@@ -159,7 +162,7 @@ mod tests {
         fn every_text_comes_back_from_every_encoding(text in any::<String>()) {
             for start in [&b"\xef\xbb\xbf"[..], b"\xff\xfe", b"\xfe\xff"] {
                 let (form, _) = TextForm::decode(start).unwrap();
-                let plain = text.trim_start_matches(MARK);
+                let plain = text.trim_start_matches(BYTE_ORDER_MARK);
                 // A NUL first would make the UTF-16 mark one of UTF-32.
                 prop_assume!(!plain.starts_with('\0'));
                 let (again, decoded) = TextForm::decode(&form.encode(plain)).unwrap();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
 /// Characters that a model is given of one text, unless somebody chose otherwise.
-pub const LONGEST_TEXT: usize = 40_000;
+pub const MAX_TEXT: usize = 40_000;
 
 /// The folder of whole texts, below the scratch folder.
 const FOLDER: &str = "tool-outputs";

@@ -10,10 +10,10 @@ use attache_tool::{ToolError, Workspace};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use tokio_util::sync::CancellationToken;
 
-use crate::ignoring::{Ignoring, Respected};
-use crate::looking::{cancelled, root_of, shown_path};
+use crate::ignore_rules::{IgnoreRules, IgnoreSelection};
+use crate::read_only::{cancelled, root_of, shown_path};
 use crate::workspace::locate_resolved;
-use opener::Opener;
+use opener::FileOpener;
 
 /// A walk that takes longer ends with what it has found.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -23,13 +23,13 @@ pub(crate) const VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn"];
 pub(crate) const NEVER_ENTERED: &[&str] = &[".git", ".hg", ".svn", "bower_components", "node_modules"];
 
 /// When a walk has to end.
-pub(crate) struct Stop {
+pub(crate) struct WalkDeadline {
     cancel: CancellationToken,
     deadline: Instant,
     late: AtomicBool,
 }
 
-impl Stop {
+impl WalkDeadline {
     pub(crate) fn after(limit: Duration, cancel: CancellationToken) -> Self {
         Self { cancel, deadline: Instant::now() + limit, late: AtomicBool::new(false) }
     }
@@ -43,7 +43,7 @@ impl Stop {
     }
 
     /// Whether the walk was ended for being late; an error when it was cancelled.
-    pub(crate) fn was_late(&self) -> Result<bool, ToolError> {
+    pub(crate) fn check_end(&self) -> Result<bool, ToolError> {
         if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(self.late.load(Ordering::Relaxed)) }
     }
 }
@@ -51,10 +51,10 @@ impl Stop {
 /// One folder, or one file, to walk.
 pub(crate) struct Walk<'walk> {
     start: &'walk Path,
-    ignoring: Ignoring,
-    opener: Opener<'walk>,
+    ignoring: IgnoreRules,
+    opener: FileOpener<'walk>,
     never_entered: &'walk [&'walk str],
-    stop: &'walk Stop,
+    stop: &'walk WalkDeadline,
 }
 
 impl<'walk> Walk<'walk> {
@@ -62,17 +62,17 @@ impl<'walk> Walk<'walk> {
     pub(crate) fn new(
         workspace: &'walk Workspace,
         start: &'walk Path,
-        respected: Respected,
-        stop: &'walk Stop,
+        respected: IgnoreSelection,
+        stop: &'walk WalkDeadline,
     ) -> Result<Self, ToolError> {
         // It was resolved when it was proposed, and must not have become a link since.
         locate_resolved(workspace, start)?.resolve()?;
         let root = root_of(workspace, start);
-        let ignoring = Ignoring::new(workspace, root, respected);
+        let ignoring = IgnoreRules::new(workspace, root, respected);
         if ignoring.hides(start, start.is_dir()) {
             return Err(ignored(workspace, start));
         }
-        let opener = Opener::new(workspace, root)?;
+        let opener = FileOpener::new(workspace, root)?;
         Ok(Self { start, ignoring, opener, never_entered: NEVER_ENTERED, stop })
     }
 
@@ -81,7 +81,7 @@ impl<'walk> Walk<'walk> {
     }
 
     /// Opens the files that visitors are shown.
-    pub(crate) fn opener(&self) -> &Opener<'walk> {
+    pub(crate) fn opener(&self) -> &FileOpener<'walk> {
         &self.opener
     }
 

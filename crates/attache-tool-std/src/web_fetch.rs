@@ -6,7 +6,7 @@
 mod body;
 mod fetch;
 pub(crate) mod fuzz;
-mod pace;
+mod rate_limit;
 mod report;
 mod share;
 mod urls;
@@ -14,9 +14,9 @@ mod urls;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use attache_net::{AddressRules, Client, ClientOptions, Proxy, Url};
+use attache_net::{AddressRules, HttpClient, HttpClientOptions, Proxy, Url};
 use attache_tool::{
-    Effect, ErrorKind, Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput,
+    Effect, Preview, Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput,
     ToolSpec,
 };
 use futures_util::{StreamExt, stream};
@@ -24,22 +24,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::looking::{cancelled, spec};
-use fetch::{Fetched, fetch};
-use pace::Pace;
-use urls::{MOST_URLS, urls_in};
+use crate::read_only::{cancelled, spec};
+use fetch::{FetchOutcome, fetch};
+use rate_limit::HostRateLimit;
+use urls::{MAX_URLS, urls_in};
 
 const NAME: &str = "web_fetch";
 /// URLs that are fetched at the same time.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT: usize = 4;
 
 /// One for the whole process, so that its pace holds for all conversations together.
 #[derive(Debug)]
 pub struct WebFetch {
     spec: ToolSpec,
-    client: Client,
+    client: HttpClient,
     options: WebFetchOptions,
-    pace: Pace,
+    pace: HostRateLimit,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,23 +72,23 @@ struct Input {
 impl WebFetch {
     /// `client` is one that keeps to `AddressRules::public_only()`, such as [`client_options`](Self::client_options)
     /// make.
-    pub fn new(client: Client, options: WebFetchOptions) -> Self {
-        let pace = Pace::new(options.requests_per_minute_and_host);
+    pub fn new(client: HttpClient, options: WebFetchOptions) -> Self {
+        let pace = HostRateLimit::new(options.requests_per_minute_and_host);
         Self { spec: tool_spec(), client, options, pace }
     }
 
     /// What a client for addresses that models come up with should be like.
-    pub fn client_options(addresses: AddressRules) -> ClientOptions {
-        ClientOptions {
+    pub fn client_options(addresses: AddressRules) -> HttpClientOptions {
+        HttpClientOptions {
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(10),
             proxy: Proxy::Never,
             addresses,
-            ..ClientOptions::default()
+            ..HttpClientOptions::default()
         }
     }
 
-    async fn fetch_one(&self, url: Url) -> (Url, Result<Fetched, String>) {
+    async fn fetch_one(&self, url: Url) -> (Url, Result<FetchOutcome, String>) {
         let host = url.host_str().unwrap_or_default();
         let fetched = match self.pace.take(host, Instant::now()) {
             Ok(()) => fetch(&self.client, &url, &self.options).await,
@@ -118,16 +118,18 @@ impl Tool for WebFetch {
             (None, None) => return Err(ToolError::bad_input(format!("{NAME}: \"prompt\" is missing"))),
         };
         let urls = urls_in(&prompt)?;
-        let refused: Vec<String> =
-            urls.iter().filter_map(|url| Some(format!("{url}: {}", self.client.check(url).err()?))).collect();
+        let refused: Vec<String> = urls
+            .iter()
+            .filter_map(|url| Some(format!("{url}: {}", self.client.check_url(url).err()?)))
+            .collect();
         if refused.len() == urls.len() {
-            return Err(ToolError::new(ErrorKind::WebFetchProcessingError, refused.join("\n")));
+            return Err(ToolError::new(ToolErrorKind::WebFetchProcessingError, refused.join("\n")));
         }
         let urls: Vec<String> = urls.into_iter().map(String::from).collect();
         Ok(Proposal {
             input: input.clone(),
             effects: urls.iter().map(|url| Effect::Fetch { url: url.clone() }).collect(),
-            shown: Shown::Info { prompt, urls },
+            shown: Preview::Info { prompt, urls },
         })
     }
 
@@ -137,9 +139,9 @@ impl Tool for WebFetch {
             _ => None,
         };
         // What was ruled on and approved are the effects, so those are fetched.
-        let urls: Vec<Url> = proposal.effects.iter().filter_map(url).take(MOST_URLS).collect();
+        let urls: Vec<Url> = proposal.effects.iter().filter_map(url).take(MAX_URLS).collect();
         let fetching =
-            stream::iter(urls).map(|url| self.fetch_one(url)).buffered(AT_ONCE).collect::<Vec<_>>();
+            stream::iter(urls).map(|url| self.fetch_one(url)).buffered(MAX_CONCURRENT).collect::<Vec<_>>();
         let fetched = tokio::select! {
             biased;
             () = context.cancel.cancelled() => return Err(cancelled()),

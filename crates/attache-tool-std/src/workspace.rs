@@ -15,53 +15,53 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use attache_tool::{ErrorKind, ToolError, Workspace};
+use attache_tool::{ToolError, ToolErrorKind, Workspace};
 use rustix::fs::{AtFlags, FileType, OFlags};
 use rustix::io::Errno;
 use rustix::path::DecInt;
 
-use beneath::Links;
-use failure::Doing;
+use beneath::LinkPolicy;
+use failure::FileOperation;
 
 /// A path understood in words and known to be inside the workspace, unless a link leads out.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct WorkspacePath {
     root: PathBuf,
     /// Relative to the root, without `.` and `..`; empty for the root itself.
     below: PathBuf,
     /// All roots, for telling what would be right.
     roots: Vec<PathBuf>,
-    links: Links,
+    links: LinkPolicy,
     writable: bool,
 }
 
 /// Understands `path`: relative ones are below the first root, absolute ones must be inside a root or the scratch
 /// folder. Touches nothing.
-pub(crate) fn locate(workspace: &Workspace, path: &str) -> Result<Place, ToolError> {
+pub(crate) fn locate(workspace: &Workspace, path: &str) -> Result<WorkspacePath, ToolError> {
     if path.is_empty() {
         return Err(ToolError::bad_input("the path is empty; name a file or folder of the workspace"));
     }
     if path.contains('\0') {
         return Err(ToolError::bad_input("the path contains a NUL character; leave it out"));
     }
-    locate_path(workspace, Path::new(path), Links::Followed)
+    locate_path(workspace, Path::new(path), LinkPolicy::Followed)
 }
 
 /// Like [`locate`], for a path that was resolved before: no part of it may be a link by now.
-pub(crate) fn locate_resolved(workspace: &Workspace, path: &Path) -> Result<Place, ToolError> {
-    locate_path(workspace, path, Links::Refused)
+pub(crate) fn locate_resolved(workspace: &Workspace, path: &Path) -> Result<WorkspacePath, ToolError> {
+    locate_path(workspace, path, LinkPolicy::Refused)
 }
 
-fn locate_path(workspace: &Workspace, path: &Path, links: Links) -> Result<Place, ToolError> {
+fn locate_path(workspace: &Workspace, path: &Path, links: LinkPolicy) -> Result<WorkspacePath, ToolError> {
     let outside = || failure::outside(path, &workspace.roots);
-    let place = |root: &Path, below: PathBuf, writable| Place {
+    let place = |root: &Path, below: PathBuf, writable| WorkspacePath {
         root: root.to_owned(),
         below,
         roots: workspace.roots.clone(),
         links,
         writable,
     };
-    let words = in_words(path).ok_or_else(outside)?;
+    let words = normalise(path).ok_or_else(outside)?;
     if path.is_relative() {
         let root = workspace.roots.first().ok_or_else(outside)?;
         return Ok(place(root, words, true));
@@ -75,7 +75,7 @@ fn locate_path(workspace: &Workspace, path: &Path, links: Links) -> Result<Place
 }
 
 /// The path without `.` and `..`; none when it climbs above where it starts.
-fn in_words(path: &Path) -> Option<PathBuf> {
+fn normalise(path: &Path) -> Option<PathBuf> {
     let mut words = PathBuf::new();
     for component in path.components() {
         match component {
@@ -87,7 +87,7 @@ fn in_words(path: &Path) -> Option<PathBuf> {
     Some(words)
 }
 
-impl Place {
+impl WorkspacePath {
     /// Absolute, for showing: the words, not what links make of them.
     pub(crate) fn path(&self) -> PathBuf {
         self.root.join(&self.below)
@@ -102,12 +102,13 @@ impl Place {
     pub(crate) fn open_file(&self) -> Result<File, ToolError> {
         // Without NONBLOCK, opening a pipe would wait for its other end.
         let handle = self.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
-        let status = rustix::fs::fstat(&handle).map_err(|errno| self.failure(errno, Doing::Reading))?;
+        let status =
+            rustix::fs::fstat(&handle).map_err(|errno| self.failure(errno, FileOperation::Reading))?;
         match FileType::from_raw_mode(status.st_mode) {
             FileType::RegularFile => Ok(File::from(handle)),
-            FileType::Directory => Err(self.failure(Errno::ISDIR, Doing::Reading)),
+            FileType::Directory => Err(self.failure(Errno::ISDIR, FileOperation::Reading)),
             _ => Err(ToolError::new(
-                ErrorKind::ReadContentFailure,
+                ToolErrorKind::ReadContentFailure,
                 format!(
                     "{} is a pipe, socket or device; only plain files can be read",
                     self.path().display()
@@ -124,7 +125,7 @@ impl Place {
     /// The real path of what exists here, proven inside the root.
     pub(crate) fn resolve(&self) -> Result<PathBuf, ToolError> {
         let handle = self.open(OFlags::PATH)?;
-        self.name_of(&handle)
+        self.real_path(&handle)
     }
 
     /// The real path that writing here would write, which need not exist yet, nor need its folders.
@@ -132,7 +133,7 @@ impl Place {
         self.check_writable()?;
         match self.resolve() {
             Ok(path) => Ok(path),
-            Err(error) if error.kind == ErrorKind::FileNotFound => self.resolve_missing(),
+            Err(error) if error.kind == ToolErrorKind::FileNotFound => self.resolve_missing(),
             Err(error) => Err(error),
         }
     }
@@ -142,11 +143,11 @@ impl Place {
     pub(crate) fn replace(&self, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {
         self.check_writable()?;
         match self.links {
-            Links::Refused => replacement::replace(self, expected, bytes),
-            Links::Followed => {
+            LinkPolicy::Refused => replacement::replace(self, expected, bytes),
+            LinkPolicy::Followed => {
                 let resolved = self.resolve_for_writing()?;
                 let below = resolved.strip_prefix(&self.root).unwrap_or(&self.below).to_owned();
-                let exactly = Self { below, links: Links::Refused, ..self.clone() };
+                let exactly = Self { below, links: LinkPolicy::Refused, ..self.clone() };
                 replacement::replace(&exactly, expected, bytes)
             }
         }
@@ -159,7 +160,7 @@ impl Place {
     fn open(&self, flags: OFlags) -> Result<OwnedFd, ToolError> {
         self.open_root()
             .and_then(|root| beneath::open(&root, &self.below, flags, self.links))
-            .map_err(|errno| self.failure(errno, Doing::Reading))
+            .map_err(|errno| self.failure(errno, FileOperation::Reading))
     }
 
     /// The scratch folder is made when it is first needed.
@@ -173,10 +174,10 @@ impl Place {
     }
 
     /// What the handle that was opened by this place's words is really called.
-    fn name_of(&self, handle: &impl AsFd) -> Result<PathBuf, ToolError> {
-        let failure = |errno| self.failure(errno, Doing::Reading);
+    fn real_path(&self, handle: &impl AsFd) -> Result<PathBuf, ToolError> {
+        let failure = |errno| self.failure(errno, FileOperation::Reading);
         let opened = rustix::fs::fstat(handle).map_err(failure)?;
-        let named = self.named(handle).and_then(|path| Ok((path.metadata()?, path)));
+        let named = self.handle_path(handle).and_then(|path| Ok((path.metadata()?, path)));
         let (metadata, path) =
             named.map_err(|error| failure(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
         // The name was looked up apart from the handle: it counts only if it names the very same file.
@@ -189,7 +190,7 @@ impl Place {
     }
 
     /// By the kernel's word; where that is not to be had, by the words of the path.
-    fn named(&self, handle: &impl AsFd) -> std::io::Result<PathBuf> {
+    fn handle_path(&self, handle: &impl AsFd) -> std::io::Result<PathBuf> {
         // Looked up from a handle that is kept: the way through /proc costs more than the link.
         let link = rustix_linux_procfs::proc_self_fd().and_then(|links| {
             rustix::fs::readlinkat(links, DecInt::from_fd(handle), Vec::with_capacity(256))
@@ -201,12 +202,12 @@ impl Place {
     }
 
     fn resolve_missing(&self) -> Result<PathBuf, ToolError> {
-        let failure = |errno| self.failure(errno, Doing::Writing);
+        let failure = |errno| self.failure(errno, FileOperation::Writing);
         let mut missing: Vec<OsString> = Vec::new();
         let mut existing = self.clone();
         loop {
             let Some(name) = existing.below.file_name().map(OsString::from) else {
-                return Err(self.failure(Errno::NOENT, Doing::Reading));
+                return Err(self.failure(Errno::NOENT, FileOperation::Reading));
             };
             existing.below.pop();
             let root = beneath::open_root(&self.root).map_err(failure)?;
@@ -216,7 +217,7 @@ impl Place {
                     if rustix::fs::statat(&handle, &name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                         return Err(failure(Errno::LOOP));
                     }
-                    let mut path = existing.name_of(&handle)?.join(name);
+                    let mut path = existing.real_path(&handle)?.join(name);
                     path.extend(missing.iter().rev());
                     return Ok(path);
                 }
@@ -226,8 +227,8 @@ impl Place {
         }
     }
 
-    fn failure(&self, errno: Errno, doing: Doing) -> ToolError {
-        if self.links == Links::Refused && errno == Errno::LOOP {
+    fn failure(&self, errno: Errno, doing: FileOperation) -> ToolError {
+        if self.links == LinkPolicy::Refused && errno == Errno::LOOP {
             return failure::moved(&self.path(), &self.roots);
         }
         failure::describe(errno, doing, &self.path(), &self.roots)

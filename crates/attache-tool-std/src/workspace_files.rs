@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use attache_tool::Workspace;
-use attache_tool::ruling::Files;
+use attache_tool::ruling::FileLookup;
 
-use crate::ignoring::{Ignoring, Respected};
+use crate::ignore_rules::{IgnoreRules, IgnoreSelection};
 
 /// How many links may lead to one another.
 const MAX_LINKS: usize = 40;
@@ -26,7 +26,7 @@ impl WorkspaceFiles {
     }
 }
 
-impl Files for WorkspaceFiles {
+impl FileLookup for WorkspaceFiles {
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         resolve(path, MAX_LINKS)
     }
@@ -34,7 +34,7 @@ impl Files for WorkspaceFiles {
     fn is_ignored(&self, path: &Path) -> bool {
         let root = self.workspace.roots.iter().find(|root| path.starts_with(root));
         root.is_some_and(|root| {
-            Ignoring::new(&self.workspace, root, Respected::ALL).hides(path, path.is_dir())
+            IgnoreRules::new(&self.workspace, root, IgnoreSelection::ALL).hides(path, path.is_dir())
         })
     }
 

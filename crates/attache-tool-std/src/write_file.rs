@@ -7,12 +7,12 @@ use attache_tool::{Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, 
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::edit::{self, Before, Draft};
+use crate::edit::{self, Draft, OriginalFile};
 use crate::omission;
-use crate::reads::Reads;
+use crate::read_digests::ReadDigests;
 
 pub struct WriteFile {
-    reads: Arc<Reads>,
+    reads: Arc<ReadDigests>,
 }
 
 #[derive(Deserialize)]
@@ -22,7 +22,7 @@ struct Input {
 
 impl WriteFile {
     /// `reads` is shared with the tools by which the same model reads.
-    pub fn new(reads: Arc<Reads>) -> Self {
+    pub fn new(reads: Arc<ReadDigests>) -> Self {
         Self { reads }
     }
 }
@@ -42,7 +42,7 @@ impl Tool for WriteFile {
     }
 }
 
-fn draft(input: &ToolInput, before: &Before) -> Result<Draft, ToolError> {
+fn draft(input: &ToolInput, before: &OriginalFile) -> Result<Draft, ToolError> {
     let Input { content } = edit::parse(input)?;
     omission::check("content", &content, before.text.as_deref().unwrap_or_default())?;
     let content = if before.form.has_windows_ends() {

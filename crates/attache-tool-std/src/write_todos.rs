@@ -3,15 +3,15 @@
 use async_trait::async_trait;
 use attache_domain::Content;
 use attache_tool::{
-    Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
+    Preview, Proposal, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 const NAME: &str = "write_todos";
 /// Lists are for people to look at.
-const MOST: usize = 100;
-const LONGEST_DESCRIPTION: usize = 1_000;
+const MAX_TODOS: usize = 100;
+const MAX_DESCRIPTION: usize = 1_000;
 
 #[derive(Debug)]
 pub struct WriteTodos {
@@ -53,7 +53,7 @@ impl Tool for WriteTodos {
 
     async fn propose(&self, input: &ToolInput, _: &ToolContext) -> Result<Proposal, ToolError> {
         let todos = parse(input)?;
-        let shown = Shown::Plain { summary: format!("list {} things to do", todos.len()) };
+        let shown = Preview::Plain { summary: format!("list {} things to do", todos.len()) };
         Ok(Proposal { input: input.clone(), effects: vec![], shown })
     }
 
@@ -73,16 +73,16 @@ impl Tool for WriteTodos {
 fn parse(input: &ToolInput) -> Result<Vec<Todo>, ToolError> {
     let Input { todos } = serde_json::from_value(Value::Object(input.clone()))
         .map_err(|error| ToolError::bad_input(format!("{NAME}: {error}")))?;
-    if todos.len() > MOST {
+    if todos.len() > MAX_TODOS {
         return Err(ToolError::bad_input(format!(
-            "`todos` may have at most {MOST} items; join some of them"
+            "`todos` may have at most {MAX_TODOS} items; join some of them"
         )));
     }
     for (index, todo) in todos.iter().enumerate() {
         if todo.description.trim().is_empty() {
             return Err(ToolError::bad_input(format!("the description of item {} is empty", index + 1)));
         }
-        if todo.description.chars().count() > LONGEST_DESCRIPTION {
+        if todo.description.chars().count() > MAX_DESCRIPTION {
             let message = format!("the description of item {} is too long; say it shorter", index + 1);
             return Err(ToolError::bad_input(message));
         }
@@ -133,7 +133,7 @@ fn spec() -> ToolSpec {
             "properties": {
                 "todos": {
                     "type": "array",
-                    "maxItems": MOST,
+                    "maxItems": MAX_TODOS,
                     "items": {
                         "type": "object",
                         "properties": {

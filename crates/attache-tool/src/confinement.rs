@@ -9,7 +9,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use attache_domain::{Access, Level};
+use attache_domain::{Access, AccessLevel};
 
 use crate::Workspace;
 
@@ -33,17 +33,17 @@ impl Confinement {
     }
 
     /// Whether a command can run at this level without anyone being asked.
-    pub fn holds(&self, level: Level) -> bool {
+    pub fn holds(&self, level: AccessLevel) -> bool {
         match level {
-            Level::Look => self.files && self.network,
-            Level::Work => self.files && self.network && self.protected_paths,
-            Level::Open => true,
+            AccessLevel::Look => self.files && self.network,
+            AccessLevel::Work => self.files && self.network && self.protected_paths,
+            AccessLevel::Open => true,
         }
     }
 
     /// What of `level` is not enforced, in words.
-    pub fn gap(&self, level: Level) -> Option<String> {
-        (level != Level::Open && !self.gaps.is_empty()).then(|| self.gaps.join("; "))
+    pub fn gap(&self, level: AccessLevel) -> Option<String> {
+        (level != AccessLevel::Open && !self.gaps.is_empty()).then(|| self.gaps.join("; "))
     }
 }
 
@@ -53,28 +53,28 @@ pub trait Confiner: fmt::Debug + Send + Sync + 'static {
 
     /// How to start `program` so that it reaches no more than it may; at level open only limits are set. Fails rather
     /// than starting it with more.
-    fn confine(&self, program: Program<'_>) -> io::Result<Launch>;
+    fn confine(&self, program: ConfinedProgram<'_>) -> io::Result<Launch>;
 
     /// How to start `program` without any confinement, so that it still keeps the limits and ends with the server where
     /// that can be done.
-    fn supervise(&self, program: Program<'_>) -> io::Result<Launch> {
+    fn supervise(&self, program: ConfinedProgram<'_>) -> io::Result<Launch> {
         Ok(Launch::plain(program))
     }
 }
 
 /// A program that is to be started.
 #[derive(Debug, Clone)]
-pub struct Program<'a> {
+pub struct ConfinedProgram<'a> {
     pub name: &'a str,
     pub arguments: Vec<String>,
     pub workspace: &'a Workspace,
     pub access: &'a Access,
-    pub input: Input,
+    pub input: ProgramInput,
 }
 
 /// What a confined program reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Input {
+pub enum ProgramInput {
     /// Nothing.
     Empty,
     /// What it is started with.
@@ -91,7 +91,7 @@ pub struct Launch {
     /// Its standard input, where it has to be a certain one.
     pub input: Option<OwnedFd>,
     /// Has to be kept for as long as the program runs.
-    pub guard: Option<Arc<dyn Guard>>,
+    pub guard: Option<Arc<dyn ConfinementGuard>>,
     /// A process of ours stays beside the program: it starts the session, and ends everything the program has started
     /// when the server dies.
     pub supervised: bool,
@@ -99,7 +99,7 @@ pub struct Launch {
 
 impl Launch {
     /// The program as it is.
-    pub fn plain(program: Program<'_>) -> Self {
+    pub fn plain(program: ConfinedProgram<'_>) -> Self {
         Self {
             program: program.name.into(),
             arguments: program.arguments.into_iter().map(OsString::from).collect(),
@@ -115,7 +115,7 @@ impl Launch {
 pub const WATCHER_NAME: &str = "attache-watcher";
 
 /// Serves a confined program while it runs; dropping it ends that.
-pub trait Guard: fmt::Debug + Send + Sync {
+pub trait ConfinementGuard: fmt::Debug + Send + Sync {
     /// What it was refused so far, each in a few words.
     fn blocked(&self) -> Vec<String>;
 }
@@ -135,7 +135,7 @@ impl Confiner for NoConfinement {
         &self.0
     }
 
-    fn confine(&self, program: Program<'_>) -> io::Result<Launch> {
+    fn confine(&self, program: ConfinedProgram<'_>) -> io::Result<Launch> {
         Ok(Launch::plain(program))
     }
 }

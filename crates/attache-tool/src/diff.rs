@@ -9,7 +9,7 @@ use similar::{ChangeTag, TextDiff};
 /// Lines shown around each change.
 const CONTEXT: usize = 3;
 /// After this the diff may be longer than need be; it is right all the same.
-const PATIENCE: Duration = Duration::from_millis(500);
+const DIFF_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A unified diff, empty when nothing differs, and how many lines come and go.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -25,7 +25,7 @@ pub fn compare(name: &str, old: Option<&str>, new: &str) -> Diff {
     // diffs does.
     let old_lines: Vec<&str> = old.unwrap_or_default().split_inclusive('\n').collect();
     let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
-    let lines = TextDiff::configure().timeout(PATIENCE).diff_slices(&old_lines, &new_lines);
+    let lines = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_slices(&old_lines, &new_lines);
 
     let mut diff = Diff::default();
     for hunk in lines.unified_diff().context_radius(CONTEXT).iter_hunks() {

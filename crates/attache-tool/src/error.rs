@@ -7,19 +7,19 @@ use serde_json::Value;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    pub kind: ErrorKind,
+    pub kind: ToolErrorKind,
     /// Says what was wrong and what would be right.
     pub message: String,
 }
 
 impl ToolError {
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    pub fn new(kind: ToolErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
 
     /// The input does not fit the tool's parameters.
     pub fn bad_input(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::InvalidToolParams, message)
+        Self::new(ToolErrorKind::InvalidToolParams, message)
     }
 }
 
@@ -27,7 +27,7 @@ impl ToolError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum ErrorKind {
+pub enum ToolErrorKind {
     PolicyViolation,
     InvalidToolParams,
     Unknown,
@@ -63,7 +63,7 @@ pub enum ErrorKind {
     WebSearchFailed,
 }
 
-impl ErrorKind {
+impl ToolErrorKind {
     /// The name that clients know it by.
     pub fn name(self) -> String {
         let name = serde_json::to_value(self).ok();

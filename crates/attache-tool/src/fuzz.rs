@@ -3,7 +3,7 @@
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
 use crate::diff;
-use crate::policy::{self, Decision, Tier};
+use crate::policy::{self, PolicyDecision, PolicyTier};
 use crate::{registry, shell};
 
 /// A command line.
@@ -24,14 +24,14 @@ pub fn shell_line(line: &[u8]) {
 /// Rules as an operator or a user writes them: what was read, written and read again is written alike.
 pub fn policy_rules(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
-    if let Ok(rules) = policy::read("rules.toml", &text, Tier::User) {
+    if let Ok(rules) = policy::read("rules.toml", &text, PolicyTier::User) {
         let written = policy::to_toml(&rules);
-        let again = policy::read("rules.toml", &written, Tier::User).expect("what was written is read");
+        let again = policy::read("rules.toml", &written, PolicyTier::User).expect("what was written is read");
         assert_eq!(again.len(), rules.len());
         assert_eq!(policy::to_toml(&again), written);
     }
     for spelling in text.lines().take(20) {
-        let _ = policy::legacy_rule(spelling, Decision::Allow, Tier::User, "a list");
+        let _ = policy::legacy_rule(spelling, PolicyDecision::Allow, PolicyTier::User, "a list");
     }
 }
 

@@ -7,6 +7,7 @@ mod confinement;
 pub mod diff;
 mod error;
 pub mod failpoint;
+mod file_stamp;
 pub mod fuzz;
 mod glob_limit;
 pub mod policy;
@@ -15,21 +16,23 @@ mod registry;
 pub mod ruling;
 pub mod shell;
 mod spec;
-mod stamp;
 mod tool;
 mod untrusted;
 
 /// Words that the log holds too, so they live with the others.
-pub use attache_domain::{Access, Effect, Level, Proposal, Shown};
-pub use confinement::{Confinement, Confiner, Guard, Input, Launch, NoConfinement, Program, WATCHER_NAME};
-pub use error::{ErrorKind, ToolError};
+pub use attache_domain::{Access, AccessLevel, Effect, Preview, Proposal};
+pub use confinement::{
+    ConfinedProgram, Confinement, ConfinementGuard, Confiner, Launch, NoConfinement, ProgramInput,
+    WATCHER_NAME,
+};
+pub use error::{ToolError, ToolErrorKind};
+pub use file_stamp::FileStamp;
 pub use glob_limit::check_glob;
 pub use protected::{is_protected, protected_files};
-pub use registry::Registry;
+pub use registry::ToolRegistry;
 pub use spec::{ToolKind, ToolOrigin, ToolSpec};
-pub use stamp::Stamp;
 pub use tool::{
-    HandedFile, IgnoreSources, Leftovers, LiveOutput, MARK_VARIABLE, NoLeftovers, Tool, ToolContext,
-    ToolInput, ToolOutput, Workspace,
+    IgnoreSources, LeftoverProcesses, LiveOutput, MARK_VARIABLE, NoLeftoverProcesses, OutputFile, Tool,
+    ToolContext, ToolInput, ToolOutput, Workspace,
 };
 pub use untrusted::untrusted;

@@ -19,13 +19,13 @@ use serde_json::{Map, Value};
 
 use crate::Access;
 
-pub use choice::{Choice, Outcome, choices, rules_for};
+pub use choice::{ApprovalChoice, ChoiceOutcome, choices, rules_for};
 pub use error::PolicyError;
 pub use grant::grants;
 pub use legacy::legacy_rule;
-pub use mode::Mode;
+pub use mode::PolicyMode;
 pub use read::read;
-pub use shape::{Like, Shape};
+pub use shape::{CommandPattern, CommandShape};
 pub use write::to_toml;
 
 /// The name of the tool that runs commands.
@@ -33,13 +33,13 @@ pub(crate) const SHELL_TOOL: &str = "run_shell_command";
 
 /// What a rule, or the absence of one, says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Decision {
+pub enum PolicyDecision {
     Allow,
     Ask,
     Deny,
 }
 
-impl Decision {
+impl PolicyDecision {
     /// The more careful of the two.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
@@ -61,7 +61,7 @@ impl Decision {
 
 /// Whose rule it is; any rule of a later tier beats all of an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Tier {
+pub enum PolicyTier {
     Default,
     Extension,
     Workspace,
@@ -71,7 +71,7 @@ pub enum Tier {
 
 /// Says what should happen to calls of a certain kind. An empty list or nothing means "any".
 #[derive(Debug, Clone)]
-pub struct Rule {
+pub struct PolicyRule {
     /// `*` stands for any text.
     pub tools: Vec<String>,
     pub server: Option<String>,
@@ -83,15 +83,15 @@ pub struct Rule {
     /// Found at the beginning of a command.
     pub command: Option<Regex>,
     /// The form of a command; only for rules that allow.
-    pub shape: Option<Shape>,
+    pub shape: Option<CommandShape>,
     /// The first folder of the only workspace in which it holds.
     pub workspace: Option<PathBuf>,
     /// What the tool says about itself.
     pub annotations: Map<String, Value>,
-    pub modes: Vec<Mode>,
+    pub modes: Vec<PolicyMode>,
     pub interactive: Option<bool>,
-    pub decision: Decision,
-    pub tier: Tier,
+    pub decision: PolicyDecision,
+    pub tier: PolicyTier,
     /// 0 to 999, within the tier.
     pub priority: u16,
     /// Whether what is allowed may also write to files through `>`.
@@ -103,9 +103,9 @@ pub struct Rule {
     pub source: String,
 }
 
-impl Rule {
+impl PolicyRule {
     /// About everything, until it is narrowed.
-    pub fn new(decision: Decision, tier: Tier, source: impl Into<String>) -> Self {
+    pub fn new(decision: PolicyDecision, tier: PolicyTier, source: impl Into<String>) -> Self {
         Self {
             tools: vec![],
             server: None,
@@ -137,7 +137,7 @@ impl Rule {
     }
 }
 
-impl PartialEq for Rule {
+impl PartialEq for PolicyRule {
     fn eq(&self, other: &Self) -> bool {
         let pattern = |regex: &Option<Regex>| regex.as_ref().map(|regex| regex.as_str().to_owned());
         let words = |rule: &Self| (rule.tools.clone(), rule.prefixes.clone(), rule.modes.clone());
@@ -159,23 +159,23 @@ impl PartialEq for Rule {
 /// All rules, the strongest first. Copies share them until one gets rules of its own.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    rules: Arc<Vec<Rule>>,
+    rules: Arc<Vec<PolicyRule>>,
 }
 
 impl Policy {
-    pub fn new(rules: Vec<Rule>) -> Self {
+    pub fn new(rules: Vec<PolicyRule>) -> Self {
         let mut policy = Self { rules: Arc::new(rules) };
         policy.sort();
         policy
     }
 
     /// Among equally strong rules, those that came first count.
-    pub fn add(&mut self, rules: impl IntoIterator<Item = Rule>) {
+    pub fn add(&mut self, rules: impl IntoIterator<Item = PolicyRule>) {
         Arc::make_mut(&mut self.rules).extend(rules);
         self.sort();
     }
 
-    pub fn rules(&self) -> &[Rule] {
+    pub fn rules(&self) -> &[PolicyRule] {
         &self.rules
     }
 

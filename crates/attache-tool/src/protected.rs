@@ -7,7 +7,7 @@ mod manifest;
 
 use std::path::{Component, Path, PathBuf};
 
-use attache_domain::{Effect, Proposal, Shown};
+use attache_domain::{Effect, Preview, Proposal};
 
 use manifest::scripts_differ;
 
@@ -213,9 +213,9 @@ pub(crate) fn protected_edit(proposal: &Proposal, roots: &[PathBuf]) -> Option<S
     })
 }
 
-fn changes_scripts(shown: &Shown) -> bool {
+fn changes_scripts(shown: &Preview) -> bool {
     match shown {
-        Shown::Edit { original, new_content, .. } => scripts_differ(original.as_deref(), new_content),
+        Preview::Edit { original, new_content, .. } => scripts_differ(original.as_deref(), new_content),
         _ => true,
     }
 }

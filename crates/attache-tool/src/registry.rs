@@ -4,19 +4,19 @@ pub(crate) mod fuzz;
 
 use std::sync::Arc;
 
-use crate::{ErrorKind, Tool, ToolError};
+use crate::{Tool, ToolError, ToolErrorKind};
 
 /// Names that models learnt and that are spelled otherwise today.
 const ALIASES: &[(&str, &str)] = &[("search_file_content", "grep_search")];
 
 /// A copy costs nothing: conversations hand theirs out for every turn.
 #[derive(Clone, Default)]
-pub struct Registry {
+pub struct ToolRegistry {
     /// In the order of their names.
     tools: Arc<Vec<Arc<dyn Tool>>>,
 }
 
-impl Registry {
+impl ToolRegistry {
     /// Adds a tool, or replaces the one of its name.
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
         let place = self.place(&tool.spec().name);
@@ -38,7 +38,7 @@ impl Registry {
             let near = self.nearest(name);
             let hint =
                 if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-            ToolError::new(ErrorKind::ToolNotRegistered, format!("there is no tool {name:?}{hint}"))
+            ToolError::new(ToolErrorKind::ToolNotRegistered, format!("there is no tool {name:?}{hint}"))
         })
     }
 
@@ -48,12 +48,12 @@ impl Registry {
     }
 
     fn nearest(&self, name: &str) -> Vec<&str> {
-        const MOST: usize = 3;
+        const MAX_SUGGESTIONS: usize = 3;
         let known = self.tools.iter().map(|tool| tool.spec().name.as_str());
         let mut names: Vec<_> = known.map(|known| (distance(known, name), known)).collect();
         names.sort_unstable();
         let close = |(distance, known): &(usize, &str)| *distance <= known.len().max(name.len()) / 2;
-        names.into_iter().filter(close).take(MOST).map(|(_, known)| known).collect()
+        names.into_iter().filter(close).take(MAX_SUGGESTIONS).map(|(_, known)| known).collect()
     }
 }
 

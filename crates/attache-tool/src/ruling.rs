@@ -6,30 +6,30 @@
 mod command;
 mod dangerous;
 mod fallback;
-mod files;
+mod file_lookup;
 mod git;
 mod inside;
 mod matching;
 mod misleading;
+mod named_files;
 mod safe;
 mod shape;
 mod suggested;
-mod touched;
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-use crate::policy::{Decision, Mode, Policy, Rule};
+use crate::policy::{Policy, PolicyDecision, PolicyMode, PolicyRule};
 use crate::protected::protected_edit;
 use crate::{Access, Confinement, Effect, Proposal};
 
 pub(crate) use command::grantable;
-pub use files::{Files, NoFiles};
+pub use file_lookup::{FileLookup, NoFileLookup};
 
 /// A call, as far as rules look at it.
 #[derive(Debug, Clone, Copy)]
-pub struct Judged<'a> {
+pub struct CallFacts<'a> {
     pub tool: &'a str,
     /// Of which MCP server the tool is.
     pub server: Option<&'a str>,
@@ -42,7 +42,7 @@ pub struct Judged<'a> {
     pub roots: &'a [PathBuf],
     /// Where plans may be written while planning.
     pub plans: Option<&'a Path>,
-    pub mode: Mode,
+    pub mode: PolicyMode,
     /// Whether somebody is there to be asked.
     pub interactive: bool,
     /// Whether the folder is one that its owner trusts.
@@ -50,19 +50,19 @@ pub struct Judged<'a> {
     /// What can be enforced around commands.
     pub confinement: &'a Confinement,
     /// The files that commands name.
-    pub files: &'a dyn Files,
+    pub files: &'a dyn FileLookup,
 }
 
-impl Judged<'_> {
+impl CallFacts<'_> {
     /// The mode that counts: in a folder that is not trusted, nothing goes without asking.
-    pub fn effective_mode(&self) -> Mode {
-        if self.trusted { self.mode } else { self.mode.min(Mode::Default) }
+    pub fn effective_mode(&self) -> PolicyMode {
+        if self.trusted { self.mode } else { self.mode.min(PolicyMode::Default) }
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
-    pub decision: Decision,
+    pub decision: PolicyDecision,
     /// The rule or the default that decided.
     pub why: String,
     /// What the model is told when it is denied.
@@ -72,11 +72,11 @@ pub struct Ruling {
 }
 
 impl Ruling {
-    fn new(decision: Decision, why: impl Into<String>) -> Self {
+    fn new(decision: PolicyDecision, why: impl Into<String>) -> Self {
         Self { decision, why: why.into(), deny_message: None, access: None }
     }
 
-    fn by(rule: &Rule) -> Self {
+    fn by(rule: &PolicyRule) -> Self {
         Self {
             deny_message: rule.deny_message.clone(),
             ..Self::new(rule.decision, format!("rule {}", rule.source))
@@ -84,7 +84,7 @@ impl Ruling {
     }
 
     fn deny(why: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { deny_message: Some(message.into()), ..Self::new(Decision::Deny, why) }
+        Self { deny_message: Some(message.into()), ..Self::new(PolicyDecision::Deny, why) }
     }
 
     fn at(self, access: Access) -> Self {
@@ -92,8 +92,8 @@ impl Ruling {
     }
 
     /// This, but never without asking a person first.
-    pub fn and_ask(self, call: &Judged<'_>, why: impl Into<String>) -> Self {
-        without_people(call, self.and(Self::new(Decision::Ask, why)))
+    pub fn and_ask(self, call: &CallFacts<'_>, why: impl Into<String>) -> Self {
+        without_people(call, self.and(Self::new(PolicyDecision::Ask, why)))
     }
 
     /// The more careful of the two, the first among equals. The access is what both need.
@@ -108,7 +108,7 @@ impl Ruling {
 }
 
 /// Says whether `call` may run.
-pub fn rule(policy: &Policy, call: &Judged<'_>) -> Ruling {
+pub fn rule(policy: &Policy, call: &CallFacts<'_>) -> Ruling {
     let mode = call.effective_mode();
     let commands = call.proposal.effects.iter().filter_map(|effect| match effect {
         Effect::Run { command, directory, access } => Some(command::rule(
@@ -124,39 +124,39 @@ pub fn rule(policy: &Policy, call: &Judged<'_>) -> Ruling {
     let ruling = commands
         .chain(whole)
         .reduce(Ruling::and)
-        .unwrap_or_else(|| Ruling::new(Decision::Ask, "nothing is known about it"));
+        .unwrap_or_else(|| Ruling::new(PolicyDecision::Ask, "nothing is known about it"));
     without_people(call, ruling)
 }
 
 /// All but commands: what is called with what.
-fn rule_whole(policy: &Policy, call: &Judged<'_>, mode: Mode) -> Ruling {
+fn rule_whole(policy: &Policy, call: &CallFacts<'_>, mode: PolicyMode) -> Ruling {
     let found = policy.rules().iter().find(|rule| matching::whole(rule, call, mode));
     let ruling = found.map_or_else(|| fallback::fallback(call, mode), Ruling::by);
     let ruling = match protected_edit(call.proposal, call.roots) {
-        Some(why) if mode != Mode::Yolo && !fallback::writes_plan(call, mode) => {
-            ruling.and(Ruling::new(Decision::Ask, why))
+        Some(why) if mode != PolicyMode::Yolo && !fallback::writes_plan(call, mode) => {
+            ruling.and(Ruling::new(PolicyDecision::Ask, why))
         }
         _ => ruling,
     };
     // No rule can answer in a person's place.
     if call.proposal.effects.contains(&Effect::AskPerson) {
-        ruling.and(Ruling::new(Decision::Ask, "a person has to answer"))
+        ruling.and(Ruling::new(PolicyDecision::Ask, "a person has to answer"))
     } else {
         ruling
     }
 }
 
 /// Where nobody can be asked, asking is denying.
-fn without_people(call: &Judged<'_>, ruling: Ruling) -> Ruling {
-    if call.interactive || ruling.decision != Decision::Ask {
+fn without_people(call: &CallFacts<'_>, ruling: Ruling) -> Ruling {
+    if call.interactive || ruling.decision != PolicyDecision::Ask {
         return ruling;
     }
-    let message = format!("{NOBODY_TO_ASK} A rule that allows it, or another mode, would let it run.");
+    let message = format!("{NO_APPROVER} A rule that allows it, or another mode, would let it run.");
     Ruling::deny(format!("{}; nobody can be asked", ruling.why), message)
 }
 
 /// How the message of a denial begins where a person would have been asked.
-pub const NOBODY_TO_ASK: &str = "It needs the approval of a person, and nobody is there to give it.";
+pub const NO_APPROVER: &str = "It needs the approval of a person, and nobody is there to give it.";
 
 #[cfg(test)]
 mod tests;

@@ -16,15 +16,15 @@ mod walk;
 mod wrapper;
 
 /// More than this is not read: nobody could judge it either.
-const MOST_BYTES: usize = 16 * 1024;
+const MAX_BYTES: usize = 16 * 1024;
 /// How deep commands may sit in the text of other commands (`sh -c "sh -c …"`).
-const MOST_NESTED: usize = 6;
+const MAX_NESTING: usize = 6;
 /// No line starts more than this; one that seems to is not judged.
-const MOST_SEGMENTS: usize = 512;
+const MAX_SEGMENTS: usize = 512;
 
 /// Everything a command line would start, as far as it can be told.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Parsed {
+pub struct ParsedCommand {
     pub segments: Vec<Segment>,
     /// Whether `segments` is all of it. If not, somebody has to look at the line itself.
     pub sure: bool,
@@ -34,16 +34,16 @@ pub struct Parsed {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segment {
     /// The program and its arguments. Empty when there are only assignments or redirections.
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
     pub assignments: Vec<Assignment>,
     pub redirections: Vec<Redirection>,
     pub background: bool,
-    pub role: Role,
+    pub role: SegmentRole,
 }
 
 /// Whether a segment does something itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Role {
+pub enum SegmentRole {
     #[default]
     Program,
     /// Only starts another command, which is a segment of its own (`env`, `timeout`, `sh -c`).
@@ -51,7 +51,7 @@ pub enum Role {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
+pub enum ShellWord {
     /// The program gets exactly this.
     Text(String),
     /// Stands for the names of files that match.
@@ -63,14 +63,14 @@ pub enum Word {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
     pub name: String,
-    pub value: Word,
+    pub value: ShellWord,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirection {
     /// Whether a file would be written. Joining streams and throwing output away is not writing.
     pub write: bool,
-    pub target: Word,
+    pub target: ShellWord,
 }
 
 /// Reads a command line of bash.
@@ -80,14 +80,14 @@ pub struct Redirection {
 /// assert!(parsed.sure);
 /// assert_eq!(attache_tool::shell::roots(&parsed), ["cd", "grep", "head"]);
 /// ```
-pub fn parse(line: &str) -> Parsed {
+pub fn parse(line: &str) -> ParsedCommand {
     nested(line, 0)
 }
 
 /// The names of the programs, each once, in the order in which they are met; for showing. Nothing has no name.
-pub fn roots(parsed: &Parsed) -> Vec<String> {
+pub fn roots(parsed: &ParsedCommand) -> Vec<String> {
     let mut roots: Vec<String> = Vec::new();
-    for segment in parsed.segments.iter().filter(|segment| segment.role == Role::Program) {
+    for segment in parsed.segments.iter().filter(|segment| segment.role == SegmentRole::Program) {
         if let Some(program) = segment.program()
             && !matches!(program, "" | "[")
             && !roots.iter().any(|root| root == program)
@@ -101,7 +101,7 @@ pub fn roots(parsed: &Parsed) -> Vec<String> {
 impl Segment {
     /// What is in the place of the program, as it is spelled (perhaps with a path).
     pub fn program(&self) -> Option<&str> {
-        self.words.first().and_then(Word::text)
+        self.words.first().and_then(ShellWord::text)
     }
 
     /// The program without the folder it is in.
@@ -111,7 +111,7 @@ impl Segment {
 
     /// The arguments, if all of them are known to the letter.
     pub fn known_arguments(&self) -> Option<Vec<&str>> {
-        self.words.iter().skip(1).map(Word::text).collect()
+        self.words.iter().skip(1).map(ShellWord::text).collect()
     }
 
     /// The words with blanks between them; what is unknown shows as `$?`.
@@ -120,15 +120,15 @@ impl Segment {
             .words
             .iter()
             .map(|word| match word {
-                Word::Text(text) | Word::Pattern(text) => text.as_str(),
-                Word::Unknown => "$?",
+                ShellWord::Text(text) | ShellWord::Pattern(text) => text.as_str(),
+                ShellWord::Unknown => "$?",
             })
             .collect();
         words.join(" ")
     }
 }
 
-impl Word {
+impl ShellWord {
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -137,21 +137,21 @@ impl Word {
     }
 }
 
-fn nested(line: &str, depth: usize) -> Parsed {
-    if line.len() > MOST_BYTES || depth > MOST_NESTED {
-        return Parsed::default();
+fn nested(line: &str, depth: usize) -> ParsedCommand {
+    if line.len() > MAX_BYTES || depth > MAX_NESTING {
+        return ParsedCommand::default();
     }
     let classes = scan::scan(line);
-    if too_tangled(line, classes.as_deref()) {
-        return Parsed::default();
+    if too_complex(line, classes.as_deref()) {
+        return ParsedCommand::default();
     }
-    let Some(tree) = walk::tree(line) else { return Parsed::default() };
+    let Some(tree) = walk::tree(line) else { return ParsedCommand::default() };
     let found = walk::segments(&tree, line);
     let agreed = classes.is_some_and(|classes| agree::agree(&tree, line, &classes));
-    let mut parsed = Parsed { segments: Vec::new(), sure: found.sure && agreed };
+    let mut parsed = ParsedCommand { segments: Vec::new(), sure: found.sure && agreed };
     for segment in found.segments {
-        wrapper::look_through(segment, depth, &mut parsed);
-        if parsed.segments.len() > MOST_SEGMENTS {
+        wrapper::expand(segment, depth, &mut parsed);
+        if parsed.segments.len() > MAX_SEGMENTS {
             parsed.sure = false;
             break;
         }
@@ -160,17 +160,17 @@ fn nested(line: &str, depth: usize) -> Parsed {
 }
 
 /// The grammar takes very long to find its way out of many openings that are not closed.
-fn too_tangled(line: &str, classes: Option<&[scan::Class]>) -> bool {
-    const MOST_EXPANSION_BYTES: usize = 2048;
-    const MOST_UNREAD_BYTES: usize = 4096;
-    const MOST_OPENINGS: usize = 256;
+fn too_complex(line: &str, classes: Option<&[scan::Class]>) -> bool {
+    const MAX_EXPANSION_BYTES: usize = 2048;
+    const MAX_UNREAD_BYTES: usize = 4096;
+    const MAX_OPENINGS: usize = 256;
     match classes {
         Some(classes) => {
-            classes.iter().filter(|class| **class == scan::Class::Expansion).count() > MOST_EXPANSION_BYTES
+            classes.iter().filter(|class| **class == scan::Class::Expansion).count() > MAX_EXPANSION_BYTES
         }
         None => {
             let openings = line.bytes().filter(|byte| b"`$({\"'".contains(byte)).count();
-            line.len() > MOST_UNREAD_BYTES || openings > MOST_OPENINGS
+            line.len() > MAX_UNREAD_BYTES || openings > MAX_OPENINGS
         }
     }
 }

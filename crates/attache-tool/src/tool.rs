@@ -45,7 +45,7 @@ pub const MARK_VARIABLE: &str = "ATTACHE_COMMAND_ID";
 
 /// Ends processes that a server left running when it was killed.
 #[async_trait]
-pub trait Leftovers: Send + Sync + 'static {
+pub trait LeftoverProcesses: Send + Sync + 'static {
     /// Ends every process that carries `mark`, with everything it has started, and returns once none is left; or, after
     /// some seconds, with the process ids of those that could not be ended.
     async fn end(&self, mark: &str) -> Vec<i32>;
@@ -53,10 +53,10 @@ pub trait Leftovers: Send + Sync + 'static {
 
 /// For tools that start no processes: there is nothing to end.
 #[derive(Debug, Default)]
-pub struct NoLeftovers;
+pub struct NoLeftoverProcesses;
 
 #[async_trait]
-impl Leftovers for NoLeftovers {
+impl LeftoverProcesses for NoLeftoverProcesses {
     async fn end(&self, _mark: &str) -> Vec<i32> {
         Vec::new()
     }
@@ -106,12 +106,12 @@ pub struct ToolOutput {
     /// A unified diff of what was changed.
     pub diff: Option<String>,
     /// Files for the person, beside what is said.
-    pub files: Vec<HandedFile>,
+    pub files: Vec<OutputFile>,
 }
 
 /// A file that is handed to the person.
 #[derive(Debug, Clone, PartialEq)]
-pub struct HandedFile {
+pub struct OutputFile {
     pub name: String,
     pub media_type: String,
     pub bytes: Base64,

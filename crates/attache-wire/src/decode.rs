@@ -10,19 +10,19 @@ use serde_json::{Map, Value};
 
 use crate::Dialect;
 use crate::devtool::{Profile, commands};
-use reading::{Members, Place, Reading, kind_of};
+use decoder::{Decoder, FieldPath, Members, kind_of};
 
 mod base64;
+pub(crate) mod decoder;
 mod list;
 pub(crate) mod message;
 pub(crate) mod part;
 mod push;
-pub(crate) mod reading;
 mod send;
 
 /// An operation, and the tenant it was addressed to.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decoded {
+pub struct DecodedOperation {
     pub operation: Operation,
     /// Only 1.0 knows tenants.
     pub tenant: Option<String>,
@@ -39,7 +39,11 @@ pub enum PartKinds {
 }
 
 /// Reads the parameters of one operation: JSON-RPC params, or the members of a REST request.
-pub fn decode(dialect: Dialect, kind: OperationKind, params: Option<Value>) -> Result<Decoded, Fault> {
+pub fn decode(
+    dialect: Dialect,
+    kind: OperationKind,
+    params: Option<Value>,
+) -> Result<DecodedOperation, Fault> {
     decode_with(dialect, kind, params, PartKinds::Required)
 }
 
@@ -49,7 +53,7 @@ pub fn decode_with(
     kind: OperationKind,
     params: Option<Value>,
     part_kinds: PartKinds,
-) -> Result<Decoded, Fault> {
+) -> Result<DecodedOperation, Fault> {
     let params = match params {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
@@ -57,8 +61,8 @@ pub fn decode_with(
             return Err(Fault::invalid("params", format!("must be an object, not {}", kind_of(&other))));
         }
     };
-    let mut reading = Reading::new(dialect).with_part_kinds(part_kinds);
-    let mut members = Members::new(params, Place::Root);
+    let mut reading = Decoder::new(dialect).with_part_kinds(part_kinds);
+    let mut members = Members::new(params, FieldPath::Root);
     let tenant = match dialect {
         Dialect::V1_0 => members.nonempty_text(&mut reading, "tenant"),
         Dialect::V0_3Rpc | Dialect::V0_3Rest => None,
@@ -66,10 +70,10 @@ pub fn decode_with(
     let operation = operation(&mut reading, kind, members);
     let profile = reading.profile();
     let operation = reading.finish(operation)?;
-    Ok(Decoded { operation, tenant, profile })
+    Ok(DecodedOperation { operation, tenant, profile })
 }
 
-fn operation(reading: &mut Reading, kind: OperationKind, mut members: Members<'_>) -> Option<Operation> {
+fn operation(reading: &mut Decoder, kind: OperationKind, mut members: Members<'_>) -> Option<Operation> {
     Some(match kind {
         OperationKind::Send => Operation::Send(send::read(reading, members)?),
         OperationKind::Stream => Operation::Stream(send::read(reading, members)?),
@@ -95,13 +99,13 @@ fn operation(reading: &mut Reading, kind: OperationKind, mut members: Members<'_
     })
 }
 
-fn task_id(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskId> {
+fn task_id(reading: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
     members.required_id(reading, "id").map(TaskId::from)
 }
 
 /// `None` is all of the history. The protobuf form of 0.3 cannot tell zero from absent, so there zero
 /// is absent.
-fn history_length(reading: &mut Reading, members: &mut Members<'_>) -> Option<usize> {
+fn history_length(reading: &mut Decoder, members: &mut Members<'_>) -> Option<usize> {
     let length = members.integer(reading, "historyLength", 0, i64::from(i32::MAX))?;
     match reading.dialect() {
         Dialect::V0_3Rest if length == 0 => None,

@@ -4,22 +4,24 @@
 //! [`Happening`]s, each in a module of its own, and a stream speaks one of them from its first event to its last. What
 //! clients say in either is read in [`incoming`]; below this crate nobody knows that there are two.
 
-use attache_domain::{Cast, ContextId, Ending, Happening, Part, Seq, Stage, TaskId, TaskView, Timestamp};
+use attache_domain::{
+    CallRecords, ContextId, DevtoolEvent, Part, Seq, TaskEnding, TaskId, TaskView, Timestamp, UpdateContext,
+};
 
 use crate::Dialect;
 
+mod call_text;
 pub mod commands;
 mod developer;
 mod envelope;
 pub mod five;
 mod gemini;
+pub mod gemini_routes;
 pub(crate) mod incoming;
-pub mod routes;
 mod thought;
 mod uri;
-mod words;
 
-pub use uri::{URI, speaks};
+pub use uri::{URI, is_devtool_uri};
 
 /// How much a client wants to see, and in whose words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -34,16 +36,16 @@ pub enum Profile {
 
 /// One event of a task, and what it takes to spell it.
 #[derive(Debug, Clone)]
-pub struct Occasion<'a> {
+pub struct DevtoolFrame<'a> {
     pub task: &'a TaskId,
     pub context: &'a ContextId,
     pub seq: Seq,
     pub at: Timestamp,
     /// Before the event.
-    pub stage: &'a Stage,
+    pub stage: &'a UpdateContext,
     /// After it.
-    pub cast: &'a Cast,
-    pub happening: Happening<'a>,
+    pub cast: &'a CallRecords,
+    pub happening: DevtoolEvent<'a>,
 }
 
 impl Profile {
@@ -60,25 +62,25 @@ impl Profile {
     }
 
     /// How a task ends that such a client opens.
-    pub fn ending(self) -> Ending {
+    pub fn ending(self) -> TaskEnding {
         match self {
-            Self::Plain => Ending::Completes,
-            Self::Developer => Ending::Reopens,
-            Self::Gemini => Ending::StaysOpen,
+            Self::Plain => TaskEnding::Completes,
+            Self::Developer => TaskEnding::Reopens,
+            Self::Gemini => TaskEnding::StaysOpen,
         }
     }
 
     /// Whose task it is that ends like this: the profile of a client that does not say.
-    pub fn of_ending(ending: Ending) -> Self {
+    pub fn from_ending(ending: TaskEnding) -> Self {
         match ending {
-            Ending::Completes => Self::Plain,
-            Ending::Reopens => Self::Developer,
-            Ending::StaysOpen => Self::Gemini,
+            TaskEnding::Completes => Self::Plain,
+            TaskEnding::Reopens => Self::Developer,
+            TaskEnding::StaysOpen => Self::Gemini,
         }
     }
 
     /// A client of this profile sees something of it.
-    pub fn shows(self, happening: &Happening<'_>) -> bool {
+    pub fn shows(self, happening: &DevtoolEvent<'_>) -> bool {
         match self {
             Self::Plain => false,
             Self::Developer => developer::shows(happening),
@@ -87,7 +89,7 @@ impl Profile {
     }
 
     /// Writes one event of a stream. Only what the profile [`shows`](Self::shows) is written.
-    pub fn write(self, dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>) {
+    pub fn write(self, dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
         match self {
             Self::Plain => {}
             Self::Developer => developer::write(dialect, occasion, out),
@@ -96,11 +98,11 @@ impl Profile {
     }
 
     /// The calls that wait for somebody's answer, for the status of a task that somebody looks at.
-    pub(crate) fn pending(self, view: &TaskView) -> Vec<Part> {
+    pub(crate) fn pending_call_parts(self, view: &TaskView) -> Vec<Part> {
         match self {
             Self::Plain => Vec::new(),
-            Self::Developer => developer::pending(view),
-            Self::Gemini => gemini::pending(view),
+            Self::Developer => developer::pending_call_parts(view),
+            Self::Gemini => gemini::pending_call_parts(view),
         }
     }
 }

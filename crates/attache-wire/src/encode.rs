@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{ContextId, KeptPushConfig, Message, PushConfigPage, TaskId, TaskView, Update};
+use attache_domain::{ContextId, Message, PushConfigPage, StoredPushConfig, TaskId, TaskView, Update};
 
 use crate::Dialect;
 use crate::devtool::Profile;
@@ -17,20 +17,20 @@ mod push;
 mod task;
 pub(crate) mod text;
 
-pub(crate) use task::with_calls;
+pub(crate) use task::status_with_pending_calls;
 
 /// How much of a task is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskShape {
     /// At most this many of the most recent messages; `None` is all of them.
     pub history_length: Option<usize>,
-    pub artifacts: ArtifactsShown,
+    pub artifacts: IncludeArtifacts,
     /// Who looks: some are shown the calls that wait for an answer.
     pub profile: Profile,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ArtifactsShown {
+pub enum IncludeArtifacts {
     /// Left out when there are none.
     WhenAny,
     Never,
@@ -100,7 +100,7 @@ pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
 }
 
 /// The answer to setting or getting a push configuration.
-pub fn write_push_config(dialect: Dialect, kept: &KeptPushConfig, out: &mut Vec<u8>) {
+pub fn write_push_config(dialect: Dialect, kept: &StoredPushConfig, out: &mut Vec<u8>) {
     push::write(dialect, kept, out);
 }
 

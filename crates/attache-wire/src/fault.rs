@@ -6,7 +6,7 @@ use std::time::Duration;
 use attache_domain::Fault;
 use serde_json::{Map, Value, json};
 
-use crate::{Dialect, spelling};
+use crate::{Dialect, enum_names};
 
 /// The names and numbers of one fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,7 @@ pub(crate) fn names(fault: &Fault) -> FaultNames {
         Fault::MethodNotFound { .. } | Fault::RouteNotFound { .. } => {
             (-32601, 404, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError")
         }
-        Fault::VerbNotAllowed { .. } => {
+        Fault::HttpMethodNotAllowed { .. } => {
             (-32601, 405, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError")
         }
         Fault::InvalidParams { .. }
@@ -115,7 +115,7 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
             [("taskId", task.as_str().into())].into_iter().chain(config).collect()
         }
         Fault::TaskNotCancelable { task, state } | Fault::TaskFinished { task, state } => {
-            let state = spelling::state(Dialect::V1_0, *state);
+            let state = enum_names::state_name(Dialect::V1_0, *state);
             vec![("taskId", task.as_str().into()), ("state", state.into())]
         }
         Fault::ExtensionRequired { uri } => vec![("extension", uri.into())],
@@ -135,7 +135,7 @@ pub(crate) fn metadata(fault: &Fault) -> Vec<(&'static str, Cow<'_, str>)> {
         Fault::MessageIdTaken { message } => vec![("messageId", message.as_str().into())],
         Fault::MethodNotFound { method } => vec![("method", method.into())],
         Fault::RouteNotFound { path } => vec![("path", path.into())],
-        Fault::VerbNotAllowed { path, method, allowed } => {
+        Fault::HttpMethodNotAllowed { path, method, allowed } => {
             vec![("path", path.into()), ("method", method.into()), ("allowed", (*allowed).into())]
         }
         Fault::BodyTooLarge { limit } => vec![("limit", limit.to_string().into())],

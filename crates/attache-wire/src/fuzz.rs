@@ -16,11 +16,11 @@ const DEPTH: usize = 64;
 const WEIGHT: usize = 4096;
 
 /// What is said about a request repeats parts of it.
-const MOST_SAID: usize = 4096;
+const MAX_FAULT_TEXT: usize = 4096;
 
 /// The body of a JSON-RPC request.
 pub fn jsonrpc(body: &[u8]) {
-    let _ = json::check_weight(body, WEIGHT);
+    let _ = json::check_decoded_size(body, WEIGHT);
     let envelope = match jsonrpc::parse(body, DEPTH) {
         Ok(envelope) => envelope,
         Err((id, fault)) => {
@@ -63,8 +63,8 @@ pub fn operations(params: &[u8]) {
             assert_eq!(read, decode(dialect, kind, Some(params.clone())), "read twice, read alike");
         }
     }
-    let _ = crate::devtool::routes::read_execute(&params);
-    let _ = crate::devtool::routes::read_create(params.clone());
+    let _ = crate::devtool::gemini_routes::read_execute(&params);
+    let _ = crate::devtool::gemini_routes::read_create(params.clone());
 }
 
 /// The parameters of send in every dialect; what can be read and is written again is read as the same.
@@ -95,14 +95,14 @@ pub fn devtool(text: &[u8]) {
 /// A cursor of the replay extension or the id of an event: one that is taken is spelled and taken again as the same.
 pub fn cursor(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
-    match replay::parse(&text) {
+    match replay::parse_cursor(&text) {
         Ok(cursor) => {
             let spelled = match &cursor.epoch {
-                Some(epoch) => replay::spell(epoch, cursor.seq),
+                Some(epoch) => replay::encode_cursor(epoch, cursor.seq),
                 None => cursor.seq.to_string(),
             };
             assert!(spelled.len() <= text.len(), "{spelled:?} of {text:?}");
-            assert_eq!(replay::parse(&spelled), Ok(cursor));
+            assert_eq!(replay::parse_cursor(&spelled), Ok(cursor));
         }
         Err(fault) => check_said(&rest::error(Version::V1_0, &fault).body, b""),
     }
@@ -137,7 +137,7 @@ pub fn headers(text: &[u8]) {
     for (place, uri) in uris.iter().enumerate() {
         assert!(!uri.is_empty() && uri.trim() == uri && !uri.contains(','), "{uri:?}");
         assert!(!uris[..place].contains(uri), "{uri:?} is asked for once");
-        let _ = crate::devtool::speaks(uri);
+        let _ = crate::devtool::is_devtool_uri(uri);
     }
     assert_eq!(extensions::requested(uris.iter().map(String::as_str)), uris, "what was read is read alike");
 }
@@ -176,7 +176,7 @@ pub fn base64(text: &[u8]) {
 fn check_said(said: &[u8], about: &[u8]) {
     assert!(serde_json::from_slice::<Value>(said).is_ok(), "{}", String::from_utf8_lossy(said));
     // A character may be escaped twice, and one answer names every member that needs mending.
-    assert!(said.len() <= MOST_SAID + 256 * about.len(), "{} bytes about {}", said.len(), about.len());
+    assert!(said.len() <= MAX_FAULT_TEXT + 256 * about.len(), "{} bytes about {}", said.len(), about.len());
 }
 
 #[cfg(test)]

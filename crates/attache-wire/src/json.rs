@@ -7,26 +7,26 @@ use attache_domain::Fault;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-mod unique;
-mod weight;
+mod decoded_size;
+mod unique_keys;
 
-use unique::UniqueKeys;
-pub use weight::check_weight;
-pub(crate) use weight::too_heavy;
+pub use decoded_size::check_decoded_size;
+pub(crate) use decoded_size::decoded_size_fault;
+use unique_keys::UniqueKeys;
 
 /// Deeper than this the JSON parser itself gives up; a higher limit has no effect.
-pub const DEEPEST: usize = 127;
+pub const MAX_DEPTH: usize = 127;
 
 /// Reads the whole of `body` as one JSON value nested at most `max_depth` levels deep.
 ///
 /// [`Fault::Unparsable`] says where the text stops being JSON; [`Fault::InvalidRequest`] names the
 /// nesting limit when it is passed, or a key that stands twice in one object: readers differ about which of the two counts.
 pub fn parse(body: &[u8], max_depth: usize) -> Result<Value, Fault> {
-    let limit = max_depth.min(DEEPEST);
-    if let Some(end) = place_deeper_than(body, limit) {
+    let limit = max_depth.min(MAX_DEPTH);
+    if let Some(end) = offset_deeper_than(body, limit) {
         // What is not JSON at all has no nesting; skipping over it takes no stack.
         return Err(match serde_json::from_slice::<IgnoredAny>(&body[..end]) {
-            Err(error) if error.is_syntax() => unparsable(&error),
+            Err(error) if error.is_syntax() => parse_fault(&error),
             _ => Fault::InvalidRequest {
                 what: format!("the body is nested more than {limit} levels deep, which is the limit here"),
             },
@@ -34,17 +34,17 @@ pub fn parse(body: &[u8], max_depth: usize) -> Result<Value, Fault> {
     }
     serde_json::from_slice(body).map(|UniqueKeys(value)| value).map_err(|error| match error.is_data() {
         true => Fault::InvalidRequest { what: error.to_string() },
-        false => unparsable(&error),
+        false => parse_fault(&error),
     })
 }
 
-fn unparsable(error: &serde_json::Error) -> Fault {
+fn parse_fault(error: &serde_json::Error) -> Fault {
     Fault::Unparsable { what: error.to_string() }
 }
 
 /// The end of the first bracket that is nested too deep. Counts brackets outside of strings and says
 /// nothing about whether they match: the parser does.
-fn place_deeper_than(body: &[u8], limit: usize) -> Option<usize> {
+fn offset_deeper_than(body: &[u8], limit: usize) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = 0;
     while let Some(&byte) = body.get(at) {
@@ -81,9 +81,9 @@ mod tests {
 
     #[track_caller]
     fn check_depth(body: &str, depth: usize) {
-        assert!(place_deeper_than(body.as_bytes(), depth).is_none(), "{body} is at most {depth} deep");
+        assert!(offset_deeper_than(body.as_bytes(), depth).is_none(), "{body} is at most {depth} deep");
         if depth > 0 {
-            assert!(place_deeper_than(body.as_bytes(), depth - 1).is_some(), "{body} is {depth} deep");
+            assert!(offset_deeper_than(body.as_bytes(), depth - 1).is_some(), "{body} is {depth} deep");
         }
     }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_deepest_allowed_nesting_still_parses() {
-        let body = format!("{}{}", "[".repeat(DEEPEST), "]".repeat(DEEPEST));
+        let body = format!("{}{}", "[".repeat(MAX_DEPTH), "]".repeat(MAX_DEPTH));
         assert!(parse(body.as_bytes(), usize::MAX).is_ok());
         let body = format!("[{body}]");
         assert!(matches!(parse(body.as_bytes(), usize::MAX), Err(Fault::InvalidRequest { .. })));

@@ -3,7 +3,7 @@
 use attache_domain::{Fault, OperationKind};
 use serde_json::{Map, Value, json};
 
-use crate::decode::reading::id_problem;
+use crate::decode::decoder::invalid_id_reason;
 use crate::encode::text::{write_integer, write_text, write_value};
 use crate::{Dialect, Version, fault, json};
 
@@ -48,7 +48,7 @@ fn take_id(members: &mut Map<String, Value>) -> Result<RequestId, Fault> {
     let found = match members.remove("id") {
         None | Some(Value::Null) => return Ok(RequestId::Null),
         Some(Value::String(text)) => {
-            return match id_problem(&text) {
+            return match invalid_id_reason(&text) {
                 None => Ok(RequestId::Text(text)),
                 Some(problem) => Err(invalid(format!("id {problem}"))),
             };

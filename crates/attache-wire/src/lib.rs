@@ -21,6 +21,7 @@ mod decode;
 pub mod devtool;
 mod dialect;
 pub mod encode;
+mod enum_names;
 pub mod extensions;
 mod fault;
 pub mod fuzz;
@@ -30,9 +31,8 @@ mod percent;
 pub mod proto;
 pub mod replay;
 pub mod rest;
-mod spelling;
 pub mod version;
 
-pub use decode::{Decoded, PartKinds, decode, decode_with};
+pub use decode::{DecodedOperation, PartKinds, decode, decode_with};
 pub use dialect::{Dialect, Version};
 pub use fault::retry_after;

@@ -23,23 +23,23 @@ use crate::{Dialect, Version};
 
 mod commands;
 mod decode;
+mod decoded_size;
 mod encode;
 mod replay;
 mod status;
 mod transcode;
 mod value;
-mod weight;
 
 pub use commands::{write_commands, write_execution};
 pub use decode::decode;
+pub use decoded_size::check_decoded_size;
 pub use encode::{
     write_list, write_message_item, write_push_config, write_push_configs, write_task, write_task_item,
     write_update,
 };
-pub use replay::{mark_item, mark_task};
-pub use status::{Code, Status, status};
-pub use transcode::{card, write_occasion};
-pub use weight::check_weight;
+pub use replay::{add_mark_to_item, add_mark_to_task};
+pub use status::{GrpcCode, GrpcStatus, status};
+pub use transcode::{encode_card, write_devtool_frame};
 
 /// The services of the two versions, by their full names.
 pub const SERVICES: [(Version, &str); 2] =

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Cursor, Fault, Gap, GapReason, Seq};
+use attache_domain::{Cursor, Fault, GapReason, ReplayGap, Seq};
 use serde_json::{Map, Value, json};
 
 use crate::Dialect;
@@ -17,20 +17,20 @@ pub const URI: &str = "urn:attache:extension:replay:v1";
 pub const CURSOR_HEADER: &str = "a2a-replay-cursor";
 
 /// The number of a spelling with marks, where `plain` is the number of the same without.
-pub fn index(plain: usize) -> usize {
-    MARKED + plain
+pub fn marked_index(plain: usize) -> usize {
+    MARKED_OFFSET + plain
 }
 
 /// Beyond all spellings without marks, of all bindings.
-const MARKED: usize = 64;
+const MARKED_OFFSET: usize = 64;
 
 /// A cursor as clients keep it.
-pub fn spell(epoch: &str, seq: Seq) -> String {
+pub fn encode_cursor(epoch: &str, seq: Seq) -> String {
     format!("{epoch}.{seq}")
 }
 
 /// Reads what [`spell`] wrote, or a bare number, which is the id of an SSE event.
-pub fn parse(text: &str) -> Result<Cursor, Fault> {
+pub fn parse_cursor(text: &str) -> Result<Cursor, Fault> {
     let text = text.trim();
     let (epoch, seq) = match text.rsplit_once('.') {
         Some((epoch, seq)) if !epoch.is_empty() => (Some(Arc::from(epoch)), seq),
@@ -45,24 +45,24 @@ pub fn parse(text: &str) -> Result<Cursor, Fault> {
 
 /// What a client is told about where it is.
 #[derive(Debug, Clone, Copy)]
-pub struct Mark<'a> {
+pub struct ReplayMark<'a> {
     pub epoch: &'a str,
     pub seq: Seq,
-    pub gap: Option<&'a Gap>,
+    pub gap: Option<&'a ReplayGap>,
 }
 
-impl Mark<'_> {
+impl ReplayMark<'_> {
     /// The value under the extension's URI.
     pub fn value(&self) -> Value {
-        let mut mark = json!({ "cursor": spell(self.epoch, self.seq) });
-        if let Some(Gap { after, reason }) = self.gap {
+        let mut mark = json!({ "cursor": encode_cursor(self.epoch, self.seq) });
+        if let Some(ReplayGap { after, reason }) = self.gap {
             let reason = match reason {
                 GapReason::Trimmed => "trimmed",
                 GapReason::OtherEpoch => "other-epoch",
                 GapReason::Ahead => "ahead",
             };
             let after = match &after.epoch {
-                Some(epoch) => spell(epoch, after.seq),
+                Some(epoch) => encode_cursor(epoch, after.seq),
                 None => after.seq.to_string(),
             };
             mark["gap"] = json!({ "after": after, "reason": reason });
@@ -72,24 +72,24 @@ impl Mark<'_> {
 }
 
 /// Adds the mark to the item of a stream that begins at `start` of `out`.
-pub fn mark_item(dialect: Dialect, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
-    change(out, start, |item| {
+pub fn add_mark_to_item(dialect: Dialect, mark: &ReplayMark<'_>, out: &mut Vec<u8>, start: usize) {
+    edit_json(out, start, |item| {
         let inner = match dialect {
             Dialect::V0_3Rpc => Some(item),
             Dialect::V1_0 | Dialect::V0_3Rest => item.values_mut().next().and_then(Value::as_object_mut),
         };
         if let Some(inner) = inner {
-            add(inner, mark);
+            add_mark(inner, mark);
         }
     });
 }
 
 /// Adds the mark to the bare task that begins at `start` of `out`.
-pub fn mark_task(mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
-    change(out, start, |task| add(task, mark));
+pub fn add_mark_to_task(mark: &ReplayMark<'_>, out: &mut Vec<u8>, start: usize) {
+    edit_json(out, start, |task| add_mark(task, mark));
 }
 
-fn change(out: &mut Vec<u8>, start: usize, change: impl FnOnce(&mut Map<String, Value>)) {
+fn edit_json(out: &mut Vec<u8>, start: usize, change: impl FnOnce(&mut Map<String, Value>)) {
     // What we have just written is JSON; if it were not, it would go out as it is.
     let Ok(mut value) = serde_json::from_slice::<Value>(&out[start..]) else { return };
     if let Some(object) = value.as_object_mut() {
@@ -99,7 +99,7 @@ fn change(out: &mut Vec<u8>, start: usize, change: impl FnOnce(&mut Map<String, 
     write_value(&value, out);
 }
 
-fn add(object: &mut Map<String, Value>, mark: &Mark<'_>) {
+fn add_mark(object: &mut Map<String, Value>, mark: &ReplayMark<'_>) {
     let metadata = object.entry("metadata").or_insert_with(|| json!({}));
     if let Some(metadata) = metadata.as_object_mut() {
         metadata.insert(URI.to_owned(), mark.value());
@@ -112,23 +112,25 @@ mod tests {
 
     #[test]
     fn a_cursor_comes_back_as_it_went_out() {
-        let cursor = parse(&spell("a1b2", Seq(17))).unwrap();
+        let cursor = parse_cursor(&encode_cursor("a1b2", Seq(17))).unwrap();
         assert_eq!(cursor, Cursor { epoch: Some("a1b2".into()), seq: Seq(17) });
-        assert_eq!(parse(" 17 ").unwrap(), Cursor { epoch: None, seq: Seq(17) });
+        assert_eq!(parse_cursor(" 17 ").unwrap(), Cursor { epoch: None, seq: Seq(17) });
         for bad in ["", ".", ".3", "a.", "a.-1", "a.+1", "x", "1.x", "a.99999999999999999999"] {
-            assert!(matches!(parse(bad), Err(Fault::BadCursor { .. })), "{bad:?}");
+            assert!(matches!(parse_cursor(bad), Err(Fault::BadCursor { .. })), "{bad:?}");
         }
     }
 
     #[test]
     fn a_mark_joins_the_metadata_that_is_there() {
-        let gap =
-            Gap { after: Cursor { epoch: Some("old".into()), seq: Seq(3) }, reason: GapReason::OtherEpoch };
-        let mark = Mark { epoch: "new", seq: Seq(9), gap: Some(&gap) };
+        let gap = ReplayGap {
+            after: Cursor { epoch: Some("old".into()), seq: Seq(3) },
+            reason: GapReason::OtherEpoch,
+        };
+        let mark = ReplayMark { epoch: "new", seq: Seq(9), gap: Some(&gap) };
         let marked = |dialect, item: Value| -> Value {
             let mut out = b"before ".to_vec();
             write_value(&item, &mut out);
-            mark_item(dialect, &mark, &mut out, 7);
+            add_mark_to_item(dialect, &mark, &mut out, 7);
             assert!(out.starts_with(b"before "));
             serde_json::from_slice(&out[7..]).unwrap()
         };

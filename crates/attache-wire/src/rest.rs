@@ -3,9 +3,9 @@
 use attache_domain::{Fault, OperationKind};
 use serde_json::{Map, Value, json};
 
-use crate::decode::reading::{camel_case, kind_of};
+use crate::decode::decoder::{kind_of, to_camel_case};
 use crate::encode::text::write_value;
-use crate::{Decoded, Dialect, Version, fault, percent};
+use crate::{DecodedOperation, Dialect, Version, fault, percent};
 
 mod route;
 
@@ -13,7 +13,7 @@ pub use route::{Route, is_reserved, route, version_of_path};
 
 /// Reads the parameters of a routed request. The path wins over the body, and the query fills in what
 /// neither says; what reads a task or lists tasks has no body worth reading.
-pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<Decoded, Fault> {
+pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<DecodedOperation, Fault> {
     let body = body.filter(|_| !matches!(route.kind, OperationKind::Get | OperationKind::List));
     let mut members = match body {
         None | Some(Value::Null) => Map::new(),
@@ -23,8 +23,8 @@ pub fn decode(route: &Route, query: &str, body: Option<Value>) -> Result<Decoded
         }
     };
     for (name, text) in percent::query_pairs(query).filter(|(_, text)| !text.is_empty()) {
-        let name = camel_case(&name);
-        let value = typed(&name, text);
+        let name = to_camel_case(&name);
+        let value = typed_query_value(&name, text);
         members.entry(name).or_insert(value);
     }
     for (name, id) in ids_in_path(route) {
@@ -56,7 +56,7 @@ fn ids_in_path(route: &Route) -> impl Iterator<Item = (&'static str, &str)> {
 
 /// A query knows only text. What should be a number or a boolean becomes one if it looks like one;
 /// otherwise the reader says what is wrong with it.
-fn typed(name: &str, text: String) -> Value {
+fn typed_query_value(name: &str, text: String) -> Value {
     match (name, text.as_str()) {
         ("includeArtifacts", "true") => Value::Bool(true),
         ("includeArtifacts", "false") => Value::Bool(false),

@@ -8,7 +8,7 @@ use attache_domain::Fault;
 use crate::{Version, percent};
 
 /// Name of the header, and of the query parameter that may stand in for it.
-pub const NAME: &str = "A2A-Version";
+pub const HEADER_NAME: &str = "A2A-Version";
 
 /// The version asked for by the header, or else by the `A2A-Version` parameter of the query string.
 ///
@@ -18,7 +18,7 @@ pub fn parse_requested(header: Option<&str>, query: Option<&str>) -> Result<Opti
         return parse(header).map(Some);
     }
     let Some(query) = query.filter(|query| !query.is_empty()) else { return Ok(None) };
-    let asked = percent::query_pairs(query).find(|(name, _)| name.eq_ignore_ascii_case(NAME));
+    let asked = percent::query_pairs(query).find(|(name, _)| name.eq_ignore_ascii_case(HEADER_NAME));
     match asked.as_ref().map(|(_, value)| value.trim()) {
         None | Some("") => Ok(None),
         Some(value) => parse(value).map(Some),
@@ -35,7 +35,7 @@ pub fn check_rpc(
     requested: Option<Version>,
     strict: bool,
 ) -> Result<(), Fault> {
-    if fits(spoken, requested, strict) {
+    if is_compatible(spoken, requested, strict) {
         return Ok(());
     }
     Err(Fault::MethodNotFound { method: method.to_owned() })
@@ -48,7 +48,7 @@ pub fn check_rest(
     requested: Option<Version>,
     strict: bool,
 ) -> Result<(), Fault> {
-    if fits(spoken, requested, strict) {
+    if is_compatible(spoken, requested, strict) {
         return Ok(());
     }
     let requested = requested.map_or("0.3 (the version when none is named)", Version::as_str);
@@ -58,7 +58,7 @@ pub fn check_rest(
     })
 }
 
-fn fits(spoken: Version, requested: Option<Version>, strict: bool) -> bool {
+fn is_compatible(spoken: Version, requested: Option<Version>, strict: bool) -> bool {
     match requested {
         Some(requested) => requested == spoken,
         None => spoken == Version::V0_3 || !strict,
@@ -66,13 +66,15 @@ fn fits(spoken: Version, requested: Option<Version>, strict: bool) -> bool {
 }
 
 fn parse(text: &str) -> Result<Version, Fault> {
-    Version::ALL.into_iter().find(|version| names(text, *version)).ok_or_else(|| Fault::VersionNotSupported {
-        requested: text.chars().take(32).collect(),
-        supported: Version::ALL.map(|version| version.as_str().to_owned()).to_vec(),
+    Version::ALL.into_iter().find(|version| is_version_name(text, *version)).ok_or_else(|| {
+        Fault::VersionNotSupported {
+            requested: text.chars().take(32).collect(),
+            supported: Version::ALL.map(|version| version.as_str().to_owned()).to_vec(),
+        }
     })
 }
 
-fn names(text: &str, version: Version) -> bool {
+fn is_version_name(text: &str, version: Version) -> bool {
     let Some(rest) = text.strip_prefix(version.as_str()) else { return false };
     let is_number = |patch: &str| !patch.is_empty() && patch.bytes().all(|byte| byte.is_ascii_digit());
     rest.is_empty() || rest.strip_prefix('.').is_some_and(is_number)

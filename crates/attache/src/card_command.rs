@@ -21,11 +21,11 @@ pub(crate) fn run(arguments: CardArguments) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let done = runtime
         .context("cannot start the runtime")
-        .and_then(|runtime| runtime.block_on(Box::pin(perform(arguments.command))));
+        .and_then(|runtime| runtime.block_on(Box::pin(run_command(arguments.command))));
     done.unwrap_or_else(|error| report::failure(&error))
 }
 
-async fn perform(command: CardCommand) -> anyhow::Result<ExitCode> {
+async fn run_command(command: CardCommand) -> anyhow::Result<ExitCode> {
     match command {
         CardCommand::Show(arguments) => show::run(arguments).await,
         CardCommand::Lint(arguments) => lint::run(arguments).await,
@@ -36,5 +36,5 @@ async fn perform(command: CardCommand) -> anyhow::Result<ExitCode> {
 
 /// What a card said, on one line and without what would steer a terminal.
 fn shown(text: &str) -> String {
-    crate::plain::plain(text).replace(['\n', '\t', '\r'], " ")
+    crate::printable::printable(text).replace(['\n', '\t', '\r'], " ")
 }

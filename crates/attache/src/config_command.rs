@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use attache_config::{AgentFlags, ChosenBy, Flags, SettingEntry, Settings, Trust, visible};
+use attache_config::{AgentFlags, ChosenBy, Flags, FolderTrust, SettingEntry, Settings, visible};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
-use crate::plain::plain;
-use crate::project::{self, Place, Project};
+use crate::printable::printable;
+use crate::project::{self, Project, ProjectQuery};
 use crate::{report, sandbox};
 
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: ConfigArguments) -> ExitCode {
 }
 
 /// All that is shown.
-struct Shown {
+struct ConfigReport {
     operator: Settings,
     project: Project,
     /// The model that answers, or why none can.
@@ -85,7 +85,7 @@ fn show(arguments: ShowArguments) -> anyhow::Result<()> {
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
 )]
-fn gather(arguments: ShowArguments) -> anyhow::Result<Shown> {
+fn gather(arguments: ShowArguments) -> anyhow::Result<ConfigReport> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| crate::environment::variable(name);
     let flags = Flags {
@@ -98,7 +98,7 @@ fn gather(arguments: ShowArguments) -> anyhow::Result<Shown> {
     let mut agent = AgentFlags { trust: arguments.trust, ..AgentFlags::from(&flags) };
     let operator = attache_config::load(flags, &environment, &current_dir)?;
     project::accept_for_this_run(&mut agent, &operator.workspace, &environment, &operator)?;
-    let project = Project::read(Place {
+    let project = Project::read(ProjectQuery {
         folder: &operator.workspace,
         chosen_by: ChosenBy::Operator,
         flags: &agent,
@@ -108,11 +108,11 @@ fn gather(arguments: ShowArguments) -> anyhow::Result<Shown> {
     let model = project.settings.model_choice(&current_dir).map(|choice| choice.name());
     let model = model.map_err(|error| error.to_string());
     let confined =
-        sandbox::in_words(sandbox::confiner(&operator, environment("HOME").map(PathBuf::from))?.as_ref());
-    Ok(Shown { operator, project, model, confined })
+        sandbox::describe(sandbox::confiner(&operator, environment("HOME").map(PathBuf::from))?.as_ref());
+    Ok(ConfigReport { operator, project, model, confined })
 }
 
-impl Shown {
+impl ConfigReport {
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.project.settings.warnings.clone();
         warnings.extend(self.project.rules.warnings.iter().cloned());
@@ -163,8 +163,8 @@ impl Shown {
     #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
     fn write(&self, out: &mut impl Write, origin: bool) -> io::Result<()> {
         let trust = match &self.project.standing.trust {
-            Trust::Trusted { why } => format!("trusted: {why}"),
-            Trust::Untrusted { why, .. } => format!("not trusted: {why}"),
+            FolderTrust::Trusted { why } => format!("trusted: {why}"),
+            FolderTrust::Untrusted { why, .. } => format!("not trusted: {why}"),
         };
         writeln!(
             out,
@@ -189,7 +189,7 @@ impl Shown {
     }
 }
 
-impl Shown {
+impl ConfigReport {
     /// What the project's own files allow, and whether it counts.
     fn write_project(&self, out: &mut impl Write) -> io::Result<()> {
         let report = &self.project.report;
@@ -210,14 +210,15 @@ impl Shown {
 }
 
 /// Longer values do not push the origins of all others away.
-const WIDEST: usize = 40;
+const MAX_COLUMN_WIDTH: usize = 40;
 
 fn table(out: &mut impl Write, entries: &[SettingEntry], origin: bool) -> io::Result<()> {
     let values: Vec<String> = entries.iter().map(|entry| shown(&entry.shown_value())).collect();
     let widest = |lengths: &mut dyn Iterator<Item = usize>| lengths.max().unwrap_or(0);
     let keys = widest(&mut entries.iter().map(|entry| entry.key.chars().count()));
-    let wide =
-        widest(&mut values.iter().map(|value| value.chars().count()).filter(|length| *length <= WIDEST));
+    let wide = widest(
+        &mut values.iter().map(|value| value.chars().count()).filter(|length| *length <= MAX_COLUMN_WIDTH),
+    );
     for (entry, value) in entries.iter().zip(values) {
         if origin {
             writeln!(out, "  {:<keys$}  {value:<wide$}  {}", entry.key, shown(&entry.shown_origin()))?;
@@ -230,5 +231,5 @@ fn table(out: &mut impl Write, entries: &[SettingEntry], origin: bool) -> io::Re
 
 /// What a file said, on one line and without what would steer a terminal.
 fn shown(text: &str) -> String {
-    plain(text).replace(['\n', '\t', '\r'], " ")
+    printable(text).replace(['\n', '\t', '\r'], " ")
 }

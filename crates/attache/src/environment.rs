@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 /// Names the open file that holds the variables that were taken out.
-const HANDED_OVER: &str = "ATTACHE_ENVIRONMENT_FD";
+const HANDOVER_VARIABLE: &str = "ATTACHE_ENVIRONMENT_FD";
 
 /// Parts of the names of variables that hold secrets.
 const SECRET_NAMES: &[&str] =
@@ -40,11 +40,11 @@ pub(crate) fn hide_secrets() {
     // Where the kernel refuses this, the secrets are still taken out below.
     let _ = nix::sys::prctl::set_dumpable(false);
     #[expect(clippy::disallowed_methods, reason = "this is where the binary reads the environment")]
-    let handed_over = std::env::var_os(HANDED_OVER);
+    let handed_over = std::env::var_os(HANDOVER_VARIABLE);
     if let Some(handle) = handed_over {
-        let inherited = std::env::vars_os().filter(|(name, _)| name != HANDED_OVER);
+        let inherited = std::env::vars_os().filter(|(name, _)| name != HANDOVER_VARIABLE);
         let taken_out =
-            handle.to_str().and_then(|number| number.parse().ok()).map(take_over).unwrap_or_default();
+            handle.to_str().and_then(|number| number.parse().ok()).map(read_handover).unwrap_or_default();
         // Nothing has asked for a variable yet.
         let _ = VARIABLES.set(texts(inherited.chain(taken_out)));
         return;
@@ -52,12 +52,12 @@ pub(crate) fn hide_secrets() {
     let (secret, plain): (Vec<_>, Vec<_>) =
         std::env::vars_os().partition(|(name, value)| is_secret(name, value));
     if !secret.is_empty() {
-        start_again(&secret, plain);
+        reexecute(&secret, plain);
     }
 }
 
 /// Returns only if it cannot be done; the secrets then stay where they are, unreadable for all but root.
-fn start_again(secret: &[(OsString, OsString)], plain: Vec<(OsString, OsString)>) {
+fn reexecute(secret: &[(OsString, OsString)], plain: Vec<(OsString, OsString)>) {
     let Ok(program) = std::env::current_exe() else { return };
     // Inherited by the program that takes the place of this one.
     let Ok(memory) = memfd_create("environment", MemfdFlags::empty()) else { return };
@@ -79,12 +79,12 @@ fn start_again(secret: &[(OsString, OsString)], plain: Vec<(OsString, OsString)>
         .args(arguments)
         .env_clear()
         .envs(plain)
-        .env(HANDED_OVER, memory.as_raw_fd().to_string())
+        .env(HANDOVER_VARIABLE, memory.as_raw_fd().to_string())
         .exec();
 }
 
 /// Reads what was handed over, and closes it, so that no child inherits it.
-fn take_over(handle: i32) -> Vec<(OsString, OsString)> {
+fn read_handover(handle: i32) -> Vec<(OsString, OsString)> {
     let mut text = Vec::new();
     let read = File::open(format!("/proc/self/fd/{handle}")).and_then(|mut file| file.read_to_end(&mut text));
     let _ = nix::unistd::close(handle);

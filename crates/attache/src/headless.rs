@@ -3,18 +3,18 @@
 //! The same agent as a server's, with nobody to ask: what would need an answer is denied. What is printed, and how it
 //! ends, is what scripts written for Gemini CLI expect.
 
-mod act;
 mod arguments;
-mod conduct;
 mod denial;
 mod failure;
 mod format;
 mod input;
 mod json;
 mod output;
+mod output_event;
+mod runner;
 mod scratch;
+mod stats;
 mod stream_json;
-mod tally;
 mod text;
 mod trust;
 
@@ -30,15 +30,15 @@ pub(crate) use arguments::HeadlessArguments;
 use arguments::OutputFormat;
 
 use crate::{logging, runtime};
-use conduct::{Conduct, Order};
 use failure::Failure;
-use input::Input;
-use output::{Ending, Output, output};
-use scratch::Scratch;
+use input::PromptInput;
+use output::{RunOutput, RunSummary, output};
+use runner::{HeadlessRunner, RunOptions};
+use scratch::ScratchFolder;
 
 pub(crate) fn run(arguments: &HeadlessArguments) -> ExitCode {
     let session_id = Uuid::new_v4().to_string();
-    let said = arguments.output_format.or_else(|| format::of_settings(arguments));
+    let said = arguments.output_format.or_else(|| format::format_from_settings(arguments));
     let mut output = output(said.unwrap_or(OutputFormat::Text), &session_id);
     match attempt(arguments, &session_id, output.as_mut()) {
         Ok(Ok(())) => ExitCode::SUCCESS,
@@ -56,40 +56,40 @@ pub(crate) fn run(arguments: &HeadlessArguments) -> ExitCode {
 fn attempt(
     arguments: &HeadlessArguments,
     session_id: &str,
-    output: &mut dyn Output,
+    output: &mut dyn RunOutput,
 ) -> io::Result<Result<(), Failure>> {
-    let mut conduct = Conduct::default();
+    let mut conduct = HeadlessRunner::default();
     let result = match prepare(arguments) {
         Err(failure) => Err(failure),
-        Ok(Prepared { input, settings, flags, runtime, scratch }) => {
+        Ok(PreparedRun { input, settings, flags, runtime, scratch }) => {
             let _removed_at_the_end = scratch;
             if let Some(warning) = &input.warning {
-                output.show(&act::Act::Warning(warning.clone()))?;
+                output.show(&output_event::OutputEvent::Warning(warning.clone()))?;
             }
-            let order = Order { settings: &settings, flags, session_id, input: &input };
+            let order = RunOptions { settings: &settings, flags, session_id, input: &input };
             runtime.block_on(Box::pin(conduct.run(order, output)))?
         }
     };
-    let (response, stats) = (conduct.response(), &conduct.tally.stats);
-    output.end(&Ending { result: result.as_ref().copied(), response: &response, stats })?;
+    let (response, stats) = (conduct.response(), &conduct.stats.stats);
+    output.end(&RunSummary { result: result.as_ref().copied(), response: &response, stats })?;
     Ok(result)
 }
 
-struct Prepared {
-    input: Input,
+struct PreparedRun {
+    input: PromptInput,
     settings: Settings,
     flags: AgentFlags,
     runtime: Runtime,
-    scratch: Scratch,
+    scratch: ScratchFolder,
 }
 
 #[expect(
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
 )]
-fn prepare(arguments: &HeadlessArguments) -> Result<Prepared, Failure> {
+fn prepare(arguments: &HeadlessArguments) -> Result<PreparedRun, Failure> {
     arguments.check_query()?;
-    let input = input::gather(arguments.prompt.as_deref(), &arguments.query)?;
+    let input = input::read_input(arguments.prompt.as_deref(), &arguments.query)?;
     let wrong = |error: anyhow::Error| Failure::of_settings(&error);
     let current_dir = std::env::current_dir().context("cannot tell the current folder").map_err(wrong)?;
     let environment = |name: &str| crate::environment::variable(name);
@@ -98,10 +98,10 @@ fn prepare(arguments: &HeadlessArguments) -> Result<Prepared, Failure> {
     let colour = environment("NO_COLOR").is_none_or(|value| value.is_empty());
     logging::start(&settings.log, colour).map_err(wrong)?;
     let mut flags = AgentFlags::from(arguments);
-    trust::settle(&settings, &mut flags, &environment)?;
+    trust::resolve_trust(&settings, &mut flags, &environment)?;
     input.check_mentions(&settings.workspace)?;
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime");
     let runtime = runtime.map_err(wrong)?;
-    let scratch = Scratch::for_run(&mut settings);
-    Ok(Prepared { input, settings, flags, runtime, scratch })
+    let scratch = ScratchFolder::for_run(&mut settings);
+    Ok(PreparedRun { input, settings, flags, runtime, scratch })
 }

@@ -6,12 +6,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use anyhow::{Context, anyhow};
-use attache_card::{Algorithm, Lifetime, SigningKey};
+use attache_card::{Algorithm, KeyLifetime, SigningKey};
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::report::hinted;
+use crate::report::with_hint;
 use crate::signing;
 
 #[derive(Debug, Args)]
@@ -61,14 +61,15 @@ pub(crate) fn run(arguments: KeysArguments) -> anyhow::Result<()> {
 fn new(arguments: &NewArguments) -> anyhow::Result<()> {
     let days = arguments.days.map(|days| SignedDuration::from_hours(24 * i64::from(days)));
     let expires = days.and_then(|days| Timestamp::now().checked_add(days).ok());
-    let key = SigningKey::generate(arguments.algorithm, Lifetime { expires, ..Lifetime::default() })?;
+    let key = SigningKey::generate(arguments.algorithm, KeyLifetime { expires, ..KeyLifetime::default() })?;
     let shown = arguments.out.display();
     // Never over another key, and never readable by others, not even for a moment.
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&arguments.out);
     let mut file = file.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            hinted(anyhow!("{shown} is there already, and a key that is lost is lost"), "choose another name")
-        }
+        io::ErrorKind::AlreadyExists => with_hint(
+            anyhow!("{shown} is there already, and a key that is lost is lost"),
+            "choose another name",
+        ),
         _ => anyhow!("cannot write {shown}: {error}"),
     })?;
     let written = file.write_all(key.private_jwk()?.expose().as_bytes()).and_then(|()| file.write_all(b"\n"));

@@ -6,7 +6,7 @@ use anyhow::Context;
 use attache_config::{LogFormat, LogSettings};
 use tracing_subscriber::EnvFilter;
 
-use crate::report::hinted;
+use crate::report::with_hint;
 
 pub(crate) fn start(settings: &LogSettings, colour: bool) -> anyhow::Result<()> {
     // The MCP library logs what servers say, and that is none of the log's business unless somebody asks for it. The
@@ -14,7 +14,7 @@ pub(crate) fn start(settings: &LogSettings, colour: bool) -> anyhow::Result<()> 
     // counts such connections itself.
     let filter = EnvFilter::try_new(format!("rmcp=off,h2=error,{}", settings.filter))
         .with_context(|| format!("{:?} is not a log filter", settings.filter))
-        .map_err(|error| hinted(error, "say --log info, or --log attache_server=debug"))?;
+        .map_err(|error| with_hint(error, "say --log info, or --log attache_server=debug"))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     // A log that nobody reads is lost. Telling so would fail as well, and end whatever was about to be logged.
     let builder = builder.log_internal_errors(false);

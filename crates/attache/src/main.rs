@@ -5,35 +5,35 @@
 
 mod card_command;
 mod cli;
+mod command_context;
 mod config_command;
+mod context_files;
+mod conversation_tools;
+mod conversations;
 mod environment;
 #[cfg(debug_assertions)]
 mod failpoints;
-mod furnishing;
 mod headless;
 mod keys_command;
 mod logging;
 mod mcp;
+mod mcp_servers;
 mod models;
 mod open_files;
-mod plain;
 mod port;
-mod premises;
+mod printable;
 mod project;
 mod report;
 mod runtime;
 mod sandbox;
 mod serve;
-mod servers;
+mod setup_builder;
 mod signing;
 mod store_command;
-mod surroundings;
 mod tasks;
-mod toolbox;
 mod trust_command;
 mod typo;
 mod wiring;
-mod workplaces;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 
-use crate::report::hinted;
+use crate::report::with_hint;
 pub(crate) use arguments::McpArguments;
 use arguments::{AddArguments, McpCommand, RemoveArguments, Scope};
 use file::SettingsFile;
@@ -26,8 +26,10 @@ use file::SettingsFile;
 pub(crate) fn run(arguments: McpArguments) -> anyhow::Result<ExitCode> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| crate::environment::variable(name);
-    let places =
-        Places { home: environment("HOME").filter(|home| !home.is_empty()).map(Into::into), current_dir };
+    let places = SettingsFolders {
+        home: environment("HOME").filter(|home| !home.is_empty()).map(Into::into),
+        current_dir,
+    };
     match arguments.command {
         McpCommand::Add(arguments) => add(&places, arguments).map(|()| ExitCode::SUCCESS),
         McpCommand::Remove(arguments) => remove(&places, &arguments).map(|()| ExitCode::SUCCESS),
@@ -36,12 +38,12 @@ pub(crate) fn run(arguments: McpArguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Where settings files are looked for.
-struct Places {
+struct SettingsFolders {
     home: Option<PathBuf>,
     current_dir: PathBuf,
 }
 
-impl Places {
+impl SettingsFolders {
     fn file(&self, scope: Scope) -> anyhow::Result<SettingsFile> {
         match scope {
             Scope::User => {
@@ -60,13 +62,13 @@ impl Places {
     }
 }
 
-fn add(places: &Places, arguments: AddArguments) -> anyhow::Result<()> {
-    let arguments = arguments.settled()?;
+fn add(places: &SettingsFolders, arguments: AddArguments) -> anyhow::Result<()> {
+    let arguments = arguments.into_server()?;
     let (name, scope) = (arguments.name.clone(), arguments.scope);
     entry::check_name(&name)?;
     if scope == Scope::Project && places.is_home() {
         let error = anyhow::anyhow!("this is your home folder: its settings hold for all projects");
-        return Err(hinted(error, "say --scope user if that is meant, or go to the project first"));
+        return Err(with_hint(error, "say --scope user if that is meant, or go to the project first"));
     }
     let entry = entry::of_arguments(arguments)?;
     let file = places.file(scope)?;
@@ -81,7 +83,7 @@ fn add(places: &Places, arguments: AddArguments) -> anyhow::Result<()> {
     say(&format!("{done} the MCP server {name} in {}.{next}", file.path().display()))
 }
 
-fn remove(places: &Places, arguments: &RemoveArguments) -> anyhow::Result<()> {
+fn remove(places: &SettingsFolders, arguments: &RemoveArguments) -> anyhow::Result<()> {
     let (name, file) = (&arguments.name, places.file(arguments.scope)?);
     let Some(text) = file.read()?.without_server(name)? else {
         let other = match arguments.scope {
@@ -89,7 +91,10 @@ fn remove(places: &Places, arguments: &RemoveArguments) -> anyhow::Result<()> {
             Scope::Project => "--scope user",
         };
         let error = anyhow::anyhow!("there is no MCP server {name} in {}", file.path().display());
-        return Err(hinted(error, format!("`attache mcp list` shows all; {other} looks in the other file")));
+        return Err(with_hint(
+            error,
+            format!("`attache mcp list` shows all; {other} looks in the other file"),
+        ));
     };
     file.write(&text)?;
     say(&format!("Removed the MCP server {name} from {}.", file.path().display()))

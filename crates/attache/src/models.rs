@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
-use attache_agent::Mind;
+use attache_agent::AgentModel;
 use attache_config::{
     AnthropicSettings, GeminiSettings, GeneralKeys, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
 };
@@ -20,54 +20,55 @@ use attache_model_http::gemini::{Backend, Credential, GeminiOptions, GeminiSearc
 use attache_model_http::google::{GoogleCredentials, GoogleTokens};
 use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
 use attache_model_http::retry::RetryOptions;
-use attache_net::{BaseUrl, Client, ClientOptions, NetError, Proxy, Secret};
+use attache_net::{BaseUrl, HttpClient, HttpClientOptions, NetError, Proxy, Secret};
 
-use crate::report::hinted;
+use crate::report::with_hint;
 
 /// Where machines of Google's cloud ask who they are.
 const METADATA_SERVER: &str = "http://metadata.google.internal";
 
 /// Makes minds, each once.
 pub(crate) struct Models {
-    client: Client,
+    client: HttpClient,
     retry: RetryOptions,
     /// How many tokens models take that are not at their vendor's own address.
     context_window: Option<u64>,
-    made: Mutex<HashMap<String, Mind>>,
+    made: Mutex<HashMap<String, AgentModel>>,
 }
 
 impl Models {
     pub(crate) fn new(keys: &GeneralKeys, context_window: Option<u64>) -> anyhow::Result<Self> {
-        let client = Client::new(&ClientOptions::default()).context("cannot make the outbound client")?;
+        let client =
+            HttpClient::new(&HttpClientOptions::default()).context("cannot make the outbound client")?;
         let retry = RetryOptions {
             attempts: keys.max_attempts,
             first_byte_timeout: Duration::from_secs(keys.first_byte_timeout.into()),
-            network_failures: keys.retry_fetch_errors,
+            retry_network_failures: keys.retry_fetch_errors,
             ..RetryOptions::default()
         };
         Ok(Self { client, retry, context_window, made: Mutex::default() })
     }
 
-    pub(crate) fn mind(&self, choice: &ModelChoice) -> anyhow::Result<Mind> {
+    pub(crate) fn model(&self, choice: &ModelChoice) -> anyhow::Result<AgentModel> {
         let name = choice.name();
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(mind) = made.get(&name) {
             return Ok(mind.clone());
         }
-        let mind = self.make(choice)?;
+        let mind = self.create(choice)?;
         made.insert(name, mind.clone());
         Ok(mind)
     }
 
-    fn make(&self, choice: &ModelChoice) -> anyhow::Result<Mind> {
+    fn create(&self, choice: &ModelChoice) -> anyhow::Result<AgentModel> {
         let model: Arc<dyn LanguageModel> = match choice {
-            ModelChoice::Offline => return Ok(Mind::BuiltIn(Arc::new(OfflineModel))),
-            ModelChoice::Script(path) => return Ok(Mind::BuiltIn(Arc::new(script(path)?))),
+            ModelChoice::Offline => return Ok(AgentModel::BuiltIn(Arc::new(OfflineModel))),
+            ModelChoice::Script(path) => return Ok(AgentModel::BuiltIn(Arc::new(script(path)?))),
             ModelChoice::Gemini(_) | ModelChoice::Vertex(_) => self.gemini(choice)?,
             ModelChoice::OpenAi(chosen) => Arc::new(self.openai(chosen)?),
             ModelChoice::Anthropic(chosen) => Arc::new(self.anthropic(chosen)?),
         };
-        Ok(Mind::Language(model))
+        Ok(AgentModel::Language(model))
     }
 
     /// An alias has others to fall back on; whoever names a model means that one.
@@ -112,8 +113,8 @@ impl Models {
             Some(path) => (GoogleCredentials::from_json(&credentials_in(path)?), self.client.clone()),
             None => {
                 // The machine's own server is never behind a proxy.
-                let options = ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() };
-                let client = Client::new(&options).context("cannot make the outbound client")?;
+                let options = HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() };
+                let client = HttpClient::new(&options).context("cannot make the outbound client")?;
                 (GoogleCredentials::metadata(METADATA_SERVER), client)
             }
         };
@@ -163,11 +164,11 @@ pub(crate) fn name_of(choice: &ModelChoice) -> String {
 
 /// Such files are small; what is not is something else.
 fn credentials_in(path: &Path) -> anyhow::Result<String> {
-    const MOST_BYTES: u64 = 64 * 1024;
+    const MAX_BYTES: u64 = 64 * 1024;
     let unreadable = || format!("cannot read the credentials {}", path.display());
     let mut text = String::new();
     let file = File::open(path).with_context(unreadable)?;
-    file.take(MOST_BYTES).read_to_string(&mut text).with_context(unreadable)?;
+    file.take(MAX_BYTES).read_to_string(&mut text).with_context(unreadable)?;
     Ok(text)
 }
 
@@ -182,7 +183,7 @@ fn base_of(variable: &str, url: Option<&str>) -> anyhow::Result<Option<BaseUrl>>
             other => other.to_string(),
         };
         let hint = "give it as https://HOST, or http://127.0.0.1:PORT for a server on this machine";
-        hinted(anyhow::anyhow!("{variable} is no address of a model's server: {what}"), hint)
+        with_hint(anyhow::anyhow!("{variable} is no address of a model's server: {what}"), hint)
     })
 }
 
@@ -190,8 +191,8 @@ fn script(path: &Path) -> anyhow::Result<ScriptModel> {
     let hint = "docs/script-model.md describes script files";
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("cannot read the script {}", path.display()))
-        .map_err(|error| hinted(error, hint))?;
+        .map_err(|error| with_hint(error, hint))?;
     ScriptModel::from_yaml(&text)
         .with_context(|| format!("the script {} is not valid", path.display()))
-        .map_err(|error| hinted(error, hint))
+        .map_err(|error| with_hint(error, hint))
 }

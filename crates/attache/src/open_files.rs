@@ -3,7 +3,7 @@
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 /// Kept for everything else: the store, models, tools and the programs they start, webhooks.
-const FOR_OTHERS: usize = 256;
+const RESERVED_FILES: usize = 256;
 
 /// Raises the limit as far as the system lets us, as its usual one is low, and says what it is now.
 pub(crate) fn raise_limit() -> Option<usize> {
@@ -30,7 +30,7 @@ pub(crate) fn raise_limit() -> Option<usize> {
 /// fail, and take the files of everything else.
 pub(crate) fn connections_within(limit: Option<usize>, wished: usize) -> usize {
     let Some(limit) = limit else { return wished };
-    let most = limit - FOR_OTHERS.min(limit / 2);
+    let most = limit - RESERVED_FILES.min(limit / 2);
     if wished <= most {
         return wished;
     }

@@ -7,17 +7,17 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::{Instant, sleep};
 
-use crate::report::hinted;
+use crate::report::with_hint;
 
 /// A server that was just killed may leave its port to a program that it was about to start, for a moment.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
-const PAUSE: Duration = Duration::from_millis(50);
+const BIND_TIMEOUT: Duration = Duration::from_secs(1);
+const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What `/proc/net/tcp` calls a socket that listens.
-const LISTENING: &str = "0A";
+const LISTEN_STATE: &str = "0A";
 
 pub(crate) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
-    let give_up_at = Instant::now() + LONGEST_WAIT;
+    let give_up_at = Instant::now() + BIND_TIMEOUT;
     let mut waits = false;
     loop {
         // Sets SO_REUSEADDR, so connections of an earlier server that linger are not in the way.
@@ -27,12 +27,12 @@ pub(crate) async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
                 if !std::mem::replace(&mut waits, true) {
                     tracing::debug!("{address} is in use; waiting a moment for it");
                 }
-                sleep(PAUSE).await
+                sleep(RETRY_INTERVAL).await
             }
             Err(error) => {
                 let hint = hint(error.kind(), address);
                 let error = anyhow::Error::new(error).context(format!("cannot listen on {address}"));
-                return Err(hinted(error, hint));
+                return Err(with_hint(error, hint));
             }
         }
     }
@@ -57,7 +57,7 @@ fn is_held_by_connection(address: SocketAddr) -> bool {
     let tables =
         ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| std::fs::read_to_string(path).unwrap_or_default());
     let states: Vec<_> = tables.iter().flat_map(|table| states_at(table, address)).collect();
-    !states.is_empty() && !states.contains(&LISTENING)
+    !states.is_empty() && !states.contains(&LISTEN_STATE)
 }
 
 /// The states of the sockets at the port of `address`. Of those at other addresses only such as listen everywhere count.

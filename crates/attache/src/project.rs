@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use attache_command::custom::{self, CustomSource, Loaded};
+use attache_command::custom::{self, CustomSource, LoadedCommands};
 use attache_config::policy::{self, LoadedRules, RuleSources};
 use attache_config::{
-    AgentFlags, Allowance, ChosenBy, ConfigError, Environment, Homes, Origin, ProjectReport, Settings,
-    Sources, Standing, Trust, WorkspaceSettings,
+    AgentFlags, Allowance, ChosenBy, ConfigError, Environment, FolderTrust, HomeFolders, Origin,
+    ProjectReport, ProjectTrust, Settings, SettingsSources, WorkspaceSettings,
 };
 
 /// The settings, rules and commands that count in a folder, and what of the project's is ignored.
 pub(crate) struct Project {
     /// Absolute and without links.
     pub(crate) folder: PathBuf,
-    pub(crate) standing: Standing,
+    pub(crate) standing: ProjectTrust,
     pub(crate) settings: WorkspaceSettings,
     pub(crate) rules: LoadedRules,
     pub(crate) report: ProjectReport,
@@ -24,14 +24,14 @@ pub(crate) struct Project {
 /// What people are told at the start about a folder's own files.
 #[derive(Debug, Clone)]
 pub(crate) struct TrustSummary {
-    pub(crate) trust: Trust,
+    pub(crate) trust: FolderTrust,
     /// How much is ignored, and in which files.
     pub(crate) ignored: Option<String>,
 }
 
 /// Where and for whom to look.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct ProjectQuery<'a> {
     /// Absolute and without links.
     pub(crate) folder: &'a Path,
     pub(crate) chosen_by: ChosenBy,
@@ -44,11 +44,11 @@ impl Project {
     /// Reads all that counts. A file of a trusted project that cannot be read must not stop every later conversation, nor
     /// allow what it would have forbidden: the folder is then treated as not trusted. Files of the user and the operator
     /// are theirs to mend; where those are broken, it fails.
-    pub(crate) fn read(place: Place<'_>) -> Result<Self, ConfigError> {
-        let Place { folder, chosen_by, flags, environment, operator } = place;
-        let standing = Standing::look_up(folder, chosen_by, flags, environment, operator)?;
+    pub(crate) fn read(place: ProjectQuery<'_>) -> Result<Self, ConfigError> {
+        let ProjectQuery { folder, chosen_by, flags, environment, operator } = place;
+        let standing = ProjectTrust::look_up(folder, chosen_by, flags, environment, operator)?;
         let is_trusted = standing.is_trusted();
-        let error = match Self::read_as(place, standing) {
+        let error = match Self::read_with_trust(place, standing) {
             Err(error) if is_trusted => error,
             result => return result,
         };
@@ -56,7 +56,7 @@ impl Project {
             "The project's own settings and rules do not count, and this folder is treated as not trusted, because a file \
              of the project is broken: {error}"
         );
-        match Self::read_as(place, Standing::distrusted("a file of the project is broken")) {
+        match Self::read_with_trust(place, ProjectTrust::distrusted("a file of the project is broken")) {
             Ok(project) => {
                 tracing::warn!(folder = %folder.display(), "{broken}");
                 Ok(Self { broken: Some(broken), ..project })
@@ -66,10 +66,10 @@ impl Project {
         }
     }
 
-    fn read_as(place: Place<'_>, standing: Standing) -> Result<Self, ConfigError> {
-        let Place { folder, flags, environment, operator, .. } = place;
+    fn read_with_trust(place: ProjectQuery<'_>, standing: ProjectTrust) -> Result<Self, ConfigError> {
+        let ProjectQuery { folder, flags, environment, operator, .. } = place;
         let home = environment("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-        let sources = Sources {
+        let sources = SettingsSources {
             workspace: folder,
             home: home.as_deref(),
             flags,
@@ -110,7 +110,7 @@ pub(crate) fn accept_for_this_run(
     if !flags.trust {
         return Ok(Vec::new());
     }
-    let place = Place { folder, chosen_by: ChosenBy::Operator, flags, environment, operator };
+    let place = ProjectQuery { folder, chosen_by: ChosenBy::Operator, flags, environment, operator };
     let project = Project::read(place)?;
     let new = project.report.allowances.iter().filter(|(_, counts)| !counts);
     let new: Vec<Allowance> = new.map(|(allowance, _)| allowance.clone()).collect();
@@ -119,7 +119,11 @@ pub(crate) fn accept_for_this_run(
 }
 
 /// The custom commands that count in `root`, and what is to be said about those of the project.
-pub(crate) fn commands(standing: &Standing, homes: &Homes, root: &Path) -> (Loaded, ProjectReport) {
+pub(crate) fn commands(
+    standing: &ProjectTrust,
+    homes: &HomeFolders,
+    root: &Path,
+) -> (LoadedCommands, ProjectReport) {
     let own = root.join(".gemini");
     let user = homes.gemini().map(|gemini| CustomSource::user(gemini.join("commands")));
     let project = (homes.gemini() != Some(own.as_path()))

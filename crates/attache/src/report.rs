@@ -10,21 +10,21 @@ pub(crate) const USAGE: u8 = 2;
 
 /// An error that comes with advice.
 #[derive(Debug)]
-pub(crate) struct Hinted {
+pub(crate) struct ErrorWithHint {
     pub(crate) error: anyhow::Error,
     pub(crate) hint: String,
 }
 
-impl std::fmt::Display for Hinted {
+impl std::fmt::Display for ErrorWithHint {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{:#}", self.error)
     }
 }
 
-impl std::error::Error for Hinted {}
+impl std::error::Error for ErrorWithHint {}
 
-pub(crate) fn hinted(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> anyhow::Error {
-    anyhow::Error::new(Hinted { error: error.into(), hint: hint.into() })
+pub(crate) fn with_hint(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> anyhow::Error {
+    anyhow::Error::new(ErrorWithHint { error: error.into(), hint: hint.into() })
 }
 
 /// Nobody reads the output any more, so there is nothing left to do.
@@ -57,7 +57,7 @@ pub(crate) fn failure(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     eprintln!("error: {error:#}");
-    let hint = error.downcast_ref::<Hinted>().map(|hinted| hinted.hint.clone());
+    let hint = error.downcast_ref::<ErrorWithHint>().map(|hinted| hinted.hint.clone());
     let hint = hint.or_else(|| error.downcast_ref::<ConfigError>()?.hint().map(str::to_owned));
     if let Some(hint) = hint {
         eprintln!("\nhint: {hint}");

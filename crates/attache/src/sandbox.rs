@@ -7,10 +7,10 @@ use anyhow::Context;
 use attache_config::Settings;
 use attache_net::{AddressRules, SystemResolver};
 use attache_tool::{Confiner, NoConfinement};
-use attache_tool_sandbox::{EgressOptions, Limits, Sandbox, SandboxOptions, Supervisor};
+use attache_tool_sandbox::{CommandLimits, EgressOptions, Sandbox, SandboxOptions, Supervisor};
 use uuid::Uuid;
 
-use crate::furnishing::addresses;
+use crate::setup_builder::address_rules;
 
 /// This very program, also when its file has been replaced meanwhile.
 const OWN_PROGRAM: &str = "/proc/self/exe";
@@ -18,7 +18,7 @@ const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The kernel's confinement, or none and the reason why.
 pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Result<Arc<dyn Confiner>> {
     let confinement = &settings.confinement;
-    let limits = Limits {
+    let limits = CommandLimits {
         processes: confinement.processes,
         memory_bytes: confinement.memory_bytes,
         cpu_seconds: confinement.cpu_seconds,
@@ -41,7 +41,7 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
             .collect(),
         limits,
         egress: EgressOptions {
-            rules: addresses(settings, AddressRules::public_only())?,
+            rules: address_rules(settings, AddressRules::public_only())?,
             resolver: Arc::new(SystemResolver),
         },
     };
@@ -59,7 +59,7 @@ pub(crate) fn confiner(settings: &Settings, home: Option<PathBuf>) -> anyhow::Re
 }
 
 /// Commands run as they are, and keep their limits and end with this program where the system lets that be done.
-fn unconfined(limits: Limits, why: String) -> Arc<dyn Confiner> {
+fn unconfined(limits: CommandLimits, why: String) -> Arc<dyn Confiner> {
     match Supervisor::probe(OWN_PROGRAM.into(), limits, why.clone()) {
         Ok(supervisor) => Arc::new(supervisor),
         Err(error) => {
@@ -70,7 +70,7 @@ fn unconfined(limits: Limits, why: String) -> Arc<dyn Confiner> {
 }
 
 /// For people: what can be enforced here, in a line.
-pub(crate) fn in_words(confiner: &dyn Confiner) -> String {
+pub(crate) fn describe(confiner: &dyn Confiner) -> String {
     let confinement = confiner.confinement();
     match (confinement.files, confinement.gaps.as_slice()) {
         (true, []) => "files, protected paths and network (namespaces, Landlock, seccomp)".to_owned(),

@@ -5,10 +5,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use attache_config::{AgentFlags, DefaultDialect, Flags, ModelChoice, Settings, StoreChoice, Trust, visible};
+use attache_config::{
+    AgentFlags, DefaultDialect, Flags, FolderTrust, ModelChoice, Settings, StoreChoice, visible,
+};
 use attache_server::{Server, ServerHandle, can_tell_local_users};
 use attache_session::{SessionOptions, SessionService};
-use attache_tool::{Confiner, Level};
+use attache_tool::{AccessLevel, Confiner};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 
@@ -16,11 +18,11 @@ use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
 use crate::port::listen;
 use crate::project::TrustSummary;
-use crate::wiring::Attended;
+use crate::wiring::Attendance;
 use crate::{logging, open_files, project, runtime, sandbox, wiring};
 
 /// However long the calls took to end, this is left to write what is on its way.
-const LEAST_TIME_TO_WRITE: Duration = Duration::from_millis(500);
+const MIN_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[expect(
     clippy::disallowed_methods,
@@ -44,12 +46,13 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     // On a worker like everything else: a thread of its own would have to wake one up for every connection.
     let served = runtime.block_on(runtime.spawn(serve(settings, agent_flags, open_files)));
     // A thread that reads from a disk that hangs must not keep the program.
-    runtime.shutdown_timeout(LEAST_TIME_TO_WRITE);
+    runtime.shutdown_timeout(MIN_WRITE_TIMEOUT);
     served.context("the server broke down")?
 }
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
-    let wiring::Wired { agent, model, trust, confiner } = wiring::agent(&settings, flags, Attended::Yes)?;
+    let wiring::WiredAgent { agent, model, trust, confiner } =
+        wiring::agent(&settings, flags, Attendance::Yes)?;
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
     let address = listener.local_addr().context("cannot tell the address")?;
@@ -68,13 +71,13 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     stop_on_signals(handle)?;
     warn_of_plain_http(&settings);
     warn_of_unknown_users(&settings);
-    match greet(&settings, &model, &trust, confiner.as_ref(), &listening_at) {
+    match print_banner(&settings, &model, &trust, confiner.as_ref(), &listening_at) {
         // Nobody reads it, which is no reason not to serve.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         greeted => greeted.context("cannot write to standard output")?,
     }
     let ends_at = server.run_until().await;
-    let ends_at = ends_at.max(Instant::now() + LEAST_TIME_TO_WRITE);
+    let ends_at = ends_at.max(Instant::now() + MIN_WRITE_TIMEOUT);
     if tokio::time::timeout_at(ends_at, session.shutdown()).await.is_err() {
         tracing::warn!("the store does not end in time; what it has not written yet is lost");
     }
@@ -104,7 +107,7 @@ fn warn_of_unknown_users(settings: &Settings) {
 }
 
 /// What a newcomer needs: where it is, what it knows, and one command that works.
-fn greet(
+fn print_banner(
     settings: &Settings,
     model: &ModelChoice,
     summary: &TrustSummary,
@@ -129,16 +132,16 @@ fn greet(
     }
     writeln!(out, "  workspace  {}", settings.workspace.display())?;
     match &summary.trust {
-        Trust::Trusted { why } => writeln!(out, "  trust      yes: {}", visible(why))?,
-        Trust::Untrusted { why, .. } => {
+        FolderTrust::Trusted { why } => writeln!(out, "  trust      yes: {}", visible(why))?,
+        FolderTrust::Untrusted { why, .. } => {
             writeln!(out, "  trust      no: {} (see `attache trust`)", visible(why))?
         }
     }
     if let Some(ignored) = &summary.ignored {
         writeln!(out, "  ignored    {ignored}; `attache trust` shows and accepts it")?;
     }
-    if !confiner.confinement().holds(Level::Work) {
-        writeln!(out, "  confined   {}", sandbox::in_words(confiner))?;
+    if !confiner.confinement().holds(AccessLevel::Work) {
+        writeln!(out, "  confined   {}", sandbox::describe(confiner))?;
     }
     let dialect = match settings.default_dialect {
         DefaultDialect::Plain => {

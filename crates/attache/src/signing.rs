@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
-use attache_card::{Existing, KeySet, SigningKey, sign};
+use attache_card::{ExistingSignatures, KeySet, SigningKey, sign};
 use attache_config::Settings;
 use attache_domain::AgentCard;
 use attache_net::Url;
@@ -14,10 +14,10 @@ use attache_server::{SignedCard, SignedDocuments};
 use attache_wire::card::{CardForm, write};
 use jiff::Timestamp;
 
-use crate::report::hinted;
+use crate::report::with_hint;
 
 /// A key is not longer than this.
-const MOST_KEY: u64 = 64 << 10;
+const MAX_KEY_BYTES: u64 = 64 << 10;
 
 /// Where the server shows its public keys.
 const KEYS_PATH: &str = "/.well-known/jwks.json";
@@ -37,7 +37,7 @@ pub(crate) fn signed_card(
     let jku = jku(settings.card.jku.as_deref(), base_url)?;
     let document = |card, form| -> anyhow::Result<Vec<u8>> {
         let document = attache_card::parse(&write(form, card)).context("cannot sign the card")?;
-        let signed = sign(&document, &keys, jku.as_deref(), Existing::Replace);
+        let signed = sign(&document, &keys, jku.as_deref(), ExistingSignatures::Replace);
         Ok(serde_json::to_vec(&signed.context("cannot sign the card")?)?)
     };
     let documents = |card| -> anyhow::Result<SignedDocuments> {
@@ -70,19 +70,21 @@ pub(crate) fn read_key(path: &Path) -> anyhow::Result<SigningKey> {
     let file = File::open(path).with_context(|| format!("cannot read the key {shown}"))?;
     let mode = file.metadata().with_context(|| format!("cannot read the key {shown}"))?.permissions().mode();
     if mode & 0o077 != 0 {
-        return Err(hinted(
+        return Err(with_hint(
             anyhow!("others may read the private key {shown} (its mode is {:o})", mode & 0o777),
             format!("chmod 600 {shown}"),
         ));
     }
     let mut text = String::new();
-    file.take(MOST_KEY).read_to_string(&mut text).with_context(|| format!("cannot read the key {shown}"))?;
+    file.take(MAX_KEY_BYTES)
+        .read_to_string(&mut text)
+        .with_context(|| format!("cannot read the key {shown}"))?;
     let key = SigningKey::read(&text).map_err(|error| {
-        hinted(anyhow!("cannot use the key {shown}: {error}"), "attache keys new --out FILE makes a key")
+        with_hint(anyhow!("cannot use the key {shown}: {error}"), "attache keys new --out FILE makes a key")
     })?;
     match key.public().lifetime.refusal(Timestamp::now()) {
         None => Ok(key),
-        Some(why) => Err(hinted(
+        Some(why) => Err(with_hint(
             anyhow!("cannot sign with the key {shown}: {why}"),
             "make another one with attache keys new, and name it instead",
         )),
@@ -94,7 +96,7 @@ fn jku(configured: Option<&str>, base_url: &str) -> anyhow::Result<Option<String
     match configured {
         Some("") => Ok(None),
         Some(url) if may_be_fetched(url) => Ok(Some(url.to_owned())),
-        Some(url) => Err(hinted(
+        Some(url) => Err(with_hint(
             anyhow!("the setting `card.jku` is {url:?}, which no client would fetch keys from"),
             "write an https URL, or http on this machine; an empty text for none",
         )),

@@ -9,8 +9,8 @@ use attache_config::{Flags, StoreChoice};
 use attache_store_sql::{CheckReport, MaintenanceError, OpenError};
 use clap::{Args, Subcommand};
 
-use crate::plain::plain;
-use crate::report::{self, hinted};
+use crate::printable::printable;
+use crate::report::{self, with_hint};
 
 #[derive(Debug, Args)]
 pub(crate) struct StoreArguments {
@@ -46,7 +46,7 @@ enum StoreCommand {
 }
 
 pub(crate) fn run(arguments: StoreArguments) -> ExitCode {
-    match execute(arguments) {
+    match run_command(arguments) {
         Ok(code) => code,
         Err(error) => report::failure(&error),
     }
@@ -56,14 +56,14 @@ pub(crate) fn run(arguments: StoreArguments) -> ExitCode {
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
 )]
-fn execute(arguments: StoreArguments) -> anyhow::Result<ExitCode> {
+fn run_command(arguments: StoreArguments) -> anyhow::Result<ExitCode> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| crate::environment::variable(name);
     let flags = Flags { config: arguments.config, store: arguments.store, ..Flags::default() };
     let settings = attache_config::load(flags, &environment, &current_dir)?;
     let StoreChoice::Sqlite(path) = settings.store else {
         let error = anyhow!("the settings keep tasks in memory, and there is no file to work on");
-        return Err(hinted(error, "name the store with --store sqlite:PATH"));
+        return Err(with_hint(error, "name the store with --store sqlite:PATH"));
     };
     let done = match arguments.command {
         StoreCommand::Check => attache_store_sql::check(&path).map(|found| checked(&path, &found)),
@@ -90,8 +90,8 @@ fn execute(arguments: StoreArguments) -> anyhow::Result<ExitCode> {
             (text, ExitCode::SUCCESS)
         }),
     };
-    let (text, code) = done.map_err(advised)?;
-    writeln!(io::stdout().lock(), "{}", plain(&text)).context("cannot write to standard output")?;
+    let (text, code) = done.map_err(with_advice)?;
+    writeln!(io::stdout().lock(), "{}", printable(&text)).context("cannot write to standard output")?;
     Ok(code)
 }
 
@@ -120,7 +120,7 @@ fn counts(report: &CheckReport) -> String {
     format!("{tasks} tasks, {events} events, {snapshots} snapshots, {records} records")
 }
 
-fn advised(error: MaintenanceError) -> anyhow::Error {
+fn with_advice(error: MaintenanceError) -> anyhow::Error {
     let hint = match &error {
         MaintenanceError::Open(OpenError::InUse { .. }) => "stop the server that uses it first",
         MaintenanceError::Exists { .. } => {
@@ -133,5 +133,5 @@ fn advised(error: MaintenanceError) -> anyhow::Error {
         }
         _ => return error.into(),
     };
-    hinted(error, hint)
+    with_hint(error, hint)
 }

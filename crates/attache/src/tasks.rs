@@ -19,7 +19,7 @@ pub(crate) use arguments::TasksArguments;
 
 use crate::report;
 use arguments::{CancelArguments, TasksCommand};
-use server::Server;
+use server::ServerConnection;
 
 const INTERRUPTED: u8 = 130;
 
@@ -34,14 +34,14 @@ fn attempt(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
         tokio::select! {
             biased;
             _ = tokio::signal::ctrl_c() => Ok(ExitCode::from(INTERRUPTED)),
-            result = Box::pin(perform(arguments)) => result,
+            result = Box::pin(run_command(arguments)) => result,
         }
     })
 }
 
-async fn perform(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
+async fn run_command(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
     let token = crate::environment::variable("ATTACHE_TOKEN");
-    let server = Server::connect(&arguments, token).await?;
+    let server = ServerConnection::connect(&arguments, token).await?;
     match arguments.command {
         TasksCommand::List(arguments) => list::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
         TasksCommand::Show(arguments) => show::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),
@@ -52,9 +52,9 @@ async fn perform(arguments: TasksArguments) -> anyhow::Result<ExitCode> {
     }
 }
 
-async fn cancel(server: &Server, arguments: &CancelArguments) -> anyhow::Result<ExitCode> {
+async fn cancel(server: &ServerConnection, arguments: &CancelArguments) -> anyhow::Result<ExitCode> {
     let task = server.find(&arguments.id).await?;
-    let task = server.client.cancel(&task.id).await.map_err(|error| server.tell(error))?;
+    let task = server.client.cancel(&task.id).await.map_err(|error| server.describe_error(error))?;
     writeln!(io::stdout(), "task {} is {}", task.id, task.status.state)?;
     Ok(ExitCode::SUCCESS)
 }

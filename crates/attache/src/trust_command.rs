@@ -4,11 +4,11 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use attache_config::{AgentFlags, ChosenBy, Flags, Homes, TrustedFolders, acknowledge, visible};
+use attache_config::{AgentFlags, ChosenBy, Flags, HomeFolders, TrustedFolders, accept_allowances, visible};
 use clap::Args;
 
-use crate::project::{Place, Project};
-use crate::report::hinted;
+use crate::project::{Project, ProjectQuery};
+use crate::report::with_hint;
 
 #[derive(Debug, Args)]
 pub(crate) struct TrustArguments {
@@ -38,15 +38,15 @@ pub(crate) fn run(arguments: TrustArguments) -> anyhow::Result<()> {
     let environment = |name: &str| std::env::var(name).ok();
     let flags = Flags { config: arguments.config, workspace: arguments.workspace, ..Flags::default() };
     let operator = attache_config::load(flags, &environment, &current_dir)?;
-    let homes = Homes::of(&environment);
+    let homes = HomeFolders::of(&environment);
     let folder = operator.workspace.as_path();
     if arguments.revoke {
         TrustedFolders::save(&homes, folder, false)?;
-        acknowledge(&homes, folder, [])?;
-        return say(&format!("{} is not trusted any more.", visible(&folder.display().to_string())));
+        accept_allowances(&homes, folder, [])?;
+        return print(&format!("{} is not trusted any more.", visible(&folder.display().to_string())));
     }
     let flags = AgentFlags::default();
-    let place = Place {
+    let place = ProjectQuery {
         folder,
         chosen_by: ChosenBy::Operator,
         flags: &flags,
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: TrustArguments) -> anyhow::Result<()> {
         operator: &operator,
     };
     let project = Project::read(place)?;
-    say(&described(&project))?;
+    print(&describe(&project))?;
     if arguments.show {
         return Ok(());
     }
@@ -62,17 +62,17 @@ pub(crate) fn run(arguments: TrustArguments) -> anyhow::Result<()> {
         bail!("nothing was accepted");
     }
     accept(&homes, &project)?;
-    say("Trusted, and accepted as shown. What changes later has to be accepted again.")
+    print("Trusted, and accepted as shown. What changes later has to be accepted again.")
 }
 
 /// Trusts the folder for good and accepts exactly what was read.
-pub(crate) fn accept(homes: &Homes, project: &Project) -> anyhow::Result<()> {
+pub(crate) fn accept(homes: &HomeFolders, project: &Project) -> anyhow::Result<()> {
     TrustedFolders::save(homes, &project.folder, true)?;
-    Ok(acknowledge(homes, &project.folder, project.allowances())?)
+    Ok(accept_allowances(homes, &project.folder, project.allowances())?)
 }
 
 /// The folder, whether it is trusted, and everything its files allow, one by one.
-pub(crate) fn described(project: &Project) -> String {
+pub(crate) fn describe(project: &Project) -> String {
     let trust = &project.standing.trust;
     let is = if trust.is_trusted() { "trusted" } else { "not trusted" };
     let folder = visible(&project.folder.display().to_string());
@@ -98,7 +98,7 @@ pub(crate) fn described(project: &Project) -> String {
 fn confirmed() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         let error = anyhow::anyhow!("nobody is at a terminal to be asked");
-        return Err(hinted(error, "say --yes to trust the folder and accept what is shown"));
+        return Err(with_hint(error, "say --yes to trust the folder and accept what is shown"));
     }
     Ok(ask("Do you trust the files in this folder?")? == Reply::Yes)
 }
@@ -125,7 +125,7 @@ pub(crate) fn ask(question: &str) -> io::Result<Reply> {
     })
 }
 
-fn say(text: &str) -> anyhow::Result<()> {
+fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Command;
 
-use crate::plain::plain;
+use crate::printable::printable;
 
 /// Commands that other programs have and attache does not.
 const FOREIGN: &[&str] =
@@ -26,7 +26,7 @@ pub(crate) fn find(program: &Command, arguments: &[OsString]) -> Option<String> 
     // What follows up to the first flag.
     let rest: Vec<&str> =
         rest.iter().map(AsRef::as_ref).take_while(|word: &&str| !word.starts_with('-')).collect();
-    let unknown = format!("there is no command `{}`", plain(first));
+    let unknown = format!("there is no command `{}`", printable(first));
     if let Some(meant) = nearest(first, program) {
         let below = rest.first().and_then(|word| nearest(word, meant));
         // More words after one that is no command are more likely a prompt.

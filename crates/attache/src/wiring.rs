@@ -11,8 +11,8 @@ use attache_config::{
 };
 use attache_domain::{AgentCard, AgentExtension};
 use attache_net::{Secret, SystemResolver};
-use attache_server::{BodyRoom, CourierOptions, HttpCourier, Limits, ServerOptions};
-use attache_session::{Agent, HistoryLimits, PushOptions, PushSettings, SessionOptions, Told};
+use attache_server::{BodyBudget, HttpPushSender, Limits, PushSenderOptions, ServerOptions};
+use attache_session::{Agent, HistoryLimits, PushEvents, PushOptions, PushSettings, SessionOptions};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_store_sql::{OpenError, SqliteOptions, SqliteStore};
@@ -21,11 +21,11 @@ use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 use attache_wire::{devtool, extensions, replay};
 
-use crate::furnishing::{Furnishing, Start};
+use crate::conversations::WorkspaceConversations;
 use crate::project::TrustSummary;
-use crate::report::hinted;
+use crate::report::with_hint;
+use crate::setup_builder::{SetupBuilder, SetupOptions};
 use crate::signing;
-use crate::workplaces::Furnisher;
 
 pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     match &settings.store {
@@ -44,7 +44,7 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
                     }
                     _ => "choose another place with --store sqlite:PATH, or --store memory: to keep nothing",
                 };
-                hinted(
+                with_hint(
                     anyhow::Error::new(error).context(format!("cannot use the store {}", path.display())),
                     hint,
                 )
@@ -59,19 +59,23 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
 )]
-pub(crate) fn agent(settings: &Settings, flags: AgentFlags, attended: Attended) -> anyhow::Result<Wired> {
+pub(crate) fn agent(
+    settings: &Settings,
+    flags: AgentFlags,
+    attended: Attendance,
+) -> anyhow::Result<WiredAgent> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let variables = crate::environment::variables().clone();
     let operator = settings.clone();
-    let furnishing = Furnishing::new(Start { operator, flags, variables, current_dir, attended })?;
-    let (model, trust) = (furnishing.model().clone(), furnishing.trust().clone());
+    let furnishing = SetupBuilder::new(SetupOptions { operator, flags, variables, current_dir, attended })?;
+    let (model, trust) = (furnishing.model_choice().clone(), furnishing.trust().clone());
     let confiner = furnishing.confiner().clone();
-    let agent = CodingAgent::new(Arc::new(Furnisher::new(furnishing)));
-    Ok(Wired { agent: Arc::new(agent), model, trust, confiner })
+    let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(furnishing)));
+    Ok(WiredAgent { agent: Arc::new(agent), model, trust, confiner })
 }
 
 /// The agent, and what people are told about it.
-pub(crate) struct Wired {
+pub(crate) struct WiredAgent {
     pub(crate) agent: Arc<dyn Agent>,
     /// The model that answers unless a client asks for another.
     pub(crate) model: ModelChoice,
@@ -82,7 +86,7 @@ pub(crate) struct Wired {
 
 /// Whether somebody can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Attended {
+pub(crate) enum Attendance {
     Yes,
     No,
 }
@@ -107,7 +111,7 @@ pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> 
     if !push.enabled {
         return Ok(None);
     }
-    let courier = HttpCourier::new(CourierOptions {
+    let courier = HttpPushSender::new(PushSenderOptions {
         allow: push.allow_private_addresses.clone(),
         allow_http: push.allow_http,
         timeout: push.timeout,
@@ -115,9 +119,9 @@ pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> 
         resolver: Arc::new(SystemResolver),
     });
     let courier = courier.context("cannot send push notifications")?;
-    let told = if push.artifacts { Told::StatusesAndArtifacts } else { Told::Statuses };
-    let options = PushOptions { told, attempts: push.attempts, ..PushOptions::default() };
-    Ok(Some(PushSettings { courier: Arc::new(courier), options }))
+    let told = if push.artifacts { PushEvents::StatusesAndArtifacts } else { PushEvents::Statuses };
+    let options = PushOptions { events: told, attempts: push.attempts, ..PushOptions::default() };
+    Ok(Some(PushSettings { sender: Arc::new(courier), options }))
 }
 
 pub(crate) fn card_form(setting: CardFormSetting) -> CardForm {
@@ -134,14 +138,18 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
     let mut extended_card = extended_card_of(settings, base_url);
     let mut answers_card = answers_card_of(settings, base_url);
     for card in [&mut card].into_iter().chain(&mut extended_card).chain(&mut answers_card) {
-        offer(card, devtool::URI, "Thoughts, tool calls, approvals and commands of a coding agent.");
+        add_extension(card, devtool::URI, "Thoughts, tool calls, approvals and commands of a coding agent.");
         require_development_tool(card, settings.card.require_development_tool);
-        offer(
+        add_extension(
             card,
             replay::URI,
             "Cursors on everything a stream shows, for coming back on any binding without a loss.",
         );
-        offer(card, extensions::IDEMPOTENT_SEND, "A message's id alone tells whether it came before.");
+        add_extension(
+            card,
+            extensions::IDEMPOTENT_SEND,
+            "A message's id alone tells whether it came before.",
+        );
     }
     Ok(ServerOptions {
         tenants: tenants(settings)?,
@@ -170,8 +178,8 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
         },
         limits: Limits {
             body_bytes: limits.body_bytes,
-            body_room: BodyRoom::of(limits.body_room_bytes),
-            answer_room: BodyRoom::of(limits.answer_room_bytes),
+            body_budget: BodyBudget::new(limits.body_room_bytes),
+            response_budget: BodyBudget::new(limits.answer_room_bytes),
             header_bytes: limits.header_bytes,
             json_depth: limits.json_depth,
             connections: limits.connections,
@@ -184,7 +192,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
             idle_timeout: limits.idle_timeout,
             stall_timeout: limits.stall_timeout,
             heartbeat: limits.heartbeat,
-            shutdown_patience: limits.shutdown_patience,
+            shutdown_timeout: limits.shutdown_patience,
         },
     })
 }
@@ -194,7 +202,7 @@ fn tenants(settings: &Settings) -> anyhow::Result<Vec<String>> {
     let tenants: Vec<String> = settings.card.tenants().cloned().collect();
     match tenants.iter().find(|tenant| attache_wire::rest::is_reserved(tenant)) {
         None => Ok(tenants),
-        Some(tenant) => Err(hinted(
+        Some(tenant) => Err(with_hint(
             anyhow!("the setting `card.tenants` has {tenant:?}, which no tenant can be called"),
             format!("a path that begins with /{tenant}/ means something else; choose another name"),
         )),
@@ -202,9 +210,10 @@ fn tenants(settings: &Settings) -> anyhow::Result<Vec<String>> {
 }
 
 /// Lists an extension that every attache speaks, unless an operator lists it in their own words.
-fn offer(card: &mut AgentCard, uri: &str, description: &str) {
+fn add_extension(card: &mut AgentCard, uri: &str, description: &str) {
     let listed = &mut card.capabilities.extensions;
-    let is_this = |known: &str| known == uri || (devtool::speaks(uri) && devtool::speaks(known));
+    let is_this =
+        |known: &str| known == uri || (devtool::is_devtool_uri(uri) && devtool::is_devtool_uri(known));
     if !listed.iter().any(|extension| is_this(&extension.uri)) {
         let description = Some(description.to_owned());
         listed.push(AgentExtension { uri: uri.to_owned(), description, required: false, params: None });
@@ -213,7 +222,7 @@ fn offer(card: &mut AgentCard, uri: &str, description: &str) {
 
 fn require_development_tool(card: &mut AgentCard, required: bool) {
     for extension in &mut card.capabilities.extensions {
-        extension.required |= required && devtool::speaks(&extension.uri);
+        extension.required |= required && devtool::is_devtool_uri(&extension.uri);
     }
 }
 

@@ -3,7 +3,7 @@
 //! Both are asked the same by the same clients, have the same model and take turns; what they answer must be what the model
 //! said. attache keeps every event on disk meanwhile, the other server nothing.
 
-mod contest;
+mod comparison;
 mod memory;
 mod peer;
 mod start;
@@ -17,7 +17,7 @@ use super::machine;
 use super::options::Options;
 use super::workbench::Workbench;
 use crate::workspace::Workspace;
-use contest::Contest;
+use comparison::Comparison;
 use peer::Peer;
 use table::Row;
 
@@ -38,7 +38,7 @@ pub(super) fn run(workspace: &Workspace, workbench: &Workbench, options: &Option
     let peer = Peer::install(workspace, workbench)?;
     let mut rows = part("start", || start::measure(workbench, &peer))?;
     for kind in [Kind::Text, Kind::ReadFile] {
-        rows.extend(part(kind.name(), || Ok(Contest::hold(workbench, &peer, kind)?.rows()))?);
+        rows.extend(part(kind.name(), || Ok(Comparison::run(workbench, &peer, kind)?.rows()))?);
     }
     rows.extend(part("wire", || wire::measure(workbench, &peer))?);
     let facts = machine::facts(started.elapsed())?;

@@ -41,7 +41,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 
 fn round(workbench: &Workbench, store: Store<'_>) -> Result<Round, String> {
     let model = workbench.start_model()?;
-    let server = workbench.start_agent(store, &model, &workbench.desk()?)?;
+    let server = workbench.start_agent(store, &model, &workbench.new_folder()?)?;
     tasks(workbench, &server, &model, 1, 1)?;
     let one = tasks(workbench, &server, &model, 1, TASKS)?;
     let many = tasks(workbench, &server, &model, MANY, TASKS)?;

@@ -52,7 +52,7 @@ fn round(workbench: &Workbench, pace: &Pace) -> Result<Round, String> {
 
 /// Nobody reads what the agent says.
 fn agent(workbench: &Workbench, model: &Model, store: Store<'_>, pace: &Pace) -> Result<Measured, String> {
-    let server = workbench.start_agent(store, model, &workbench.desk()?)?;
+    let server = workbench.start_agent(store, model, &workbench.new_folder()?)?;
     model.plan(Plan { chunks: CHUNKS, ..Plan::default() })?;
     workbench.measure(&server, &["work", "--text", "warm up"])?;
     model.plan(Plan { chunks: CHUNKS, interval_ms: pace.interval_ms, ..Plan::default() })?;

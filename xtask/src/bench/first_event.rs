@@ -5,7 +5,7 @@ use super::load::Measured;
 use super::script;
 use super::server::Server;
 use super::statistics::median_of;
-use super::workbench::{Playing, Store, Workbench};
+use super::workbench::{ScriptPace, Store, Workbench};
 
 /// One reader, so that nothing but the server is waited for.
 const STREAMS: &str = "1000";
@@ -65,7 +65,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 }
 
 fn round(workbench: &Workbench) -> Result<Round, String> {
-    let server = workbench.start_attache(Store::Memory, Playing::Streams)?;
+    let server = workbench.start_attache(Store::Memory, ScriptPace::Streams)?;
     let memory = one_by_one(workbench, &server, &["--text", script::AT_ONCE])?;
     let paced = together(workbench, &server, &["--text", &script::pieces(PACED_EVENTS, PACE_MS)])?;
     drop(server);
@@ -76,7 +76,7 @@ fn round(workbench: &Workbench) -> Result<Round, String> {
     let bare_paced = together(workbench, &server, &["--get", &path])?;
     drop(server);
 
-    let server = workbench.start_attache(Store::Sqlite("first.sqlite"), Playing::Streams)?;
+    let server = workbench.start_attache(Store::Sqlite("first.sqlite"), ScriptPace::Streams)?;
     let sqlite = one_by_one(workbench, &server, &["--text", script::AT_ONCE])?;
     Ok(Round { memory, sqlite, bare, paced, bare_paced })
 }

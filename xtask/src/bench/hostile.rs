@@ -4,7 +4,7 @@ use super::figure::{Figure, Verdict};
 use super::kernel;
 use super::load::Measured;
 use super::statistics::{median, median_of};
-use super::workbench::{Playing, Store, Workbench};
+use super::workbench::{ScriptPace, Store, Workbench};
 
 const CROWD: u64 = 10_000;
 /// Sockets of the generator beside the crowd's.
@@ -20,7 +20,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
             "{CROWD} connections need as many open files; the limit is {limit} (`ulimit -Hn`)"
         ));
     }
-    let server = workbench.start_attache(Store::Memory, Playing::Instant)?;
+    let server = workbench.start_attache(Store::Memory, ScriptPace::Instant)?;
     workbench.measure(&server, &SEND)?;
     let crowd = CROWD.to_string();
     let mut rounds: Vec<(Measured, Measured)> = Vec::new();

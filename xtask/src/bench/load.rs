@@ -69,14 +69,14 @@ pub(super) fn attempt(generator: &Path, server: &Server, arguments: &[&str]) -> 
 }
 
 /// A generator that holds its streams until it is dropped.
-pub(super) struct Held {
+pub(super) struct HeldLoad {
     child: Child,
     _stdout: BufReader<ChildStdout>,
     pub(super) report: Value,
 }
 
 /// Returns once all streams stand.
-pub(super) fn hold(generator: &Path, server: &Server, arguments: &[&str]) -> Result<Held, String> {
+pub(super) fn hold(generator: &Path, server: &Server, arguments: &[&str]) -> Result<HeldLoad, String> {
     let mut command = command(generator, server, arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     let mut child = command.spawn().map_err(|error| format!("the load generator: {error}"))?;
@@ -84,12 +84,12 @@ pub(super) fn hold(generator: &Path, server: &Server, arguments: &[&str]) -> Res
     let mut stdout = BufReader::new(stdout);
     let mut line = String::new();
     stdout.read_line(&mut line).map_err(|error| format!("the load generator: {error}"))?;
-    let mut held = Held { child, _stdout: stdout, report: Value::Null };
+    let mut held = HeldLoad { child, _stdout: stdout, report: Value::Null };
     held.report = parse(&line)?;
     Ok(held)
 }
 
-impl Drop for Held {
+impl Drop for HeldLoad {
     fn drop(&mut self) {
         // Closing its input is how it is told; the kill is for one that does not listen.
         drop(self.child.stdin.take());

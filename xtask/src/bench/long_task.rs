@@ -11,7 +11,7 @@ const TURNS: usize = 20;
 const WAITING: &str = "TASK_STATE_INPUT_REQUIRED";
 
 /// So dear that a conversation fills the window many times over before it is long.
-const DEAR: f64 = 8.0;
+const COUNTED_TOKENS_PER_BYTE: f64 = 8.0;
 /// Gemini's.
 const WINDOW: f64 = 1_048_576.0;
 
@@ -31,7 +31,7 @@ struct Long {
 pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
     let sqlite = run(workbench, Store::Sqlite("long.sqlite"), 0.0)?;
     let memory = run(workbench, Store::Memory, 0.0)?;
-    let summed_up = run(workbench, Store::Sqlite("summed-up.sqlite"), DEAR)?;
+    let summed_up = run(workbench, Store::Sqlite("summed-up.sqlite"), COUNTED_TOKENS_PER_BYTE)?;
     Ok(vec![
         linear("2,000 answers in one task, SQLite", &sqlite),
         linear("2,000 answers in one task, memory", &memory),
@@ -43,7 +43,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 
 fn run(workbench: &Workbench, store: Store<'_>, tokens_per_byte: f64) -> Result<Long, String> {
     let model = workbench.start_model()?;
-    let server = workbench.start_agent(store, &model, &workbench.desk()?)?;
+    let server = workbench.start_agent(store, &model, &workbench.new_folder()?)?;
     model.plan(Plan {
         tool: "read_file",
         calls: 1,

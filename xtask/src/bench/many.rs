@@ -7,7 +7,7 @@ use super::kernel;
 use super::load::Measured;
 use super::script;
 use super::statistics::median_of;
-use super::workbench::{Playing, Store, Workbench};
+use super::workbench::{ScriptPace, Store, Workbench};
 
 const READERS: usize = 1000;
 const READER_EVENTS: usize = 1000;
@@ -24,7 +24,7 @@ const SPARE_FILES: u64 = 100;
 const STORED_TASKS: &str = "100000";
 
 /// Memory that was only needed for a moment is given back in less than this.
-const SETTLING: Duration = Duration::from_millis(500);
+const SETTLE_DELAY: Duration = Duration::from_millis(500);
 
 /// Many readers of one task, and readers that do not keep up.
 pub(super) fn readers(workbench: &Workbench) -> Result<Vec<Figure>, String> {
@@ -32,7 +32,7 @@ pub(super) fn readers(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 }
 
 fn fan_out(workbench: &Workbench) -> Result<Figure, String> {
-    let server = workbench.start_attache(Store::Memory, Playing::Streams)?;
+    let server = workbench.start_attache(Store::Memory, ScriptPace::Streams)?;
     let (readers, events) = (READERS.to_string(), (READER_EVENTS + FRAME_EVENTS).to_string());
     let text = script::pieces(READER_EVENTS, 0);
     // Hidden from readers: the caller's message that makes the task go on.
@@ -95,7 +95,7 @@ fn slow_reader(workbench: &Workbench) -> Result<Figure, String> {
 
 /// What came, and how many megabytes the server grew by; its store holds the tasks in memory.
 fn unread(workbench: &Workbench, pause_ms: &str) -> Result<(Measured, f64), String> {
-    let server = workbench.start_attache(Store::Memory, Playing::Streams)?;
+    let server = workbench.start_attache(Store::Memory, ScriptPace::Streams)?;
     let before = server.resident_bytes()?;
     let (readers, text) = (SLOW_READERS.to_string(), script::pieces(SLOW_EVENTS, 0));
     let arguments =
@@ -112,14 +112,14 @@ pub(super) fn idle_streams(workbench: &Workbench) -> Result<Vec<Figure>, String>
             "{IDLE_STREAMS} streams need as many open files; the limit is {limit} (`ulimit -Hn`)"
         ));
     }
-    let server = workbench.start_attache(Store::Memory, Playing::Streams)?;
+    let server = workbench.start_attache(Store::Memory, ScriptPace::Streams)?;
     workbench.measure(&server, &["stream", "--streams", "64", "--text", script::AT_ONCE])?;
-    std::thread::sleep(SETTLING);
+    std::thread::sleep(SETTLE_DELAY);
     let before = server.resident_bytes()?;
     let streams = IDLE_STREAMS.to_string();
     let held =
         workbench.hold(&server, &["idle-streams", "--streams", &streams, "--text", script::SILENCE])?;
-    std::thread::sleep(SETTLING);
+    std::thread::sleep(SETTLE_DELAY);
     let each = (server.resident_bytes()? - before) / IDLE_STREAMS as f64 / 1000.0;
     let cpu = server.cpu_seconds()?;
     std::thread::sleep(Duration::from_secs(2));
@@ -143,14 +143,14 @@ pub(super) fn idle_streams(workbench: &Workbench) -> Result<Vec<Figure>, String>
 pub(super) fn stored_tasks(workbench: &Workbench) -> Result<Vec<Figure>, String> {
     let store = Store::Sqlite("stored.sqlite");
     let ids = workbench.file("stored-ids");
-    let server = workbench.start_attache(store, Playing::Instant)?;
+    let server = workbench.start_attache(store, ScriptPace::Instant)?;
     let fill = ["--time-limit-seconds", "120", "send", "--requests", STORED_TASKS, "--ids", &ids];
     let filled = workbench.measure(&server, &fill)?;
-    std::thread::sleep(SETTLING);
+    std::thread::sleep(SETTLE_DELAY);
     let after_filling = server.resident_bytes()? / 1e6;
     server.stop()?;
 
-    let server = workbench.start_attache(store, Playing::Instant)?;
+    let server = workbench.start_attache(store, ScriptPace::Instant)?;
     let get = [
         "get",
         "--connections",

@@ -34,7 +34,7 @@ pub(super) struct Plan<'a> {
 
 /// What was asked since the last plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct RequestCounts {
     pub(super) rounds: f64,
     pub(super) summaries: f64,
     pub(super) largest_tokens: f64,
@@ -46,7 +46,7 @@ impl Model {
     }
 
     /// Fails if a tool gave something else than was expected: a fast error is no figure.
-    pub(super) fn seen(&self) -> Result<Seen, String> {
+    pub(super) fn seen(&self) -> Result<RequestCounts, String> {
         let answer = self.server.get("/seen")?;
         let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
         seen_in(body)
@@ -81,14 +81,14 @@ impl Plan<'_> {
     }
 }
 
-fn seen_in(body: &str) -> Result<Seen, String> {
+fn seen_in(body: &str) -> Result<RequestCounts, String> {
     let seen: Value =
         serde_json::from_str(body).map_err(|error| format!("the model said `{body}`: {error}"))?;
     let number = |key: &str| seen[key].as_f64().unwrap_or_default();
     if number("unexpected") > 0.0 {
         return Err(format!("tools gave something unexpected: {}", seen["first_unexpected"]));
     }
-    Ok(Seen {
+    Ok(RequestCounts {
         rounds: number("rounds"),
         summaries: number("summaries"),
         largest_tokens: number("largest_tokens"),
@@ -108,7 +108,10 @@ mod tests {
     #[test]
     fn an_unexpected_result_is_no_figure() {
         let good = r#"{"rounds":7,"summaries":2,"unexpected":0,"largest_tokens":90}"#;
-        assert_eq!(seen_in(good).unwrap(), Seen { rounds: 7.0, summaries: 2.0, largest_tokens: 90.0 });
+        assert_eq!(
+            seen_in(good).unwrap(),
+            RequestCounts { rounds: 7.0, summaries: 2.0, largest_tokens: 90.0 }
+        );
         let bad = r#"{"rounds":7,"unexpected":1,"first_unexpected":"no such file"}"#;
         assert!(seen_in(bad).unwrap_err().contains("no such file"));
         assert!(seen_in("").is_err());

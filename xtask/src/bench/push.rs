@@ -4,7 +4,7 @@ use super::figure::{Figure, Verdict};
 use super::load::Measured;
 use super::script;
 use super::statistics::median_of;
-use super::workbench::{Playing, Store, Workbench};
+use super::workbench::{ScriptPace, Store, Workbench};
 
 const CONFIGS: &str = "32";
 const EVENTS: usize = 1000;
@@ -22,7 +22,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 fn rounds(workbench: &Workbench, store: Store<'_>) -> Result<Vec<Measured>, String> {
     // Every piece of an artifact is told, to a receiver on this machine.
     let settings = "[push]\nartifacts = true\nallow_private_addresses = [\"127.0.0.0/8\"]\n";
-    let server = workbench.start_attache_with(settings, store, Playing::Streams)?;
+    let server = workbench.start_attache_with(settings, store, ScriptPace::Streams)?;
     let text = script::pieces(EVENTS, 0);
     let arguments = [
         "push",

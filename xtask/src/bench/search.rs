@@ -31,7 +31,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
         eprintln!("bench: search is left out: there is no `rg`, which is Debian's package ripgrep");
         return Ok(Vec::new());
     }
-    let folder = tree::plant(&workbench.folder)?;
+    let folder = tree::write(&workbench.folder)?;
     let model = workbench.start_model()?;
     let server = workbench.start_agent(Store::Memory, &model, &folder)?;
     // Warm: the files are in the kernel's memory from here on.

@@ -4,7 +4,7 @@ use super::figure::{Figure, Verdict};
 use super::load::Measured;
 use super::server::Server;
 use super::statistics::median_of;
-use super::workbench::{Playing, Store, Workbench};
+use super::workbench::{ScriptPace, Store, Workbench};
 
 /// Enough for CPU time to be known to a percent in the kernel's ticks, few enough for several rounds.
 const BARE_REQUESTS: &str = "60000";
@@ -57,7 +57,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 
 fn round(workbench: &Workbench) -> Result<Round, String> {
     let ids = workbench.file("ids");
-    let server = workbench.start_attache(Store::Memory, Playing::Instant)?;
+    let server = workbench.start_attache(Store::Memory, ScriptPace::Instant)?;
     let send = |server: &Server, requests, dialect, expect| {
         let arguments = ["--dialect", dialect, "send", "--requests", requests, "--expect", expect];
         workbench.measure(server, &arguments)
@@ -78,7 +78,7 @@ fn round(workbench: &Workbench) -> Result<Round, String> {
     let bare_get = workbench.measure(&server, &get)?;
     drop(server);
 
-    let server = workbench.start_attache(Store::Sqlite("send.sqlite"), Playing::Instant)?;
+    let server = workbench.start_attache(Store::Sqlite("send.sqlite"), ScriptPace::Instant)?;
     send(&server, WARM_UP_REQUESTS, "1.0", FINISHED)?;
     let sqlite = send(&server, SQLITE_REQUESTS, "1.0", FINISHED)?;
     Ok(Round { bare, memory, memory_0_3, grpc, sqlite, bare_get, get: get_from_attache })

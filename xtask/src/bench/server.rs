@@ -11,8 +11,8 @@ use super::kernel;
 use crate::process;
 
 /// Far more than a start takes, even under valgrind.
-const START_LIMIT: Duration = Duration::from_secs(60);
-const STOP_LIMIT: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// All servers of ours say this, followed by their address, once they can be called.
 const GREETING: &str = "listening on ";
@@ -47,7 +47,7 @@ impl Server {
         });
         let mut server = Self { child, url: String::new(), drain: Some(drain) };
         server.url = receiver
-            .recv_timeout(START_LIMIT)
+            .recv_timeout(START_TIMEOUT)
             .map_err(|_| format!("`{line}` did not say where it listens; run it by hand to see why"))?;
         Ok(server)
     }
@@ -69,7 +69,7 @@ impl Server {
         let address = self.url.trim_start_matches("http://").trim_end_matches('/');
         let fetch = || -> std::io::Result<String> {
             let mut socket = TcpStream::connect(address)?;
-            socket.set_read_timeout(Some(START_LIMIT))?;
+            socket.set_read_timeout(Some(START_TIMEOUT))?;
             write!(socket, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")?;
             let mut answer = String::new();
             socket.read_to_string(&mut answer)?;
@@ -86,7 +86,7 @@ impl Server {
     pub(super) fn stop(mut self) -> Result<(), String> {
         process::succeed(Command::new("kill").args(["-TERM", &self.child.id().to_string()]))?;
         let asked = Instant::now();
-        while asked.elapsed() < STOP_LIMIT {
+        while asked.elapsed() < STOP_TIMEOUT {
             if self.child.try_wait().map_err(|error| format!("waiting for a server: {error}"))?.is_some() {
                 return Ok(());
             }

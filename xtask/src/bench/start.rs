@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use super::figure::{Figure, Verdict};
 use super::statistics::median_of;
-use super::workbench::{Playing, Store, Workbench};
+use super::workbench::{ScriptPace, Store, Workbench};
 
 const STARTS: usize = 11;
 const CARD: &str = "/.well-known/agent-card.json";
 /// Start-up memory that is given back is given back by then.
-const REST: Duration = Duration::from_secs(1);
+const SETTLE_DELAY: Duration = Duration::from_secs(1);
 
 struct Start {
     milliseconds: f64,
@@ -20,7 +20,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
     // The default store, once to make its file and then as on every later start.
     let mut starts = Vec::new();
     for number in 0..=STARTS {
-        let start = start(workbench, if number == 0 { REST } else { Duration::ZERO })?;
+        let start = start(workbench, if number == 0 { SETTLE_DELAY } else { Duration::ZERO })?;
         starts.push(start);
     }
     let first = starts.remove(0);
@@ -54,7 +54,7 @@ pub(super) fn measure(workbench: &Workbench) -> Result<Vec<Figure>, String> {
 
 fn start(workbench: &Workbench, rest: Duration) -> Result<Start, String> {
     let started = Instant::now();
-    let server = workbench.start_attache(Store::Sqlite("start.sqlite"), Playing::Instant)?;
+    let server = workbench.start_attache(Store::Sqlite("start.sqlite"), ScriptPace::Instant)?;
     server.get(CARD)?;
     let milliseconds = started.elapsed().as_secs_f64() * 1000.0;
     std::thread::sleep(rest);

@@ -5,7 +5,7 @@ use super::load::Measured;
 use super::script::{self, STATUS_STEPS, STATUSES_PER_STEP};
 use super::server::Server;
 use super::statistics::{median, median_of};
-use super::workbench::{Playing, Store, Workbench};
+use super::workbench::{ScriptPace, Store, Workbench};
 
 /// Live: every event finds its reader waiting, and travels alone.
 const LIVE_STREAMS: &str = "64";
@@ -63,7 +63,7 @@ fn pairs(
     let text = script::pieces(events, interval_ms);
     let mut pairs = Vec::new();
     for _ in 0..workbench.rounds {
-        let server = workbench.start_attache(Store::Memory, Playing::Streams)?;
+        let server = workbench.start_attache(Store::Memory, ScriptPace::Streams)?;
         // Warm, and to learn how long an event is.
         run(workbench, &server, "16", &["--text", &script::pieces(100, 0)])?;
         let attache = run(workbench, &server, streams, &["--text", &text])?;
@@ -148,7 +148,7 @@ struct Length {
 }
 
 fn grown(workbench: &Workbench, name: &str, short: Length, long: Length) -> Result<Figure, String> {
-    let server = workbench.start_attache(Store::Memory, Playing::Streams)?;
+    let server = workbench.start_attache(Store::Memory, ScriptPace::Streams)?;
     let measure = |length: &Length| {
         let what = ["--connections", "4", "--text", &length.text];
         let measured = run(workbench, &server, length.streams, &what)?;

@@ -18,7 +18,7 @@ pub(super) fn keyword(number: usize) -> String {
 }
 
 /// Makes the tree below `folder` and says where it is.
-pub(super) fn plant(folder: &Path) -> Result<String, String> {
+pub(super) fn write(folder: &Path) -> Result<String, String> {
     let failed = |error: std::io::Error| format!("the tree to search: {error}");
     let root = folder.join("tree");
     let mut random = 1;

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::load::{self, Held, Measured};
+use super::load::{self, HeldLoad, Measured};
 use super::model::{self, Model};
 use super::options::Options;
 use super::script;
@@ -34,7 +34,7 @@ pub(super) enum Store<'a> {
 
 /// What attache's model plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Playing {
+pub(super) enum ScriptPace {
     Instant,
     Streams,
 }
@@ -61,7 +61,7 @@ impl Workbench {
         Server::start(&mut self.bare_command(Command::new(&self.bench)))
     }
 
-    pub(super) fn start_attache(&self, store: Store<'_>, playing: Playing) -> Result<Server, String> {
+    pub(super) fn start_attache(&self, store: Store<'_>, playing: ScriptPace) -> Result<Server, String> {
         Server::start(&mut self.attache_command(Command::new(&self.attache), store, playing))
     }
 
@@ -70,7 +70,7 @@ impl Workbench {
         &self,
         settings: &str,
         store: Store<'_>,
-        playing: Playing,
+        playing: ScriptPace,
     ) -> Result<Server, String> {
         let path = self.file("attache.toml");
         fs::write(&path, settings).map_err(|error| format!("the settings: {error}"))?;
@@ -117,7 +117,7 @@ impl Workbench {
     pub(super) const LINE: &str = "one-line-and-no-more";
 
     /// A folder with one small file in it.
-    pub(super) fn desk(&self) -> Result<String, String> {
+    pub(super) fn new_folder(&self) -> Result<String, String> {
         let desk = self.folder.join("desk");
         fs::create_dir_all(&desk)
             .and_then(|()| fs::write(desk.join("line.txt"), Self::LINE))
@@ -133,7 +133,7 @@ impl Workbench {
 
     pub(super) fn start_attache_under(&self, mut tool: Command) -> Result<Server, String> {
         tool.arg(&self.attache);
-        Server::start(&mut self.attache_command(tool, Store::Memory, Playing::Instant))
+        Server::start(&mut self.attache_command(tool, Store::Memory, ScriptPace::Instant))
     }
 
     pub(super) fn measure(&self, server: &Server, arguments: &[&str]) -> Result<Measured, String> {
@@ -144,7 +144,7 @@ impl Workbench {
         load::attempt(&self.bench, server, arguments)
     }
 
-    pub(super) fn hold(&self, server: &Server, arguments: &[&str]) -> Result<Held, String> {
+    pub(super) fn hold(&self, server: &Server, arguments: &[&str]) -> Result<HeldLoad, String> {
         load::hold(&self.bench, server, arguments)
     }
 
@@ -158,11 +158,11 @@ impl Workbench {
         command
     }
 
-    fn attache_command(&self, mut command: Command, store: Store<'_>, playing: Playing) -> Command {
+    fn attache_command(&self, mut command: Command, store: Store<'_>, playing: ScriptPace) -> Command {
         let store = self.store(store);
         let script = match playing {
-            Playing::Instant => &self.instant,
-            Playing::Streams => &self.streams,
+            ScriptPace::Instant => &self.instant,
+            ScriptPace::Streams => &self.streams,
         };
         let model = format!("script:{}", script.display());
         command.args(["serve", "--trust", "--port", "0", "--store", &store, "--model", &model]);

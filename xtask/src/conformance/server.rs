@@ -9,7 +9,7 @@ use std::time::Duration;
 const LISTENING: &str = "listening on ";
 
 /// Starting takes a second at most; this is for a machine that swaps.
-const START_LIMIT: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Stops the server when dropped.
 pub(super) struct Server {
@@ -29,7 +29,7 @@ impl Server {
         let mut server = Self { url: String::new(), child };
         let mut printed = Vec::new();
         loop {
-            match lines.recv_timeout(START_LIMIT) {
+            match lines.recv_timeout(START_TIMEOUT) {
                 Ok(line) => match line.split_once(LISTENING) {
                     Some((_, url)) if url.starts_with("http") => {
                         server.url = url.trim().to_owned();

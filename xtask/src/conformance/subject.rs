@@ -43,7 +43,7 @@ enum Access {
     Open,
 }
 
-pub(super) struct Started {
+pub(super) struct RunningSubject {
     pub(super) server: Server,
     pub(super) token_file: Option<PathBuf>,
 }
@@ -103,7 +103,12 @@ pub(super) const SUBJECTS: &[Subject] = &[
 ];
 
 /// Starts the attache of this checkout with an empty store in `folder`, which is emptied first.
-fn attache(workspace: &Workspace, folder: &Path, settings: &str, access: Access) -> Result<Started, String> {
+fn attache(
+    workspace: &Workspace,
+    folder: &Path,
+    settings: &str,
+    access: Access,
+) -> Result<RunningSubject, String> {
     renew(folder)?;
     let token_file = folder.join("token");
     fs::write(&token_file, TOKEN).map_err(|error| format!("writing {}: {error}", token_file.display()))?;
@@ -118,7 +123,7 @@ fn attache(workspace: &Workspace, folder: &Path, settings: &str, access: Access)
         command.env("ATTACHE_TOKEN", TOKEN);
     }
     let server = Server::start(&mut command)?;
-    Ok(Started { server, token_file: (access == Access::WithToken).then_some(token_file) })
+    Ok(RunningSubject { server, token_file: (access == Access::WithToken).then_some(token_file) })
 }
 
 impl Subject {
@@ -126,7 +131,7 @@ impl Subject {
         matches!(self.kind, Kind::Attache { .. })
     }
 
-    pub(super) fn start(&self, workspace: &Workspace) -> Result<Started, String> {
+    pub(super) fn start(&self, workspace: &Workspace) -> Result<RunningSubject, String> {
         let (language, packages, program) = match &self.kind {
             Kind::Attache { settings, access } => {
                 let folder = workspace.test_tools().join("run").join(self.folder);
@@ -146,7 +151,7 @@ impl Subject {
         // An ES module looks for packages above itself only, so the agent asks here where its own are.
         command.env("INTEROP_SDK", &folder);
         command.env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONUNBUFFERED", "1");
-        Ok(Started { server: Server::start(&mut command)?, token_file: None })
+        Ok(RunningSubject { server: Server::start(&mut command)?, token_file: None })
     }
 }
 

@@ -7,12 +7,12 @@
 mod javascript;
 mod judging;
 mod python;
-mod running;
+mod run;
 mod steps;
 
 use super::Language;
 use super::peers::Client;
-pub(crate) use running::run;
+pub(crate) use run::run;
 pub(super) use steps::{Gap, Interface, Known, Step};
 
 /// An agent framework, and how far it gets.

@@ -9,7 +9,7 @@ use crate::process;
 use crate::test::Counts;
 
 /// A suite takes seconds; a minute of silence at its end would be a hang. A framework has six steps of half a minute.
-const LIMIT: Duration = Duration::from_secs(240);
+const SCRIPT_TIMEOUT: Duration = Duration::from_secs(240);
 
 #[derive(Debug)]
 pub(super) struct Report {
@@ -26,7 +26,7 @@ enum End {
 
 /// What the script prints is shown after `label`.
 pub(super) fn run(command: &mut Command, label: &str) -> Result<Report, String> {
-    run_within(command, label, LIMIT)
+    run_within(command, label, SCRIPT_TIMEOUT)
 }
 
 fn run_within(command: &mut Command, label: &str, limit: Duration) -> Result<Report, String> {
@@ -52,7 +52,7 @@ impl Report {
     /// An error for what the counts do not show: no case at all, or an end other than the cases explain.
     pub(super) fn check_end(&self, counts: &Counts) -> Result<(), String> {
         match &self.end {
-            End::Hang => Err(format!("the script was still running after {} s", LIMIT.as_secs())),
+            End::Hang => Err(format!("the script was still running after {} s", SCRIPT_TIMEOUT.as_secs())),
             End::Failure(status) if counts.failed == 0 => {
                 Err(format!("no case failed but the script did: {status}"))
             }

@@ -12,7 +12,7 @@ use std::time::Duration;
 const LISTENING: &str = "attache is listening on ";
 
 /// Starting takes milliseconds; this is for a machine that swaps.
-const START_LIMIT: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Stops the server when dropped.
 pub(super) struct Server {
@@ -78,7 +78,7 @@ impl Server {
         log.keep(child.stdout.take(), Some(sender));
         log.keep(child.stderr.take(), None);
         let mut server = Self { url: String::new(), child, log };
-        match receiver.recv_timeout(START_LIMIT) {
+        match receiver.recv_timeout(START_TIMEOUT) {
             Ok(url) => server.url = url,
             Err(_) => {
                 let tail = server.log_tail(20);

@@ -47,7 +47,7 @@ pub(crate) fn check(root: &Path, cases: &[Case]) -> Result<(), String> {
 }
 
 fn text(cases: &[Case]) -> String {
-    let found = Found::of(cases);
+    let found = Results::of(cases);
     let mut out = HEAD.to_owned();
     found.write_numbers(&mut out);
     found.write_checks(&mut out);
@@ -57,13 +57,13 @@ fn text(cases: &[Case]) -> String {
 
 /// The cases in the order in which checks were first told.
 #[derive(Default)]
-struct Found<'a> {
+struct Results<'a> {
     programs: BTreeSet<&'a str>,
     checks: Vec<&'a str>,
     verdicts: BTreeMap<(&'a str, &'a str, &'a str), Verdict>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Results<'a> {
     fn of(cases: &'a [Case]) -> Self {
         let mut found = Self::default();
         let told = cases.iter().filter_map(|case| Some((case.name()?, case.verdict)));

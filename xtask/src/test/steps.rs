@@ -40,13 +40,13 @@ pub(super) fn tests(workspace: &Workspace, tools: &Tools, names: &[String]) -> R
             let mut command = Command::new(program);
             let arguments = ["nextest", "run", "--workspace", "--color", "never", "--status-level", "fail"];
             command.current_dir(&workspace.root).args(arguments).args(names);
-            tell(&mut command, tools);
+            set_tool_variables(&mut command, tools);
             counted(&mut command, Counts::of_nextest)?
         }
         Runner::CargoTest => {
             let mut command = process::cargo(&workspace.root);
             command.args(["test", "--workspace", "--all-targets", "--no-fail-fast", "--"]).args(names);
-            tell(&mut command, tools);
+            set_tool_variables(&mut command, tools);
             counted(&mut command, Counts::of_libtest)?
         }
     };
@@ -58,7 +58,7 @@ pub(super) fn tests(workspace: &Workspace, tools: &Tools, names: &[String]) -> R
 }
 
 /// Tests that need a program of other people are told where it is; without it they pass over themselves.
-fn tell(command: &mut Command, tools: &Tools) {
+fn set_tool_variables(command: &mut Command, tools: &Tools) {
     if let Some(folder) = &tools.mcp_servers {
         command.env("ATTACHE_TEST_TOOLS", folder);
     }

@@ -1,7 +1,7 @@
 //! Names, sizes and words that no file of the checkout may have.
 
 use crate::tidy::Finding;
-use crate::tidy::masked::{line_of, lines_with};
+use crate::tidy::masked_source::{line_of, lines_with};
 use crate::tidy::tree::{File, Tree};
 
 /// A longer file is two things; see CONTRIBUTING.md.

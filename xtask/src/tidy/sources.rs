@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::tidy::Finding;
-use crate::tidy::masked::{Masked, lines_with};
-use crate::tidy::place::{Place, Role};
+use crate::tidy::masked_source::{MaskedSource, lines_with};
+use crate::tidy::source_path::{Role, SourcePath};
 use crate::tidy::tree::Tree;
 
 /// One written invariant about what is absent.
-struct Absence {
+struct ForbiddenWords {
     check: &'static str,
     words: &'static [&'static str],
     look_in: LookIn,
@@ -36,8 +36,8 @@ enum Crates {
 /// Programs and test helpers: they meet the outside world for the libraries.
 const PROGRAMS: &[&str] = &["attache", "attache-bench", "attache-conformance", "xtask"];
 
-const ABSENCES: &[Absence] = &[
-    Absence {
+const FORBIDDEN_WORDS: &[ForbiddenWords] = &[
+    ForbiddenWords {
         check: "domain-is-pure",
         words: &[
             "async",
@@ -64,7 +64,7 @@ const ABSENCES: &[Absence] = &[
         crates: Crates::Only(&["attache-domain"]),
         advice: "the domain has no async, IO, clock or randomness; hand the id, time or result in",
     },
-    Absence {
+    ForbiddenWords {
         check: "wire-spelling",
         words: &[
             "messageId",
@@ -92,7 +92,7 @@ const ABSENCES: &[Absence] = &[
         ]),
         advice: "only attache-wire knows how A2A spells things; say it in domain words, or move it there",
     },
-    Absence {
+    ForbiddenWords {
         check: "reads-environment",
         words: &["std::env", "env::var", "env::vars", "env::current_dir", "env::args", "env::temp_dir"],
         look_in: LookIn::Code,
@@ -100,7 +100,7 @@ const ABSENCES: &[Absence] = &[
         crates: Crates::AllBut(&["attache", "attache-config", "attache-testkit", "attache-bench", "xtask"]),
         advice: "below the binary nobody reads the environment; take an option",
     },
-    Absence {
+    ForbiddenWords {
         check: "prints-or-exits",
         words: &["print!", "println!", "eprint!", "eprintln!", "dbg!", "process::exit", "process::abort"],
         look_in: LookIn::Code,
@@ -108,7 +108,7 @@ const ABSENCES: &[Absence] = &[
         crates: Crates::AllBut(PROGRAMS),
         advice: "below the binary nobody prints or exits; return a value, or use tracing",
     },
-    Absence {
+    ForbiddenWords {
         check: "unfinished",
         words: &["todo!", "unimplemented!", "#[ignore"],
         look_in: LookIn::Code,
@@ -121,10 +121,10 @@ const ABSENCES: &[Absence] = &[
 pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in &tree.files {
-        let Some(place) = Place::of(&file.path) else { continue };
-        let whole = Masked::new(&file.text);
-        let shipped = Masked::new(&file.text).without_tests();
-        for absence in ABSENCES.iter().filter(|absence| absence.concerns(place)) {
+        let Some(place) = SourcePath::of(&file.path) else { continue };
+        let whole = MaskedSource::new(&file.text);
+        let shipped = MaskedSource::new(&file.text).without_tests();
+        for absence in FORBIDDEN_WORDS.iter().filter(|absence| absence.concerns(place)) {
             let masked = if absence.tests == Tests::Included { &whole } else { &shipped };
             findings.extend(absence.check(&file.path, masked));
         }
@@ -135,8 +135,8 @@ pub(crate) fn check(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-impl Absence {
-    fn concerns(&self, place: Place<'_>) -> bool {
+impl ForbiddenWords {
+    fn concerns(&self, place: SourcePath<'_>) -> bool {
         let here = match self.crates {
             Crates::Only(crates) => crates.contains(&place.package),
             Crates::AllBut(crates) => !crates.contains(&place.package),
@@ -144,7 +144,7 @@ impl Absence {
         here && (place.role == Role::Shipped || self.tests == Tests::Included)
     }
 
-    fn check(&self, path: &str, masked: &Masked) -> Vec<Finding> {
+    fn check(&self, path: &str, masked: &MaskedSource) -> Vec<Finding> {
         let text = match self.look_in {
             LookIn::Code => &masked.code,
             LookIn::Strings => &masked.strings,
@@ -158,7 +158,7 @@ impl Absence {
     }
 }
 
-fn lib_is_contents(path: &str, masked: &Masked) -> Vec<Finding> {
+fn lib_is_contents(path: &str, masked: &MaskedSource) -> Vec<Finding> {
     let advice = "lib.rs is a table of contents: move the function to a module named after what it does";
     lines_with(&masked.code, "fn")
         .into_iter()

@@ -1,7 +1,7 @@
 //! Questions about calls, and what becomes of the answers.
 
-use attache_domain::{Said, TaskState, Utterance};
-use attache_model::Stop;
+use attache_domain::{ModelPart, ModelPartContent, TaskState};
+use attache_model::StopReason;
 use serde_json::json;
 
 use crate::world::{World, calls, end, says, status_text};
@@ -105,8 +105,10 @@ async fn changed_content_is_what_is_written() {
 
 #[tokio::test]
 async fn a_turn_that_changes_nothing_shows_no_changes_of_the_one_before() {
-    let cut_off =
-        vec![Ok(end(Stop::Length, vec![Said { what: Utterance::Text("Do".into()), opaque: None }]))];
+    let cut_off = vec![Ok(end(
+        StopReason::Length,
+        vec![ModelPart { what: ModelPartContent::Text("Do".into()), opaque: None }],
+    ))];
     let world = World::new([calls("", &["a write"]), cut_off, says("ne.")]).await;
     let view = world.send("Write!").await;
     let view = world.reply(&view.task, "proceed_once").await.unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache_domain::{CallId, Message, ReplyShape, TaskState, ToolCall};
-use attache_model::{Finish, ModelChunk, ModelProvider, ModelRequest, ModelStream, StreamItem};
+use attache_model::{BuiltInModel, ModelChunk, ModelRequest, ModelStream, ModelStreamItem, TurnFinish};
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, json};
 
@@ -12,7 +12,7 @@ use crate::world::{Setup, World};
 /// Looks, writes, and says what came of it.
 struct Worker;
 
-impl ModelProvider for Worker {
+impl BuiltInModel for Worker {
     fn name(&self) -> &str {
         "worker"
     }
@@ -23,19 +23,22 @@ impl ModelProvider for Worker {
             name: name.into(),
             input: Map::from_iter([("what".to_owned(), json!(id))]),
         };
-        let text = |text: String| StreamItem::Chunk(ModelChunk::Text(text));
+        let text = |text: String| ModelStreamItem::Chunk(ModelChunk::Text(text));
         let all = match request.results.as_slice() {
-            [] => vec![text("I look. ".into()), StreamItem::Finish(Finish::Calls(vec![call("a", "look")]))],
+            [] => vec![
+                text("I look. ".into()),
+                ModelStreamItem::Finish(TurnFinish::Calls(vec![call("a", "look")])),
+            ],
             [_] => vec![
                 text("I look. ".into()),
                 text("I write. ".into()),
-                StreamItem::Finish(Finish::Calls(vec![call("b", "write")])),
+                ModelStreamItem::Finish(TurnFinish::Calls(vec![call("b", "write")])),
             ],
             [_, second, ..] => vec![
                 text("I look. ".into()),
                 text("I write. ".into()),
                 text(if second[0].failed { "Not written.".into() } else { "Written.".into() }),
-                StreamItem::Finish(Finish::Completed { status: None }),
+                ModelStreamItem::Finish(TurnFinish::Completed { status: None }),
             ],
         };
         stream::iter(all.into_iter().skip(request.emitted as usize).map(Ok)).boxed()

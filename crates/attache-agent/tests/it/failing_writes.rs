@@ -5,17 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::{
-    CancelTask, Fact, Fault, GetTask, Manner, Message, Part, Role, SendConfiguration, SendMessage, Seq,
+    CancelTask, Fact, Fault, GetTask, Message, Part, Role, SendConfiguration, SendMessage, SendOptions, Seq,
     TaskId, TaskState, TaskView,
 };
-use attache_session::Reply;
+use attache_session::SendReply;
 use tokio::time::sleep;
 
 use crate::noted_log::{Failure, How};
 use crate::world::{World, calls, says, scope, status_text};
 
 /// So often a client looks before the server is started anew.
-const MOST_LOOKS: usize = 30;
+const MAX_LOOKS: usize = 30;
 
 /// A client that sends the same again when it is told that it may.
 struct Client {
@@ -47,13 +47,14 @@ impl Client {
         for _ in 0..2 {
             for _ in 0..3 {
                 let (message, configuration) = (message.clone(), configuration.clone());
-                let send = SendMessage { message, configuration, metadata: None, manner: Manner::default() };
+                let send =
+                    SendMessage { message, configuration, metadata: None, options: SendOptions::default() };
                 match self.world.session.send(&scope(), send).await {
-                    Ok(Reply::Task(view)) => {
+                    Ok(SendReply::Task(view)) => {
                         self.acknowledged = self.acknowledged.max(view.progress.head);
                         return (self, view.task.clone());
                     }
-                    Ok(Reply::Message(_)) => panic!("a task"),
+                    Ok(SendReply::Message(_)) => panic!("a task"),
                     Err(Fault::StoreFull { .. }) => sleep(Duration::from_secs(5)).await,
                     Err(fault) => panic!("{id} is refused: {fault}"),
                 }
@@ -70,7 +71,7 @@ impl Client {
 
     async fn until_settled(mut self, task: &TaskId) -> (Self, Arc<TaskView>) {
         for _ in 0..2 {
-            for _ in 0..MOST_LOOKS {
+            for _ in 0..MAX_LOOKS {
                 let view = self.get(task).await;
                 self.acknowledged = self.acknowledged.max(view.progress.head);
                 if view.progress.is_settled() {

@@ -1,12 +1,15 @@
 //! A model that repeats itself, or never comes to an end.
 
-use attache_agent::WorkLimits;
+use attache_agent::ConversationLimits;
 use attache_domain::{Content, Exchange, TaskState};
 
 use crate::world::{Script, Setup, World, calls, says, status_text};
 
 fn patient() -> Setup {
-    Setup { limits: WorkLimits { turn_rounds: 100, ..WorkLimits::default() }, ..Setup::default() }
+    Setup {
+        limits: ConversationLimits { turn_requests: 100, ..ConversationLimits::default() },
+        ..Setup::default()
+    }
 }
 
 fn looks(times: usize) -> impl Iterator<Item = Script> {
@@ -34,7 +37,8 @@ async fn a_model_that_stays_in_circles_is_stopped() {
 
 #[tokio::test]
 async fn loops_are_let_be_where_that_is_wanted() {
-    let limits = WorkLimits { turn_rounds: 12, detects_loops: false, ..WorkLimits::default() };
+    let limits =
+        ConversationLimits { turn_requests: 12, detects_loops: false, ..ConversationLimits::default() };
     let world = World::with(Setup { limits, ..Setup::default() }, looks(20)).await;
     let view = world.send("Go!").await;
     assert!(status_text(&view).contains("12 times"), "{}", status_text(&view));
@@ -56,7 +60,7 @@ async fn an_answer_that_says_the_same_again_and_again_is_taken_back() {
 
 #[tokio::test]
 async fn a_conversation_may_have_its_own_limit() {
-    let limits = WorkLimits { conversation_rounds: Some(2), ..WorkLimits::default() };
+    let limits = ConversationLimits { conversation_requests: Some(2), ..ConversationLimits::default() };
     let world = World::with(Setup { limits, ..Setup::default() }, [says("One."), says("Two.")]).await;
     world.send("a").await;
     world.send("b").await;
@@ -67,7 +71,7 @@ async fn a_conversation_may_have_its_own_limit() {
 
 #[tokio::test]
 async fn its_limit_counts_answers_that_only_ask_for_calls() {
-    let limits = WorkLimits { conversation_rounds: Some(2), ..WorkLimits::default() };
+    let limits = ConversationLimits { conversation_requests: Some(2), ..ConversationLimits::default() };
     let scripts = [calls("", &["a look"]), calls("", &["c look"]), says("Three.")];
     let world = World::with(Setup { limits, ..Setup::default() }, scripts).await;
     let view = world.send("Look!").await;

@@ -60,8 +60,8 @@ impl EventLog for NotedLog {
         self.inner.read_each(keys, limit).await
     }
 
-    async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
-        self.inner.keep_snapshot(key, snapshot).await
+    async fn save_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
+        self.inner.save_snapshot(key, snapshot).await
     }
 
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {

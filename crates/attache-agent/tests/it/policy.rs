@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use attache_agent::{Case, PolicyOptions, PolicyReferee, Referee, Ruling};
-use attache_domain::{Access, Answer, Effect, Level, Proposal, Shown, Verdict};
-use attache_tool::policy::{Mode, Policy};
-use attache_tool::ruling::Files;
+use attache_agent::{ApprovalDecision, ApprovalRequest, Approver, PolicyApprover, PolicyOptions};
+use attache_domain::{Access, AccessLevel, CallAnswer, Effect, Preview, Proposal, Verdict};
+use attache_tool::policy::{Policy, PolicyMode};
+use attache_tool::ruling::FileLookup;
 use attache_tool::{Confinement, ToolKind, ToolSpec};
 use serde_json::{Map, json};
 
@@ -14,7 +14,7 @@ use serde_json::{Map, json};
 #[derive(Debug)]
 struct Linked;
 
-impl Files for Linked {
+impl FileLookup for Linked {
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         let linked = path.ends_with("notes.txt") || path.ends_with("todo.md");
         Some(if linked { "/elsewhere/key".into() } else { path.to_owned() })
@@ -29,8 +29,8 @@ impl Files for Linked {
     }
 }
 
-fn referee(mode: Mode, confinement: Confinement) -> PolicyReferee {
-    PolicyReferee::new(PolicyOptions {
+fn referee(mode: PolicyMode, confinement: Confinement) -> PolicyApprover {
+    PolicyApprover::new(PolicyOptions {
         policy: Policy::default(),
         mode,
         roots: vec!["/w".into()],
@@ -60,11 +60,11 @@ fn spec(name: &str) -> ToolSpec {
 
 fn command(line: &str) -> Proposal {
     let (command, directory) = (line.to_owned(), PathBuf::from("/w"));
-    let access = Access::new(Level::Work);
+    let access = Access::new(AccessLevel::Work);
     Proposal {
         input: Map::from_iter([("command".to_owned(), line.into())]),
         effects: vec![Effect::Run { command: command.clone(), directory: directory.clone(), access }],
-        shown: Shown::Exec { command, directory, programs: Vec::new() },
+        shown: Preview::Exec { command, directory, programs: Vec::new() },
     }
 }
 
@@ -72,7 +72,7 @@ fn edit(path: &str) -> Proposal {
     Proposal {
         input: Map::from_iter([("file_path".to_owned(), path.into())]),
         effects: vec![Effect::Write { path: path.into() }],
-        shown: Shown::Edit {
+        shown: Preview::Edit {
             path: path.into(),
             diff: String::new(),
             original: None,
@@ -86,20 +86,20 @@ fn fetch() -> Proposal {
     Proposal {
         input: Map::new(),
         effects: vec![Effect::Fetch { url: "https://example.org".into() }],
-        shown: Shown::Info { prompt: "Fetch".into(), urls: Vec::new() },
+        shown: Preview::Info { prompt: "Fetch".into(), urls: Vec::new() },
     }
 }
 
-fn rule(referee: &PolicyReferee, tool: &str, proposal: &Proposal) -> Ruling {
-    referee.rule(Case { tool: &spec(tool), proposal })
+fn rule(referee: &PolicyApprover, tool: &str, proposal: &Proposal) -> ApprovalDecision {
+    referee.rule(ApprovalRequest { tool: &spec(tool), proposal })
 }
 
-fn runs(referee: &PolicyReferee, line: &str) -> bool {
-    matches!(rule(referee, "run_shell_command", &command(line)), Ruling::Allow { .. })
+fn runs(referee: &PolicyApprover, line: &str) -> bool {
+    matches!(rule(referee, "run_shell_command", &command(line)), ApprovalDecision::Allow { .. })
 }
 
-fn always(referee: &PolicyReferee, tool: &str, proposal: &Proposal) {
-    let answer = Answer {
+fn always(referee: &PolicyApprover, tool: &str, proposal: &Proposal) {
+    let answer = CallAnswer {
         choice: "proceed_always".into(),
         question: None,
         verdict: Verdict::Proceed,
@@ -108,14 +108,16 @@ fn always(referee: &PolicyReferee, tool: &str, proposal: &Proposal) {
         message: None,
         by: None,
     };
-    referee.learn(Case { tool: &spec(tool), proposal }, &answer);
+    referee.remember_answer(ApprovalRequest { tool: &spec(tool), proposal }, &answer);
 }
 
 #[test]
 fn always_is_offered_with_what_it_means_and_holds_for_just_that() {
-    let referee = referee(Mode::Default, Confinement::full());
+    let referee = referee(PolicyMode::Default, Confinement::full());
     let proposal = command("git commit -m one");
-    let Ruling::Ask { choices, grants, access, .. } = rule(&referee, "run_shell_command", &proposal) else {
+    let ApprovalDecision::Ask { choices, grants, access, .. } =
+        rule(&referee, "run_shell_command", &proposal)
+    else {
         panic!("it is asked about");
     };
     assert_eq!(choices, ["proceed_once", "proceed_always", "cancel"]);
@@ -124,7 +126,7 @@ fn always_is_offered_with_what_it_means_and_holds_for_just_that() {
         "Always: allow `git commit` with the option -m and any arguments that stay in this workspace, in this \
          workspace, confined (work) without network, until this conversation ends."
     );
-    assert_eq!(access, Some(Access::new(Level::Work)));
+    assert_eq!(access, Some(Access::new(AccessLevel::Work)));
     always(&referee, "run_shell_command", &proposal);
     assert!(runs(&referee, "git commit -m two"));
     for line in ["git commit --amend", "git push", "git commit -m x > /etc/x", "git config a b"] {
@@ -134,23 +136,27 @@ fn always_is_offered_with_what_it_means_and_holds_for_just_that() {
 
 #[test]
 fn always_is_not_offered_where_it_would_be_too_wide() {
-    let full = referee(Mode::Default, Confinement::full());
+    let full = referee(PolicyMode::Default, Confinement::full());
     for line in ["echo hi > ok.txt", "cp a /etc/x", "make \u{202E}x", "git remote add x y"] {
-        let Ruling::Ask { choices, grants, .. } = rule(&full, "run_shell_command", &command(line)) else {
+        let ApprovalDecision::Ask { choices, grants, .. } = rule(&full, "run_shell_command", &command(line))
+        else {
             panic!("{line} is asked about");
         };
         assert_eq!((choices, grants.len()), (vec!["proceed_once".to_owned(), "cancel".into()], 0), "{line}");
     }
-    let none = referee(Mode::Default, Confinement::default());
-    let Ruling::Ask { choices, .. } = rule(&none, "run_shell_command", &command("make")) else { panic!() };
+    let none = referee(PolicyMode::Default, Confinement::default());
+    let ApprovalDecision::Ask { choices, .. } = rule(&none, "run_shell_command", &command("make")) else {
+        panic!()
+    };
     assert_eq!(choices, ["proceed_once", "cancel"], "it would be asked about again");
 }
 
 #[test]
 fn what_is_asked_about_shows_the_protected_files_it_would_write() {
-    let referee = referee(Mode::Confined, Confinement::full());
+    let referee = referee(PolicyMode::Confined, Confinement::full());
     let proposal = command("git remote add x y");
-    let Ruling::Ask { access: Some(access), .. } = rule(&referee, "run_shell_command", &proposal) else {
+    let ApprovalDecision::Ask { access: Some(access), .. } = rule(&referee, "run_shell_command", &proposal)
+    else {
         panic!("it is asked about");
     };
     assert!(
@@ -163,14 +169,16 @@ fn what_is_asked_about_shows_the_protected_files_it_would_write() {
 
 #[test]
 fn always_for_an_edit_is_about_edits_and_not_about_protected_files() {
-    let referee = referee(Mode::Default, Confinement::full());
+    let referee = referee(PolicyMode::Default, Confinement::full());
     always(&referee, "write_file", &edit("/w/a.txt"));
-    assert!(matches!(rule(&referee, "write_file", &edit("/w/b.txt")), Ruling::Allow { .. }));
+    assert!(matches!(rule(&referee, "write_file", &edit("/w/b.txt")), ApprovalDecision::Allow { .. }));
     for path in ["/w/.git/config", "/w/.env", "/w/GEMINI.md", "/w/package.json"] {
-        let Ruling::Ask { choices, .. } = rule(&referee, "write_file", &edit(path)) else { panic!("{path}") };
+        let ApprovalDecision::Ask { choices, .. } = rule(&referee, "write_file", &edit(path)) else {
+            panic!("{path}")
+        };
         assert_eq!(choices, ["proceed_once", "modify_with_editor", "cancel"], "{path}");
     }
-    assert!(matches!(rule(&referee, "web_fetch", &fetch()), Ruling::Ask { .. }));
+    assert!(matches!(rule(&referee, "web_fetch", &fetch()), ApprovalDecision::Ask { .. }));
     assert!(!runs(&referee, "make"));
     assert!(runs(&referee, "echo x > plain.md"));
     assert!(!runs(&referee, "echo x > todo.md"), "a link that leads out");
@@ -178,7 +186,7 @@ fn always_for_an_edit_is_about_edits_and_not_about_protected_files() {
 
 #[test]
 fn links_and_ignored_files_are_seen_when_a_call_is_judged() {
-    let referee = referee(Mode::Default, Confinement::full());
+    let referee = referee(PolicyMode::Default, Confinement::full());
     assert!(runs(&referee, "cat a.txt"));
     for line in ["cat notes.txt", "cat .env", "grep -R x ."] {
         assert!(!runs(&referee, line), "{line}");
@@ -189,8 +197,9 @@ fn links_and_ignored_files_are_seen_when_a_call_is_judged() {
 fn what_hides_something_is_agreed_to_once() {
     // Whether "always" is offered for a command, and whether the command runs after it.
     let lasts = |line: &str| {
-        let referee = referee(Mode::Default, Confinement::full());
-        let Ruling::Ask { choices, .. } = rule(&referee, "run_shell_command", &command(line)) else {
+        let referee = referee(PolicyMode::Default, Confinement::full());
+        let ApprovalDecision::Ask { choices, .. } = rule(&referee, "run_shell_command", &command(line))
+        else {
             panic!("{line} is asked about");
         };
         always(&referee, "run_shell_command", &command(line));

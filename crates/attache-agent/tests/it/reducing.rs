@@ -1,14 +1,14 @@
 //! Conversations that outgrow the model's window.
 
-use attache_agent::WorkLimits;
-use attache_domain::{Said, TaskState, Utterance};
-use attache_model::{LanguageError, Stop};
+use attache_agent::ConversationLimits;
+use attache_domain::{ModelPart, ModelPartContent, TaskState};
+use attache_model::{LanguageError, StopReason};
 
 use crate::world::{Script, Setup, World, calls, end, says, status_text};
 
 fn patient() -> Setup {
     Setup {
-        limits: WorkLimits { turn_rounds: 10_000, ..WorkLimits::default() },
+        limits: ConversationLimits { turn_requests: 10_000, ..ConversationLimits::default() },
         opening: "You are in a test.",
         ..Setup::default()
     }
@@ -18,8 +18,8 @@ fn patient() -> Setup {
 fn rambles(number: usize) -> Script {
     let text = format!("Part {number}. ");
     let mut script = calls(&text, &[&format!("c{number} look")]);
-    if let Some(Ok(attache_model::Streamed::End { said, usage, .. })) = script.last_mut() {
-        said[0] = Said { what: Utterance::Text("x".repeat(60_000)), opaque: None };
+    if let Some(Ok(attache_model::AnswerEvent::End { said, usage, .. })) = script.last_mut() {
+        said[0] = ModelPart { what: ModelPartContent::Text("x".repeat(60_000)), opaque: None };
         usage.input = 0;
         usage.output = 0;
     }
@@ -84,7 +84,7 @@ async fn later_tasks_of_the_conversation_begin_with_the_summary() {
 
 #[tokio::test]
 async fn a_conversation_that_cannot_be_shortened_stops_before_the_window_is_full() {
-    let empty = vec![Ok(end(Stop::Done, Vec::new()))];
+    let empty = vec![Ok(end(StopReason::Done, Vec::new()))];
     let scripts = (1..9).map(rambles).take(4).chain([empty]).chain((5..20).map(rambles));
     let world = World::with(patient(), scripts).await;
     let view = world.send("Go!").await;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use attache_domain::{Fact, Said, TaskState, Utterance};
-use attache_model::{LanguageError, Piece, Stop, Streamed};
+use attache_domain::{Fact, ModelPart, ModelPartContent, TaskState};
+use attache_model::{AnswerEvent, AnswerPiece, LanguageError, StopReason};
 
 use crate::world::{Setup, World, calls, end, says, status_text};
 
@@ -68,7 +68,7 @@ async fn calls_that_change_nothing_are_written_with_what_the_model_makes_of_them
 
 #[tokio::test(start_paused = true)]
 async fn nobody_gets_far_ahead_of_the_log() {
-    let limits = attache_agent::WorkLimits { turn_rounds: 100, ..Default::default() };
+    let limits = attache_agent::ConversationLimits { turn_requests: 100, ..Default::default() };
     let rounds = (0..12).map(|number| calls("", &[format!("{number} look").as_str()]));
     let world = World::with(Setup { limits, ..Setup::default() }, rounds.chain([says("Seen.")])).await;
     let view = world.send("Look!").await;
@@ -115,7 +115,10 @@ async fn what_goes_wrong_with_a_call_is_for_the_model_to_read() {
 
 #[tokio::test]
 async fn a_second_message_goes_on_with_the_conversation() {
-    let script = vec![Ok(end(Stop::Length, vec![Said { what: Utterance::Text("Lo".into()), opaque: None }]))];
+    let script = vec![Ok(end(
+        StopReason::Length,
+        vec![ModelPart { what: ModelPartContent::Text("Lo".into()), opaque: None }],
+    ))];
     let world = World::new([script, says("ng.")]).await;
     let view = world.send("Talk!").await;
     assert_eq!(view.status.state, TaskState::InputRequired);
@@ -139,8 +142,8 @@ async fn a_turn_that_does_not_end_by_itself_is_stopped_and_can_go_on() {
 #[tokio::test]
 async fn text_of_an_answer_that_begins_again_is_taken_back() {
     let mut script = vec![
-        Ok(Streamed::Piece(Piece::Text("Wro".into()))),
-        Ok(Streamed::Piece(Piece::Retrying {
+        Ok(AnswerEvent::Piece(AnswerPiece::Text("Wro".into()))),
+        Ok(AnswerEvent::Piece(AnswerPiece::Retrying {
             attempt: 1,
             pause: Duration::from_secs(1),
             why: "The stream was cut".into(),
@@ -171,7 +174,7 @@ async fn how_a_model_fails_decides_whether_the_task_can_go_on() {
         (LanguageError::Request { what: what() }, TaskState::Failed, "refuses the request"),
         (LanguageError::Unusable { what: what() }, TaskState::InputRequired, "no usable answer"),
     ] {
-        let script = vec![Ok(Streamed::Piece(Piece::Text("Half".into()))), Err(error)];
+        let script = vec![Ok(AnswerEvent::Piece(AnswerPiece::Text("Half".into()))), Err(error)];
         let world = World::new([script]).await;
         let view = world.send("Hello").await;
         assert_eq!(view.status.state, state, "{}", status_text(&view));
@@ -182,7 +185,7 @@ async fn how_a_model_fails_decides_whether_the_task_can_go_on() {
 
 #[tokio::test]
 async fn a_refusal_of_the_model_fails_the_task() {
-    let script = vec![Ok(end(Stop::Refused { why: "SAFETY".into() }, Vec::new()))];
+    let script = vec![Ok(end(StopReason::Refused { why: "SAFETY".into() }, Vec::new()))];
     let view = World::new([script]).await.send("Bad").await;
     assert_eq!(view.status.state, TaskState::Failed);
     assert!(status_text(&view).contains("SAFETY"));
@@ -194,7 +197,7 @@ async fn sentences_begin_and_end_as_sentences_do() {
     fn check(view: &attache_domain::TaskView, expected: &str) {
         assert_eq!(status_text(view), expected);
     }
-    let refused = vec![Ok(end(Stop::Refused { why: "I can't help.".into() }, Vec::new()))];
+    let refused = vec![Ok(end(StopReason::Refused { why: "I can't help.".into() }, Vec::new()))];
     let view = World::new([refused]).await.send("Bad").await;
     check(&view, "The model will not answer this: I can't help.");
     let what = "is the base URL right?".to_owned();
@@ -210,11 +213,12 @@ async fn sentences_begin_and_end_as_sentences_do() {
 
 #[tokio::test]
 async fn people_are_told_of_every_delay_in_whole_sentences() {
-    let switched = Piece::Switched { model: "other".into(), why: "there is no model one: gone.".into() };
+    let switched =
+        AnswerPiece::Switched { model: "other".into(), why: "there is no model one: gone.".into() };
     let pause = Duration::from_secs(1);
-    let retrying = Piece::Retrying { attempt: 2, pause, why: "is it there?".into() };
-    let waiting = Piece::Waiting { silent: Duration::from_secs(20), most: Duration::from_secs(120) };
-    let mut script: Vec<_> = [switched, retrying, waiting].map(|piece| Ok(Streamed::Piece(piece))).into();
+    let retrying = AnswerPiece::Retrying { attempt: 2, pause, why: "is it there?".into() };
+    let waiting = AnswerPiece::Waiting { silent: Duration::from_secs(20), most: Duration::from_secs(120) };
+    let mut script: Vec<_> = [switched, retrying, waiting].map(|piece| Ok(AnswerEvent::Piece(piece))).into();
     script.extend(says("Fine."));
     let world = World::new([script]).await;
     let view = world.send("Hello").await;
@@ -239,7 +243,12 @@ async fn people_are_told_of_every_delay_in_whole_sentences() {
 #[tokio::test]
 async fn where_nobody_is_there_nobody_is_told_what_to_say() {
     let unavailable = || vec![Err(LanguageError::Unavailable { what: "why".into() })];
-    let cut = || vec![Ok(end(Stop::Length, vec![Said { what: Utterance::Text("Lo".into()), opaque: None }]))];
+    let cut = || {
+        vec![Ok(end(
+            StopReason::Length,
+            vec![ModelPart { what: ModelPartContent::Text("Lo".into()), opaque: None }],
+        ))]
+    };
     for (script, attended, expected) in [
         (unavailable(), true, "The model cannot be reached: why. Send any message to try again."),
         (unavailable(), false, "The model cannot be reached: why."),

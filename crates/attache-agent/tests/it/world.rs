@@ -5,19 +5,24 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use attache_agent::{Case, CodingAgent, Mind, Referee, Ruling, Surroundings, WorkLimits, Workplace};
+use attache_agent::{
+    AgentModel, ApprovalDecision, ApprovalRequest, Approver, CodingAgent, ContextFiles, ConversationLimits,
+    ConversationSetup,
+};
 use attache_domain::{
-    Answer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Manner, Message, Proposal, Role, Said,
-    Scope, SendConfiguration, SendMessage, Shown, TaskId, TaskView, ToolCall, Usage, Utterance,
+    CallAnswer, CallId, CancelTask, Content, Effect, Exchange, ListTasks, Message, ModelPart,
+    ModelPartContent, Preview, Proposal, Role, Scope, SendConfiguration, SendMessage, SendOptions, TaskId,
+    TaskView, ToolCall, Usage,
 };
 use attache_model::{
-    LanguageError, LanguageModel, LanguageStream, ModelProvider, Piece, Prompt, Stop, Streamed,
+    AnswerEvent, AnswerPiece, BuiltInModel, LanguageError, LanguageModel, LanguageStream, Prompt, StopReason,
 };
-use attache_session::{Reply, SessionOptions, SessionService};
+use attache_session::{SendReply, SessionOptions, SessionService};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 use attache_tool::{
-    ErrorKind, Registry, Tool, ToolContext, ToolError, ToolInput, ToolKind, ToolOutput, ToolSpec, Workspace,
+    Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolKind, ToolOutput, ToolRegistry, ToolSpec,
+    Workspace,
 };
 use futures_util::{StreamExt, stream};
 use serde_json::{Map, Value, json};
@@ -26,7 +31,7 @@ use tokio::sync::Semaphore;
 use crate::noted_log::{Failure, NotedLog};
 
 /// One answer of the model.
-pub(crate) type Script = Vec<Result<Streamed, LanguageError>>;
+pub(crate) type Script = Vec<Result<AnswerEvent, LanguageError>>;
 
 pub(crate) struct World {
     pub(crate) stores: Stores,
@@ -43,16 +48,16 @@ pub(crate) struct World {
 /// What differs between worlds.
 #[derive(Clone)]
 pub(crate) struct Setup {
-    pub(crate) limits: WorkLimits,
+    pub(crate) limits: ConversationLimits,
     pub(crate) opening: &'static str,
     /// In place of the scripted model.
-    pub(crate) built_in: Option<Arc<dyn ModelProvider>>,
+    pub(crate) built_in: Option<Arc<dyn BuiltInModel>>,
     pub(crate) attended: bool,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        let limits = WorkLimits { turn_rounds: 5, ..WorkLimits::default() };
+        let limits = ConversationLimits { turn_requests: 5, ..ConversationLimits::default() };
         Self { limits, opening: "", built_in: None, attended: true }
     }
 }
@@ -142,10 +147,10 @@ impl World {
         let mut message = Message::from_agent(format!("m{number}").into(), "c".into(), task, "");
         message.role = Role::User;
         message.parts = parts;
-        let send = SendMessage { message, configuration, metadata: None, manner: Manner::default() };
+        let send = SendMessage { message, configuration, metadata: None, options: SendOptions::default() };
         match self.session.send(&scope(), send).await? {
-            Reply::Task(view) => Ok(view),
-            Reply::Message(_) => panic!("a task"),
+            SendReply::Task(view) => Ok(view),
+            SendReply::Message(_) => panic!("a task"),
         }
     }
 
@@ -207,7 +212,7 @@ async fn start(
     notes: &Arc<Notes>,
     setup: &Setup,
 ) -> Arc<SessionService> {
-    let mut tools = Registry::default();
+    let mut tools = ToolRegistry::default();
     for (name, repeatable, parallel) in [("look", true, true), ("write", false, false), ("slow", false, true)]
     {
         tools.add(Arc::new(Noting::new(name, repeatable, parallel, notes.clone())));
@@ -218,10 +223,13 @@ async fn start(
         environment: Vec::new(),
         ignore: Default::default(),
     };
-    let place = Workplace {
-        mind: setup.built_in.clone().map_or_else(|| Mind::Language(model.clone()), Mind::BuiltIn),
+    let place = ConversationSetup {
+        model: setup
+            .built_in
+            .clone()
+            .map_or_else(|| AgentModel::Language(model.clone()), AgentModel::BuiltIn),
         toolbox: Arc::new(tools),
-        referee: notes.clone(),
+        approver: notes.clone(),
         workspace: Arc::new(workspace),
         instructions: "Be good.".into(),
         opening: Some(setup.opening)
@@ -229,11 +237,11 @@ async fn start(
             .map(|text| Content::Text(text.into()))
             .into_iter()
             .collect(),
-        surroundings: Some(Arc::new(Shouting)),
-        premises: None,
+        context_files: Some(Arc::new(Shouting)),
+        info: None,
         notices: Vec::new(),
         limits: setup.limits.clone(),
-        leftovers: Arc::new(attache_tool::NoLeftovers),
+        leftovers: Arc::new(attache_tool::NoLeftoverProcesses),
         attended: setup.attended,
     };
     let agent = CodingAgent::new(Arc::new(place));
@@ -244,8 +252,8 @@ async fn start(
 struct Shouting;
 
 #[async_trait]
-impl Surroundings for Shouting {
-    async fn mentioned(&self, text: &str, _: &ToolContext) -> Vec<Content> {
+impl ContextFiles for Shouting {
+    async fn referenced_by(&self, text: &str, _: &ToolContext) -> Vec<Content> {
         let words = text.split(' ').filter_map(|word| word.strip_prefix('@'));
         words.map(|word| Content::Text(word.to_uppercase())).collect()
     }
@@ -301,13 +309,13 @@ impl LanguageModel for ScriptedModel {
 }
 
 pub(crate) fn says(text: &str) -> Script {
-    let piece = |text: &str| Ok(Streamed::Piece(Piece::Text(text.to_owned())));
-    let said = vec![Said { what: Utterance::Text(text.into()), opaque: None }];
-    text.split_inclusive(' ').map(piece).chain([Ok(end(Stop::Done, said))]).collect()
+    let piece = |text: &str| Ok(AnswerEvent::Piece(AnswerPiece::Text(text.to_owned())));
+    let said = vec![ModelPart { what: ModelPartContent::Text(text.into()), opaque: None }];
+    text.split_inclusive(' ').map(piece).chain([Ok(end(StopReason::Done, said))]).collect()
 }
 
-pub(crate) fn end(stop: Stop, said: Vec<Said>) -> Streamed {
-    Streamed::End { stop, usage: Usage { input: 10, output: 1, ..Usage::default() }, said }
+pub(crate) fn end(stop: StopReason, said: Vec<ModelPart>) -> AnswerEvent {
+    AnswerEvent::End { stop, usage: Usage { input: 10, output: 1, ..Usage::default() }, said }
 }
 
 /// Says `text` and calls tools, given as `id tool`.
@@ -318,8 +326,8 @@ pub(crate) fn calls(text: &str, calls: &[&str]) -> Script {
         let input = Map::from_iter([("what".to_owned(), json!(id))]);
         ToolCall { id: CallId(id.into()), name: name.into(), input }
     });
-    if let Some(Ok(Streamed::End { said, .. })) = script.last_mut() {
-        said.extend(called.map(|call| Said { what: Utterance::Call(call), opaque: None }));
+    if let Some(Ok(AnswerEvent::End { said, .. })) = script.last_mut() {
+        said.extend(called.map(|call| ModelPart { what: ModelPartContent::Call(call), opaque: None }));
     }
     script
 }
@@ -363,12 +371,12 @@ impl Notes {
     }
 }
 
-impl Referee for Notes {
-    fn rule(&self, Case { tool, proposal, .. }: Case<'_>) -> Ruling {
+impl Approver for Notes {
+    fn rule(&self, ApprovalRequest { tool, proposal, .. }: ApprovalRequest<'_>) -> ApprovalDecision {
         let why = "test".to_owned();
         match (tool.name.as_str(), proposal.input["what"].as_str()) {
-            (_, Some("forbidden")) => Ruling::Deny { message: "not this".into() },
-            ("write", _) => Ruling::Ask {
+            (_, Some("forbidden")) => ApprovalDecision::Deny { message: "not this".into() },
+            ("write", _) => ApprovalDecision::Ask {
                 choices: ["proceed_once", "proceed_always", "modify_with_editor", "cancel"]
                     .map(str::to_owned)
                     .to_vec(),
@@ -376,15 +384,15 @@ impl Referee for Notes {
                 why,
                 access: None,
             },
-            _ => Ruling::Allow { why, access: None },
+            _ => ApprovalDecision::Allow { why, access: None },
         }
     }
 
-    fn learn(&self, case: Case<'_>, answer: &Answer) {
+    fn remember_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer) {
         self.learnt.lock().unwrap().push(format!("{} {}", case.tool.name, answer.choice));
     }
 
-    fn recall(&self, case: Case<'_>, answer: &Answer) {
+    fn restore_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer) {
         self.learnt.lock().unwrap().push(format!("again {} {}", case.tool.name, answer.choice));
     }
 }
@@ -425,7 +433,7 @@ impl Tool for Noting {
         let path = what.split_once('@').map_or("file", |(_, file)| file);
         let path = if what == "b" { "other" } else { path };
         let (effect, shown) = if self.spec.name == "write" {
-            let edit = Shown::Edit {
+            let edit = Preview::Edit {
                 path: path.into(),
                 diff: String::new(),
                 original: None,
@@ -434,7 +442,7 @@ impl Tool for Noting {
             };
             (Effect::Write { path: path.into() }, edit)
         } else {
-            (Effect::Read { path: path.into() }, Shown::Plain { summary: "a look".into() })
+            (Effect::Read { path: path.into() }, Preview::Plain { summary: "a look".into() })
         };
         Ok(Proposal { input: input.clone(), effects: vec![effect], shown })
     }
@@ -457,14 +465,19 @@ impl Tool for Noting {
                     notes.done.lock().unwrap().push("the thread ends".into());
                 });
             }
-            self.notes.go.acquire().await.map_err(|_| ToolError::new(ErrorKind::Unknown, "closed"))?.forget();
+            self.notes
+                .go
+                .acquire()
+                .await
+                .map_err(|_| ToolError::new(ToolErrorKind::Unknown, "closed"))?
+                .forget();
         }
         note(match proposal.shown {
-            Shown::Edit { new_content, .. } => format!("{} {what} {new_content}", self.spec.name),
+            Preview::Edit { new_content, .. } => format!("{} {what} {new_content}", self.spec.name),
             _ => format!("{} {what}", self.spec.name),
         });
         if what == "breaks" {
-            return Err(ToolError::new(ErrorKind::ExecutionFailed, "it broke"));
+            return Err(ToolError::new(ToolErrorKind::ExecutionFailed, "it broke"));
         }
         let content = vec![Content::Text(format!("result of {what}"))];
         Ok(ToolOutput { content, ..ToolOutput::default() })
@@ -482,8 +495,8 @@ fn spell(exchange: &Exchange) -> String {
         }
         Exchange::Model(said) => {
             let said = said.iter().map(|said| match &said.what {
-                Utterance::Text(text) => text.clone(),
-                Utterance::Call(call) => format!("<{} {}>", call.name, call.id.0),
+                ModelPartContent::Text(text) => text.clone(),
+                ModelPartContent::Call(call) => format!("<{} {}>", call.name, call.id.0),
                 other => format!("{other:?}"),
             });
             format!("model: {}", said.collect::<Vec<_>>().join(""))

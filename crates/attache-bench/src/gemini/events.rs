@@ -10,7 +10,7 @@ const PIECE: usize = 60;
 const LAST_PIECE: &str = "Done.";
 
 /// What an answer of so many pieces says.
-pub(crate) fn said(pieces: usize) -> String {
+pub(crate) fn answer_text(pieces: usize) -> String {
     let mut words = Words(1);
     let mut text: String = (1..pieces.max(1)).map(|_| words.piece()).collect();
     text.push_str(LAST_PIECE);
@@ -123,7 +123,7 @@ mod tests {
             event["candidates"][0]["content"]["parts"][0]["text"].as_str().unwrap().to_owned()
         };
         let pieces: String = Events::text(20).counting(1).map(piece).collect();
-        assert_eq!(pieces, said(20));
+        assert_eq!(pieces, answer_text(20));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::seen::Number;
+use super::request_counts::RequestNumber;
 
 #[derive(Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -51,7 +51,7 @@ pub(super) enum Tool {
     Shell,
 }
 
-pub(super) enum Answer {
+pub(super) enum PlannedAnswer {
     Text,
     Calls(Vec<Value>),
     /// What the conversation was about, shorter.
@@ -59,13 +59,15 @@ pub(super) enum Answer {
 }
 
 impl Plan {
-    pub(super) fn answer(&self, number: Number) -> Answer {
+    pub(super) fn answer(&self, number: RequestNumber) -> PlannedAnswer {
         match number {
-            Number::Summary => Answer::Summary,
-            Number::Round(round) if round % (self.call_rounds + 1) == self.call_rounds => Answer::Text,
-            Number::Round(round) => {
-                Answer::Calls((0..self.calls).map(|call| self.call(round * self.calls + call)).collect())
+            RequestNumber::Summary => PlannedAnswer::Summary,
+            RequestNumber::Round(round) if round % (self.call_rounds + 1) == self.call_rounds => {
+                PlannedAnswer::Text
             }
+            RequestNumber::Round(round) => PlannedAnswer::Calls(
+                (0..self.calls).map(|call| self.call(round * self.calls + call)).collect(),
+            ),
         }
     }
 
@@ -94,12 +96,12 @@ mod tests {
     #[test]
     fn after_the_rounds_with_calls_comes_one_in_words() {
         let plan = Plan { call_rounds: 2, calls: 3, ..Plan::default() };
-        let calls = |round| match plan.answer(Number::Round(round)) {
-            Answer::Calls(calls) => calls.len(),
-            Answer::Text | Answer::Summary => 0,
+        let calls = |round| match plan.answer(RequestNumber::Round(round)) {
+            PlannedAnswer::Calls(calls) => calls.len(),
+            PlannedAnswer::Text | PlannedAnswer::Summary => 0,
         };
         assert_eq!([0, 1, 2, 3, 4, 5].map(calls), [3, 3, 0, 3, 3, 0]);
-        assert!(matches!(plan.answer(Number::Summary), Answer::Summary));
+        assert!(matches!(plan.answer(RequestNumber::Summary), PlannedAnswer::Summary));
     }
 
     #[test]
@@ -107,7 +109,7 @@ mod tests {
         let plan = Plan { call_rounds: 9, calls: 2, ..Plan::default() };
         let mut all = Vec::new();
         for round in 0..5 {
-            if let Answer::Calls(calls) = plan.answer(Number::Round(round)) {
+            if let PlannedAnswer::Calls(calls) = plan.answer(RequestNumber::Round(round)) {
                 all.extend(calls.iter().map(Value::to_string));
             }
         }

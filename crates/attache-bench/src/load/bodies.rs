@@ -19,7 +19,7 @@ pub(super) enum Dialect {
 
 /// What a message is sent for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sending {
+pub(super) enum SendPurpose {
     /// Answer when the task settles.
     Blocking,
     /// Answer as soon as the task exists.
@@ -40,14 +40,14 @@ impl MessageRequest {
         address: SocketAddr,
         path: &str,
         dialect: Dialect,
-        sending: Sending,
+        sending: SendPurpose,
         text: &str,
         task: Option<&str>,
     ) -> Self {
         let method = match (dialect, sending) {
-            (Dialect::V1, Sending::Streaming) => "SendStreamingMessage",
+            (Dialect::V1, SendPurpose::Streaming) => "SendStreamingMessage",
             (Dialect::V1, _) => "SendMessage",
-            (Dialect::V03, Sending::Streaming) => "message/stream",
+            (Dialect::V03, SendPurpose::Streaming) => "message/stream",
             (Dialect::V03, _) => "message/send",
         };
         let message_id = message_id();
@@ -66,7 +66,7 @@ impl MessageRequest {
             message["taskId"] = json!(task);
         }
         let mut params = json!({ "message": message });
-        if sending == Sending::Detached {
+        if sending == SendPurpose::Detached {
             params["configuration"] = match dialect {
                 Dialect::V1 => json!({ "returnImmediately": true }),
                 Dialect::V03 => json!({ "blocking": false }),
@@ -106,7 +106,7 @@ pub(super) fn get_task(address: SocketAddr, dialect: Dialect, task: &str) -> Vec
 }
 
 /// Asks for one task without what was said in it; in 1.0.
-pub(super) fn look_at_task(address: SocketAddr, task: &str) -> Vec<u8> {
+pub(super) fn poll_task(address: SocketAddr, task: &str) -> Vec<u8> {
     post(address, "/", Dialect::V1, "GetTask", json!({ "id": task, "historyLength": 0 }))
 }
 
@@ -170,14 +170,14 @@ fn run_id() -> String {
 mod tests {
     use super::*;
 
-    fn example(dialect: Dialect, sending: Sending) -> (MessageRequest, SocketAddr) {
+    fn example(dialect: Dialect, sending: SendPurpose) -> (MessageRequest, SocketAddr) {
         let address = SocketAddr::from(([127, 0, 0, 1], 80));
         (MessageRequest::new(address, "/", dialect, sending, "hi", None), address)
     }
 
     #[test]
     fn numbers_change_the_message_id_and_not_the_length() {
-        let (mut request, _) = example(Dialect::V1, Sending::Blocking);
+        let (mut request, _) = example(Dialect::V1, SendPurpose::Blocking);
         let first = request.numbered(7).to_vec();
         let second = request.numbered(123_456).to_vec();
         assert_ne!(first, second);
@@ -195,7 +195,7 @@ mod tests {
         for (dialect, expected) in
             [(Dialect::V1, "\"returnImmediately\":true"), (Dialect::V03, "\"blocking\":false")]
         {
-            let (mut request, _) = example(dialect, Sending::Detached);
+            let (mut request, _) = example(dialect, SendPurpose::Detached);
             let text = String::from_utf8(request.numbered(1).to_vec()).unwrap();
             assert!(text.contains(expected), "{text}");
         }

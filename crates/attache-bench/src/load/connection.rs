@@ -19,7 +19,7 @@ const MAX_HEAD_BYTES: usize = 16 * 1024;
 
 /// A request has been answered at all, with this status and framing; the body is still to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct ResponseHead {
     pub(super) status: u16,
     pub(super) framing: Framing,
 }
@@ -65,7 +65,7 @@ impl Connection {
     }
 
     /// Sends a request and reads the answer's head.
-    pub(super) async fn request(&mut self, request: &[u8]) -> anyhow::Result<Head> {
+    pub(super) async fn request(&mut self, request: &[u8]) -> anyhow::Result<ResponseHead> {
         self.unread.clear();
         self.socket.write_all(request).await?;
         self.sent += request.len() as u64;
@@ -81,7 +81,7 @@ impl Connection {
     }
 
     /// Reads the whole body behind `head`; it can be looked at until the next request.
-    pub(super) async fn body(&mut self, head: Head) -> anyhow::Result<&[u8]> {
+    pub(super) async fn body(&mut self, head: ResponseHead) -> anyhow::Result<&[u8]> {
         match head.framing {
             Framing::Sized(length) => {
                 while self.unread.len() < length {
@@ -126,7 +126,7 @@ impl Connection {
     }
 }
 
-fn parse_head(head: &[u8]) -> anyhow::Result<Head> {
+fn parse_head(head: &[u8]) -> anyhow::Result<ResponseHead> {
     let mut lines = head.split(|byte| *byte == b'\n');
     let status = lines.next().and_then(|line| line.get(9..12)).context("no status line")?;
     let status = std::str::from_utf8(status)?.parse().context("no status code")?;
@@ -140,7 +140,7 @@ fn parse_head(head: &[u8]) -> anyhow::Result<Head> {
             framing = Some(Framing::Chunked);
         }
     }
-    Ok(Head { status, framing: framing.context("the answer has no length and is not chunked")? })
+    Ok(ResponseHead { status, framing: framing.context("the answer has no length and is not chunked")? })
 }
 
 #[cfg(test)]
@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn a_head_says_status_and_framing_whatever_its_letter_case() {
         let head = parse_head(b"HTTP/1.1 404 Not Found\r\nContent-Length: 12\r\ndate: x").unwrap();
-        assert_eq!(head, Head { status: 404, framing: Framing::Sized(12) });
+        assert_eq!(head, ResponseHead { status: 404, framing: Framing::Sized(12) });
         let head = parse_head(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked").unwrap();
-        assert_eq!(head, Head { status: 200, framing: Framing::Chunked });
+        assert_eq!(head, ResponseHead { status: 200, framing: Framing::Chunked });
         assert!(parse_head(b"HTTP/1.1 200 OK\r\ndate: x").is_err());
     }
 }

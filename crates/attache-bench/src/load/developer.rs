@@ -5,7 +5,7 @@
 
 mod approve;
 mod converse;
-mod heard;
+mod stream_summary;
 
 use std::net::SocketAddr;
 
@@ -16,7 +16,7 @@ pub(super) use approve::{ApproveOptions, run as approve};
 pub(super) use converse::{ConverseOptions, run as converse};
 
 use super::bodies::{self, MessageRequest};
-use heard::Question;
+use stream_summary::Question;
 
 /// The extension's name in headers and metadata.
 const URI: &str =
@@ -24,7 +24,7 @@ const URI: &str =
 
 /// The extension's dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Words {
+enum ExtensionDialect {
     /// What clients of Gemini CLI's server say.
     Gemini,
     /// What the extension's RFC says.
@@ -32,9 +32,9 @@ enum Words {
 }
 
 #[derive(Clone, clap::Args)]
-struct Opening {
-    #[arg(long, value_enum, default_value_t = Words::Gemini)]
-    words: Words,
+struct OpeningMessage {
+    #[arg(long, value_enum, default_value_t = ExtensionDialect::Gemini)]
+    words: ExtensionDialect,
     #[arg(long, default_value = "Go on.")]
     text: String,
     /// The folder to work in.
@@ -45,25 +45,25 @@ struct Opening {
     auto_execute: bool,
 }
 
-impl Opening {
+impl OpeningMessage {
     /// The first message of a task.
     fn request(&self, address: SocketAddr) -> MessageRequest {
         let mut settings = match self.words {
-            Words::Gemini => json!({ "kind": "agent-settings", "workspacePath": self.workspace }),
-            Words::Rfc => json!({ "workspace_path": self.workspace }),
+            ExtensionDialect::Gemini => json!({ "kind": "agent-settings", "workspacePath": self.workspace }),
+            ExtensionDialect::Rfc => json!({ "workspace_path": self.workspace }),
         };
         if self.auto_execute {
-            let key = if self.words == Words::Gemini { "autoExecute" } else { "auto_execute" };
+            let key = if self.words == ExtensionDialect::Gemini { "autoExecute" } else { "auto_execute" };
             settings[key] = json!(true);
         }
-        let key = if self.words == Words::Gemini { "coderAgent" } else { URI };
+        let key = if self.words == ExtensionDialect::Gemini { "coderAgent" } else { URI };
         let mut message = message(json!({ "kind": "text", "text": self.text }));
         message["metadata"] = json!({ key: settings });
         MessageRequest::over(self.words.stream(address, message))
     }
 }
 
-impl Words {
+impl ExtensionDialect {
     /// Lets a call run that was asked about.
     fn approval(self, address: SocketAddr, question: &Question) -> MessageRequest {
         let answer = match self {
@@ -109,12 +109,12 @@ mod tests {
     #[test]
     fn each_dialect_asks_for_a_folder_in_its_own_words() {
         let opening =
-            |words| Opening { words, text: "hi".into(), workspace: "/w".into(), auto_execute: true };
-        let (head, message) = sent(opening(Words::Gemini).request(ADDRESS));
+            |words| OpeningMessage { words, text: "hi".into(), workspace: "/w".into(), auto_execute: true };
+        let (head, message) = sent(opening(ExtensionDialect::Gemini).request(ADDRESS));
         let expected = json!({ "kind": "agent-settings", "workspacePath": "/w", "autoExecute": true });
         assert_eq!(message["metadata"]["coderAgent"], expected);
         assert!(!head.contains("Extensions"), "{head}");
-        let (head, message) = sent(opening(Words::Rfc).request(ADDRESS));
+        let (head, message) = sent(opening(ExtensionDialect::Rfc).request(ADDRESS));
         assert_eq!(message["metadata"][URI], json!({ "workspace_path": "/w", "auto_execute": true }));
         assert!(head.contains(&format!("X-A2A-Extensions: {URI}")), "{head}");
     }
@@ -123,8 +123,8 @@ mod tests {
     fn an_approval_goes_to_the_task_that_asked() {
         let question = Question { task: "t".into(), context: "c".into(), call: "k".into() };
         for (words, expected) in [
-            (Words::Gemini, json!({ "callId": "k", "outcome": "proceed_once" })),
-            (Words::Rfc, json!({ "tool_call_id": "k", "selected_option_id": "proceed_once" })),
+            (ExtensionDialect::Gemini, json!({ "callId": "k", "outcome": "proceed_once" })),
+            (ExtensionDialect::Rfc, json!({ "tool_call_id": "k", "selected_option_id": "proceed_once" })),
         ] {
             let (_, message) = sent(words.approval(ADDRESS, &question));
             assert_eq!(message["parts"][0]["data"], expected);

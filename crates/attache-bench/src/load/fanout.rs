@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::Target;
-use super::bodies::{self, MessageRequest, Sending};
+use super::bodies::{self, MessageRequest, SendPurpose};
 use super::chunked::ChunkedDecoder;
 use super::connection::{Connection, Framing};
 use super::events::{EventCounter, EventCounts};
@@ -36,7 +36,7 @@ pub(super) async fn run(target: Target, options: FanoutOptions) -> anyhow::Resul
     let mut sender = Connection::open(target.address).await?;
     let opening = &options.opening_text;
     let mut request =
-        MessageRequest::new(target.address, "/", target.dialect, Sending::Blocking, opening, None);
+        MessageRequest::new(target.address, "/", target.dialect, SendPurpose::Blocking, opening, None);
     let head = sender.request(request.numbered(1)).await?;
     let task = task_id(sender.body(head).await?)?;
 
@@ -50,7 +50,7 @@ pub(super) async fn run(target: Target, options: FanoutOptions) -> anyhow::Resul
     for reader in readers {
         work.spawn(tokio::time::timeout(target.time_limit, reader.read_to_end()));
     }
-    let sending = Sending::Detached;
+    let sending = SendPurpose::Detached;
     let mut request =
         MessageRequest::new(target.address, "/", target.dialect, sending, &options.text, Some(&task));
     let sent = std::time::Instant::now();

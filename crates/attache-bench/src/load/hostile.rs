@@ -22,9 +22,9 @@ use super::report::{self, Stopwatch};
 use flood::Flood;
 
 /// Connections that are being made at once: more would only wait in the server's queue.
-const CONNECTING: usize = 64;
+const MAX_CONNECTING: usize = 64;
 /// A crowd stands within this, or something is wrong.
-const GATHERING: Duration = Duration::from_secs(60);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(clap::Args)]
 pub(super) struct HostileOptions {
@@ -43,21 +43,21 @@ pub(super) struct HostileOptions {
 pub(super) async fn run(target: Target, options: HostileOptions) -> anyhow::Result<()> {
     let stopwatch = Stopwatch::start()?;
     let standing = Arc::new(AtomicU64::new(0));
-    let doors = Arc::new(Semaphore::new(CONNECTING));
+    let doors = Arc::new(Semaphore::new(MAX_CONNECTING));
     let mut attackers = JoinSet::new();
     for number in 0..options.connections {
         let (standing, doors) = (standing.clone(), doors.clone());
-        attackers.spawn(hold(target.address, Beginning::of(number), doors, standing));
+        attackers.spawn(hold(target.address, PartialRequest::of(number), doors, standing));
     }
     let gathering = async {
         while standing.load(Ordering::Relaxed) < options.connections as u64 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(GATHERING, gathering).await.context("the crowd does not come together")?;
+    tokio::time::timeout(CONNECT_TIMEOUT, gathering).await.context("the crowd does not come together")?;
     let rest = Duration::from_millis(options.rest_ms);
     for number in 0..options.floods {
-        attackers.spawn(flood::come_back_for_ever(target.address, Flood::of(number), rest));
+        attackers.spawn(flood::reconnect_forever(target.address, Flood::of(number), rest));
     }
     let report = json!({ "connections": options.connections, "floods": options.floods, "errors": 0 });
     report::print(&stopwatch.stop(report)?)?;
@@ -70,14 +70,14 @@ pub(super) async fn run(target: Target, options: HostileOptions) -> anyhow::Resu
 
 /// What a held connection says before it falls silent.
 #[derive(Clone, Copy)]
-enum Beginning {
+enum PartialRequest {
     Nothing,
     HalfAHead,
     HalfABody,
     Http2,
 }
 
-impl Beginning {
+impl PartialRequest {
     fn of(number: usize) -> Self {
         [Self::Nothing, Self::HalfAHead, Self::HalfABody, Self::Http2][number % 4]
     }
@@ -95,7 +95,12 @@ impl Beginning {
 }
 
 /// One held connection, made anew whenever the server has had enough of it.
-async fn hold(address: SocketAddr, beginning: Beginning, doors: Arc<Semaphore>, standing: Arc<AtomicU64>) {
+async fn hold(
+    address: SocketAddr,
+    beginning: PartialRequest,
+    doors: Arc<Semaphore>,
+    standing: Arc<AtomicU64>,
+) {
     let mut counted = false;
     let mut heard = [0; 512];
     loop {

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 use super::Target;
-use super::bodies::{self, Dialect, MessageRequest, Sending};
+use super::bodies::{self, Dialect, MessageRequest, SendPurpose};
 use super::connection::Connection;
 use super::report::Stopwatch;
 use super::requests::task_id;
@@ -43,7 +43,7 @@ pub(super) async fn run(target: Target, options: PushOptions) -> anyhow::Result<
 
     let mut sender = Connection::open(target.address).await?;
     let message = |text: &str, task: Option<&str>| {
-        MessageRequest::new(target.address, "/", target.dialect, Sending::Detached, text, task)
+        MessageRequest::new(target.address, "/", target.dialect, SendPurpose::Detached, text, task)
     };
     let mut opening = message(&options.opening_text, None);
     let head = sender.request(opening.numbered(1)).await?;

@@ -15,13 +15,13 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 
-use super::bodies::{self, MessageRequest, Sending};
+use super::bodies::{self, MessageRequest, SendPurpose};
 use super::connection::Connection;
 use super::report::{Stopwatch, micros_since, percentiles};
 use super::{Dialect, Target};
 
 #[derive(clap::Args)]
-pub(super) struct Closed {
+pub(super) struct ClosedLoopOptions {
     #[arg(long, default_value_t = 64)]
     connections: usize,
     #[arg(long, default_value_t = 10_000)]
@@ -34,7 +34,7 @@ pub(super) struct Closed {
 #[derive(clap::Args)]
 pub(super) struct SendOptions {
     #[command(flatten)]
-    closed: Closed,
+    closed: ClosedLoopOptions,
     #[arg(long, default_value = "hello")]
     text: String,
     #[arg(long, default_value = "/")]
@@ -50,7 +50,7 @@ pub(super) struct SendOptions {
 #[derive(clap::Args)]
 pub(super) struct GetOptions {
     #[command(flatten)]
-    closed: Closed,
+    closed: ClosedLoopOptions,
     /// Task ids, one per line.
     #[arg(long)]
     ids: PathBuf,
@@ -59,13 +59,13 @@ pub(super) struct GetOptions {
 #[derive(clap::Args)]
 pub(super) struct ListOptions {
     #[command(flatten)]
-    closed: Closed,
+    closed: ClosedLoopOptions,
     #[arg(long, default_value_t = 50)]
     page_size: usize,
 }
 
 pub(super) async fn send(target: Target, options: SendOptions) -> anyhow::Result<Value> {
-    let sending = if options.detached { Sending::Detached } else { Sending::Blocking };
+    let sending = if options.detached { SendPurpose::Detached } else { SendPurpose::Blocking };
     let request =
         MessageRequest::new(target.address, &options.path, target.dialect, sending, &options.text, None);
     let keep = if options.ids.is_some() { Keep::TaskIds } else { Keep::Nothing };
@@ -96,18 +96,18 @@ pub(super) async fn get(target: Target, options: GetOptions) -> anyhow::Result<V
 pub(super) async fn list(target: Target, options: ListOptions) -> anyhow::Result<Value> {
     ensure!(target.dialect == Dialect::V1, "only 1.0 lists tasks");
     let request = bodies::list_tasks(target.address, options.page_size);
-    let (report, _) = drive(target, options.closed, Keep::Nothing, |_| Same(request.clone())).await?;
+    let (report, _) = drive(target, options.closed, Keep::Nothing, |_| SameRequest(request.clone())).await?;
     Ok(report)
 }
 
 /// What one connection asks next.
-trait Source: Send + 'static {
+trait RequestSource: Send + 'static {
     fn request(&mut self, number: u64) -> &[u8];
 }
 
 struct Messages(MessageRequest);
 
-impl Source for Messages {
+impl RequestSource for Messages {
     fn request(&mut self, number: u64) -> &[u8] {
         self.0.numbered(number)
     }
@@ -118,7 +118,7 @@ struct RandomTasks {
     random: u64,
 }
 
-impl Source for RandomTasks {
+impl RequestSource for RandomTasks {
     fn request(&mut self, _number: u64) -> &[u8] {
         // A plain linear congruential generator: cheap, and spread evenly enough to miss every cache.
         self.random =
@@ -128,9 +128,9 @@ impl Source for RandomTasks {
     }
 }
 
-struct Same(Vec<u8>);
+struct SameRequest(Vec<u8>);
 
-impl Source for Same {
+impl RequestSource for SameRequest {
     fn request(&mut self, _number: u64) -> &[u8] {
         &self.0
     }
@@ -152,9 +152,9 @@ struct Tally {
     ids: Vec<String>,
 }
 
-async fn drive<S: Source>(
+async fn drive<S: RequestSource>(
     target: Target,
-    options: Closed,
+    options: ClosedLoopOptions,
     keep: Keep,
     source: impl Fn(usize) -> S,
 ) -> anyhow::Result<(Value, Vec<String>)> {
@@ -207,7 +207,7 @@ struct Worker {
 
 impl Worker {
     /// Ends at the last request, at the time limit, or when the connection breaks.
-    async fn work(mut self, target: Target, mut source: impl Source) -> Tally {
+    async fn work(mut self, target: Target, mut source: impl RequestSource) -> Tally {
         let mut tally = Tally::default();
         let deadline = tokio::time::Instant::now() + target.time_limit;
         loop {

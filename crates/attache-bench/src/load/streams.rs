@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 
 use super::Target;
-use super::bodies::{self, MessageRequest, Sending};
+use super::bodies::{self, MessageRequest, SendPurpose};
 use super::chunked::ChunkedDecoder;
 use super::connection::{Connection, Framing};
 use super::events::{EventCounter, EventCounts};
@@ -54,16 +54,16 @@ pub(super) async fn run(target: Target, options: StreamOptions) -> anyhow::Resul
     for connection in connections {
         let worker = Worker {
             connection,
-            opening: Opening::new(target, &options),
+            opening: StreamRequest::new(target, &options),
             numbers: Arc::clone(&numbers),
             last: options.streams,
             expect_events: options.expect_events,
             pause: Duration::from_millis(options.pause_ms),
-            seen: Seen::default(),
+            seen: StreamTotals::default(),
         };
         workers.spawn(worker.work(target));
     }
-    let mut total = Seen::default();
+    let mut total = StreamTotals::default();
     while let Some(seen) = workers.join_next().await {
         total.add(seen?);
     }
@@ -71,12 +71,12 @@ pub(super) async fn run(target: Target, options: StreamOptions) -> anyhow::Resul
 }
 
 /// How a stream is asked for.
-enum Opening {
+enum StreamRequest {
     Message(MessageRequest),
     Plain(Vec<u8>),
 }
 
-impl Opening {
+impl StreamRequest {
     fn new(target: Target, options: &StreamOptions) -> Self {
         match &options.get {
             Some(path) => Self::Plain(bodies::plain_get(target.address, path)),
@@ -84,7 +84,7 @@ impl Opening {
                 target.address,
                 "/",
                 target.dialect,
-                Sending::Streaming,
+                SendPurpose::Streaming,
                 &options.text,
                 None,
             )),
@@ -101,7 +101,7 @@ impl Opening {
 
 /// What one connection, or all of them, saw.
 #[derive(Default)]
-struct Seen {
+struct StreamTotals {
     streams: u64,
     wrong: u64,
     first_error: Option<String>,
@@ -113,7 +113,7 @@ struct Seen {
     gaps: Vec<u32>,
 }
 
-impl Seen {
+impl StreamTotals {
     fn add(&mut self, other: Self) {
         self.streams += other.streams;
         self.wrong += other.wrong;
@@ -140,16 +140,16 @@ impl Seen {
 
 struct Worker {
     connection: Connection,
-    opening: Opening,
+    opening: StreamRequest,
     numbers: Arc<AtomicU64>,
     last: u64,
     expect_events: Option<u64>,
     pause: Duration,
-    seen: Seen,
+    seen: StreamTotals,
 }
 
 impl Worker {
-    async fn work(mut self, target: Target) -> Seen {
+    async fn work(mut self, target: Target) -> StreamTotals {
         let deadline = tokio::time::Instant::now() + target.time_limit;
         loop {
             let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 
-use super::bodies::{self, MessageRequest, Sending};
+use super::bodies::{self, MessageRequest, SendPurpose};
 use super::connection::Connection;
 use super::report::{Stopwatch, micros_since, percentiles};
 use super::requests::task_id;
@@ -39,7 +39,8 @@ pub(super) struct WorkOptions {
 }
 
 /// A task in one of these has no more to do, or waits for somebody.
-const RESTING: &[&str] = &["COMPLETED", "FAILED", "CANCELED", "REJECTED", "INPUT_REQUIRED", "AUTH_REQUIRED"];
+const SETTLED_STATES: &[&str] =
+    &["COMPLETED", "FAILED", "CANCELED", "REJECTED", "INPUT_REQUIRED", "AUTH_REQUIRED"];
 
 pub(super) async fn run(target: Target, options: WorkOptions) -> anyhow::Result<Value> {
     ensure!(target.dialect == Dialect::V1, "tasks are only followed in 1.0 here");
@@ -47,7 +48,7 @@ pub(super) async fn run(target: Target, options: WorkOptions) -> anyhow::Result<
         target.address,
         "/",
         target.dialect,
-        Sending::Detached,
+        SendPurpose::Detached,
         &options.text,
         options.task.as_deref(),
     );
@@ -61,11 +62,17 @@ pub(super) async fn run(target: Target, options: WorkOptions) -> anyhow::Result<
     let mut workers = JoinSet::new();
     for connection in connections {
         let (numbers, options) = (Arc::clone(&numbers), Arc::clone(&options));
-        let worker =
-            Worker { target, connection, request: request.clone(), numbers, options, done: Done::default() };
+        let worker = Worker {
+            target,
+            connection,
+            request: request.clone(),
+            numbers,
+            options,
+            done: WorkTotals::default(),
+        };
         workers.spawn(worker.work());
     }
-    let mut done = Done::default();
+    let mut done = WorkTotals::default();
     while let Some(other) = workers.join_next().await {
         done.add(other?);
     }
@@ -81,7 +88,7 @@ pub(super) async fn run(target: Target, options: WorkOptions) -> anyhow::Result<
 }
 
 #[derive(Default)]
-struct Done {
+struct WorkTotals {
     durations: Vec<u32>,
     errors: u64,
     first_error: Option<String>,
@@ -90,7 +97,7 @@ struct Done {
     task: Option<String>,
 }
 
-impl Done {
+impl WorkTotals {
     fn add(&mut self, other: Self) {
         self.durations.extend(other.durations);
         self.errors += other.errors;
@@ -106,11 +113,11 @@ struct Worker {
     request: MessageRequest,
     numbers: Arc<AtomicU64>,
     options: Arc<WorkOptions>,
-    done: Done,
+    done: WorkTotals,
 }
 
 impl Worker {
-    async fn work(mut self) -> Done {
+    async fn work(mut self) -> WorkTotals {
         let deadline = tokio::time::Instant::now() + self.target.time_limit;
         loop {
             let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
@@ -134,14 +141,14 @@ impl Worker {
         let head = self.connection.request(self.request.numbered(number)).await?;
         let body = self.connection.body(head).await?;
         let task = task_id(body)?;
-        let request = bodies::look_at_task(self.target.address, &task);
+        let request = bodies::poll_task(self.target.address, &task);
         loop {
             tokio::time::sleep(Duration::from_millis(self.options.look_ms)).await;
             self.done.looks += 1;
             let head = self.connection.request(&request).await?;
             let body = self.connection.body(head).await?;
             let state = state_of(body)?;
-            if RESTING.iter().any(|resting| state.ends_with(resting)) {
+            if SETTLED_STATES.iter().any(|resting| state.ends_with(resting)) {
                 let whole = || String::from_utf8_lossy(body).into_owned();
                 ensure!(state == self.options.expect, "a task ended as {state}: {}", whole());
                 break;
@@ -154,7 +161,7 @@ impl Worker {
 }
 
 #[derive(Deserialize)]
-struct Looked {
+struct TaskResponse {
     result: Task,
 }
 
@@ -169,7 +176,7 @@ struct Status {
 }
 
 fn state_of(body: &[u8]) -> anyhow::Result<String> {
-    let looked: Looked = serde_json::from_slice(body)
+    let looked: TaskResponse = serde_json::from_slice(body)
         .with_context(|| format!("no task in {}", String::from_utf8_lossy(body)))?;
     Ok(looked.result.status.state)
 }

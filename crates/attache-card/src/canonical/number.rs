@@ -5,26 +5,26 @@ use serde_json::Number;
 pub(super) fn write(number: &Number, out: &mut String) {
     // Integers too: beyond 2^53 neighbours become one number, as they do for everyone else who reads them.
     let double = number.as_f64().filter(|double| double.is_finite());
-    out.push_str(&spelled(double.unwrap_or_default()));
+    out.push_str(&format_double(double.unwrap_or_default()));
 }
 
 /// A finite number.
-pub(super) fn spelled(number: f64) -> String {
+pub(super) fn format_double(number: f64) -> String {
     // Covers minus zero, whose sign is not written.
     if number == 0.0 {
         return "0".to_owned();
     }
     let sign = if number < 0.0 { "-" } else { "" };
-    let scientific = shortest(number.abs());
+    let scientific = shortest_digits(number.abs());
     let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let digits = digits.replace('.', "");
     let exponent: i32 = exponent.parse().unwrap_or_default();
-    format!("{sign}{}", placed(&digits, exponent))
+    format!("{sign}{}", place_decimal_point(&digits, exponent))
 }
 
 /// The fewest digits that still mean this number and no other, of those the closest, and of two that are equally close
 /// the even one: what the RFC asks for. The standard library promises the first two only.
-fn shortest(number: f64) -> String {
+fn shortest_digits(number: f64) -> String {
     let fewest = format!("{number:e}");
     let mantissa = fewest.split('e').next().unwrap_or_default();
     let behind_the_point = mantissa.len().saturating_sub(2);
@@ -33,7 +33,7 @@ fn shortest(number: f64) -> String {
 }
 
 /// Digits with one before the point, times ten to the power of `exponent`.
-fn placed(digits: &str, exponent: i32) -> String {
+fn place_decimal_point(digits: &str, exponent: i32) -> String {
     let zeros = |count: i32| "0".repeat(usize::try_from(count).unwrap_or_default());
     let length = i32::try_from(digits.len()).unwrap_or_default();
     match exponent {

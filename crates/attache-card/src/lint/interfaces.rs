@@ -6,7 +6,7 @@ use url::{Host, Url};
 use super::{CardVersion, Report, Severity, rules};
 
 /// How the paths of HTTP+JSON begin where no tenant is named.
-const TAKEN: &[&str] =
+const RESERVED_SEGMENTS: &[&str] =
     &[".", "..", ".well-known", "extendedAgentCard", "message:send", "message:stream", "tasks", "v1"];
 
 /// The bindings that everybody knows.
@@ -78,7 +78,7 @@ fn check_tenant(report: &mut Report<'_>, tenant: &str, version: &str, place: &st
         "is empty; an interface without a tenant does not say one".to_owned()
     } else if version.starts_with("0.") {
         format!("{tenant:?} cannot be named by clients of {version}, which knows no tenants")
-    } else if TAKEN.contains(&tenant) {
+    } else if RESERVED_SEGMENTS.contains(&tenant) {
         format!("{tenant:?} is how a path of HTTP+JSON begins that means something else")
     } else if tenant.contains('/') || tenant.trim() != tenant || tenant.chars().any(char::is_control) {
         format!("{tenant:?} does not fit into one segment of a path")

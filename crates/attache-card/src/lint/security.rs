@@ -8,7 +8,7 @@ use url::Url;
 use super::content::texts;
 use super::interfaces::is_local;
 use super::{CardVersion, Report, Severity, rules};
-use crate::normal::inside;
+use crate::normalize::member_path;
 use crate::shape::v1_0;
 
 /// A scheme as both versions mean it.
@@ -34,8 +34,8 @@ pub(super) fn check(report: &mut Report<'_>) {
     let schemes = report.document.get("securitySchemes").and_then(Value::as_object).unwrap_or(&empty);
     let mut scopes: BTreeMap<&str, Option<BTreeSet<&str>>> = BTreeMap::new();
     for (name, scheme) in schemes {
-        let place = inside("securitySchemes", name);
-        let declared = spellings(scheme, &place);
+        let place = member_path("securitySchemes", name);
+        let declared = schemes_of(scheme, &place);
         for scheme in &declared {
             check_scheme(report, scheme);
         }
@@ -61,18 +61,18 @@ pub(super) fn check(report: &mut Report<'_>) {
     }
     for name in scopes.keys().filter(|name| !used.contains(**name)) {
         let words = "is declared, and nothing requires it";
-        report.warning(&rules::UNUSED_SCHEME, inside("securitySchemes", name), words);
+        report.warning(&rules::UNUSED_SCHEME, member_path("securitySchemes", name), words);
     }
     check_extended(report, used.is_empty());
 }
 
 /// The scheme in the words of each version that it is written in.
-fn spellings<'a>(scheme: &'a Value, place: &str) -> Vec<Scheme<'a>> {
+fn schemes_of<'a>(scheme: &'a Value, place: &str) -> Vec<Scheme<'a>> {
     let Some(object) = scheme.as_object() else { return Vec::new() };
     let wrapped = v1_0::SCHEME.members.iter().filter_map(|member| {
         let (_, kind) = KINDS.iter().find(|(name, _)| *name == member.name)?;
         let members = object.get(member.name)?.as_object()?;
-        Some(Scheme { kind, version: CardVersion::V1_0, members, place: inside(place, member.name) })
+        Some(Scheme { kind, version: CardVersion::V1_0, members, place: member_path(place, member.name) })
     });
     let flat = object.get("type").and_then(Value::as_str);
     let flat = KINDS.iter().find(|(_, kind)| Some(*kind) == flat);
@@ -91,15 +91,15 @@ fn check_scheme(report: &mut Report<'_>, scheme: &Scheme<'_>) {
         let location = members.get(name).and_then(Value::as_str);
         if let Some(wrong) = location.filter(|it| !["header", "query", "cookie"].contains(it)) {
             let words = format!("{wrong:?} is none of header, query and cookie");
-            report.error(&rules::SCHEME, inside(place, name), words);
+            report.error(&rules::SCHEME, member_path(place, name), words);
         }
     }
     for (name, url) in texts(members).filter(|(name, _)| name.ends_with("Url")) {
-        check_url(report, url, &inside(place, name));
+        check_url(report, url, &member_path(place, name));
     }
     let flows = members.get("flows").and_then(Value::as_object).filter(|_| *kind == "oauth2");
     for (name, flow) in flows.into_iter().flatten() {
-        let place = inside(&inside(place, "flows"), name);
+        let place = member_path(&member_path(place, "flows"), name);
         if ["implicit", "password"].contains(&name.as_str()) && *version == CardVersion::V1_0 {
             let words = "is deprecated in 1.0; use authorizationCode or clientCredentials";
             report.add(
@@ -113,7 +113,7 @@ fn check_scheme(report: &mut Report<'_>, scheme: &Scheme<'_>) {
         for (name, url) in
             flow.as_object().into_iter().flat_map(texts).filter(|(name, _)| name.ends_with("Url"))
         {
-            check_url(report, url, &inside(&place, name));
+            check_url(report, url, &member_path(&place, name));
         }
     }
 }
@@ -162,7 +162,7 @@ fn check_requirements<'a>(
         };
         for (name, wanted) in schemes {
             used.insert(name);
-            let place = inside(&place, name);
+            let place = member_path(&place, name);
             let wanted = if version == CardVersion::V1_0 { wanted.get("list") } else { Some(wanted) };
             let wanted: Vec<&str> =
                 wanted.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();

@@ -6,7 +6,7 @@ use url::Url;
 use super::interfaces::is_local;
 use super::{CardVersion, Report, Severity, rules};
 use crate::header::read;
-use crate::{Form, forms};
+use crate::{SignedForm, signed_forms};
 
 pub(super) fn check(report: &mut Report<'_>) {
     let signatures = report.document.get("signatures").and_then(Value::as_array);
@@ -18,8 +18,8 @@ pub(super) fn check(report: &mut Report<'_>) {
         let words = "0.3 does not say what is signed, so few clients will be able to check it";
         report.add(&rules::SIGNATURE, Severity::Warning, Some(CardVersion::V0_3), "signatures", words);
     }
-    let differ =
-        forms(report.document).is_ok_and(|forms| forms.iter().any(|(form, _)| *form == Form::Stripped));
+    let differ = signed_forms(report.document)
+        .is_ok_and(|forms| forms.iter().any(|(form, _)| *form == SignedForm::Stripped));
     if differ && signatures.len() == 1 {
         let words =
             "the card has empty values, which some readers keep and others drop, and only one signature";

@@ -1,10 +1,10 @@
 //! The members of 0.3, as its JSON has them. It defines no canonical form, so a member is required or it is not.
 
-use super::Kind::{Flag, Free, List, Map, Object, Tagged, Text};
-use super::{Kind, Shape, TEXT_MAP, TEXTS, optional, required, shape};
+use super::MemberKind::{Flag, Free, List, Map, Object, Tagged, Text};
+use super::{MemberKind, Shape, TEXT_MAP, TEXTS, optional, required, shape};
 
 /// Alternatives, each a map of a scheme's name to its scopes.
-const REQUIREMENTS: Kind = List(&Map(&TEXTS));
+const REQUIREMENTS: MemberKind = List(&Map(&TEXTS));
 
 pub(crate) static CARD: Shape = shape(
     "AgentCard",

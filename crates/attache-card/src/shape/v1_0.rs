@@ -1,6 +1,6 @@
 //! The members of 1.0. A message that is set counts as said, so objects are optional, never implicit.
 
-use super::Kind::{Flag, Free, List, Map, Object, Text};
+use super::MemberKind::{Flag, Free, List, Map, Object, Text};
 use super::{Shape, TEXT_MAP, TEXTS, choice, implicit, optional, required, shape};
 
 pub(crate) static CARD: Shape = shape(

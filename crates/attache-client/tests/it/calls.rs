@@ -1,7 +1,7 @@
 //! Single calls, in both bindings.
 
 use attache_client::{Client, ClientError, ClientOptions, Event, ListTasks, Message, SendMessage, TaskState};
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::json;
 
 use crate::{TOKEN, answer, card, connect, task};
@@ -9,7 +9,8 @@ use crate::{TOKEN, answer, card, connect, task};
 #[tokio::test]
 async fn a_call_in_json_rpc_carries_version_and_token_and_gives_the_result() {
     let result = json!({"jsonrpc": "2.0", "id": 1, "result": {"task": task("TASK_STATE_COMPLETED")}});
-    let server = ModelServer::playing([card("JSONRPC", "http://elsewhere.example/rpc"), answer(200, result)]);
+    let server =
+        ModelServer::with_responses([card("JSONRPC", "http://elsewhere.example/rpc"), answer(200, result)]);
     let client = connect(&server).await;
     let sent = client.send(SendMessage::new(Message::from_user("m-1", "hi"))).await.unwrap();
     assert!(matches!(&sent, Event::Task(task) if task.status.state == TaskState::Completed), "{sent:?}");
@@ -30,10 +31,11 @@ async fn every_call_names_the_extensions_to_speak_also_when_there_are_none() {
     for (extensions, header) in
         [(speak, Some("https://a.example/v1, https://b.example/v0")), (vec![], Some(""))]
     {
-        let server = ModelServer::playing([
+        let server = ModelServer::with_responses([
             card("HTTP+JSON", "http://127.0.0.1/"),
             answer(200, task("TASK_STATE_WORKING")),
-            Planned::stream().bytes(format!("data: {}\n\n", json!({"task": task("TASK_STATE_COMPLETED")}))),
+            PlannedResponse::stream()
+                .bytes(format!("data: {}\n\n", json!({"task": task("TASK_STATE_COMPLETED")}))),
         ]);
         let options = ClientOptions { extensions, ..ClientOptions::default() };
         let client = Client::connect(&server.url(), options).await.unwrap();
@@ -49,7 +51,7 @@ async fn every_call_names_the_extensions_to_speak_also_when_there_are_none() {
 #[tokio::test]
 async fn a_call_in_http_json_goes_to_its_path() {
     let page = json!({"tasks": [task("TASK_STATE_WORKING")], "nextPageToken": "p2", "totalSize": 7});
-    let server = ModelServer::playing([
+    let server = ModelServer::with_responses([
         card("HTTP+JSON", "http://127.0.0.1/"),
         answer(200, page),
         answer(200, task("TASK_STATE_CANCELED")),
@@ -70,7 +72,7 @@ async fn a_refusal_keeps_its_code_and_its_message() {
     let rpc = json!({"error": {"code": -32001, "message": "no such task", "data": details}});
     let rest = json!({"error": {"code": 404, "message": "no such task", "details": details}});
     for (binding, status, body, expected) in [("JSONRPC", 200, rpc, -32001), ("HTTP+JSON", 404, rest, 404)] {
-        let server = ModelServer::playing([card(binding, "http://127.0.0.1/"), answer(status, body)]);
+        let server = ModelServer::with_responses([card(binding, "http://127.0.0.1/"), answer(status, body)]);
         let error = connect(&server).await.get("t-1", None).await.unwrap_err();
         assert!(error.is_not_found() && !error.is_finished(), "{error:?}");
         assert_eq!(error.to_string(), "no such task");
@@ -82,7 +84,7 @@ async fn a_refusal_keeps_its_code_and_its_message() {
 async fn a_wrong_token_is_told_apart() {
     for binding in ["JSONRPC", "HTTP+JSON"] {
         let body = json!({"error": {"code": -32600, "message": "who are you?"}});
-        let server = ModelServer::playing([card(binding, "http://127.0.0.1/"), answer(401, body)]);
+        let server = ModelServer::with_responses([card(binding, "http://127.0.0.1/"), answer(401, body)]);
         let error = connect(&server).await.get("t-1", None).await.unwrap_err();
         assert!(matches!(error, ClientError::Unauthenticated { .. }), "{error:?}");
     }
@@ -90,24 +92,24 @@ async fn a_wrong_token_is_told_apart() {
 
 #[tokio::test]
 async fn what_is_no_a2a_is_said_to_be_none() {
-    let server = ModelServer::playing([
+    let server = ModelServer::with_responses([
         card("JSONRPC", "http://127.0.0.1/"),
-        Planned::text(502, "text/html", "<h1>Bad gateway</h1>"),
+        PlannedResponse::text(502, "text/html", "<h1>Bad gateway</h1>"),
         answer(200, json!({"result": {"neither": "task nor message"}})),
         answer(200, json!([])),
     ]);
     let client = connect(&server).await;
     let error = client.get("t-1", None).await.unwrap_err();
-    assert!(matches!(&error, ClientError::Status { status: 502, .. }) && error.may_pass(), "{error:?}");
+    assert!(matches!(&error, ClientError::Status { status: 502, .. }) && error.is_transient(), "{error:?}");
     for _ in 0..2 {
         let error = client.get("t-1", None).await.unwrap_err();
-        assert!(matches!(error, ClientError::Unintelligible { .. }), "{error:?}");
+        assert!(matches!(error, ClientError::Malformed { .. }), "{error:?}");
     }
 }
 
 #[tokio::test]
 async fn an_answer_has_a_largest_size() {
-    let server = ModelServer::playing([
+    let server = ModelServer::with_responses([
         card("JSONRPC", "http://127.0.0.1/"),
         answer(200, json!({"result": "x".repeat(99)})),
     ]);
@@ -122,7 +124,7 @@ async fn an_agent_of_another_version_is_refused_with_what_it_offers() {
     let body = json!({"supportedInterfaces": [
         {"url": "http://127.0.0.1/", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"},
     ]});
-    let server = ModelServer::playing([answer(200, body)]);
+    let server = ModelServer::with_responses([answer(200, body)]);
     let error = Client::connect(&server.url(), ClientOptions::default()).await.unwrap_err();
     assert!(error.to_string().contains("it offers JSONRPC 0.3"), "{error}");
 }

@@ -6,18 +6,18 @@ mod streams;
 
 use attache_client::{Client, ClientOptions};
 use attache_net::Secret;
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 const TOKEN: &str = "token-for-tests-0123";
 
-fn card(binding: &str, url: &str) -> Planned {
+fn card(binding: &str, url: &str) -> PlannedResponse {
     let interface = json!({"url": url, "protocolBinding": binding, "protocolVersion": "1.0"});
     answer(200, json!({"name": "agent", "supportedInterfaces": [interface]}))
 }
 
-fn answer(status: u16, body: Value) -> Planned {
-    Planned::text(status, "application/json", &body.to_string())
+fn answer(status: u16, body: Value) -> PlannedResponse {
+    PlannedResponse::text(status, "application/json", &body.to_string())
 }
 
 fn task(state: &str) -> Value {

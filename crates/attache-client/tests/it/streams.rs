@@ -1,17 +1,18 @@
 //! Streams that are cut, and come back.
 
 use attache_client::{ClientError, Event, EventStream, Message, SendMessage, TaskState};
-use attache_testkit::model_server::{Ending, ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd};
 use serde_json::{Value, json};
 
 use crate::{answer, card, connect, task};
 
-fn frame(planned: Planned, id: u64, item: &Value) -> Planned {
+fn frame(planned: PlannedResponse, id: u64, item: &Value) -> PlannedResponse {
     planned.bytes(format!("id: {id}\ndata: {}\n\n", json!({"jsonrpc": "2.0", "id": 1, "result": item})))
 }
 
-fn stream(items: &[(u64, Value)], ending: Ending) -> Planned {
-    let planned = items.iter().fold(Planned::stream(), |planned, (id, item)| frame(planned, *id, item));
+fn stream(items: &[(u64, Value)], ending: ResponseEnd) -> PlannedResponse {
+    let planned =
+        items.iter().fold(PlannedResponse::stream(), |planned, (id, item)| frame(planned, *id, item));
     planned.ending(ending)
 }
 
@@ -47,14 +48,15 @@ async fn read(mut events: EventStream) -> (String, Option<TaskState>, Option<Cli
 
 #[tokio::test]
 async fn a_cut_stream_goes_on_where_it_was() {
-    let first = stream(&[(1, whole("TASK_STATE_SUBMITTED")), (3, said("one "))], Ending::Cut);
-    let second = stream(&[(3, whole("TASK_STATE_WORKING")), (4, said("two "))], Ending::Reset);
+    let first = stream(&[(1, whole("TASK_STATE_SUBMITTED")), (3, said("one "))], ResponseEnd::Cut);
+    let second = stream(&[(3, whole("TASK_STATE_WORKING")), (4, said("two "))], ResponseEnd::Reset);
     let third = stream(
         &[(4, whole("TASK_STATE_WORKING")), (5, said("three")), (6, status("TASK_STATE_COMPLETED"))],
-        Ending::Whole,
+        ResponseEnd::Whole,
     );
-    let busy = Planned::text(503, "text/plain", "starting");
-    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), first, busy, second, third]);
+    let busy = PlannedResponse::text(503, "text/plain", "starting");
+    let server =
+        ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), first, busy, second, third]);
     let (text, state, error) = read(begin(&server).await).await;
     assert_eq!((text.as_str(), state), ("one two three", Some(TaskState::Completed)), "{error:?}");
     let received = server.received();
@@ -66,10 +68,12 @@ async fn a_cut_stream_goes_on_where_it_was() {
 
 #[tokio::test]
 async fn a_stream_that_ends_in_peace_before_its_task_is_taken_up_again() {
-    let first = stream(&[(1, whole("TASK_STATE_WORKING"))], Ending::Whole);
-    let second =
-        stream(&[(1, whole("TASK_STATE_WORKING")), (2, status("TASK_STATE_INPUT_REQUIRED"))], Ending::Whole);
-    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), first, second]);
+    let first = stream(&[(1, whole("TASK_STATE_WORKING"))], ResponseEnd::Whole);
+    let second = stream(
+        &[(1, whole("TASK_STATE_WORKING")), (2, status("TASK_STATE_INPUT_REQUIRED"))],
+        ResponseEnd::Whole,
+    );
+    let server = ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), first, second]);
     let (_, state, error) = read(begin(&server).await).await;
     assert_eq!(state, Some(TaskState::InputRequired), "{error:?}");
     assert_eq!(server.received().len(), 3);
@@ -77,9 +81,9 @@ async fn a_stream_that_ends_in_peace_before_its_task_is_taken_up_again() {
 
 #[tokio::test]
 async fn a_stream_that_cannot_come_back_says_so_after_a_few_tries() {
-    let first = stream(&[(1, whole("TASK_STATE_WORKING")), (2, said("one"))], Ending::Cut);
-    let again = || stream(&[(2, whole("TASK_STATE_WORKING"))], Ending::Cut);
-    let server = ModelServer::playing([
+    let first = stream(&[(1, whole("TASK_STATE_WORKING")), (2, said("one"))], ResponseEnd::Cut);
+    let again = || stream(&[(2, whole("TASK_STATE_WORKING"))], ResponseEnd::Cut);
+    let server = ModelServer::with_responses([
         card("JSONRPC", "http://127.0.0.1/"),
         first,
         again(),
@@ -89,24 +93,24 @@ async fn a_stream_that_cannot_come_back_says_so_after_a_few_tries() {
     ]);
     let (text, _, error) = read(begin(&server).await).await;
     assert_eq!(text, "one");
-    assert!(matches!(error, Some(ClientError::Lost { tries: 3, .. })), "{error:?}");
-    assert_eq!(server.left(), 1, "it does not try forever");
+    assert!(matches!(error, Some(ClientError::StreamLost { tries: 3, .. })), "{error:?}");
+    assert_eq!(server.unused_responses(), 1, "it does not try forever");
 }
 
 #[tokio::test]
 async fn a_task_that_is_gone_when_the_stream_comes_back_is_an_error() {
-    let first = stream(&[(1, whole("TASK_STATE_WORKING"))], Ending::Cut);
+    let first = stream(&[(1, whole("TASK_STATE_WORKING"))], ResponseEnd::Cut);
     let gone = answer(200, json!({"error": {"code": -32001, "message": "there is no task t-1"}}));
-    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), first, gone]);
+    let server = ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), first, gone]);
     let (_, _, error) = read(begin(&server).await).await;
     assert!(error.as_ref().is_some_and(ClientError::is_not_found), "{error:?}");
 }
 
 #[tokio::test]
 async fn an_error_in_a_stream_ends_it() {
-    let broken =
-        Planned::stream().bytes("event: error\ndata: {\"error\":{\"code\":-32603,\"message\":\"oh\"}}\n\n");
-    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), broken]);
+    let broken = PlannedResponse::stream()
+        .bytes("event: error\ndata: {\"error\":{\"code\":-32603,\"message\":\"oh\"}}\n\n");
+    let server = ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), broken]);
     let (_, _, error) = read(begin(&server).await).await;
     assert_eq!(error.map(|error| error.to_string()).as_deref(), Some("oh"));
 }
@@ -115,8 +119,8 @@ async fn an_error_in_a_stream_ends_it() {
 async fn a_bare_message_is_a_whole_stream() {
     let message =
         json!({"message": {"messageId": "a-1", "role": "ROLE_AGENT", "parts": [{"text": "hello"}]}});
-    let planned = Planned::stream().bytes(format!("data: {message}\n\n"));
-    let server = ModelServer::playing([card("HTTP+JSON", "http://127.0.0.1/"), planned]);
+    let planned = PlannedResponse::stream().bytes(format!("data: {message}\n\n"));
+    let server = ModelServer::with_responses([card("HTTP+JSON", "http://127.0.0.1/"), planned]);
     let mut events = begin(&server).await;
     let event = events.next().await.unwrap().unwrap();
     assert!(matches!(&event, Event::Message(message) if message.text() == "hello"), "{event:?}");
@@ -126,8 +130,8 @@ async fn a_bare_message_is_a_whole_stream() {
 #[tokio::test]
 async fn a_subscription_begins_where_it_is_told() {
     let events =
-        stream(&[(0, whole("TASK_STATE_SUBMITTED")), (1, status("TASK_STATE_FAILED"))], Ending::Whole);
-    let server = ModelServer::playing([card("JSONRPC", "http://127.0.0.1/"), events]);
+        stream(&[(0, whole("TASK_STATE_SUBMITTED")), (1, status("TASK_STATE_FAILED"))], ResponseEnd::Whole);
+    let server = ModelServer::with_responses([card("JSONRPC", "http://127.0.0.1/"), events]);
     let events = connect(&server).await.subscribe("t-1", Some("0")).await.unwrap();
     assert_eq!(read(events).await.1, Some(TaskState::Failed));
     assert_eq!(server.received()[1].header("last-event-id"), Some("0"));

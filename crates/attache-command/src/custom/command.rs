@@ -7,13 +7,13 @@ use attache_domain::{CommandArgument, ToolResult};
 use serde_json::{Map, json};
 
 use super::folder::FoundFile;
-use super::template::{Piece, Template};
+use super::template::{Template, TemplatePart};
 use crate::outcome::text_of;
-use crate::{Command, CommandError, Next, Request, ToolUse, spec};
+use crate::{Command, CommandError, CommandRequest, CommandStep, ToolUse, spec};
 
 const TOOL: &str = "run_shell_command";
 /// Bytes of a prompt with all that was put into it.
-const LARGEST_PROMPT: usize = 1024 * 1024;
+const MAX_PROMPT: usize = 1024 * 1024;
 
 /// A prompt that people keep in a file.
 #[derive(Debug, Clone)]
@@ -62,21 +62,21 @@ impl CustomCommand {
         }
     }
 
-    async fn prompt(&self, request: &Request<'_>, results: &[ToolResult]) -> String {
+    async fn prompt(&self, request: &CommandRequest<'_>, results: &[ToolResult]) -> String {
         let arguments = request.arguments.trim();
         let mut results = results.iter();
         let mut prompt = String::new();
         for piece in &self.template.pieces {
             match piece {
-                Piece::Text(text) => prompt.push_str(text),
-                Piece::Arguments => prompt.push_str(arguments),
-                Piece::Command(_) => prompt.push_str(&results.next().map(text_of).unwrap_or_default()),
-                Piece::File(path) => match request.desk.read_file(path).await {
+                TemplatePart::Text(text) => prompt.push_str(text),
+                TemplatePart::Arguments => prompt.push_str(arguments),
+                TemplatePart::Command(_) => prompt.push_str(&results.next().map(text_of).unwrap_or_default()),
+                TemplatePart::File(path) => match request.context.read_file(path).await {
                     Ok(text) => prompt.push_str(&text),
                     Err(why) => prompt.push_str(&format!("[{path} could not be read: {why}]")),
                 },
             }
-            if prompt.len() > LARGEST_PROMPT {
+            if prompt.len() > MAX_PROMPT {
                 break;
             }
         }
@@ -115,11 +115,11 @@ impl Command for CustomCommand {
         Ok(())
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
         self.check(request.arguments)?;
         let commands = self.template.commands(request.arguments.trim());
         if !commands.is_empty() && request.results.is_empty() {
-            return Ok(Next::UseTools(commands.into_iter().map(tool_use).collect()));
+            return Ok(CommandStep::UseTools(commands.into_iter().map(tool_use).collect()));
         }
         let results = request.results.first().map_or(&[][..], Vec::as_slice);
         if results.len() != commands.len() {
@@ -128,14 +128,14 @@ impl Command for CustomCommand {
             return Err(CommandError::Failed { what });
         }
         let prompt = self.prompt(&request, results).await;
-        if prompt.len() > LARGEST_PROMPT {
+        if prompt.len() > MAX_PROMPT {
             let what = format!(
-                "the prompt of `/{}` comes to more than {LARGEST_PROMPT} bytes; let it hold less of files and output",
+                "the prompt of `/{}` comes to more than {MAX_PROMPT} bytes; let it hold less of files and output",
                 self.name
             );
             return Err(CommandError::Failed { what });
         }
-        Ok(Next::Prompt(prompt))
+        Ok(CommandStep::Prompt(prompt))
     }
 }
 

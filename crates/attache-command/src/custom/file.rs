@@ -4,11 +4,11 @@ use serde::Deserialize;
 
 use super::CustomCommand;
 use super::folder::FoundFile;
-use super::reading::read;
+use super::read::read;
 use super::template::Template;
 use crate::name;
 
-const LONGEST_DESCRIPTION: usize = 200;
+const MAX_DESCRIPTION: usize = 200;
 const EXPECTED: &str = "a command file has `prompt = \"…\"`, and may have `description = \"…\"`";
 
 /// Keys that are not known are left alone: others may read them.
@@ -57,5 +57,5 @@ fn default_description(found: &FoundFile) -> String {
 fn in_one_line(text: &str) -> String {
     let words: Vec<&str> = text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    words.join(" ").chars().take(LONGEST_DESCRIPTION).collect()
+    words.join(" ").chars().take(MAX_DESCRIPTION).collect()
 }

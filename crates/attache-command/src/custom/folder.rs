@@ -4,13 +4,13 @@ use std::fs::{self, DirEntry};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{CustomSource, Problem, shown};
+use super::{CommandFileProblem, CustomSource, shown};
 use crate::name;
 
-const DEEPEST: usize = 8;
-const MOST_FILES: usize = 1_000;
+const MAX_DEPTH: usize = 8;
+const MAX_FILES: usize = 1_000;
 /// Files and folders that are looked at, whatever they are.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// A file, and the name of the command that it makes.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) struct FoundFile {
 }
 
 /// The files whose names end in `.toml`, but for hidden ones.
-pub(crate) fn files(source: &CustomSource, problems: &mut Vec<Problem>) -> Vec<FoundFile> {
+pub(crate) fn files(source: &CustomSource, problems: &mut Vec<CommandFileProblem>) -> Vec<FoundFile> {
     let top = match fs::canonicalize(&source.folder) {
         Ok(top) => top,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
@@ -49,7 +49,7 @@ pub(crate) fn files(source: &CustomSource, problems: &mut Vec<Problem>) -> Vec<F
 
 struct Search<'a> {
     within: PathBuf,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Vec<CommandFileProblem>,
     files: Vec<FoundFile>,
     entries: usize,
     /// The folders that are being looked into: a link to one of them leads in circles.
@@ -58,8 +58,8 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn look_into(&mut self, path: &Path, place: PathBuf, names: &[String]) {
-        if self.open.len() == DEEPEST {
-            let what = format!("it lies more than {DEEPEST} folders deep; move it up");
+        if self.open.len() == MAX_DEPTH {
+            let what = format!("it lies more than {MAX_DEPTH} folders deep; move it up");
             return self.problem(path, what);
         }
         if self.open.contains(&place) {
@@ -78,11 +78,11 @@ impl Search<'_> {
 
     /// In the order of their names, as many as may still be looked at.
     fn entries_of(&mut self, path: &Path, place: &Path) -> io::Result<Vec<DirEntry>> {
-        let left = MOST_ENTRIES - self.entries;
+        let left = MAX_ENTRIES - self.entries;
         let mut entries: Vec<DirEntry> = fs::read_dir(place)?.take(left + 1).collect::<io::Result<_>>()?;
         if entries.len() > left {
             entries.truncate(left);
-            let what = format!("there are more than {MOST_ENTRIES} files and folders; the rest is left out");
+            let what = format!("there are more than {MAX_ENTRIES} files and folders; the rest is left out");
             self.problem(path, what);
         }
         self.entries += entries.len();
@@ -116,8 +116,8 @@ impl Search<'_> {
     }
 
     fn take(&mut self, path: &Path, place: PathBuf, names: &[String]) {
-        if self.files.len() == MOST_FILES {
-            return self.problem(path, format!("there are {MOST_FILES} commands already; have fewer"));
+        if self.files.len() == MAX_FILES {
+            return self.problem(path, format!("there are {MAX_FILES} commands already; have fewer"));
         }
         let name = names.join(":");
         match name::check(&name) {
@@ -139,7 +139,7 @@ impl Search<'_> {
     }
 
     fn problem(&mut self, path: &Path, what: String) {
-        self.problems.push(Problem { path: path.to_owned(), what });
+        self.problems.push(CommandFileProblem { path: path.to_owned(), what });
     }
 }
 
@@ -148,6 +148,6 @@ fn with(names: &[String], name: &str) -> Vec<String> {
     names.iter().cloned().chain([name.replace(':', "_")]).collect()
 }
 
-fn unreadable(path: &Path, error: &io::Error) -> Problem {
-    Problem { path: path.to_owned(), what: format!("it cannot be read: {error}") }
+fn unreadable(path: &Path, error: &io::Error) -> CommandFileProblem {
+    CommandFileProblem { path: path.to_owned(), what: format!("it cannot be read: {error}") }
 }

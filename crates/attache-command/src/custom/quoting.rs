@@ -5,29 +5,29 @@
 
 /// How a place is quoted by the text around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Quoting {
     Bare,
     InDouble,
     InSingle,
 }
 
 /// The word, with quotes that fit its place; nothing for no word.
-pub(crate) fn quoted(word: &str, place: Place) -> String {
+pub(crate) fn quoted(word: &str, place: Quoting) -> String {
     if word.is_empty() {
         return String::new();
     }
     let bare = format!("'{}'", word.replace('\'', r"'\''"));
     // Quotes around are closed before the word and opened again behind it.
     match place {
-        Place::Bare => bare,
-        Place::InDouble => format!("\"{bare}\""),
-        Place::InSingle => format!("'{bare}'"),
+        Quoting::Bare => bare,
+        Quoting::InDouble => format!("\"{bare}\""),
+        Quoting::InSingle => format!("'{bare}'"),
     }
 }
 
 /// Follows the quotes of a command from its beginning.
 #[derive(Debug)]
-pub(crate) struct Quotes {
+pub(crate) struct QuoteTracker {
     state: State,
     /// The letter before, or a blank at the beginning.
     before: char,
@@ -52,13 +52,13 @@ enum State {
     },
 }
 
-impl Default for Quotes {
+impl Default for QuoteTracker {
     fn default() -> Self {
         Self { state: State::Bare, before: ' ', lost: None }
     }
 }
 
-impl Quotes {
+impl QuoteTracker {
     pub(crate) fn read(&mut self, text: &str) {
         for letter in text.chars() {
             self.step(letter);
@@ -71,13 +71,13 @@ impl Quotes {
     }
 
     /// How a word is quoted here, or why none can be.
-    pub(crate) fn place(&self) -> Result<Place, String> {
+    pub(crate) fn quoting(&self) -> Result<Quoting, String> {
         let place = match (self.lost, self.state) {
             (Some(what), _) => Err(what),
             (None, State::Bare | State::Double) if self.before == '$' => Err("right behind a `$`"),
-            (None, State::Bare) => Ok(Place::Bare),
-            (None, State::Double) => Ok(Place::InDouble),
-            (None, State::Single) => Ok(Place::InSingle),
+            (None, State::Bare) => Ok(Quoting::Bare),
+            (None, State::Double) => Ok(Quoting::InDouble),
+            (None, State::Single) => Ok(Quoting::InSingle),
             (None, State::BareEscape | State::DoubleEscape) => Err("right behind a backslash"),
             (None, State::DollarSingle | State::DollarSingleEscape) => Err("inside of `$'…'`"),
             (None, State::Comment) => Err("in a comment"),

@@ -4,12 +4,12 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 
-use super::template::{Piece, ShellLine, Template};
+use super::template::{ShellLine, Template, TemplatePart};
 
 fn line(command: &str) -> Result<ShellLine, String> {
     let template = Template::parse(&format!("!{{{command}}}"))?;
     match template.pieces.as_slice() {
-        [Piece::Command(line)] => Ok(line.clone()),
+        [TemplatePart::Command(line)] => Ok(line.clone()),
         other => panic!("{other:?}"),
     }
 }

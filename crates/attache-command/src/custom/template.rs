@@ -2,21 +2,21 @@
 //!
 //! Pure. Braces inside a place have to balance.
 
-use super::quoting::{Place, Quotes, quoted};
+use super::quoting::{QuoteTracker, Quoting, quoted};
 
 pub(crate) const ARGUMENTS: &str = "{{args}}";
-const MOST_COMMANDS: usize = 32;
-const MOST_FILES: usize = 64;
+const MAX_COMMANDS: usize = 32;
+const MAX_FILES: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template {
-    pub(crate) pieces: Vec<Piece>,
+    pub(crate) pieces: Vec<TemplatePart>,
     /// Do the arguments have a place? If not, they go to the end.
     pub(crate) places_arguments: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum TemplatePart {
     Text(String),
     /// As they were written.
     Arguments,
@@ -30,7 +30,7 @@ pub(crate) enum Piece {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ShellLine {
     first: String,
-    others: Vec<(Place, String)>,
+    others: Vec<(Quoting, String)>,
 }
 
 impl Template {
@@ -43,7 +43,7 @@ impl Template {
             let from = &rest[at..];
             let inside = &from[opening.len()..];
             if opening == ARGUMENTS {
-                pieces.push(Piece::Arguments);
+                pieces.push(TemplatePart::Arguments);
                 rest = inside;
                 continue;
             }
@@ -63,8 +63,8 @@ impl Template {
 
     /// The commands as they are to run, in their order.
     pub(crate) fn commands(&self, arguments: &str) -> Vec<String> {
-        let fill = |piece: &Piece| match piece {
-            Piece::Command(line) => Some(line.fill(arguments)),
+        let fill = |piece: &TemplatePart| match piece {
+            TemplatePart::Command(line) => Some(line.fill(arguments)),
             _ => None,
         };
         self.pieces.iter().filter_map(fill).collect()
@@ -72,21 +72,21 @@ impl Template {
 
     /// The commands as they are written.
     pub(crate) fn programs(&self) -> Vec<String> {
-        let written = |piece: &Piece| match piece {
-            Piece::Command(line) => Some(line.written()),
+        let written = |piece: &TemplatePart| match piece {
+            TemplatePart::Command(line) => Some(line.written()),
             _ => None,
         };
         self.pieces.iter().filter_map(written).collect()
     }
 
     fn check(&self) -> Result<(), String> {
-        let commands = self.pieces.iter().filter(|piece| matches!(piece, Piece::Command(_))).count();
-        let files = self.pieces.iter().filter(|piece| matches!(piece, Piece::File(_))).count();
-        if commands > MOST_COMMANDS {
-            return Err(format!("there are {commands} places `!{{…}}`; have at most {MOST_COMMANDS}"));
+        let commands = self.pieces.iter().filter(|piece| matches!(piece, TemplatePart::Command(_))).count();
+        let files = self.pieces.iter().filter(|piece| matches!(piece, TemplatePart::File(_))).count();
+        if commands > MAX_COMMANDS {
+            return Err(format!("there are {commands} places `!{{…}}`; have at most {MAX_COMMANDS}"));
         }
-        if files > MOST_FILES {
-            return Err(format!("there are {files} places `@{{…}}`; have at most {MOST_FILES}"));
+        if files > MAX_FILES {
+            return Err(format!("there are {files} places `@{{…}}`; have at most {MAX_FILES}"));
         }
         Ok(())
     }
@@ -94,13 +94,13 @@ impl Template {
 
 impl ShellLine {
     fn parse(line: &str) -> Result<Self, String> {
-        let mut quotes = Quotes::default();
+        let mut quotes = QuoteTracker::default();
         let mut pieces = line.split(ARGUMENTS);
         let first = pieces.next().unwrap_or_default();
         quotes.read(first);
         let mut others = Vec::new();
         for piece in pieces {
-            others.push((quotes.place()?, piece.to_owned()));
+            others.push((quotes.quoting()?, piece.to_owned()));
             quotes.read_word();
             quotes.read(piece);
         }
@@ -123,14 +123,14 @@ impl ShellLine {
 }
 
 /// An empty place stands for nothing.
-fn place(opening: &str, content: &str) -> Result<Option<Piece>, String> {
+fn place(opening: &str, content: &str) -> Result<Option<TemplatePart>, String> {
     let trimmed = content.trim();
     // The blank at the end may be one that a backslash keeps.
     let content = if trimmed.ends_with('\\') { content } else { trimmed };
     match opening {
         _ if trimmed.is_empty() => Ok(None),
-        "@{" => Ok(Some(Piece::File(trimmed.to_owned()))),
-        _ => ShellLine::parse(content).map(|line| Some(Piece::Command(line))),
+        "@{" => Ok(Some(TemplatePart::File(trimmed.to_owned()))),
+        _ => ShellLine::parse(content).map(|line| Some(TemplatePart::Command(line))),
     }
 }
 
@@ -140,9 +140,9 @@ fn at_line(prompt: &str, from: &str, what: &str) -> String {
     format!("line {line}: {what}")
 }
 
-fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+fn push_text(pieces: &mut Vec<TemplatePart>, text: &str) {
     if !text.is_empty() {
-        pieces.push(Piece::Text(text.to_owned()));
+        pieces.push(TemplatePart::Text(text.to_owned()));
     }
 }
 

@@ -2,15 +2,15 @@
 
 use proptest::prelude::*;
 
-use super::template::{ARGUMENTS, Piece, Template};
+use super::template::{ARGUMENTS, Template, TemplatePart};
 
 /// Pieces in short: `T:text`, `A`, `F:path`, `C:command`.
 fn pieces(prompt: &str) -> Vec<String> {
-    let short = |piece: &Piece| match piece {
-        Piece::Text(text) => format!("T:{text}"),
-        Piece::Arguments => "A".into(),
-        Piece::File(path) => format!("F:{path}"),
-        Piece::Command(line) => format!("C:{}", line.fill("?")),
+    let short = |piece: &TemplatePart| match piece {
+        TemplatePart::Text(text) => format!("T:{text}"),
+        TemplatePart::Arguments => "A".into(),
+        TemplatePart::File(path) => format!("F:{path}"),
+        TemplatePart::Command(line) => format!("C:{}", line.fill("?")),
     };
     Template::parse(prompt).unwrap().pieces.iter().map(short).collect()
 }
@@ -61,9 +61,9 @@ proptest! {
             return Ok(());
         };
         // Without a place nothing is lost.
-        if template.pieces.iter().all(|piece| matches!(piece, Piece::Text(_) | Piece::Arguments)) {
+        if template.pieces.iter().all(|piece| matches!(piece, TemplatePart::Text(_) | TemplatePart::Arguments)) {
             let text: String = template.pieces.iter().map(|piece| match piece {
-                Piece::Text(text) => text.as_str(),
+                TemplatePart::Text(text) => text.as_str(),
                 _ => ARGUMENTS,
             }).collect();
             let empty = ["!{", "@{"].iter().any(|opening| prompt.contains(opening));

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::{Command, CommandError, Next, Request};
+use crate::{Command, CommandError, CommandRequest, CommandStep};
 
 pub(crate) struct About;
 
@@ -17,11 +17,11 @@ impl Command for About {
         "Shows the version, the model and the workspace."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        let about = request.desk.about();
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        let about = request.context.about();
         let lines: Vec<String> = about.iter().map(|(name, value)| format!("{name}: {value}")).collect();
         let data: Vec<Value> =
             about.iter().map(|(name, value)| json!({ "name": name, "value": value })).collect();
-        Ok(Next::done(lines.join("\n"), json!({ "about": data })))
+        Ok(CommandStep::done(lines.join("\n"), json!({ "about": data })))
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::{Command, CommandError, Next, Request};
+use crate::{Command, CommandError, CommandRequest, CommandStep};
 
 pub(crate) struct Compress;
 
@@ -20,7 +20,7 @@ impl Command for Compress {
         "Replaces the conversation so far with a summary, to make room in the model's window."
     }
 
-    async fn run(&self, _request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(Next::Compress)
+    async fn run(&self, _request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(CommandStep::Compress)
     }
 }

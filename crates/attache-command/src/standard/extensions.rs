@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use crate::listing::list;
-use crate::{Command, CommandError, Desk, ExtensionEntry, Next, Request};
+use crate::{Command, CommandContext, CommandError, CommandRequest, CommandStep, ExtensionEntry};
 
 pub(crate) struct Extensions;
 struct List;
@@ -25,8 +25,8 @@ impl Command for Extensions {
         vec![Arc::new(List)]
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(extensions(request.desk))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(extensions(request.context))
     }
 }
 
@@ -40,17 +40,17 @@ impl Command for List {
         "Lists the extensions with their versions."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(extensions(request.desk))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(extensions(request.context))
     }
 }
 
 /// One answer for every command that lists them.
-pub(crate) fn extensions(desk: &dyn Desk) -> Next {
+pub(crate) fn extensions(desk: &dyn CommandContext) -> CommandStep {
     let extensions = desk.extensions();
     let items: Vec<String> = extensions.iter().map(line).collect();
     let text = list("Extensions", &items, "There are no extensions.");
-    Next::done(text, json!({ "extensions": extensions }))
+    CommandStep::done(text, json!({ "extensions": extensions }))
 }
 
 fn line(ExtensionEntry { name, version, enabled }: &ExtensionEntry) -> String {

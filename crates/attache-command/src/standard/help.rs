@@ -5,7 +5,7 @@ use attache_domain::{CommandArgument, CommandSpec};
 use serde_json::{Value, json};
 
 use crate::unknown::{unknown, unknown_below};
-use crate::{Command, CommandError, Next, Request, spec, usage};
+use crate::{Command, CommandError, CommandRequest, CommandStep, spec, usage};
 
 /// Knows what the registry had when it was made.
 pub(crate) struct Help {
@@ -63,16 +63,18 @@ impl Command for Help {
         self.look_up(arguments).map(|_| ())
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
         Ok(match self.look_up(request.arguments)? {
-            Some((path, spec)) => Next::done(page(&path, spec), json!({ "commands": [data(&path, spec)] })),
+            Some((path, spec)) => {
+                CommandStep::done(page(&path, spec), json!({ "commands": [data(&path, spec)] }))
+            }
             None => {
                 let lines: Vec<String> = self.specs.iter().map(|spec| line(&[], spec)).collect();
                 let text =
                     format!("Commands:\n\n{}\n\n`/help <command>` shows how one is given.", lines.join("\n"));
                 let commands: Vec<Value> =
                     self.specs.iter().map(|spec| data(&under(&[], spec), spec)).collect();
-                Next::done(text, json!({ "commands": commands }))
+                CommandStep::done(text, json!({ "commands": commands }))
             }
         })
     }

@@ -5,7 +5,7 @@ use std::fs;
 use async_trait::async_trait;
 use serde_json::json;
 
-use crate::{Command, CommandError, Desk, Next, Request};
+use crate::{Command, CommandContext, CommandError, CommandRequest, CommandStep};
 
 const FILE: &str = "GEMINI.md";
 
@@ -44,20 +44,20 @@ impl Command for Init {
         "Has the model look at the project and write a GEMINI.md for it; one that is there is left alone."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        if is_there(request.desk).await {
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        if is_there(request.context).await {
             let text = format!(
                 "There is a {FILE} already, and nothing was changed. Take it away, or empty it, to have a new one written."
             );
-            return Ok(Next::done(text, json!({ "file": FILE, "changed": false })));
+            return Ok(CommandStep::done(text, json!({ "file": FILE, "changed": false })));
         }
-        request.desk.progress("Looking at the project.").await;
-        Ok(Next::Prompt(PROMPT.into()))
+        request.context.progress("Looking at the project.").await;
+        Ok(CommandStep::Prompt(PROMPT.into()))
     }
 }
 
 /// A file that cannot be read is somebody's all the same.
-async fn is_there(desk: &dyn Desk) -> bool {
+async fn is_there(desk: &dyn CommandContext) -> bool {
     match desk.read_file(FILE).await {
         Ok(text) => !text.trim().is_empty(),
         Err(_) => fs::symlink_metadata(desk.workspace().join(FILE)).is_ok_and(|metadata| metadata.len() > 0),

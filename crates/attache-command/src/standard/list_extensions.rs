@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::extensions::extensions;
-use crate::{Command, CommandError, Next, Request};
+use crate::{Command, CommandError, CommandRequest, CommandStep};
 
 pub(crate) struct ListExtensions;
 
@@ -17,7 +17,7 @@ impl Command for ListExtensions {
         "Lists the extensions with their versions; the same as `/extensions list`."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(extensions(request.desk))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(extensions(request.context))
     }
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use crate::listing::{count, described};
-use crate::{Command, CommandError, Desk, Next, Request, ServerEntry, ToolEntry};
+use crate::{Command, CommandContext, CommandError, CommandRequest, CommandStep, ServerEntry, ToolEntry};
 
 pub(crate) struct Mcp;
 struct List;
@@ -26,8 +26,8 @@ impl Command for Mcp {
         vec![Arc::new(List), Arc::new(Descriptions)]
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(servers(request.desk, named))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(servers(request.context, named))
     }
 }
 
@@ -45,8 +45,8 @@ impl Command for List {
         "Lists the MCP servers with their state and the names of their tools."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(servers(request.desk, named))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(servers(request.context, named))
     }
 }
 
@@ -64,8 +64,8 @@ impl Command for Descriptions {
         "Lists the MCP servers with their state and what their tools do."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(servers(request.desk, described))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(servers(request.context, described))
     }
 }
 
@@ -73,14 +73,14 @@ fn named(name: &str, _description: &str) -> String {
     name.to_owned()
 }
 
-fn servers(desk: &dyn Desk, line: fn(&str, &str) -> String) -> Next {
+fn servers(desk: &dyn CommandContext, line: fn(&str, &str) -> String) -> CommandStep {
     let (servers, tools) = (desk.servers(), desk.tools());
     if servers.is_empty() {
-        return Next::done("There are no MCP servers.", json!({ "servers": [] }));
+        return CommandStep::done("There are no MCP servers.", json!({ "servers": [] }));
     }
     let paragraphs: Vec<String> = servers.iter().map(|server| paragraph(server, &tools, line)).collect();
     let data: Vec<Value> = servers.iter().map(|server| data(server, &tools)).collect();
-    Next::done(format!("MCP servers:\n\n{}", paragraphs.join("\n")), json!({ "servers": data }))
+    CommandStep::done(format!("MCP servers:\n\n{}", paragraphs.join("\n")), json!({ "servers": data }))
 }
 
 fn paragraph(server: &ServerEntry, tools: &[ToolEntry], line: fn(&str, &str) -> String) -> String {

@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 
 use crate::listing::{count, list};
 use crate::outcome::text_of;
-use crate::{Command, CommandError, Desk, MemoryFile, Next, Request, ToolUse, spec};
+use crate::{Command, CommandContext, CommandError, CommandRequest, CommandStep, MemoryFile, ToolUse, spec};
 
 const TOOL: &str = "save_memory";
 
@@ -32,8 +32,8 @@ impl Command for Memory {
         vec![Arc::new(Show), Arc::new(Add), Arc::new(Refresh), Arc::new(List)]
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(show(request.desk).await)
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(show(request.context).await)
     }
 }
 
@@ -47,8 +47,8 @@ impl Command for Show {
         "Shows the instructions from context files as the model is given them."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(show(request.desk).await)
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(show(request.context).await)
     }
 }
 
@@ -66,11 +66,11 @@ impl Command for Add {
         vec![spec::argument("text", "the fact to remember", true)]
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
         let fact = request.arguments.trim();
         let Some(results) = request.results.first() else {
             let input = Map::from_iter([("fact".to_owned(), json!(fact))]);
-            return Ok(Next::UseTools(vec![ToolUse { tool: TOOL.into(), input }]));
+            return Ok(CommandStep::UseTools(vec![ToolUse { tool: TOOL.into(), input }]));
         };
         let [result] = results.as_slice() else {
             let what = format!("`{TOOL}` was used once, and {} results came of it", results.len());
@@ -79,7 +79,7 @@ impl Command for Add {
         let (saved, message) = (!result.failed, text_of(result));
         let text =
             if saved { format!("Remembered: {fact}") } else { format!("Nothing was remembered: {message}") };
-        Ok(Next::done(text, json!({ "fact": fact, "saved": saved, "message": message })))
+        Ok(CommandStep::done(text, json!({ "fact": fact, "saved": saved, "message": message })))
     }
 }
 
@@ -97,16 +97,16 @@ impl Command for Refresh {
         "Reads the context files again; the model is told what they say now."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        request.desk.progress("Reading the context files again.").await;
-        let memory = request.desk.refresh_memory().await;
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        request.context.progress("Reading the context files again.").await;
+        let memory = request.context.refresh_memory().await;
         let (files, bytes) = (memory.files, memory.text.len());
         let text = if files.is_empty() {
             "There are no context files.".to_owned()
         } else {
             format!("Read again: {}, {}.", count(files.len(), "file"), count(bytes, "byte"))
         };
-        Ok(Next::done(text, json!({ "files": files, "bytes": bytes })))
+        Ok(CommandStep::done(text, json!({ "files": files, "bytes": bytes })))
     }
 }
 
@@ -120,22 +120,22 @@ impl Command for List {
         "Lists the context files that the instructions come from."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        let files = request.desk.memory().await.files;
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        let files = request.context.memory().await.files;
         let items: Vec<String> = files.iter().map(line).collect();
         let text = list("Context files", &items, "There are no context files.");
-        Ok(Next::done(text, json!({ "files": files })))
+        Ok(CommandStep::done(text, json!({ "files": files })))
     }
 }
 
-async fn show(desk: &dyn Desk) -> Next {
+async fn show(desk: &dyn CommandContext) -> CommandStep {
     let crate::Memory { text, files } = desk.memory().await;
     let shown = if text.trim().is_empty() {
         "The memory is empty. `/init` writes a GEMINI.md, `/memory add <text>` remembers a fact.".to_owned()
     } else {
         format!("The memory, from {}:\n\n{}", count(files.len(), "file"), text.trim_end())
     };
-    Next::done(shown, json!({ "text": text, "files": files }))
+    CommandStep::done(shown, json!({ "text": text, "files": files }))
 }
 
 fn line(MemoryFile { path, bytes }: &MemoryFile) -> String {

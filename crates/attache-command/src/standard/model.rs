@@ -7,9 +7,9 @@ use attache_domain::CommandArgument;
 use serde_json::json;
 
 use crate::listing::list;
-use crate::{Command, CommandError, Desk, Next, Request, spec};
+use crate::{Command, CommandContext, CommandError, CommandRequest, CommandStep, spec};
 
-const LONGEST_NAME: usize = 200;
+const MAX_NAME: usize = 200;
 
 pub(crate) struct Model;
 struct List;
@@ -37,10 +37,10 @@ impl Command for Model {
         if arguments.trim().is_empty() { Ok(()) } else { check(arguments) }
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
         match request.arguments.trim() {
-            "" => Ok(models(request.desk)),
-            name => choose(name, request.desk),
+            "" => Ok(models(request.context)),
+            name => choose(name, request.context),
         }
     }
 }
@@ -60,8 +60,8 @@ impl Command for List {
         "Shows the model that answers and those to choose from."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(models(request.desk))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(models(request.context))
     }
 }
 
@@ -83,8 +83,8 @@ impl Command for Set {
         check(arguments)
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        choose(request.arguments.trim(), request.desk)
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        choose(request.arguments.trim(), request.context)
     }
 }
 
@@ -94,7 +94,7 @@ fn check(arguments: &str) -> Result<(), CommandError> {
         "options are not known here, the choice is for this conversation"
     } else if name.split_whitespace().count() != 1 || name.chars().any(char::is_control) {
         "a model's name is one word"
-    } else if name.chars().count() > LONGEST_NAME {
+    } else if name.chars().count() > MAX_NAME {
         "a model's name is shorter"
     } else {
         return Ok(());
@@ -102,18 +102,18 @@ fn check(arguments: &str) -> Result<(), CommandError> {
     Err(CommandError::BadArguments { what: format!("{wrong}; usage: /model set <name>") })
 }
 
-fn choose(name: &str, desk: &dyn Desk) -> Result<Next, CommandError> {
+fn choose(name: &str, desk: &dyn CommandContext) -> Result<CommandStep, CommandError> {
     check(name)?;
     if name == desk.model() {
         let data = json!({ "model": name, "models": desk.models() });
-        return Ok(Next::done(format!("The model is {name} already."), data));
+        return Ok(CommandStep::done(format!("The model is {name} already."), data));
     }
-    Ok(Next::ChooseModel(name.to_owned()))
+    Ok(CommandStep::ChooseModel(name.to_owned()))
 }
 
-fn models(desk: &dyn Desk) -> Next {
+fn models(desk: &dyn CommandContext) -> CommandStep {
     let (model, models) = (desk.model(), desk.models());
     let none = "Choose another with /model set <name>.";
     let choice = list("To choose from, with /model set <name>", &models, none);
-    Next::done(format!("Model: {model}\n\n{choice}"), json!({ "model": model, "models": models }))
+    CommandStep::done(format!("Model: {model}\n\n{choice}"), json!({ "model": model, "models": models }))
 }

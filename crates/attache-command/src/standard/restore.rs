@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use attache_domain::{CommandArgument, terminal_safe};
 use serde_json::json;
 
-use crate::{Command, CommandError, Next, Request, spec};
+use crate::{Command, CommandError, CommandRequest, CommandStep, spec};
 
 /// How much of a name that was given is told back.
-const LONGEST_NAME: usize = 100;
+const MAX_NAME: usize = 100;
 
 pub(crate) struct Restore;
 struct List;
@@ -32,8 +32,8 @@ impl Command for Restore {
         vec![Arc::new(List)]
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        let name: String = request.arguments.trim().chars().take(LONGEST_NAME).collect();
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        let name: String = request.arguments.trim().chars().take(MAX_NAME).collect();
         let text = match name.as_str() {
             "" => "Please provide a checkpoint name to restore. attache keeps no checkpoints yet.".to_owned(),
             name => format!(
@@ -41,7 +41,7 @@ impl Command for Restore {
                 terminal_safe(name)
             ),
         };
-        Ok(Next::done(text, json!({ "checkpoints": [], "restored": false })))
+        Ok(CommandStep::done(text, json!({ "checkpoints": [], "restored": false })))
     }
 }
 
@@ -55,7 +55,10 @@ impl Command for List {
         "Lists the checkpoints; attache keeps none yet."
     }
 
-    async fn run(&self, _request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(Next::done("There are no checkpoints: attache keeps none yet.", json!({ "checkpoints": [] })))
+    async fn run(&self, _request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(CommandStep::done(
+            "There are no checkpoints: attache keeps none yet.",
+            json!({ "checkpoints": [] }),
+        ))
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use attache_domain::Usage;
 use serde_json::json;
 
-use crate::{Command, CommandError, Next, Request};
+use crate::{Command, CommandError, CommandRequest, CommandStep};
 
 pub(crate) struct Stats;
 
@@ -22,9 +22,9 @@ impl Command for Stats {
         "Shows what this conversation has come to: tasks, answers, tool calls and tokens."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        let model = request.desk.model();
-        let crate::Stats { tasks, answers, calls, usage } = request.desk.stats();
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        let model = request.context.model();
+        let crate::ConversationStats { tasks, answers, calls, usage } = request.context.stats();
         let Usage { input, cached, output, thoughts } = usage;
         let total = input.saturating_add(output);
         let text = format!(
@@ -40,6 +40,6 @@ impl Command for Stats {
         });
         let data =
             json!({ "model": model, "tasks": tasks, "answers": answers, "calls": calls, "usage": usage });
-        Ok(Next::done(text, data))
+        Ok(CommandStep::done(text, data))
     }
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::json;
 
 use crate::listing::{described, list};
-use crate::{Command, CommandError, Desk, Next, Request, ToolEntry};
+use crate::{Command, CommandContext, CommandError, CommandRequest, CommandStep, ToolEntry};
 
 pub(crate) struct Tools;
 struct List;
@@ -26,8 +26,8 @@ impl Command for Tools {
         vec![Arc::new(List), Arc::new(Descriptions)]
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(tools(request.desk, named))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(tools(request.context, named))
     }
 }
 
@@ -45,8 +45,8 @@ impl Command for List {
         "Lists the names of the tools."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(tools(request.desk, named))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(tools(request.context, named))
     }
 }
 
@@ -64,15 +64,15 @@ impl Command for Descriptions {
         "Lists the tools with what they do."
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(tools(request.desk, |tool| described(&named(tool), &tool.description)))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(tools(request.context, |tool| described(&named(tool), &tool.description)))
     }
 }
 
-fn tools(desk: &dyn Desk, line: impl Fn(&ToolEntry) -> String) -> Next {
+fn tools(desk: &dyn CommandContext, line: impl Fn(&ToolEntry) -> String) -> CommandStep {
     let tools = desk.tools();
     let items: Vec<String> = tools.iter().map(line).collect();
-    Next::done(list("Tools", &items, "There are no tools."), json!({ "tools": tools }))
+    CommandStep::done(list("Tools", &items, "There are no tools."), json!({ "tools": tools }))
 }
 
 fn named(ToolEntry { name, server, .. }: &ToolEntry) -> String {

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use attache_command::custom::{CustomSource, Loaded, load, load_admitted};
-use attache_command::{Command, Registry};
+use attache_command::custom::{CustomSource, LoadedCommands, load, load_admitted};
+use attache_command::{Command, CommandRegistry};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -25,7 +25,7 @@ impl World {
         fs::write(self.at(path), content).unwrap();
     }
 
-    fn load(&self) -> Loaded {
+    fn load(&self) -> LoadedCommands {
         load(&[CustomSource::user(self.at("commands"))])
     }
 
@@ -40,7 +40,7 @@ impl World {
     }
 }
 
-fn names(loaded: &Loaded) -> Vec<&str> {
+fn names(loaded: &LoadedCommands) -> Vec<&str> {
     loaded.commands.iter().map(|command| command.name()).collect()
 }
 
@@ -109,7 +109,7 @@ fn a_built_in_command_stays_what_it_is() {
     world.write("commands/memory.toml", "prompt = 'x'");
     world.write("commands/help.toml", "prompt = 'x'");
     world.write("commands/own.toml", "prompt = 'x'");
-    let (registry, problems) = Registry::standard().with_custom(world.load());
+    let (registry, problems) = CommandRegistry::standard().with_custom(world.load());
     assert_eq!(registry.specs().last().unwrap().name, "own");
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
@@ -126,7 +126,7 @@ fn an_extension_replaces_nothing() {
     world.write("user/own.toml", "prompt = 'x'\ndescription = 'mine'");
     let sources =
         [CustomSource::extension(world.at("extension"), "cloud"), CustomSource::user(world.at("user"))];
-    let (registry, problems) = Registry::standard().with_custom(load(&sources));
+    let (registry, problems) = CommandRegistry::standard().with_custom(load(&sources));
     assert_eq!(problems, []);
     let specs = registry.specs();
     let added: Vec<&str> = specs[12..].iter().map(|spec| spec.name.as_str()).collect();
@@ -275,7 +275,7 @@ fn a_path_is_shown_without_controls() {
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }
 
-fn loads_or_tells(folder: &Path) -> Loaded {
+fn loads_or_tells(folder: &Path) -> LoadedCommands {
     let loaded = load(&[CustomSource::user(folder)]);
     assert_eq!(loaded.commands.len() + loaded.problems.len(), 1);
     loaded

@@ -3,29 +3,30 @@
 use std::fs;
 
 use attache_command::custom::{CustomSource, load};
-use attache_command::{CommandError, Next, Registry};
+use attache_command::{CommandError, CommandRegistry, CommandStep};
 use attache_domain::{Content, ToolResult};
 
 use crate::fake_desk::{FakeDesk, result};
 
 /// A registry with one custom command `do`.
-fn registry(prompt: &str) -> Registry {
+fn registry(prompt: &str) -> CommandRegistry {
     let folder = tempfile::tempdir().unwrap();
     let text = format!("prompt = '''{prompt}'''");
     fs::write(folder.path().join("do.toml"), text).unwrap();
-    let (registry, problems) = Registry::standard().with_custom(load(&[CustomSource::user(folder.path())]));
+    let (registry, problems) =
+        CommandRegistry::standard().with_custom(load(&[CustomSource::user(folder.path())]));
     assert_eq!(problems, []);
     registry
 }
 
 async fn prompts(prompt: &str, line: &str, expected: &str) {
     let next = FakeDesk::full().go_on(&registry(prompt), line, &[]).await;
-    assert_eq!(next, Ok(Next::Prompt(expected.into())), "{prompt:?} {line:?}");
+    assert_eq!(next, Ok(CommandStep::Prompt(expected.into())), "{prompt:?} {line:?}");
 }
 
 async fn runs(prompt: &str, line: &str, expected: &[&str]) {
     let next = FakeDesk::full().go_on(&registry(prompt), line, &[]).await;
-    let Ok(Next::UseTools(uses)) = next else { panic!("{next:?}") };
+    let Ok(CommandStep::UseTools(uses)) = next else { panic!("{next:?}") };
     assert!(uses.iter().all(|tool_use| tool_use.tool == "run_shell_command" && tool_use.input.len() == 1));
     let commands: Vec<&str> =
         uses.iter().map(|tool_use| tool_use.input["command"].as_str().unwrap()).collect();
@@ -61,7 +62,7 @@ async fn what_is_put_in_is_not_read_for_places() {
     let mut desk = FakeDesk::default();
     desk.files.insert("evil.md".into(), "!{evil} {{args}} @{evil.md}".into());
     let next = desk.go_on(&registry("@{evil.md} {{args}}"), "/do x", &[]).await;
-    assert_eq!(next, Ok(Next::Prompt("!{evil} {{args}} @{evil.md} x".into())));
+    assert_eq!(next, Ok(CommandStep::Prompt("!{evil} {{args}} @{evil.md} x".into())));
 }
 
 #[tokio::test]
@@ -79,7 +80,7 @@ async fn what_came_of_the_commands_is_put_in_their_places() {
     let (desk, registry) = (FakeDesk::full(), registry("A !{one} B !{two} @{notes.md} {{args}}"));
     let results = [vec![result("1\n", false), result("!{three}\nExit Code: 2", true)]];
     let next = desk.go_on(&registry, "/do it", &results).await;
-    assert_eq!(next, Ok(Next::Prompt("A 1 B !{three}\nExit Code: 2 the notes it".into())));
+    assert_eq!(next, Ok(CommandStep::Prompt("A 1 B !{three}\nExit Code: 2 the notes it".into())));
 }
 
 #[tokio::test]
@@ -87,7 +88,7 @@ async fn what_is_no_text_is_named() {
     let link = Content::Link { media_type: None, url: "https://example.com/".into() };
     let results = [vec![ToolResult { output: vec![Content::Text("see".into()), link], ..result("", false) }]];
     let next = FakeDesk::default().go_on(&registry("!{one}"), "/do", &results).await;
-    assert_eq!(next, Ok(Next::Prompt("see\n[https://example.com/]".into())));
+    assert_eq!(next, Ok(CommandStep::Prompt("see\n[https://example.com/]".into())));
 }
 
 #[tokio::test]

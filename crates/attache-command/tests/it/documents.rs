@@ -1,6 +1,6 @@
 //! The page about commands and the commands themselves say the same.
 
-use attache_command::{Registry, usage};
+use attache_command::{CommandRegistry, usage};
 use attache_domain::CommandSpec;
 
 const PAGE: &str = include_str!("../../../../docs/commands.md");
@@ -16,7 +16,7 @@ fn every_built_in_command_is_on_the_page() {
             check(&path, &spec.sub_commands);
         }
     }
-    check(&[], &Registry::standard().specs());
+    check(&[], &CommandRegistry::standard().specs());
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use attache_command::{
-    CommandError, Desk, ExtensionEntry, Memory, MemoryFile, Next, Registry, ServerEntry, Stats, ToolEntry,
+    CommandContext, CommandError, CommandRegistry, CommandStep, ConversationStats, ExtensionEntry, Memory,
+    MemoryFile, ServerEntry, ToolEntry,
 };
 use attache_domain::{CallId, Content, ToolResult, Usage};
 
@@ -59,17 +60,17 @@ impl FakeDesk {
     }
 
     /// The first step of what the line says, by the built-in commands.
-    pub(crate) async fn give(&self, line: &str) -> Result<Next, CommandError> {
-        self.go_on(&Registry::standard(), line, &[]).await
+    pub(crate) async fn give(&self, line: &str) -> Result<CommandStep, CommandError> {
+        self.go_on(&CommandRegistry::standard(), line, &[]).await
     }
 
     /// The step after these results.
     pub(crate) async fn go_on(
         &self,
-        registry: &Registry,
+        registry: &CommandRegistry,
         line: &str,
         results: &[Vec<ToolResult>],
-    ) -> Result<Next, CommandError> {
+    ) -> Result<CommandStep, CommandError> {
         let found = registry.find(&registry.parse(line).unwrap())?;
         found.check()?;
         found.run(results, self).await
@@ -90,7 +91,7 @@ pub(crate) fn result(text: &str, failed: bool) -> ToolResult {
 }
 
 #[async_trait]
-impl Desk for FakeDesk {
+impl CommandContext for FakeDesk {
     async fn progress(&self, text: &str) {
         self.progress.lock().unwrap().push(text.to_owned());
     }
@@ -127,9 +128,9 @@ impl Desk for FakeDesk {
         self.models.clone()
     }
 
-    fn stats(&self) -> Stats {
+    fn stats(&self) -> ConversationStats {
         let usage = Usage { input: 100, cached: 40, output: 20, thoughts: 5 };
-        Stats { tasks: 2, answers: 3, calls: 4, usage }
+        ConversationStats { tasks: 2, answers: 3, calls: 4, usage }
     }
 
     async fn read_file(&self, path: &str) -> Result<String, String> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_command::{Command, CommandError, Next, Registry, Request};
+use attache_command::{Command, CommandError, CommandRegistry, CommandRequest, CommandStep};
 use attache_domain::{CommandArgument, CommandCall, CommandSpec};
 use proptest::prelude::*;
 
@@ -42,8 +42,8 @@ impl Command for Plain {
         self.below.iter().map(|sub| Arc::new(sub.clone()) as Arc<dyn Command>).collect()
     }
 
-    async fn run(&self, request: Request<'_>) -> Result<Next, CommandError> {
-        Ok(Next::Prompt(request.line.to_owned()))
+    async fn run(&self, request: CommandRequest<'_>) -> Result<CommandStep, CommandError> {
+        Ok(CommandStep::Prompt(request.line.to_owned()))
     }
 }
 
@@ -57,7 +57,7 @@ fn names(specs: &[CommandSpec]) -> Vec<&str> {
 
 #[test]
 fn the_built_in_commands_are_listed_in_a_fixed_order() {
-    let specs = Registry::standard().specs();
+    let specs = CommandRegistry::standard().specs();
     let expected = [
         "about",
         "compress",
@@ -80,7 +80,7 @@ fn the_built_in_commands_are_listed_in_a_fixed_order() {
 
 #[track_caller]
 fn finds(path: &[&str], arguments: &str, expected: (&[&str], &str)) {
-    let found = Registry::standard().find(&call(path, arguments)).unwrap();
+    let found = CommandRegistry::standard().find(&call(path, arguments)).unwrap();
     assert_eq!(found.call, call(expected.0, expected.1), "{path:?} {arguments:?}");
     assert_eq!(found.command.name(), *expected.0.last().unwrap());
 }
@@ -115,13 +115,13 @@ fn other_names_are_understood() {
 
 #[test]
 fn a_name_comes_before_another_s_other_name() {
-    let registry = Registry::standard().with(Arc::new(plain("compact"))).unwrap();
+    let registry = CommandRegistry::standard().with(Arc::new(plain("compact"))).unwrap();
     assert_eq!(registry.find(&call(&["compact"], "")).unwrap().command.description(), "Does compact.");
 }
 
 #[track_caller]
 fn misses(path: &[&str], expected: &[&str]) {
-    let error = Registry::standard().find(&call(path, "")).unwrap_err();
+    let error = CommandRegistry::standard().find(&call(path, "")).unwrap_err();
     assert!(matches!(error, CommandError::Unknown { .. }), "{error:?}");
     for part in expected {
         assert!(error.to_string().contains(part), "{part:?} in {error}");
@@ -145,7 +145,7 @@ fn what_is_unknown_is_told_with_what_there_is() {
 
 #[test]
 fn a_long_list_of_commands_is_cut() {
-    let mut registry = Registry::default();
+    let mut registry = CommandRegistry::default();
     for number in 0..100 {
         registry.add(Arc::new(plain(&format!("command{number}")))).unwrap();
     }
@@ -155,14 +155,15 @@ fn a_long_list_of_commands_is_cut() {
 
 #[test]
 fn a_line_that_is_too_long_is_refused() {
-    let error = Registry::standard().find(&call(&["memory", "add"], &"x".repeat(300_000))).unwrap_err();
+    let error =
+        CommandRegistry::standard().find(&call(&["memory", "add"], &"x".repeat(300_000))).unwrap_err();
     assert!(matches!(error, CommandError::BadArguments { .. }), "{error:?}");
 }
 
 #[track_caller]
 fn parses(line: &str, expected: Option<(&[&str], &str)>) {
     let expected = expected.map(|(path, arguments)| call(path, arguments));
-    assert_eq!(Registry::standard().parse(line), expected, "{line:?}");
+    assert_eq!(CommandRegistry::standard().parse(line), expected, "{line:?}");
 }
 
 #[test]
@@ -188,7 +189,7 @@ fn other_lines_are_none() {
 
 #[track_caller]
 fn checks(command: Plain, arguments: &str, expected: Result<(), &str>) {
-    let registry = Registry::default().with(Arc::new(command)).unwrap();
+    let registry = CommandRegistry::default().with(Arc::new(command)).unwrap();
     let found = registry.find(&call(&["deploy"], arguments)).unwrap();
     let expected = expected.map_err(|what| CommandError::BadArguments { what: what.into() });
     assert_eq!(found.check(), expected, "{arguments:?}");
@@ -211,7 +212,7 @@ fn what_has_to_be_there_is_asked_for() {
 
 #[track_caller]
 fn refuses(command: Plain, expected: &str) {
-    let error = Registry::standard().with(Arc::new(command)).err().unwrap().to_string();
+    let error = CommandRegistry::standard().with(Arc::new(command)).err().unwrap().to_string();
     assert!(error.contains(expected), "{error}");
 }
 
@@ -242,14 +243,14 @@ fn a_tree_has_a_bottom() {
     for _ in 0..3 {
         tree = Plain { below: vec![tree], ..plain("a") };
     }
-    assert!(Registry::standard().with(Arc::new(tree.clone())).is_ok());
+    assert!(CommandRegistry::standard().with(Arc::new(tree.clone())).is_ok());
     refuses(Plain { below: vec![tree], ..plain("a") }, "4 words are the most");
 }
 
 #[test]
 fn an_added_command_is_known_everywhere() {
     let deploy = Plain { below: vec![plain("now")], ..plain("deploy") };
-    let registry = Registry::standard().with(Arc::new(deploy)).unwrap();
+    let registry = CommandRegistry::standard().with(Arc::new(deploy)).unwrap();
     assert_eq!(registry.specs().last().unwrap().name, "deploy");
     assert_eq!(registry.parse("/deploy now"), Some(call(&["deploy", "now"], "")));
     let help = registry.find(&call(&["help"], "deploy now")).unwrap();
@@ -259,7 +260,7 @@ fn an_added_command_is_known_everywhere() {
 proptest! {
     #[test]
     fn a_found_call_is_found_again(line in "/?(memory|model|help|x)?( ?(add|set|list|x))?[ /a-z\u{0}-\u{20}]{0,12}") {
-        let registry = Registry::standard();
+        let registry = CommandRegistry::standard();
         if let Some(found) = registry.parse(&line).and_then(|call| registry.find(&call).ok()) {
             prop_assert_eq!(&registry.find(&found.call).unwrap().call, &found.call);
             // The line that is shown means the same.
@@ -269,7 +270,7 @@ proptest! {
 
     #[test]
     fn any_call_is_answered(path in proptest::collection::vec(any::<String>(), 0..4), arguments in any::<String>()) {
-        let registry = Registry::standard();
+        let registry = CommandRegistry::standard();
         if let Ok(found) = registry.find(&CommandCall { path, arguments }) {
             let _ = found.check();
         }

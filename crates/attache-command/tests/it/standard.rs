@@ -1,14 +1,14 @@
 //! What the built-in commands answer.
 
-use attache_command::{CommandError, Next};
+use attache_command::{CommandError, CommandStep};
 use serde_json::{Value, json};
 
 use crate::fake_desk::FakeDesk;
 
 #[track_caller]
-pub(crate) fn done(next: Result<Next, CommandError>) -> (String, Value) {
+pub(crate) fn done(next: Result<CommandStep, CommandError>) -> (String, Value) {
     match next {
-        Ok(Next::Done { text, data: Some(data) }) => (text, data),
+        Ok(CommandStep::Done { text, data: Some(data) }) => (text, data),
         other => panic!("not done: {other:?}"),
     }
 }
@@ -88,7 +88,7 @@ async fn about_is_told_in_its_order() {
 #[tokio::test]
 async fn the_conversation_is_compressed() {
     for line in ["/compress", "/summarize", "/compact"] {
-        assert_eq!(FakeDesk::default().give(line).await, Ok(Next::Compress), "{line}");
+        assert_eq!(FakeDesk::default().give(line).await, Ok(CommandStep::Compress), "{line}");
     }
 }
 
@@ -106,7 +106,7 @@ async fn the_model_is_shown() {
 #[tokio::test]
 async fn a_model_is_chosen() {
     for line in ["/model deep", "/model set deep", "/model set deep \n"] {
-        assert_eq!(FakeDesk::full().give(line).await, Ok(Next::ChooseModel("deep".into())), "{line}");
+        assert_eq!(FakeDesk::full().give(line).await, Ok(CommandStep::ChooseModel("deep".into())), "{line}");
     }
     refuses("/model set", "`name` is missing (the model's name); usage: /model set <name>").await;
     let usage = "usage: /model set <name>";

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attache_command::{CommandError, Memory, Next, Registry, ToolUse};
+use attache_command::{CommandError, CommandRegistry, CommandStep, Memory, ToolUse};
 use serde_json::{Map, json};
 
 use crate::fake_desk::{FakeDesk, result};
@@ -45,10 +45,10 @@ async fn context_files_are_listed() {
 
 #[tokio::test]
 async fn a_fact_is_remembered_by_the_tool() {
-    let (desk, registry) = (FakeDesk::default(), Registry::standard());
+    let (desk, registry) = (FakeDesk::default(), CommandRegistry::standard());
     let line = "/memory add  tabs, not  spaces ";
     let input = Map::from_iter([("fact".to_owned(), json!("tabs, not  spaces"))]);
-    let expected = Next::UseTools(vec![ToolUse { tool: "save_memory".into(), input }]);
+    let expected = CommandStep::UseTools(vec![ToolUse { tool: "save_memory".into(), input }]);
     assert_eq!(desk.go_on(&registry, line, &[]).await, Ok(expected));
 
     let results = [vec![result("Added to GEMINI.md", false)]];
@@ -83,13 +83,15 @@ async fn a_project_without_a_context_file_gets_one_from_the_model() {
         if let Some(content) = content {
             desk.files.insert("GEMINI.md".into(), content.into());
         }
-        let Ok(Next::Prompt(prompt)) = desk.give("/init").await else { panic!("no prompt for {content:?}") };
+        let Ok(CommandStep::Prompt(prompt)) = desk.give("/init").await else {
+            panic!("no prompt for {content:?}")
+        };
         assert!(prompt.contains("write_file") && prompt.contains("GEMINI.md"), "{prompt}");
     }
     // One that is empty but cannot be read, too.
     desk.files.clear();
     fs::write(workspace.path().join("GEMINI.md"), "").unwrap();
-    assert!(matches!(desk.give("/init").await, Ok(Next::Prompt(_))));
+    assert!(matches!(desk.give("/init").await, Ok(CommandStep::Prompt(_))));
 }
 
 #[tokio::test]

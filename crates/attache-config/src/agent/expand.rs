@@ -1,7 +1,7 @@
 //! `$VAR`, `${VAR}` and `${VAR:-otherwise}` in the texts of settings.
 
 /// What is longer than this after variables are put in is left as it was.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_BYTES: usize = 64 << 10;
 
 /// The text with variables put in, or nothing when there are none. One that is not set, and has no text to stand in for
 /// it, stays as it is written.
@@ -18,12 +18,12 @@ pub(crate) fn expand(text: &str, lookup: &mut dyn FnMut(&str) -> Option<String>)
         };
         expanded.push_str(value.as_deref().unwrap_or(&rest[..length]));
         rest = &rest[length..];
-        if expanded.len() > MOST_BYTES {
+        if expanded.len() > MAX_BYTES {
             return None;
         }
     }
     expanded.push_str(rest);
-    Some(expanded).filter(|expanded| expanded.len() <= MOST_BYTES)
+    Some(expanded).filter(|expanded| expanded.len() <= MAX_BYTES)
 }
 
 /// How long the reference at the beginning is, the name in it, and what stands in for it.
@@ -84,7 +84,7 @@ mod tests {
             assert_eq!(expand(text, &mut lookup).as_deref(), Some(expected), "{text}");
         }
         assert_eq!(expand("none", &mut lookup), None);
-        let bomb = "$A".repeat(MOST_BYTES);
+        let bomb = "$A".repeat(MAX_BYTES);
         assert_eq!(expand(&bomb, &mut lookup), None);
     }
 

@@ -4,17 +4,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::check::check;
-use super::keys::{FLAT, Key, ProjectSay, Takes, find, is_section, is_unused, names, project_say};
+use super::keys::{FLAT, Key, ProjectEffect, ValueType, find, is_section, is_unused, names, project_effect};
 use super::mcp::{self, McpServerSettings};
 use super::nearest::{nearest, shown};
 use crate::origin::{Layer, Origin};
-use crate::tree::{Kind, Node};
-use crate::{Allowance, ConfigError, ProjectReport, Standing};
+use crate::tree::{Node, NodeKind};
+use crate::{Allowance, ConfigError, ProjectReport, ProjectTrust};
 
 /// All that was said, by all layers.
 #[derive(Debug, Default)]
-pub(crate) struct Gathered {
-    pub(crate) said: Vec<Said>,
+pub(crate) struct GatheredSettings {
+    pub(crate) values: Vec<LayerValue>,
     pub(crate) servers: Vec<(Layer, String, McpServerSettings)>,
     pub(crate) warnings: Vec<String>,
     /// What the project's files allow, and what of them is ignored.
@@ -23,7 +23,7 @@ pub(crate) struct Gathered {
 
 /// One value of one layer.
 #[derive(Debug, Clone)]
-pub(crate) struct Said {
+pub(crate) struct LayerValue {
     pub(crate) key: &'static Key,
     pub(crate) node: Node,
     pub(crate) layer: Layer,
@@ -32,11 +32,11 @@ pub(crate) struct Said {
     pub(crate) allows: bool,
 }
 
-impl Gathered {
+impl GatheredSettings {
     /// Takes in the tree of a file.
     pub(crate) fn file(&mut self, path: &Path, layer: Layer, tree: &Node) -> Result<(), ConfigError> {
         let file = File { path: path.into(), layer };
-        let Kind::Table(entries) = &tree.kind else {
+        let NodeKind::Table(entries) = &tree.kind else {
             return Err(file.error(
                 tree.line,
                 None,
@@ -62,7 +62,7 @@ impl Gathered {
         path: &Path,
         layer: Layer,
         (tree, written): (&Node, &Node),
-        standing: &Standing,
+        standing: &ProjectTrust,
     ) -> Result<(), ConfigError> {
         let mut said = Self::default();
         said.file(path, layer, tree)?;
@@ -70,8 +70,8 @@ impl Gathered {
         // What is right only with the user's variables put in cannot be shown, so it is shown as it came out.
         let _ = shown.file(path, layer, written);
         self.warnings.extend(said.warnings);
-        for value in said.said {
-            let node = shown.said.iter().find(|it| it.key == value.key).map_or(&value.node, |it| &it.node);
+        for value in said.values {
+            let node = shown.values.iter().find(|it| it.key == value.key).map_or(&value.node, |it| &it.node);
             let allowance = Allowance::setting(value.key.name, &node.to_json(), value.origin.clone());
             self.project_value(value, allowance, standing);
         }
@@ -90,21 +90,21 @@ impl Gathered {
         Ok(())
     }
 
-    fn project_value(&mut self, value: Said, allowance: Allowance, standing: &Standing) {
-        match project_say(value.key, &value.node) {
-            ProjectSay::Nothing => {}
+    fn project_value(&mut self, value: LayerValue, allowance: Allowance, standing: &ProjectTrust) {
+        match project_effect(value.key, &value.node) {
+            ProjectEffect::Nothing => {}
             // A list of servers to be used leaves others out; that their tools run unasked is another matter.
-            ProjectSay::Restricts if value.key.name == "mcp.allowed" => {
+            ProjectEffect::Restricts if value.key.name == "mcp.allowed" => {
                 let allows = standing.admits(&allowance);
                 self.project.allowances.push((allowance, allows));
-                self.push(Said { allows, ..value });
+                self.push(LayerValue { allows, ..value });
             }
-            ProjectSay::Restricts => self.push(Said { allows: false, ..value }),
-            ProjectSay::Configures if standing.is_trusted() => self.push(value),
-            ProjectSay::Configures => {
+            ProjectEffect::Restricts => self.push(LayerValue { allows: false, ..value }),
+            ProjectEffect::Configures if standing.is_trusted() => self.push(value),
+            ProjectEffect::Configures => {
                 self.project.ignored.push((value.origin, value.key.name.to_owned()));
             }
-            ProjectSay::Allows => {
+            ProjectEffect::Allows => {
                 let counts = standing.admits(&allowance);
                 self.project.allowances.push((allowance, counts));
                 if counts {
@@ -120,16 +120,16 @@ impl Gathered {
         layer: Layer,
         origin: Origin,
         name: &str,
-        kind: Kind,
+        kind: NodeKind,
     ) -> Result<(), ConfigError> {
         let Some(key) = find(name) else { return Ok(()) };
         let node = Node::new(0, kind);
-        check(key.takes, &node).map_err(|message| ConfigError::BadSetting {
+        check(key.value_type, &node).map_err(|message| ConfigError::BadSetting {
             place: origin.to_string(),
             key: Some(name.to_owned()),
             message,
         })?;
-        self.push(Said { key, node, layer, origin, allows: true });
+        self.push(LayerValue { key, node, layer, origin, allows: true });
         Ok(())
     }
 
@@ -137,7 +137,7 @@ impl Gathered {
         if let Some(key) = find(name) {
             return self.known(file, key, node);
         }
-        if is_unused(name) || (is_section(name) && node.kind == Kind::Null) {
+        if is_unused(name) || (is_section(name) && node.kind == NodeKind::Null) {
             return Ok(());
         }
         if !is_section(name) {
@@ -146,7 +146,7 @@ impl Gathered {
             self.warnings.push(format!("{}: unknown key {}{nearest}", file.place(node.line), shown(name)));
             return Ok(());
         }
-        let Kind::Table(entries) = &node.kind else {
+        let NodeKind::Table(entries) = &node.kind else {
             let message = format!("must be a table, not {}", node.describe());
             return Err(file.error(node.line, Some(name), message));
         };
@@ -157,11 +157,11 @@ impl Gathered {
     }
 
     fn known(&mut self, file: &File, key: &'static Key, node: &Node) -> Result<(), ConfigError> {
-        if node.kind == Kind::Null {
+        if node.kind == NodeKind::Null {
             return Ok(());
         }
-        check(key.takes, node).map_err(|message| file.error(node.line, Some(key.name), message))?;
-        if let (Takes::Servers, Kind::Table(entries)) = (key.takes, &node.kind) {
+        check(key.value_type, node).map_err(|message| file.error(node.line, Some(key.name), message))?;
+        if let (ValueType::Servers, NodeKind::Table(entries)) = (key.value_type, &node.kind) {
             for (name, node) in entries {
                 let origin = file.origin(node.line);
                 let server = mcp::read(name, node, origin, &mut self.warnings)
@@ -171,18 +171,18 @@ impl Gathered {
             return Ok(());
         }
         let origin = file.origin(node.line);
-        self.push(Said { key, node: node.clone(), layer: file.layer, origin, allows: true });
+        self.push(LayerValue { key, node: node.clone(), layer: file.layer, origin, allows: true });
         Ok(())
     }
 
-    fn push(&mut self, said: Said) {
-        let why = match (project_say(said.key, &said.node), &said.node.kind) {
+    fn push(&mut self, said: LayerValue) {
+        let why = match (project_effect(said.key, &said.node), &said.node.kind) {
             _ if !said.layer.is_project() => None,
-            (ProjectSay::Nothing, _) if said.key.name == "general.defaultApprovalMode" => {
+            (ProjectEffect::Nothing, _) if said.key.name == "general.defaultApprovalMode" => {
                 Some("cannot be yolo by a project's word")
             }
-            (ProjectSay::Nothing, _) => Some("is not for a project to say"),
-            (_, Kind::Text(model)) if said.key.name == "model.name" && model.starts_with("script:") => {
+            (ProjectEffect::Nothing, _) => Some("is not for a project to say"),
+            (_, NodeKind::Text(model)) if said.key.name == "model.name" && model.starts_with("script:") => {
                 Some("cannot be a script by a project's word")
             }
             _ => None,
@@ -195,8 +195,8 @@ impl Gathered {
             return;
         }
         // What the same layer said before about the same is forgotten.
-        self.said.retain(|known| !(known.layer == said.layer && known.key == said.key));
-        self.said.push(said);
+        self.values.retain(|known| !(known.layer == said.layer && known.key == said.key));
+        self.values.push(said);
     }
 }
 
@@ -222,5 +222,5 @@ impl File {
 /// The new name of an old spelling. Some old names are sections now: those are old only when they hold no table.
 fn renamed(name: &str, node: &Node) -> Option<&'static str> {
     let (_, new) = FLAT.iter().find(|(old, _)| *old == name)?;
-    (!(is_section(name) && matches!(node.kind, Kind::Table(_)))).then_some(new)
+    (!(is_section(name) && matches!(node.kind, NodeKind::Table(_)))).then_some(new)
 }

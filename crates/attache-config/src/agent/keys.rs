@@ -1,10 +1,10 @@
 //! Every key that is known: what it takes, how several that say it go together, and what a project may say about it.
 
-use crate::tree::{Kind, Node};
+use crate::tree::{Node, NodeKind};
 
 /// What a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum ValueType {
     Bool,
     Whole {
         least: i64,
@@ -33,7 +33,7 @@ pub(crate) enum Merge {
 
 /// What a project's word about a key is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProjectSay {
+pub(crate) enum ProjectEffect {
     /// It is not for a project to say.
     Nothing,
     /// It can only forbid or hide, so it counts in every folder.
@@ -47,54 +47,54 @@ pub(crate) enum ProjectSay {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub(crate) name: &'static str,
-    pub(crate) takes: Takes,
+    pub(crate) value_type: ValueType,
     pub(crate) merge: Merge,
     /// As a rule; [`project_say`] looks at the value, too.
-    pub(crate) project: ProjectSay,
+    pub(crate) project: ProjectEffect,
     /// As JSON.
     pub(crate) default: &'static str,
 }
 
-const fn key(name: &'static str, takes: Takes, default: &'static str) -> Key {
-    Key { name, takes, merge: Merge::Strongest, project: ProjectSay::Configures, default }
+const fn key(name: &'static str, takes: ValueType, default: &'static str) -> Key {
+    Key { name, value_type: takes, merge: Merge::Strongest, project: ProjectEffect::Configures, default }
 }
 
-const fn allows(name: &'static str, takes: Takes, default: &'static str) -> Key {
-    Key { project: ProjectSay::Allows, ..key(name, takes, default) }
+const fn allows(name: &'static str, takes: ValueType, default: &'static str) -> Key {
+    Key { project: ProjectEffect::Allows, ..key(name, takes, default) }
 }
 
 const fn together(name: &'static str) -> Key {
-    Key { merge: Merge::Together, project: ProjectSay::Restricts, ..key(name, Takes::Texts, "[]") }
+    Key { merge: Merge::Together, project: ProjectEffect::Restricts, ..key(name, ValueType::Texts, "[]") }
 }
 
-const fn narrowing(name: &'static str, takes: Takes, default: &'static str) -> Key {
-    Key { merge: Merge::Narrower, project: ProjectSay::Restricts, ..key(name, takes, default) }
+const fn narrowing(name: &'static str, takes: ValueType, default: &'static str) -> Key {
+    Key { merge: Merge::Narrower, project: ProjectEffect::Restricts, ..key(name, takes, default) }
 }
 
-const fn guarded(name: &'static str, takes: Takes, default: &'static str) -> Key {
-    Key { project: ProjectSay::Nothing, ..key(name, takes, default) }
+const fn guarded(name: &'static str, takes: ValueType, default: &'static str) -> Key {
+    Key { project: ProjectEffect::Nothing, ..key(name, takes, default) }
 }
 
 /// What a project's word about a key is worth, by its value.
-pub(crate) fn project_say(key: &Key, node: &Node) -> ProjectSay {
+pub(crate) fn project_effect(key: &Key, node: &Node) -> ProjectEffect {
     match (key.name, &node.kind) {
-        ("general.defaultApprovalMode", Kind::Text(mode)) => match mode.as_str() {
-            "plan" | "default" => ProjectSay::Restricts,
-            "yolo" => ProjectSay::Nothing,
-            _ => ProjectSay::Allows,
+        ("general.defaultApprovalMode", NodeKind::Text(mode)) => match mode.as_str() {
+            "plan" | "default" => ProjectEffect::Restricts,
+            "yolo" => ProjectEffect::Nothing,
+            _ => ProjectEffect::Allows,
         },
         (
             "context.fileFiltering.respectGitIgnore" | "context.fileFiltering.respectGeminiIgnore",
-            Kind::Bool(true),
-        ) => ProjectSay::Restricts,
+            NodeKind::Bool(true),
+        ) => ProjectEffect::Restricts,
         _ => key.project,
     }
 }
 
 const MANY: i64 = 1_000_000_000;
 
-const fn whole(least: i64) -> Takes {
-    Takes::Whole { least, most: MANY }
+const fn whole(least: i64) -> ValueType {
+    ValueType::Whole { least, most: MANY }
 }
 
 pub(crate) const MODES: &[&str] = &["default", "auto_edit", "autoEdit", "confined", "yolo", "plan"];
@@ -102,45 +102,45 @@ pub(crate) const MODES: &[&str] = &["default", "auto_edit", "autoEdit", "confine
 pub(crate) const KEYS: &[Key] = &[
     key("context.discoveryMaxDirs", whole(0), "200"),
     together("context.fileFiltering.customIgnoreFilePaths"),
-    allows("context.fileFiltering.respectGeminiIgnore", Takes::Bool, "true"),
-    allows("context.fileFiltering.respectGitIgnore", Takes::Bool, "true"),
-    allows("context.fileName", Takes::TextOrTexts, r#"["GEMINI.md", "AGENTS.md"]"#),
-    Key { project: ProjectSay::Allows, ..together("context.includeDirectories") },
-    key("context.includeDirectoryTree", Takes::Bool, "true"),
-    allows("context.loadMemoryFromIncludeDirectories", Takes::Bool, "false"),
-    narrowing("general.defaultApprovalMode", Takes::OneOf(MODES), r#""default""#),
-    key("general.firstByteTimeout", Takes::Whole { least: 1, most: 300 }, "120"),
-    key("general.maxAttempts", Takes::Whole { least: 1, most: 100 }, "10"),
-    key("general.retryFetchErrors", Takes::Bool, "true"),
-    narrowing("mcp.allowed", Takes::Texts, "null"),
+    allows("context.fileFiltering.respectGeminiIgnore", ValueType::Bool, "true"),
+    allows("context.fileFiltering.respectGitIgnore", ValueType::Bool, "true"),
+    allows("context.fileName", ValueType::TextOrTexts, r#"["GEMINI.md", "AGENTS.md"]"#),
+    Key { project: ProjectEffect::Allows, ..together("context.includeDirectories") },
+    key("context.includeDirectoryTree", ValueType::Bool, "true"),
+    allows("context.loadMemoryFromIncludeDirectories", ValueType::Bool, "false"),
+    narrowing("general.defaultApprovalMode", ValueType::OneOf(MODES), r#""default""#),
+    key("general.firstByteTimeout", ValueType::Whole { least: 1, most: 300 }, "120"),
+    key("general.maxAttempts", ValueType::Whole { least: 1, most: 100 }, "10"),
+    key("general.retryFetchErrors", ValueType::Bool, "true"),
+    narrowing("mcp.allowed", ValueType::Texts, "null"),
     together("mcp.excluded"),
-    allows("mcpServers", Takes::Servers, "{}"),
-    key("model.compressionThreshold", Takes::Share, "0.5"),
+    allows("mcpServers", ValueType::Servers, "{}"),
+    key("model.compressionThreshold", ValueType::Share, "0.5"),
     key("model.contextWindow", whole(1000), "null"),
-    key("model.disableLoopDetection", Takes::Bool, "false"),
+    key("model.disableLoopDetection", ValueType::Bool, "false"),
     key("model.maxSessionTurns", whole(-1), "-1"),
-    allows("model.name", Takes::Text, "null"),
-    key("output.format", Takes::OneOf(&["text", "json", "stream-json"]), r#""text""#),
-    Key { project: ProjectSay::Nothing, ..together("policyPaths") },
-    guarded("security.disableAlwaysAllow", Takes::Bool, "false"),
-    guarded("security.disableYoloMode", Takes::Bool, "false"),
-    guarded("security.enablePermanentToolApproval", Takes::Bool, "false"),
-    guarded("security.folderTrust.enabled", Takes::Bool, "null"),
-    Key { project: ProjectSay::Nothing, ..together("security.projectVariables") },
-    allows("tools.allowed", Takes::Texts, "[]"),
+    allows("model.name", ValueType::Text, "null"),
+    key("output.format", ValueType::OneOf(&["text", "json", "stream-json"]), r#""text""#),
+    Key { project: ProjectEffect::Nothing, ..together("policyPaths") },
+    guarded("security.disableAlwaysAllow", ValueType::Bool, "false"),
+    guarded("security.disableYoloMode", ValueType::Bool, "false"),
+    guarded("security.enablePermanentToolApproval", ValueType::Bool, "false"),
+    guarded("security.folderTrust.enabled", ValueType::Bool, "null"),
+    Key { project: ProjectEffect::Nothing, ..together("security.projectVariables") },
+    allows("tools.allowed", ValueType::Texts, "[]"),
     together("tools.confirmationRequired"),
-    narrowing("tools.core", Takes::Texts, "null"),
+    narrowing("tools.core", ValueType::Texts, "null"),
     together("tools.exclude"),
     key(
         "tools.shell.backgroundCompletionBehavior",
-        Takes::OneOf(&["silent", "inject", "notify"]),
+        ValueType::OneOf(&["silent", "inject", "notify"]),
         r#""silent""#,
     ),
-    key("tools.shell.enableInteractiveShell", Takes::Bool, "true"),
+    key("tools.shell.enableInteractiveShell", ValueType::Bool, "true"),
     key("tools.shell.inactivityTimeout", whole(0), "300"),
     guarded("tools.shell.maxOutputMegabytes", whole(0), "256"),
     key("tools.truncateToolOutputThreshold", whole(-1), "40000"),
-    key("useWriteTodos", Takes::Bool, "true"),
+    key("useWriteTodos", ValueType::Bool, "true"),
 ];
 
 /// Keys and whole sections that others read and we have no use for: no reason to warn.
@@ -295,11 +295,11 @@ mod tests {
         for key in KEYS {
             assert!(!is_unused(key.name) && !is_section(key.name), "{}", key.name);
             assert!(serde_json::from_str::<serde_json::Value>(key.default).is_ok(), "{}", key.name);
-            let lists = matches!(key.takes, Takes::Texts);
+            let lists = matches!(key.value_type, ValueType::Texts);
             assert!(key.merge != Merge::Together || lists, "{}: only lists go together", key.name);
             let not_projects = ["policyPaths", "tools.shell.maxOutputMegabytes"];
             let guarded = key.name.starts_with("security.") || not_projects.contains(&key.name);
-            assert_eq!(guarded, key.project == ProjectSay::Nothing, "{}", key.name);
+            assert_eq!(guarded, key.project == ProjectEffect::Nothing, "{}", key.name);
         }
         assert!(KEYS.is_sorted_by_key(|key| key.name));
     }
@@ -307,11 +307,11 @@ mod tests {
     /// A new key has to be put into one of these lists: what could a hostile project do with it?
     #[test]
     fn every_key_that_lets_something_happen_has_to_be_accepted() {
-        let of = |say: ProjectSay| -> Vec<&str> {
+        let of = |say: ProjectEffect| -> Vec<&str> {
             KEYS.iter().filter(|key| key.project == say).map(|key| key.name).collect()
         };
         assert_eq!(
-            of(ProjectSay::Allows),
+            of(ProjectEffect::Allows),
             [
                 "context.fileFiltering.respectGeminiIgnore",
                 "context.fileFiltering.respectGitIgnore",
@@ -324,7 +324,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            of(ProjectSay::Restricts),
+            of(ProjectEffect::Restricts),
             [
                 "context.fileFiltering.customIgnoreFilePaths",
                 "general.defaultApprovalMode",
@@ -335,7 +335,7 @@ mod tests {
                 "tools.exclude",
             ]
         );
-        let configures = of(ProjectSay::Configures);
+        let configures = of(ProjectEffect::Configures);
         let harmless = ["context.", "general.", "model.", "output.", "tools.", "useWriteTodos"];
         assert!(configures.iter().all(|name| harmless.iter().any(|start| name.starts_with(start))));
         assert_eq!(configures.len(), 15, "{configures:?}");

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use attache_domain::Level;
+use attache_domain::AccessLevel;
 
 use super::nearest::{nearest, shown};
 use crate::origin::Origin;
-use crate::tree::{Kind, Node};
-use crate::{ConfigError, Hidden};
+use crate::tree::{Node, NodeKind};
+use crate::{ConfigError, SecretText};
 
 const PATIENCE: Duration = Duration::from_mins(10);
-const MOST_PATIENCE_MS: i64 = 24 * 3600 * 1000;
+const MAX_PATIENCE_MS: i64 = 24 * 3600 * 1000;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServerSettings {
@@ -29,7 +29,7 @@ pub struct McpServerSettings {
     pub exclude_tools: Vec<String>,
     pub description: Option<String>,
     /// How far the program that is started may reach: look, work or open.
-    pub confinement: Level,
+    pub confinement: AccessLevel,
     pub origin: Origin,
 }
 
@@ -40,12 +40,12 @@ pub enum McpTransport {
         command: String,
         arguments: Vec<String>,
         /// Added to what other programs of the agent see.
-        environment: BTreeMap<String, Hidden>,
+        environment: BTreeMap<String, SecretText>,
         folder: Option<PathBuf>,
     },
     Http {
         url: String,
-        headers: BTreeMap<String, Hidden>,
+        headers: BTreeMap<String, SecretText>,
         kind: HttpKind,
     },
 }
@@ -79,20 +79,20 @@ const UNUSED: &[&str] =
     &["tcp", "oauth", "authProviderType", "targetAudience", "targetServiceAccount", "extension"];
 
 /// Line, key and what would be right.
-type Wrong = (u32, String, String);
+type ServerMistake = (u32, String, String);
 
 pub(crate) fn read(
     name: &str,
     node: &Node,
     origin: Origin,
     warnings: &mut Vec<String>,
-) -> Result<McpServerSettings, Wrong> {
+) -> Result<McpServerSettings, ServerMistake> {
     let path = format!("mcpServers.{}", shown(name));
     let wrong = |message: String| (node.line, path.clone(), message);
     if !is_name(name) {
         return Err(wrong("a server's name has 1 to 64 letters, digits, dots, dashes or underscores".into()));
     }
-    let Kind::Table(entries) = &node.kind else {
+    let NodeKind::Table(entries) = &node.kind else {
         return Err(wrong(format!("must be a table, not {}", node.describe())));
     };
     for (key, node) in entries {
@@ -108,7 +108,7 @@ pub(crate) fn read(
         transport: transport(&fields)
             .transpose()
             .unwrap_or_else(|| Err(wrong("needs a command, a url or an httpUrl".into())))?,
-        timeout: fields.whole("timeout", 1, MOST_PATIENCE_MS)?.map_or(PATIENCE, Duration::from_millis),
+        timeout: fields.whole("timeout", 1, MAX_PATIENCE_MS)?.map_or(PATIENCE, Duration::from_millis),
         trust: fields.bool("trust")?.unwrap_or(false),
         include_tools: fields.texts("includeTools")?,
         exclude_tools: fields.texts("excludeTools")?.unwrap_or_default(),
@@ -119,13 +119,14 @@ pub(crate) fn read(
 }
 
 /// Programs have the whole machine unless it is said otherwise: most of them need the network.
-fn level(fields: &Fields<'_>) -> Result<Level, Wrong> {
-    let Some(name) = fields.text("confinement")? else { return Ok(Level::Open) };
-    Level::from_name(&name).ok_or_else(|| fields.wrong("confinement", "must be look, work or open".into()))
+fn level(fields: &Fields<'_>) -> Result<AccessLevel, ServerMistake> {
+    let Some(name) = fields.text("confinement")? else { return Ok(AccessLevel::Open) };
+    AccessLevel::from_name(&name)
+        .ok_or_else(|| fields.wrong("confinement", "must be look, work or open".into()))
 }
 
 /// `httpUrl` counts before `url`, and that before `command`.
-fn transport(fields: &Fields<'_>) -> Result<Option<McpTransport>, Wrong> {
+fn transport(fields: &Fields<'_>) -> Result<Option<McpTransport>, ServerMistake> {
     let headers = || fields.hidden("headers");
     let kind = match fields.text("type")?.as_deref() {
         None | Some("stdio") => HttpKind::Unknown,
@@ -166,7 +167,7 @@ impl McpServerSettings {
 
     /// A server that a client names for its task, as JSON. It is reached over HTTP and never trusted: a client from afar
     /// starts no programs here by naming them.
-    pub fn wished(name: &str, settings: &Value) -> Result<Self, ConfigError> {
+    pub fn requested(name: &str, settings: &Value) -> Result<Self, ConfigError> {
         let server = Self::of_json(name, settings, &Origin::Client)?;
         let wrong = |message: String| ConfigError::BadSetting {
             place: Origin::Client.to_string(),
@@ -183,7 +184,7 @@ impl McpServerSettings {
 
     /// What may be shown: names of headers and variables, never their values.
     pub(crate) fn to_json(&self) -> Value {
-        let names = |values: &BTreeMap<String, Hidden>| {
+        let names = |values: &BTreeMap<String, SecretText>| {
             values.keys().map(|name| (name.clone(), json!("(hidden)"))).collect::<serde_json::Map<_, _>>()
         };
         let mut shown = match &self.transport {
@@ -205,7 +206,7 @@ impl McpServerSettings {
             "includeTools": self.include_tools,
             "excludeTools": self.exclude_tools,
             "description": self.description,
-            "confinement": (self.confinement != Level::Open).then(|| self.confinement.name()),
+            "confinement": (self.confinement != AccessLevel::Open).then(|| self.confinement.name()),
         });
         if let (Value::Object(shown), Value::Object(rest)) = (&mut shown, rest) {
             shown.extend(rest);
@@ -246,38 +247,38 @@ struct Fields<'a> {
 
 impl Fields<'_> {
     fn get(&self, key: &str) -> Option<&Node> {
-        let found = self.entries.iter().find(|(name, node)| name == key && node.kind != Kind::Null);
+        let found = self.entries.iter().find(|(name, node)| name == key && node.kind != NodeKind::Null);
         found.map(|(_, node)| node)
     }
 
-    fn wrong(&self, key: &str, message: String) -> Wrong {
+    fn wrong(&self, key: &str, message: String) -> ServerMistake {
         (self.get(key).map_or(0, |node| node.line), format!("{}.{key}", self.path), message)
     }
 
-    fn unlike(&self, key: &str, expected: &str, node: &Node) -> Wrong {
+    fn unlike(&self, key: &str, expected: &str, node: &Node) -> ServerMistake {
         self.wrong(key, format!("must be {expected}, not {}", node.describe()))
     }
 
-    fn text(&self, key: &str) -> Result<Option<String>, Wrong> {
+    fn text(&self, key: &str) -> Result<Option<String>, ServerMistake> {
         match self.get(key) {
             None => Ok(None),
-            Some(Node { kind: Kind::Text(text), .. }) if !text.is_empty() => Ok(Some(text.clone())),
+            Some(Node { kind: NodeKind::Text(text), .. }) if !text.is_empty() => Ok(Some(text.clone())),
             Some(node) => Err(self.unlike(key, "a text that is not empty", node)),
         }
     }
 
-    fn bool(&self, key: &str) -> Result<Option<bool>, Wrong> {
+    fn bool(&self, key: &str) -> Result<Option<bool>, ServerMistake> {
         match self.get(key) {
             None => Ok(None),
-            Some(Node { kind: Kind::Bool(value), .. }) => Ok(Some(*value)),
+            Some(Node { kind: NodeKind::Bool(value), .. }) => Ok(Some(*value)),
             Some(node) => Err(self.unlike(key, "true or false", node)),
         }
     }
 
-    fn whole(&self, key: &str, least: i64, most: i64) -> Result<Option<u64>, Wrong> {
+    fn whole(&self, key: &str, least: i64, most: i64) -> Result<Option<u64>, ServerMistake> {
         let Some(node) = self.get(key) else { return Ok(None) };
         let number = match &node.kind {
-            Kind::Number(number) => number.as_i64().filter(|number| (least..=most).contains(number)),
+            NodeKind::Number(number) => number.as_i64().filter(|number| (least..=most).contains(number)),
             _ => None,
         };
         let number = number.and_then(|number| u64::try_from(number).ok());
@@ -285,21 +286,23 @@ impl Fields<'_> {
         number.map(Some).ok_or_else(|| self.unlike(key, &expected, node))
     }
 
-    fn texts(&self, key: &str) -> Result<Option<Vec<String>>, Wrong> {
+    fn texts(&self, key: &str) -> Result<Option<Vec<String>>, ServerMistake> {
         let Some(node) = self.get(key) else { return Ok(None) };
-        let Kind::List(nodes) = &node.kind else { return Err(self.unlike(key, "a list of texts", node)) };
+        let NodeKind::List(nodes) = &node.kind else { return Err(self.unlike(key, "a list of texts", node)) };
         let text = |node: &Node| match &node.kind {
-            Kind::Text(text) => Ok(text.clone()),
+            NodeKind::Text(text) => Ok(text.clone()),
             _ => Err(self.wrong(key, format!("must be a list of texts, and {} is in it", node.describe()))),
         };
         nodes.iter().map(text).collect::<Result<_, _>>().map(Some)
     }
 
-    fn hidden(&self, key: &str) -> Result<BTreeMap<String, Hidden>, Wrong> {
+    fn hidden(&self, key: &str) -> Result<BTreeMap<String, SecretText>, ServerMistake> {
         let Some(node) = self.get(key) else { return Ok(BTreeMap::new()) };
-        let Kind::Table(entries) = &node.kind else { return Err(self.unlike(key, "a table of texts", node)) };
+        let NodeKind::Table(entries) = &node.kind else {
+            return Err(self.unlike(key, "a table of texts", node));
+        };
         let entry = |(name, node): &(String, Node)| match &node.kind {
-            Kind::Text(text) => Ok((name.clone(), Hidden::new(text))),
+            NodeKind::Text(text) => Ok((name.clone(), SecretText::new(text))),
             _ => Err((
                 node.line,
                 format!("{}.{key}.{}", self.path, shown(name)),

@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::gather::{Gathered, Said};
-use super::keys::{KEYS, Key, Merge, Takes};
+use super::gather::{GatheredSettings, LayerValue};
+use super::keys::{KEYS, Key, Merge, ValueType};
 use super::mcp::McpServerSettings;
 use super::typed::spelled;
 use crate::ApprovalMode;
 use crate::origin::{Layer, Origin};
-use crate::tree::Kind;
+use crate::tree::NodeKind;
 
 /// What counts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Resolved {
-    pub(crate) values: BTreeMap<&'static str, Effective>,
+pub(crate) struct ResolvedSettings {
+    pub(crate) values: BTreeMap<&'static str, EffectiveValue>,
     pub(crate) servers: BTreeMap<String, (Layer, McpServerSettings)>,
 }
 
 /// The value of one key, and who said it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Effective {
+pub(crate) struct EffectiveValue {
     pub(crate) value: Value,
     /// The strongest layer that said something.
     pub(crate) layer: Layer,
@@ -33,11 +33,11 @@ pub(crate) struct Effective {
     pub(crate) allows: bool,
 }
 
-pub(crate) fn resolve(gathered: &Gathered) -> Resolved {
+pub(crate) fn resolve(gathered: &GatheredSettings) -> ResolvedSettings {
     let values = KEYS
         .iter()
-        .filter(|key| key.takes != Takes::Servers)
-        .map(|key| (key.name, value(key, &gathered.said)));
+        .filter(|key| key.value_type != ValueType::Servers)
+        .map(|key| (key.name, value(key, &gathered.values)));
     let mut servers: BTreeMap<String, (Layer, McpServerSettings)> = BTreeMap::new();
     for (layer, name, server) in &gathered.servers {
         let stronger = servers.get(name).is_none_or(|(known, _)| known <= layer);
@@ -45,16 +45,16 @@ pub(crate) fn resolve(gathered: &Gathered) -> Resolved {
             servers.insert(name.clone(), (*layer, server.clone()));
         }
     }
-    Resolved { values: values.collect(), servers }
+    ResolvedSettings { values: values.collect(), servers }
 }
 
-fn value(key: &'static Key, said: &[Said]) -> Effective {
-    let mut said: Vec<&Said> = said.iter().filter(|said| said.key == key).collect();
+fn value(key: &'static Key, said: &[LayerValue]) -> EffectiveValue {
+    let mut said: Vec<&LayerValue> = said.iter().filter(|said| said.key == key).collect();
     said.sort_by_key(|said| std::cmp::Reverse(said.layer));
     let Some(strongest) = said.first() else {
         let value = serde_json::from_str(key.default).unwrap_or(Value::Null);
         let origins = vec![Origin::BuiltIn];
-        return Effective { value, layer: Layer::BuiltIn, origins, items: Vec::new(), allows: true };
+        return EffectiveValue { value, layer: Layer::BuiltIn, origins, items: Vec::new(), allows: true };
     };
     let strongest = match key.merge {
         Merge::Together => strongest,
@@ -69,15 +69,15 @@ fn value(key: &'static Key, said: &[Said]) -> Effective {
     };
     let mut items: Vec<(String, Layer, Origin)> = Vec::new();
     for said in &said {
-        let Kind::List(nodes) = &said.node.kind else { continue };
+        let NodeKind::List(nodes) = &said.node.kind else { continue };
         for node in nodes {
-            let Kind::Text(text) = &node.kind else { continue };
+            let NodeKind::Text(text) = &node.kind else { continue };
             if !items.iter().any(|(known, _, _)| known == text) {
                 items.push((text.clone(), said.layer, said.origin.clone()));
             }
         }
     }
-    Effective {
+    EffectiveValue {
         value: Value::Array(items.iter().map(|(text, _, _)| Value::String(text.clone())).collect()),
         layer: strongest.layer,
         origins: said.iter().map(|said| said.origin.clone()).collect(),
@@ -86,26 +86,26 @@ fn value(key: &'static Key, said: &[Said]) -> Effective {
     }
 }
 
-fn alone(key: &Key, said: &Said) -> Effective {
-    let value = match (&said.node.kind, key.takes) {
-        (Kind::Text(text), Takes::TextOrTexts) => Value::Array(vec![Value::String(text.clone())]),
+fn alone(key: &Key, said: &LayerValue) -> EffectiveValue {
+    let value = match (&said.node.kind, key.value_type) {
+        (NodeKind::Text(text), ValueType::TextOrTexts) => Value::Array(vec![Value::String(text.clone())]),
         _ => said.node.to_json(),
     };
     let items = value.as_array().into_iter().flatten().filter_map(Value::as_str);
     let items = items.map(|item| (item.to_owned(), said.layer, said.origin.clone())).collect();
     let origins = vec![said.origin.clone()];
-    Effective { value, layer: said.layer, origins, items, allows: said.allows }
+    EffectiveValue { value, layer: said.layer, origins, items, allows: said.allows }
 }
 
 /// What a project's word leaves of the others'.
-fn narrower(project: Effective, other: Effective) -> Effective {
+fn narrower(project: EffectiveValue, other: EffectiveValue) -> EffectiveValue {
     if let (Some(one), Some(two)) = (project.value.as_str(), other.value.as_str()) {
         let freedom = |name: &str| ApprovalMode::from_name(name).unwrap_or_default().freedom();
         // A freer mode got here only because it was accepted.
         return if project.allows || freedom(one) < freedom(two) { project } else { other };
     }
     // A tool by its bare name stands for all that narrower spellings of it do.
-    let covers = |list: &Effective, text: &str| {
+    let covers = |list: &EffectiveValue, text: &str| {
         let tool = |item: &str| spelled(item) == (spelled(text).0, false);
         list.items.iter().any(|(item, _, _)| item == text || tool(item))
     };
@@ -113,7 +113,7 @@ fn narrower(project: Effective, other: Effective) -> Effective {
         other.items.iter().filter(|(text, _, _)| covers(&project, text)).cloned().collect();
     let new = |text: &String| !other.items.iter().any(|(known, _, _)| known == text);
     items.extend(project.items.iter().filter(|(text, _, _)| new(text) && covers(&other, text)).cloned());
-    Effective {
+    EffectiveValue {
         value: items.iter().map(|(text, _, _)| Value::String(text.clone())).collect(),
         layer: project.layer,
         origins: project.origins.into_iter().chain(other.origins).collect(),
@@ -122,8 +122,8 @@ fn narrower(project: Effective, other: Effective) -> Effective {
     }
 }
 
-impl Resolved {
-    pub(crate) fn get(&self, name: &str) -> Option<&Effective> {
+impl ResolvedSettings {
+    pub(crate) fn get(&self, name: &str) -> Option<&EffectiveValue> {
         self.values.get(name)
     }
 

@@ -243,13 +243,13 @@ fn servers_are_replaced_whole_by_the_stronger_layer() {
 fn the_settings_of_the_home_folder_are_the_user_s_also_when_it_is_the_workspace() {
     let world = World::new().user(r#"{"security": {"disableYoloMode": true}, "model": {"name": "m"}}"#);
     let operator = world.operator_settings().unwrap();
-    let settings = WorkspaceSettings::load(&Sources {
+    let settings = WorkspaceSettings::load(&SettingsSources {
         workspace: &world.at("home"),
         home: Some(&world.at("home")),
         flags: &AgentFlags::default(),
         environment: &|_| None,
         operator: &operator,
-        standing: &crate::Standing::for_tests(true, true),
+        standing: &crate::ProjectTrust::for_tests(true, true),
     });
     let settings = settings.unwrap();
     assert!(settings.security.disable_yolo_mode && settings.warnings.is_empty());

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::mcp::McpServerSettings;
-use super::resolve::Resolved;
+use super::resolve::ResolvedSettings;
+use crate::file_stamps;
 use crate::origin::Layer;
-use crate::sighting;
-use crate::{ApprovalMode, EnvFile, Homes, Keys, ProjectReport, Standing};
+use crate::{ApprovalMode, EnvFile, HomeFolders, ModelCredentials, ProjectReport, ProjectTrust};
 
 /// What the agent goes by in one workspace.
 #[derive(Debug, Clone)]
@@ -27,17 +27,17 @@ pub struct WorkspaceSettings {
     /// Whether the folder is trusted.
     pub trusted: bool,
     /// What the folder's own files may say.
-    pub standing: Standing,
+    pub standing: ProjectTrust,
     /// What its settings files allow, and what of them is ignored.
     pub project: ProjectReport,
     /// Credentials from the environment and the user's `.env` file, for models chosen by name.
-    pub keys: Keys,
+    pub keys: ModelCredentials,
     /// The user's.
     pub env_file: Option<EnvFile>,
-    pub homes: Homes,
+    pub homes: HomeFolders,
     /// What was passed over, in sentences for people.
     pub warnings: Vec<String>,
-    pub(crate) resolved: Resolved,
+    pub(crate) resolved: ResolvedSettings,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -147,15 +147,15 @@ pub(crate) fn spelled(spelling: &str) -> (&str, bool) {
 }
 
 /// What the values are read with.
-pub(crate) struct Reader<'a> {
-    pub(crate) resolved: &'a Resolved,
+pub(crate) struct SettingsReader<'a> {
+    pub(crate) resolved: &'a ResolvedSettings,
     pub(crate) workspace: &'a Path,
-    pub(crate) homes: &'a Homes,
+    pub(crate) homes: &'a HomeFolders,
     pub(crate) trusted: bool,
     pub(crate) warnings: &'a mut Vec<String>,
 }
 
-impl Reader<'_> {
+impl SettingsReader<'_> {
     pub(crate) fn model(&self) -> ModelKeys {
         let threshold = self.resolved.get("model.compressionThreshold");
         ModelKeys {
@@ -253,7 +253,7 @@ impl Reader<'_> {
         let items = self.resolved.get("context.includeDirectories").map(|it| it.items.clone());
         for (text, layer, origin) in items.unwrap_or_default() {
             let path = self.absolute(&text);
-            sighting::place(&path);
+            file_stamps::location(&path);
             let Some(path) = path.canonicalize().ok().filter(|path| path.is_dir()) else {
                 self.warnings.push(format!("{origin}: context.includeDirectories: {text:?} is no folder"));
                 continue;
@@ -283,7 +283,7 @@ impl Reader<'_> {
             self.resolved.get("context.fileFiltering.customIgnoreFilePaths").map(|it| it.items.as_slice());
         let fine = |(text, layer, _): &(String, Layer, crate::Origin)| {
             let path = self.absolute(text);
-            sighting::place(&path);
+            file_stamps::location(&path);
             let inside =
                 || path.canonicalize().is_ok_and(|it| it.starts_with(self.workspace) && it.is_file());
             (!layer.is_project() || inside()).then_some(path)

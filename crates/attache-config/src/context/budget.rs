@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::ContextFiles;
-use crate::reading::{self, Bytes};
-use crate::sighting;
+use super::LoadedContext;
+use crate::file_stamps;
+use crate::read_file::{self, CappedBytes};
 
-pub(super) const MOST_FILE_BYTES: u64 = 256 << 10;
-pub(super) const MOST_TOTAL_BYTES: u64 = 1 << 20;
+pub(super) const MAX_FILE_BYTES: u64 = 256 << 10;
+pub(super) const MAX_TOTAL_BYTES: u64 = 1 << 20;
 /// Small files can be many.
-const MOST_FILES: usize = 1000;
+const MAX_FILES: usize = 1000;
 
 #[derive(Debug)]
 pub(super) struct Budget {
@@ -20,31 +20,31 @@ pub(super) struct Budget {
 }
 
 /// What was read, and where it really lies.
-pub(super) struct Text {
+pub(super) struct ReadText {
     pub(super) path: PathBuf,
     pub(super) text: String,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { left: MOST_TOTAL_BYTES, files: Vec::new(), known: Vec::new(), notices: Vec::new() }
+        Self { left: MAX_TOTAL_BYTES, files: Vec::new(), known: Vec::new(), notices: Vec::new() }
     }
 }
 
 impl Budget {
-    pub(super) fn knowing(known: &[PathBuf]) -> Self {
+    pub(super) fn excluding(known: &[PathBuf]) -> Self {
         Self { known: known.to_owned(), ..Self::default() }
     }
 
     /// A context file, unless it is not there or was read already. What is wrong is told.
-    pub(super) fn read(&mut self, path: &Path, root: &Path) -> Option<Text> {
-        sighting::content(path);
-        let real = reading::real(path).ok()?;
+    pub(super) fn read(&mut self, path: &Path, root: &Path) -> Option<ReadText> {
+        file_stamps::content(path);
+        let real = read_file::real_path(path).ok()?;
         if self.known.contains(&real) || self.files.iter().any(|(known, _)| *known == real) {
             return None;
         }
         match self.take(&real, root) {
-            Ok(text) => Some(Text { path: real, text }),
+            Ok(text) => Some(ReadText { path: real, text }),
             Err(why) => {
                 self.notices.push(format!("{} is left out: {why}", path.display()));
                 None
@@ -54,12 +54,12 @@ impl Budget {
 
     /// Reads, as far as there is room.
     pub(super) fn take(&mut self, real: &Path, root: &Path) -> Result<String, String> {
-        if self.left == 0 || self.files.len() >= MOST_FILES {
+        if self.left == 0 || self.files.len() >= MAX_FILES {
             return Err("there is too much context already".to_owned());
         }
-        let most = MOST_FILE_BYTES.min(self.left);
-        let read = reading::read(real, most, Some(root)).map_err(|error| error.to_string())?;
-        let Bytes { bytes, cut } = read.ok_or("there is no such file")?;
+        let most = MAX_FILE_BYTES.min(self.left);
+        let read = read_file::read(real, most, Some(root)).map_err(|error| error.to_string())?;
+        let CappedBytes { bytes, cut } = read.ok_or("there is no such file")?;
         self.left -= bytes.len() as u64;
         self.files.push((real.to_owned(), bytes.len()));
         let text = String::from_utf8_lossy(&bytes);
@@ -71,7 +71,7 @@ impl Budget {
         Ok(text)
     }
 
-    pub(super) fn into_files(self, global: String, project: String) -> ContextFiles {
-        ContextFiles { global, project, files: self.files, notices: self.notices }
+    pub(super) fn into_files(self, global: String, project: String) -> LoadedContext {
+        LoadedContext { global, project, files: self.files, notices: self.notices }
     }
 }

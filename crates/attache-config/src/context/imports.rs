@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::budget::Budget;
-use crate::sighting;
+use crate::file_stamps;
 
-const MOST_LEVELS: usize = 5;
-const MOST_PATH_BYTES: usize = 1024;
+const MAX_LEVELS: usize = 5;
+const MAX_PATH_BYTES: usize = 1024;
 
 /// A file in which imports are looked for, and those that led to it.
 pub(super) struct Import<'a> {
@@ -20,7 +20,7 @@ impl<'a> Import<'a> {
     }
 
     /// The text with imports put in where they stand. One that cannot be leaves a comment that says why.
-    pub(super) fn put_in(&mut self, text: &str, budget: &mut Budget) -> String {
+    pub(super) fn expand(&mut self, text: &str, budget: &mut Budget) -> String {
         let mut whole = String::with_capacity(text.len());
         let mut fence: Option<&str> = None;
         for line in text.split_inclusive('\n') {
@@ -76,7 +76,7 @@ impl<'a> Import<'a> {
     fn content(&mut self, path: &str, budget: &mut Budget) -> Result<String, String> {
         let folder = self.chain.last().and_then(|file| file.parent()).unwrap_or(self.root);
         let path = folder.join(path);
-        sighting::content(&path);
+        file_stamps::content(&path);
         let real = path.canonicalize().map_err(|_| "there is no such file")?;
         if !real.starts_with(self.root) {
             return Err("it is outside of the project".to_owned());
@@ -84,12 +84,12 @@ impl<'a> Import<'a> {
         if self.chain.contains(&real) {
             return Err("it would contain itself".to_owned());
         }
-        if self.chain.len() > MOST_LEVELS {
-            return Err(format!("imports go at most {MOST_LEVELS} levels deep"));
+        if self.chain.len() > MAX_LEVELS {
+            return Err(format!("imports go at most {MAX_LEVELS} levels deep"));
         }
         let text = budget.take(&real, self.root)?;
         self.chain.push(real);
-        let text = self.put_in(&text, budget);
+        let text = self.expand(&text, budget);
         self.chain.pop();
         Ok(text)
     }
@@ -127,5 +127,5 @@ fn reference(text: &str) -> Option<&str> {
     let word = text[1..].split(char::is_whitespace).next()?;
     let path = word.trim_end_matches([',', ';', ':', ')', '!', '?', '"', '\'', '.']);
     let rooted = ["./", "../", "/"].iter().any(|start| path.starts_with(start) && path.len() > start.len());
-    (rooted && path.len() <= MOST_PATH_BYTES).then_some(path)
+    (rooted && path.len() <= MAX_PATH_BYTES).then_some(path)
 }

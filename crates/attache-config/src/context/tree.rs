@@ -8,18 +8,18 @@ use attache_tool::check_glob;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
+use crate::file_stamps;
 use crate::project::top_of;
-use crate::reading;
-use crate::sighting;
+use crate::read_file;
 
 /// How many files and folders are shown.
-const MOST_ITEMS: usize = 200;
+const MAX_ITEMS: usize = 200;
 /// How many entries of one folder are looked at.
-const MOST_ENTRIES: usize = 10_000;
-const MOST_RULES_BYTES: u64 = 1 << 20;
+const MAX_ENTRIES: usize = 10_000;
+const MAX_RULES_BYTES: u64 = 1 << 20;
 
 /// Full of what nobody wrote.
-const NEVER_OPENED: &[&str] = &[".git", "node_modules", "dist", "__pycache__"];
+const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "dist", "__pycache__"];
 
 /// Whose ignore rules count.
 #[derive(Debug, Clone, Copy)]
@@ -32,10 +32,10 @@ pub struct TreeOptions<'a> {
 
 /// The files and folders of `root`, breadth first, so that what is cut is what lies deepest.
 pub fn folder_tree(root: &Path, options: &TreeOptions<'_>) -> String {
-    let ignoring = Ignoring::new(root, options);
+    let ignoring = IgnoreRules::new(root, options);
     let mut folders = vec![Folder::new(root.to_owned())];
     let mut queue = VecDeque::from([0]);
-    let mut left = MOST_ITEMS;
+    let mut left = MAX_ITEMS;
     while let Some(number) = queue.pop_front() {
         let path = folders[number].path.clone();
         let levels = if options.git { ignoring.along(root, &path) } else { Vec::new() };
@@ -55,7 +55,7 @@ pub fn folder_tree(root: &Path, options: &TreeOptions<'_>) -> String {
                 folders[number].items.push(Item::File(name));
                 continue;
             }
-            let closed = NEVER_OPENED.contains(&name.as_str());
+            let closed = SKIPPED_FOLDERS.contains(&name.as_str());
             let child = folders.len();
             folders.push(Folder { cut: closed, ..Folder::new(place) });
             folders[number].items.push(Item::Folder(name, child));
@@ -105,19 +105,19 @@ fn draw(folders: &[Folder], number: usize, level: usize, text: &mut String) {
 
 /// Names in order, and whether there are more. A link is shown and not followed.
 fn entries(folder: &Path) -> (Vec<(String, bool)>, bool) {
-    sighting::content(folder);
+    file_stamps::content(folder);
     let Ok(entries) = fs::read_dir(folder) else { return (Vec::new(), true) };
     let mut found: Vec<(String, bool)> = entries
         .filter_map(Result::ok)
-        .take(MOST_ENTRIES + 1)
+        .take(MAX_ENTRIES + 1)
         .map(|entry| {
             let name = entry.file_name().to_string_lossy().chars().map(printable).collect();
             (name, entry.file_type().is_ok_and(|kind| kind.is_dir()))
         })
         .collect();
-    let more = found.len() > MOST_ENTRIES;
+    let more = found.len() > MAX_ENTRIES;
     found.sort();
-    found.truncate(MOST_ENTRIES);
+    found.truncate(MAX_ENTRIES);
     (found, more)
 }
 
@@ -126,14 +126,14 @@ fn printable(letter: char) -> char {
 }
 
 /// The rules that count for everything below the root.
-struct Ignoring {
+struct IgnoreRules {
     always: Vec<Gitignore>,
     /// Of the folders from the top of the repository to the root, the root last.
     levels: Vec<Gitignore>,
     exclude: Option<Gitignore>,
 }
 
-impl Ignoring {
+impl IgnoreRules {
     fn new(root: &Path, options: &TreeOptions<'_>) -> Self {
         let gemini = options.gemini.then(|| rules(root, &root.join(".geminiignore"))).flatten();
         let always = options.custom.iter().filter_map(|file| rules(root, file)).chain(gemini).collect();
@@ -179,7 +179,7 @@ impl Ignoring {
 
 /// Lines that are no rules are passed over.
 fn rules(folder: &Path, file: &Path) -> Option<Gitignore> {
-    let read = reading::read(file, MOST_RULES_BYTES, None).ok()??;
+    let read = read_file::read(file, MAX_RULES_BYTES, None).ok()??;
     let mut builder = GitignoreBuilder::new(folder);
     for line in String::from_utf8_lossy(&read.bytes)
         .trim_start_matches('\u{FEFF}')

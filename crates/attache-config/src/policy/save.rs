@@ -2,25 +2,25 @@
 
 use std::path::Path;
 
-use attache_tool::policy::{Rule, Tier, read, to_toml};
+use attache_tool::policy::{PolicyRule, PolicyTier, read, to_toml};
 
 use crate::ConfigError;
-use crate::writing::rewrite;
+use crate::write_file::rewrite;
 
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Adds `rules` to the file, which is made if there is none. All or nothing: whoever reads it meanwhile sees the old
 /// file or the new one. What is in it already stays, with its comments; rules it has already are not added again.
-pub fn save_rules(path: &Path, rules: &[Rule]) -> Result<(), ConfigError> {
-    rewrite(path, MOST_BYTES, |text| with(path, text, rules))
+pub fn save_rules(path: &Path, rules: &[PolicyRule]) -> Result<(), ConfigError> {
+    rewrite(path, MAX_BYTES, |text| with(path, text, rules))
 }
 
-fn with(path: &Path, text: &str, rules: &[Rule]) -> Result<String, ConfigError> {
+fn with(path: &Path, text: &str, rules: &[PolicyRule]) -> Result<String, ConfigError> {
     let name = path.display().to_string();
-    let mut known = read(&name, text, Tier::User)?;
-    let new: Vec<Rule> = rules
+    let mut known = read(&name, text, PolicyTier::User)?;
+    let new: Vec<PolicyRule> = rules
         .iter()
-        .map(|rule| Rule { tier: Tier::User, ..rule.clone() })
+        .map(|rule| PolicyRule { tier: PolicyTier::User, ..rule.clone() })
         .filter(|rule| !known.contains(rule))
         .fold(Vec::new(), |mut new, rule| {
             if !new.contains(&rule) {
@@ -41,7 +41,7 @@ fn with(path: &Path, text: &str, rules: &[Rule]) -> Result<String, ConfigError> 
     let appended = format!("{text}{gap}{}", to_toml(&new));
     known.extend(new);
     // A list written in one line cannot be added to at the end.
-    match read(&name, &appended, Tier::User) {
+    match read(&name, &appended, PolicyTier::User) {
         Ok(read) if read == known => Ok(appended),
         _ => Ok(to_toml(&known)),
     }
@@ -52,20 +52,20 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    use attache_tool::policy::Decision;
+    use attache_tool::policy::PolicyDecision;
 
     use super::*;
 
-    fn rule(tool: &str) -> Rule {
-        Rule {
+    fn rule(tool: &str) -> PolicyRule {
+        PolicyRule {
             tools: vec![tool.to_owned()],
             priority: 950,
-            ..Rule::new(Decision::Allow, Tier::Workspace, "answer")
+            ..PolicyRule::new(PolicyDecision::Allow, PolicyTier::Workspace, "answer")
         }
     }
 
     fn tools(path: &Path) -> Vec<String> {
-        let rules = read("x", &fs::read_to_string(path).unwrap(), Tier::User).unwrap();
+        let rules = read("x", &fs::read_to_string(path).unwrap(), PolicyTier::User).unwrap();
         rules.into_iter().map(|rule| rule.tools.join("+")).collect()
     }
 

@@ -2,9 +2,9 @@
 
 use serde_json::Number;
 
-use super::{Kind, MOST_LEVELS, Node, Unreadable};
+use super::{MAX_DEPTH, Node, NodeKind, ParseError};
 
-pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
+pub(super) fn parse(text: &str) -> Result<Node, ParseError> {
     let mut parser = Parser { text, at: 0, line: 1 };
     parser.skip()?;
     if parser.peek().is_none() {
@@ -25,16 +25,16 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn value(&mut self, level: usize) -> Result<Node, Unreadable> {
+    fn value(&mut self, level: usize) -> Result<Node, ParseError> {
         let line = self.line;
-        if level > MOST_LEVELS {
-            return Err(self.error(format!("nested deeper than {MOST_LEVELS} levels")));
+        if level > MAX_DEPTH {
+            return Err(self.error(format!("nested deeper than {MAX_DEPTH} levels")));
         }
         let kind = match self.peek() {
             Some('{') => self.table(level)?,
             Some('[') => self.list(level)?,
-            Some('"') => Kind::Text(self.string()?),
-            Some('-' | '0'..='9') => Kind::Number(self.number()?),
+            Some('"') => NodeKind::Text(self.string()?),
+            Some('-' | '0'..='9') => NodeKind::Number(self.number()?),
             Some(letter) if letter.is_ascii_alphabetic() => self.word()?,
             Some(found) => return Err(self.expected("a value", found)),
             None => return Err(self.ends("a value")),
@@ -42,7 +42,7 @@ impl<'a> Parser<'a> {
         Ok(Node { line, kind })
     }
 
-    fn table(&mut self, level: usize) -> Result<Kind, Unreadable> {
+    fn table(&mut self, level: usize) -> Result<NodeKind, ParseError> {
         let mut entries: Vec<(String, Node)> = Vec::new();
         self.advance();
         loop {
@@ -66,10 +66,10 @@ impl<'a> Parser<'a> {
             }
         }
         self.advance();
-        Ok(Kind::Table(entries))
+        Ok(NodeKind::Table(entries))
     }
 
-    fn list(&mut self, level: usize) -> Result<Kind, Unreadable> {
+    fn list(&mut self, level: usize) -> Result<NodeKind, ParseError> {
         let mut nodes = Vec::new();
         self.advance();
         loop {
@@ -83,11 +83,11 @@ impl<'a> Parser<'a> {
             }
         }
         self.advance();
-        Ok(Kind::List(nodes))
+        Ok(NodeKind::List(nodes))
     }
 
     /// Whether there may be more; otherwise the closing bracket is next.
-    fn comma(&mut self, close: char) -> Result<bool, Unreadable> {
+    fn comma(&mut self, close: char) -> Result<bool, ParseError> {
         self.skip()?;
         match self.peek() {
             Some(',') => {
@@ -100,7 +100,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn string(&mut self) -> Result<String, Unreadable> {
+    fn string(&mut self) -> Result<String, ParseError> {
         let rest = self.rest();
         let mut escaped = false;
         let end = rest.char_indices().skip(1).find(|(_, letter)| {
@@ -115,7 +115,7 @@ impl<'a> Parser<'a> {
         Ok(text)
     }
 
-    fn number(&mut self) -> Result<Number, Unreadable> {
+    fn number(&mut self) -> Result<Number, ParseError> {
         let rest = self.rest();
         let end = rest.find(|letter: char| !(letter.is_ascii_alphanumeric() || "+-.".contains(letter)));
         let digits = &rest[..end.unwrap_or(rest.len())];
@@ -124,13 +124,13 @@ impl<'a> Parser<'a> {
         Ok(number)
     }
 
-    fn word(&mut self) -> Result<Kind, Unreadable> {
+    fn word(&mut self) -> Result<NodeKind, ParseError> {
         let rest = self.rest();
         let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
         let kind = match &rest[..end] {
-            "true" => Kind::Bool(true),
-            "false" => Kind::Bool(false),
-            "null" => Kind::Null,
+            "true" => NodeKind::Bool(true),
+            "false" => NodeKind::Bool(false),
+            "null" => NodeKind::Null,
             _ => return Err(self.error("a word that is not true, false or null; texts need quotes".into())),
         };
         self.at += end;
@@ -138,7 +138,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Past blanks and comments.
-    fn skip(&mut self) -> Result<(), Unreadable> {
+    fn skip(&mut self) -> Result<(), ParseError> {
         loop {
             let rest = self.rest();
             if rest.starts_with("//") {
@@ -156,7 +156,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn take(&mut self, wanted: char) -> Result<(), Unreadable> {
+    fn take(&mut self, wanted: char) -> Result<(), ParseError> {
         match self.peek() {
             Some(found) if found == wanted => {
                 self.advance();
@@ -182,16 +182,16 @@ impl<'a> Parser<'a> {
         self.rest().chars().next()
     }
 
-    fn expected(&self, wanted: &str, found: char) -> Unreadable {
+    fn expected(&self, wanted: &str, found: char) -> ParseError {
         self.error(format!("expected {wanted}, found {found:?}"))
     }
 
-    fn ends(&self, wanted: &str) -> Unreadable {
+    fn ends(&self, wanted: &str) -> ParseError {
         self.error(format!("expected {wanted}, but the text ends here"))
     }
 
-    fn error(&self, message: String) -> Unreadable {
-        Unreadable { line: self.line, message }
+    fn error(&self, message: String) -> ParseError {
+        ParseError { line: self.line, message }
     }
 }
 
@@ -222,7 +222,8 @@ mod tests {
 
     #[test]
     fn lines_are_those_of_the_names() {
-        let Kind::Table(entries) = parse("{\n\"a\":\n\n1,\n/*\n*/\"b\": {\n\"c\": 2}}").unwrap().kind else {
+        let NodeKind::Table(entries) = parse("{\n\"a\":\n\n1,\n/*\n*/\"b\": {\n\"c\": 2}}").unwrap().kind
+        else {
             panic!()
         };
         let lines: Vec<_> = entries.iter().map(|(name, node)| (name.as_str(), node.line)).collect();

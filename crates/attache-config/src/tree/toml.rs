@@ -2,7 +2,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::{Kind, Node, line_at};
+use super::{Node, NodeKind, line_at};
 
 pub(super) fn parse(text: &str) -> Node {
     match DeTable::parse(text) {
@@ -11,26 +11,26 @@ pub(super) fn parse(text: &str) -> Node {
     }
 }
 
-fn table(text: &str, entries: &DeTable<'_>) -> Kind {
+fn table(text: &str, entries: &DeTable<'_>) -> NodeKind {
     let entry = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
         let key: &toml::Spanned<std::borrow::Cow<'_, str>> = key;
         (key.get_ref().to_string(), node(text, line_at(text, key.span().start), value.get_ref()))
     };
-    Kind::Table(entries.iter().map(entry).collect())
+    NodeKind::Table(entries.iter().map(entry).collect())
 }
 
 fn node(text: &str, line: u32, value: &DeValue<'_>) -> Node {
     let kind = match value {
-        DeValue::Boolean(value) => Kind::Bool(*value),
-        DeValue::String(value) => Kind::Text(value.to_string()),
+        DeValue::Boolean(value) => NodeKind::Bool(*value),
+        DeValue::String(value) => NodeKind::Text(value.to_string()),
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
-            .map_or(Kind::Null, |number| Kind::Number(number.into())),
+            .map_or(NodeKind::Null, |number| NodeKind::Number(number.into())),
         DeValue::Float(number) => {
             let number: Option<f64> = number.as_str().replace('_', "").parse().ok();
-            number.and_then(serde_json::Number::from_f64).map_or(Kind::Null, Kind::Number)
+            number.and_then(serde_json::Number::from_f64).map_or(NodeKind::Null, NodeKind::Number)
         }
-        DeValue::Datetime(value) => Kind::Text(value.to_string()),
-        DeValue::Array(items) => Kind::List(
+        DeValue::Datetime(value) => NodeKind::Text(value.to_string()),
+        DeValue::Array(items) => NodeKind::List(
             items.iter().map(|item| node(text, line_at(text, item.span().start), item.get_ref())).collect(),
         ),
         DeValue::Table(entries) => table(text, entries),
@@ -50,7 +50,7 @@ mod tests {
         let document = parse(text);
         let node = document.at("enforced").unwrap();
         assert_eq!(node.to_json(), json!({"a": true, "b": {"c": [1, 16, 0.5, "x"]}}));
-        let Kind::Table(entries) = &node.kind else { panic!() };
+        let NodeKind::Table(entries) = &node.kind else { panic!() };
         assert_eq!(entries.iter().map(|(_, node)| node.line).collect::<Vec<_>>(), [3, 4]);
         assert_eq!(document.at("enforced.b.c").map(|node| node.line), Some(5));
         assert_eq!(document.at("enforced.missing"), None);

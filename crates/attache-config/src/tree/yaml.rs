@@ -6,9 +6,9 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use serde_json::Number;
 use serde_saphyr::Spanned;
 
-use super::{Kind, MOST_LEVELS, Node, Unreadable};
+use super::{MAX_DEPTH, Node, NodeKind, ParseError};
 
-pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
+pub(super) fn parse(text: &str) -> Result<Node, ParseError> {
     if text.trim().is_empty() {
         return Ok(Node::empty());
     }
@@ -16,26 +16,26 @@ pub(super) fn parse(text: &str) -> Result<Node, Unreadable> {
         strict_booleans: true,
         reject_unsupported_tags: true,
         with_snippet: false,
-        budget: serde_saphyr::budget! { max_depth: MOST_LEVELS, max_nodes: 100_000 },
+        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH, max_nodes: 100_000 },
     };
-    let tree: Spanned<Kind> = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+    let tree: Spanned<NodeKind> = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let message = error.without_snippet().to_string();
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-        Unreadable { line: error.location().map_or(1, |location| line(location.line())), message }
+        ParseError { line: error.location().map_or(1, |location| line(location.line())), message }
     })?;
     // A file of nothing but comments.
-    Ok(if tree.value == Kind::Null { Node::empty() } else { located(tree) })
+    Ok(if tree.value == NodeKind::Null { Node::empty() } else { located(tree) })
 }
 
 fn line(line: u64) -> u32 {
     u32::try_from(line).unwrap_or(u32::MAX)
 }
 
-fn located(spanned: Spanned<Kind>) -> Node {
+fn located(spanned: Spanned<NodeKind>) -> Node {
     Node { line: line(spanned.referenced.line()), kind: spanned.value }
 }
 
-impl<'de> Deserialize<'de> for Kind {
+impl<'de> Deserialize<'de> for NodeKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(KindVisitor)
     }
@@ -44,57 +44,57 @@ impl<'de> Deserialize<'de> for Kind {
 struct KindVisitor;
 
 impl<'de> Visitor<'de> for KindVisitor {
-    type Value = Kind;
+    type Value = NodeKind;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a value")
     }
 
-    fn visit_unit<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Null)
+    fn visit_unit<E>(self) -> Result<NodeKind, E> {
+        Ok(NodeKind::Null)
     }
 
-    fn visit_none<E>(self) -> Result<Kind, E> {
-        Ok(Kind::Null)
+    fn visit_none<E>(self) -> Result<NodeKind, E> {
+        Ok(NodeKind::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Kind, E> {
-        Ok(Kind::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<NodeKind, E> {
+        Ok(NodeKind::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Kind, E> {
-        Ok(Kind::Number(value.into()))
+    fn visit_i64<E>(self, value: i64) -> Result<NodeKind, E> {
+        Ok(NodeKind::Number(value.into()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Kind, E> {
-        Ok(Kind::Number(value.into()))
+    fn visit_u64<E>(self, value: u64) -> Result<NodeKind, E> {
+        Ok(NodeKind::Number(value.into()))
     }
 
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Kind, E> {
-        Number::from_f64(value).map(Kind::Number).ok_or_else(|| E::custom("a number must be finite"))
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<NodeKind, E> {
+        Number::from_f64(value).map(NodeKind::Number).ok_or_else(|| E::custom("a number must be finite"))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Kind, E> {
-        Ok(Kind::Text(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<NodeKind, E> {
+        Ok(NodeKind::Text(value.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Kind, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<NodeKind, A::Error> {
         let mut nodes = Vec::new();
-        while let Some(spanned) = sequence.next_element::<Spanned<Kind>>()? {
+        while let Some(spanned) = sequence.next_element::<Spanned<NodeKind>>()? {
             nodes.push(located(spanned));
         }
-        Ok(Kind::List(nodes))
+        Ok(NodeKind::List(nodes))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Kind, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<NodeKind, A::Error> {
         let mut entries: Vec<(String, Node)> = Vec::new();
-        while let Some((key, value)) = map.next_entry::<Spanned<String>, Spanned<Kind>>()? {
+        while let Some((key, value)) = map.next_entry::<Spanned<String>, Spanned<NodeKind>>()? {
             if entries.iter().any(|(known, _)| *known == key.value) {
                 return Err(A::Error::custom(format!("the key {:?} is there twice", key.value)));
             }
             entries.push((key.value, Node { line: line(key.referenced.line()), kind: value.value }));
         }
-        Ok(Kind::Table(entries))
+        Ok(NodeKind::Table(entries))
     }
 }
 
@@ -112,7 +112,7 @@ mod tests {
         let expected =
             json!({"model": {"name": "pro"}, "tools": {"exclude": ["a", "b"]}, "useWriteTodos": false});
         assert_eq!(node.to_json(), expected);
-        let Kind::Table(entries) = &node.kind else { panic!() };
+        let NodeKind::Table(entries) = &node.kind else { panic!() };
         assert_eq!(entries.iter().map(|(_, node)| node.line).collect::<Vec<_>>(), [2, 4, 6]);
         assert_eq!(parse("# only this\n").unwrap().to_json(), json!({}));
         assert_eq!(parse("\n").unwrap(), Node::empty());

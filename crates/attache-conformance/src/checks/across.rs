@@ -2,70 +2,71 @@
 
 use serde_json::json;
 
-use crate::check::{Check, Outcome, Stop, ensure, fail, must, not_applicable, quality};
+use crate::behaviour::Behaviour;
+use crate::check::{Check, CheckResult, Stop, ensure, fail, must, not_applicable, quality};
 use crate::dialect::{self, Dialect};
 use crate::pair::Pair;
-use crate::request::Send;
-use crate::steering::Word;
-use crate::words::State;
+use crate::protocol::State;
+use crate::request::SendRequest;
 
 pub(super) fn checks() -> Vec<Check> {
     vec![
-        must("M8-read", "a task reads the same on every other pair", read).word(Word::Chunks),
-        must("M8-parts", "also one with every kind of part", read_parts).word(Word::Parts),
+        must("M8-read", "a task reads the same on every other pair", read).needs_behaviour(Behaviour::Chunks),
+        must("M8-parts", "also one with every kind of part", read_parts).needs_behaviour(Behaviour::Parts),
         quality("M1", "data that 0.3 cannot hold is wrapped there, and said to be", wrapped).only_1_0(),
-        must("M8-continue", "a task that waits is answered on another pair", go_on).word(Word::Ask),
-        must("M8-cancel", "a task is canceled on another pair", cancel).word(Word::Slow),
+        must("M8-continue", "a task that waits is answered on another pair", go_on)
+            .needs_behaviour(Behaviour::Ask),
+        must("M8-cancel", "a task is canceled on another pair", cancel).needs_behaviour(Behaviour::Slow),
     ]
 }
 
-fn others(pair: &Pair) -> Outcome<Vec<Pair>> {
+fn others(pair: &Pair) -> CheckResult<Vec<Pair>> {
     let others: Vec<Pair> =
-        pair.subject.pairs().into_iter().filter(|other| other.offer != pair.offer).collect();
+        pair.subject.pairs().into_iter().filter(|other| other.interface != pair.interface).collect();
     if others.is_empty() {
         return not_applicable("no other pair is offered");
     }
     Ok(others)
 }
 
-fn on<T>(other: &Pair, outcome: Outcome<T>) -> Outcome<T> {
+fn on<T>(other: &Pair, outcome: CheckResult<T>) -> CheckResult<T> {
     outcome.or_else(|stop| match stop {
         Stop::Fail(why) => fail(format!("on {}: {why}", other.name())),
         Stop::NotApplicable(_) => Err(stop),
     })
 }
 
-async fn same(pair: &Pair, word: Word) -> Outcome {
+async fn same(pair: &Pair, word: Behaviour) -> CheckResult {
     let others = others(pair)?;
-    let made = pair.send(Send::word(word).waiting()).await?.task()?;
+    let made = pair.send(SendRequest::behaving(word).waiting()).await?.task()?;
     let task = pair.get(&made.id).await?.done()?;
     for other in &others {
         let read = on(other, other.get(&task.id).await?.done())?;
         let alike = normal(&task) == normal(&read);
-        let shown = |task| crate::text::shortened(&format!("{:?}", crate::words::Task::artifacts(task)));
+        let shown = |task| crate::text::shortened(&format!("{:?}", crate::protocol::Task::artifacts(task)));
         ensure!(alike, "here it is {}, on {} it is {}", shown(&task), other.name(), shown(&read));
     }
     Ok(())
 }
 
 /// Numbers are all alike to protobuf.
-fn normal(task: &crate::words::Task) -> String {
+fn normal(task: &crate::protocol::Task) -> String {
     format!("{:?}", task.meaning()).replace("1.0", "1")
 }
 
-async fn read(pair: Pair) -> Outcome {
-    same(&pair, Word::Chunks).await
+async fn read(pair: Pair) -> CheckResult {
+    same(&pair, Behaviour::Chunks).await
 }
 
-async fn read_parts(pair: Pair) -> Outcome {
-    same(&pair, Word::Parts).await
+async fn read_parts(pair: Pair) -> CheckResult {
+    same(&pair, Behaviour::Parts).await
 }
 
-async fn wrapped(pair: Pair) -> Outcome {
+async fn wrapped(pair: Pair) -> CheckResult {
     let Some(old) = others(&pair)?.into_iter().find(|other| other.dialect() == Dialect::Schema0_3) else {
         return not_applicable("0.3 is not offered on JSON-RPC");
     };
-    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete).waiting());
+    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete).waiting());
     if let Some(parts) = params["message"]["parts"].as_array_mut() {
         parts.push(pair.dialect().data_part(&json!(["text", true])));
     }
@@ -80,10 +81,10 @@ async fn wrapped(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn go_on(pair: Pair) -> Outcome {
+async fn go_on(pair: Pair) -> CheckResult {
     for other in others(&pair)? {
-        let asked = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
-        let answer = Send::text("that one").for_task(&asked.id).waiting();
+        let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+        let answer = SendRequest::text("that one").for_task(&asked.id).waiting();
         let done = on(&other, other.send(answer).await?.task())?;
         ensure!(done.id == asked.id, "on {} the answer opened another task", other.name());
         ensure!(done.state() == State::Completed, "on {} the task became {:?}", other.name(), done.state());
@@ -91,9 +92,9 @@ async fn go_on(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn cancel(pair: Pair) -> Outcome {
+async fn cancel(pair: Pair) -> CheckResult {
     for other in others(&pair)? {
-        let task = pair.send(Send::word(Word::Slow).at_once()).await?.task()?;
+        let task = pair.send(SendRequest::behaving(Behaviour::Slow).at_once()).await?.task()?;
         let canceled = on(&other, other.cancel(&task.id).await?.done())?;
         ensure!(canceled.state() == State::Canceled, "on {} it became {:?}", other.name(), canceled.state());
     }

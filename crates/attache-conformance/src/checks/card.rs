@@ -2,8 +2,8 @@
 
 use http::Method;
 
-use crate::check::{Check, Outcome, ensure, fail, must, quality, should};
-use crate::http::{Answer, Request};
+use crate::check::{Check, CheckResult, ensure, fail, must, quality, should};
+use crate::http::{HttpRequest, HttpResponse};
 use crate::pair::Pair;
 
 pub(super) fn checks() -> Vec<Check> {
@@ -25,74 +25,75 @@ pub(super) fn checks() -> Vec<Check> {
     checks.into_iter().map(Check::once).collect()
 }
 
-async fn fetch(pair: &Pair, headers: &[(&str, &str)]) -> Outcome<Answer> {
-    let mut request = Request::new(Method::GET, pair.subject.card_url());
+async fn fetch(pair: &Pair, headers: &[(&str, &str)]) -> CheckResult<HttpResponse> {
+    let mut request = HttpRequest::new(Method::GET, pair.subject.card_url());
     for (name, value) in headers {
         request = request.header(name, value);
     }
     pair.subject.http.call(request).await
 }
 
-fn tag(answer: &Answer) -> Outcome<String> {
+fn tag(answer: &HttpResponse) -> CheckResult<String> {
     match answer.head.header("etag") {
         Some(tag) => Ok(tag.to_owned()),
         None => fail("the card has no ETag"),
     }
 }
 
-async fn served(pair: Pair) -> Outcome {
+async fn served(pair: Pair) -> CheckResult {
     ensure!(pair.subject.card.is_object(), "it is {}", crate::text::shown(&pair.subject.card));
     Ok(())
 }
 
-async fn media_type(pair: Pair) -> Outcome {
+async fn media_type(pair: Pair) -> CheckResult {
     let found = pair.subject.card_head.media_type();
     ensure!(found == "application/json", "it is {found:?}");
     Ok(())
 }
 
-async fn alias(pair: Pair) -> Outcome {
+async fn alias(pair: Pair) -> CheckResult {
     let url = format!("{}/.well-known/agent.json", pair.subject.base);
-    let answer = pair.subject.http.call(Request::new(Method::GET, url)).await?;
+    let answer = pair.subject.http.call(HttpRequest::new(Method::GET, url)).await?;
     ensure!(answer.status() == 200, "HTTP {}", answer.status());
     ensure!(answer.json()? == pair.subject.card, "it is another card");
     Ok(())
 }
 
-async fn head(pair: Pair) -> Outcome {
-    let answer = pair.subject.http.call(Request::new(Method::HEAD, pair.subject.card_url())).await?;
+async fn head(pair: Pair) -> CheckResult {
+    let answer = pair.subject.http.call(HttpRequest::new(Method::HEAD, pair.subject.card_url())).await?;
     ensure!(answer.status() == 200, "HTTP {}", answer.status());
     Ok(())
 }
 
-async fn verbs(pair: Pair) -> Outcome {
+async fn verbs(pair: Pair) -> CheckResult {
     for method in [Method::POST, Method::DELETE] {
-        let answer = pair.subject.http.call(Request::new(method.clone(), pair.subject.card_url())).await?;
+        let answer =
+            pair.subject.http.call(HttpRequest::new(method.clone(), pair.subject.card_url())).await?;
         ensure!(answer.status() == 405, "{method} was answered with HTTP {}", answer.status());
     }
     Ok(())
 }
 
-async fn cache_control(pair: Pair) -> Outcome {
+async fn cache_control(pair: Pair) -> CheckResult {
     let found = pair.subject.card_head.header("cache-control").unwrap_or_default();
     ensure!(found.contains("max-age="), "Cache-Control is {found:?}");
     Ok(())
 }
 
-async fn etag(pair: Pair) -> Outcome {
+async fn etag(pair: Pair) -> CheckResult {
     let tag = tag(&fetch(&pair, &[]).await?)?;
     let opaque = tag.trim_start_matches("W/");
     ensure!(opaque.len() > 2 && opaque.starts_with('"') && opaque.ends_with('"'), "it is {tag:?}");
     Ok(())
 }
 
-fn is_not_modified(answer: &Answer) -> Outcome {
+fn is_not_modified(answer: &HttpResponse) -> CheckResult {
     ensure!(answer.status() == 304, "HTTP {}", answer.status());
     ensure!(answer.body.is_empty(), "there is a body");
     Ok(())
 }
 
-async fn not_modified(pair: Pair) -> Outcome {
+async fn not_modified(pair: Pair) -> CheckResult {
     let tag = tag(&fetch(&pair, &[]).await?)?;
     let answer = fetch(&pair, &[("if-none-match", &tag)]).await?;
     is_not_modified(&answer)?;
@@ -100,11 +101,11 @@ async fn not_modified(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn star(pair: Pair) -> Outcome {
+async fn star(pair: Pair) -> CheckResult {
     is_not_modified(&fetch(&pair, &[("if-none-match", "*")]).await?)
 }
 
-async fn weak(pair: Pair) -> Outcome {
+async fn weak(pair: Pair) -> CheckResult {
     let tag = tag(&fetch(&pair, &[]).await?)?;
     let other = match tag.strip_prefix("W/") {
         Some(opaque) => opaque.to_owned(),
@@ -113,14 +114,14 @@ async fn weak(pair: Pair) -> Outcome {
     is_not_modified(&fetch(&pair, &[("if-none-match", &format!("\"other\", {other}"))]).await?)
 }
 
-async fn other_tag(pair: Pair) -> Outcome {
+async fn other_tag(pair: Pair) -> CheckResult {
     tag(&fetch(&pair, &[]).await?)?;
     let answer = fetch(&pair, &[("if-none-match", "\"conformance-other\"")]).await?;
     ensure!(answer.status() == 200, "HTTP {}", answer.status());
     Ok(())
 }
 
-async fn vary(pair: Pair) -> Outcome {
+async fn vary(pair: Pair) -> CheckResult {
     let plain = fetch(&pair, &[]).await?;
     let new = fetch(&pair, &[("a2a-version", "1.0")]).await?;
     if plain.body == new.body {
@@ -132,7 +133,7 @@ async fn vary(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn same(pair: Pair) -> Outcome {
+async fn same(pair: Pair) -> CheckResult {
     let (one, two) = (fetch(&pair, &[]).await?, fetch(&pair, &[]).await?);
     ensure!(one.body == two.body, "two fetches differ");
     Ok(())

@@ -6,11 +6,11 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-use crate::check::{Check, Outcome, choice, ensure, must, not_applicable, quality, should};
-use crate::http::Request;
+use crate::check::{Check, CheckResult, choice, ensure, must, not_applicable, quality, should};
+use crate::http::HttpRequest;
 use crate::pair::Pair;
+use crate::protocol::Version;
 use crate::text::shown;
-use crate::words::Version;
 
 pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
@@ -113,7 +113,7 @@ fn offers(pair: &Pair, version: Version) -> bool {
     pair.subject.offers.iter().any(|offer| offer.version == version)
 }
 
-async fn members_1_0(pair: Pair) -> Outcome {
+async fn members_1_0(pair: Pair) -> CheckResult {
     if !offers(&pair, Version::V1_0) {
         return not_applicable("1.0 is not offered");
     }
@@ -122,7 +122,7 @@ async fn members_1_0(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn members_0_3(pair: Pair) -> Outcome {
+async fn members_0_3(pair: Pair) -> CheckResult {
     if !offers(&pair, Version::V0_3) {
         return not_applicable("0.3 is not offered");
     }
@@ -131,7 +131,7 @@ async fn members_0_3(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn interface_versions(pair: Pair) -> Outcome {
+async fn interface_versions(pair: Pair) -> CheckResult {
     for interface in each(&pair.subject.card, "supportedInterfaces") {
         let version = interface["protocolVersion"].as_str().unwrap_or_default();
         let good = version
@@ -142,7 +142,7 @@ async fn interface_versions(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn version_form(pair: Pair) -> Outcome {
+async fn version_form(pair: Pair) -> CheckResult {
     for interface in each(&pair.subject.card, "supportedInterfaces") {
         let version = interface["protocolVersion"].as_str().unwrap_or_default();
         ensure!(
@@ -154,7 +154,7 @@ async fn version_form(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn urls(pair: Pair) -> Outcome {
+async fn urls(pair: Pair) -> CheckResult {
     for interface in each(&pair.subject.card, "supportedInterfaces") {
         let url = interface["url"].as_str().unwrap_or_default();
         let is_grpc = interface["protocolBinding"] == "GRPC";
@@ -175,7 +175,7 @@ async fn urls(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn transport_security(pair: Pair) -> Outcome {
+async fn transport_security(pair: Pair) -> CheckResult {
     for interface in each(&pair.subject.card, "supportedInterfaces") {
         let url = interface["url"].as_str().unwrap_or_default();
         let Ok(parsed) = url::Url::parse(url) else { continue };
@@ -190,7 +190,7 @@ async fn transport_security(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn bindings(pair: Pair) -> Outcome {
+async fn bindings(pair: Pair) -> CheckResult {
     for interface in each(&pair.subject.card, "supportedInterfaces") {
         let binding = interface["protocolBinding"].as_str().unwrap_or_default();
         let good = matches!(binding, "JSONRPC" | "GRPC" | "HTTP+JSON") || url::Url::parse(binding).is_ok();
@@ -199,7 +199,7 @@ async fn bindings(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn preferred(pair: Pair) -> Outcome {
+async fn preferred(pair: Pair) -> CheckResult {
     let card = &pair.subject.card;
     let (Some(url), transport) =
         (card["url"].as_str(), card["preferredTransport"].as_str().unwrap_or("JSONRPC"))
@@ -217,7 +217,7 @@ async fn preferred(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn repeated(pair: Pair) -> Outcome {
+async fn repeated(pair: Pair) -> CheckResult {
     let card = &pair.subject.card;
     if each(card, "additionalInterfaces").next().is_none() {
         return not_applicable("there are no additional interfaces");
@@ -229,7 +229,7 @@ async fn repeated(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn requirements(pair: Pair) -> Outcome {
+async fn requirements(pair: Pair) -> CheckResult {
     let card = &pair.subject.card;
     let declared: BTreeSet<&str> = card["securitySchemes"]
         .as_object()
@@ -246,7 +246,7 @@ async fn requirements(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn schemes(pair: Pair) -> Outcome {
+async fn schemes(pair: Pair) -> CheckResult {
     let kinds = [
         ("apiKeySecurityScheme", "location:filled name:filled"),
         ("httpAuthSecurityScheme", "scheme:filled"),
@@ -268,7 +268,7 @@ async fn schemes(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn extended_flags(pair: Pair) -> Outcome {
+async fn extended_flags(pair: Pair) -> CheckResult {
     let card = &pair.subject.card;
     if !offers(&pair, Version::V0_3) || !offers(&pair, Version::V1_0) {
         return not_applicable("only one version is offered");
@@ -279,7 +279,7 @@ async fn extended_flags(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn skills(pair: Pair) -> Outcome {
+async fn skills(pair: Pair) -> CheckResult {
     let mut seen = BTreeSet::new();
     for skill in each(&pair.subject.card, "skills") {
         let id = skill["id"].as_str().unwrap_or_default();
@@ -289,7 +289,7 @@ async fn skills(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn modes(pair: Pair) -> Outcome {
+async fn modes(pair: Pair) -> CheckResult {
     let card = &pair.subject.card;
     for mode in each(card, "defaultInputModes").chain(each(card, "defaultOutputModes")) {
         let good = mode.as_str().is_some_and(|mode| mode.matches('/').count() == 1);
@@ -298,7 +298,7 @@ async fn modes(pair: Pair) -> Outcome {
     Ok(())
 }
 
-fn protected_headers(card: &Value) -> Outcome<Vec<Value>> {
+fn protected_headers(card: &Value) -> CheckResult<Vec<Value>> {
     let headers: Vec<Value> = each(card, "signatures")
         .map(|signature| {
             let protected = signature["protected"].as_str().unwrap_or_default();
@@ -312,7 +312,7 @@ fn protected_headers(card: &Value) -> Outcome<Vec<Value>> {
     Ok(headers)
 }
 
-async fn signatures(pair: Pair) -> Outcome {
+async fn signatures(pair: Pair) -> CheckResult {
     for header in protected_headers(&pair.subject.card)? {
         ensure!(header["alg"].is_string() && header["kid"].is_string(), "a protected header is {header}");
         ensure!(header["alg"] != "none", "a signature has no algorithm");
@@ -320,18 +320,18 @@ async fn signatures(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn signature_type(pair: Pair) -> Outcome {
+async fn signature_type(pair: Pair) -> CheckResult {
     for header in protected_headers(&pair.subject.card)? {
         ensure!(header["typ"] == "JOSE", "a protected header is {header}");
     }
     Ok(())
 }
 
-async fn pure(pair: Pair) -> Outcome {
+async fn pure(pair: Pair) -> CheckResult {
     if !offers(&pair, Version::V1_0) || !offers(&pair, Version::V0_3) {
         return not_applicable("only one version is offered");
     }
-    let request = Request::new(http::Method::GET, pair.subject.card_url()).header("A2A-Version", "1.0");
+    let request = HttpRequest::new(http::Method::GET, pair.subject.card_url()).header("A2A-Version", "1.0");
     let card = pair.subject.http.call(request).await?.json()?;
     for member in ["url", "preferredTransport", "additionalInterfaces", "protocolVersion", "security"] {
         ensure!(card.get(member).is_none(), "it has `{member}`");
@@ -341,7 +341,7 @@ async fn pure(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn extensions(pair: Pair) -> Outcome {
+async fn extensions(pair: Pair) -> CheckResult {
     for extension in pair.subject.extensions() {
         ensure!(extension["uri"].as_str().is_some_and(|uri| !uri.is_empty()), "one is {}", shown(extension));
     }

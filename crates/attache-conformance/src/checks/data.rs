@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::check::{Check, Outcome, Strength, choice, ensure, fail, must, not_applicable, quality, should};
+use crate::behaviour::Behaviour;
+use crate::check::{
+    Check, CheckResult, Strength, choice, ensure, fail, must, not_applicable, quality, should,
+};
 use crate::dialect;
 use crate::fault::Fault;
 use crate::pair::Pair;
-use crate::request::{Operation, Send};
-use crate::steering::Word;
-use crate::words::{Binding, Part, State};
+use crate::protocol::{Binding, Part, State};
+use crate::request::{Operation, SendRequest};
 
 /// The bindings on which a request is written in JSON.
 const JSON: &[Binding] = &[Binding::JsonRpc, Binding::Rest];
@@ -53,13 +55,16 @@ pub(super) fn checks() -> Vec<Check> {
         )
         .on(JSON)
         .last(),
-        must("D6", "timestamps are UTC and end in Z", timestamps).on(JSON).only_1_0().word(Word::Complete),
+        must("D6", "timestamps are UTC and end in Z", timestamps)
+            .on(JSON)
+            .only_1_0()
+            .needs_behaviour(Behaviour::Complete),
         should("D6-milliseconds", "timestamps have milliseconds", milliseconds)
             .on(JSON)
             .only_1_0()
-            .word(Word::Complete),
+            .needs_behaviour(Behaviour::Complete),
         must("11.2-parts", "text, bytes, URLs and data come back as parts of the dialect", parts_come_back)
-            .word(Word::Parts),
+            .needs_behaviour(Behaviour::Parts),
         quality("M9-kind", "a message without `kind` is taken", without_kind)
             .only_0_3()
             .on(&[Binding::JsonRpc]),
@@ -82,19 +87,20 @@ pub(super) fn checks() -> Vec<Check> {
             .only_0_3()
             .on(&[Binding::Rest]),
         quality("D5", "the metadata of a message comes back with it", metadata_comes_back)
-            .word(Word::Complete),
-        quality("D-unicode", "text outside ASCII comes back as it was", unicode).word(Word::Complete),
+            .needs_behaviour(Behaviour::Complete),
+        quality("D-unicode", "text outside ASCII comes back as it was", unicode)
+            .needs_behaviour(Behaviour::Complete),
     ]
 }
 
-async fn refused(pair: Pair, spoil: impl Fn(&Pair, &mut Value)) -> Outcome {
-    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete));
+async fn refused(pair: Pair, spoil: impl Fn(&Pair, &mut Value)) -> CheckResult {
+    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     spoil(&pair, &mut params);
     // What a server makes of it if it takes it is not looked at.
-    pair.perform(Operation::Send(params)).await?.expect(Fault::InvalidParams)
+    pair.call(Operation::Send(params)).await?.expect(Fault::InvalidParams)
 }
 
-async fn refused_without(pair: Pair, member: &'static str) -> Outcome {
+async fn refused_without(pair: Pair, member: &'static str) -> CheckResult {
     refused(pair, |_, params| {
         if let Some(message) = params["message"].as_object_mut() {
             message.remove(member);
@@ -122,12 +128,12 @@ fn double_part(_: &Pair, params: &mut Value) {
     params["message"]["parts"] = json!([{"text": "conformance complete", "url": "https://example.com/"}]);
 }
 
-async fn without_message(pair: Pair) -> Outcome {
-    pair.perform(Operation::Send(json!({}))).await?.expect(Fault::InvalidParams)
+async fn without_message(pair: Pair) -> CheckResult {
+    pair.call(Operation::Send(json!({}))).await?.expect(Fault::InvalidParams)
 }
 
-async fn names_the_member(pair: Pair) -> Outcome {
-    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete));
+async fn names_the_member(pair: Pair) -> CheckResult {
+    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     params["message"]["parts"] = json!([]);
     let refusal = pair.send_raw(params).await?.refused()?;
     let violation = refusal.details.iter().find_map(|detail| detail["fieldViolations"].as_array()?.first());
@@ -139,14 +145,14 @@ async fn names_the_member(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn served(pair: &Pair, change: impl Fn(&mut Value)) -> Outcome {
-    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete));
+async fn served(pair: &Pair, change: impl Fn(&mut Value)) -> CheckResult {
+    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     change(&mut params);
     pair.send_raw(params).await?.done()?;
     Ok(())
 }
 
-async fn unknown_members(pair: Pair) -> Outcome {
+async fn unknown_members(pair: Pair) -> CheckResult {
     served(&pair, |params| {
         params["conformanceUnknown"] = json!({"a": [1]});
         params["message"]["conformanceUnknown"] = json!(true);
@@ -154,8 +160,8 @@ async fn unknown_members(pair: Pair) -> Outcome {
     .await
 }
 
-async fn null_members(pair: Pair) -> Outcome {
-    served(&pair.quietly(), |params| {
+async fn null_members(pair: Pair) -> CheckResult {
+    served(&pair.unjudged(), |params| {
         params["metadata"] = Value::Null;
         params["message"]["contextId"] = Value::Null;
         params["message"]["metadata"] = Value::Null;
@@ -163,21 +169,21 @@ async fn null_members(pair: Pair) -> Outcome {
     .await
 }
 
-async fn snake_case(pair: Pair) -> Outcome {
+async fn snake_case(pair: Pair) -> CheckResult {
     let params = json!({
         "message": {"message_id": uuid::Uuid::new_v4().to_string(), "role": "ROLE_USER",
-                    "parts": [{"text": Word::Complete.text(), "media_type": "text/plain"}]},
+                    "parts": [{"text": Behaviour::Complete.text(), "media_type": "text/plain"}]},
         "configuration": {"return_immediately": false},
     });
     pair.send_raw(params).await?.done()?;
     Ok(())
 }
 
-async fn numbered_enum(pair: Pair) -> Outcome {
+async fn numbered_enum(pair: Pair) -> CheckResult {
     served(&pair, |params| params["message"]["role"] = json!(1)).await
 }
 
-async fn url_safe_bytes(pair: Pair) -> Outcome {
+async fn url_safe_bytes(pair: Pair) -> CheckResult {
     if !takes_bytes(&pair) {
         return not_applicable("the card takes no application/octet-stream");
     }
@@ -194,13 +200,13 @@ fn takes_bytes(pair: &Pair) -> bool {
     modes.into_iter().flatten().any(|mode| mode == "application/octet-stream" || mode == "*/*")
 }
 
-async fn any_data(pair: Pair) -> Outcome {
+async fn any_data(pair: Pair) -> CheckResult {
     let modes = pair.subject.card["defaultInputModes"].as_array();
     if !modes.into_iter().flatten().any(|mode| mode == "application/json" || mode == "*/*") {
         return not_applicable("the card takes no application/json");
     }
     for data in [json!([1, "two", null]), json!("text"), json!(1.5), json!({"a": {"b": []}})] {
-        let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete));
+        let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
         if let Some(parts) = params["message"]["parts"].as_array_mut() {
             parts.push(pair.dialect().data_part(&data));
         }
@@ -213,35 +219,35 @@ async fn any_data(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn shapes(pair: Pair) -> Outcome {
+async fn shapes(pair: Pair) -> CheckResult {
     let noted = pair.subject.noted(pair.version(), pair.binding(), "D8-shape");
     ensure!(noted.is_empty(), "{}", noted.join("; "));
     Ok(())
 }
 
-async fn timestamp(pair: &Pair) -> Outcome<String> {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+async fn timestamp(pair: &Pair) -> CheckResult<String> {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
     match task.status.timestamp {
         Some(timestamp) => Ok(timestamp),
         None => not_applicable("the status has no timestamp"),
     }
 }
 
-async fn timestamps(pair: Pair) -> Outcome {
+async fn timestamps(pair: Pair) -> CheckResult {
     let timestamp = timestamp(&pair).await?;
     ensure!(timestamp.ends_with('Z') && timestamp.parse::<jiff::Timestamp>().is_ok(), "it is {timestamp:?}");
     Ok(())
 }
 
-async fn milliseconds(pair: Pair) -> Outcome {
+async fn milliseconds(pair: Pair) -> CheckResult {
     let timestamp = timestamp(&pair).await?;
     let digits = timestamp.rsplit_once('.').map(|(_, rest)| rest.trim_end_matches('Z').len());
     ensure!(digits == Some(3), "it is {timestamp:?}");
     Ok(())
 }
 
-async fn parts_come_back(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Parts).waiting()).await?.task()?;
+async fn parts_come_back(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Parts).waiting()).await?.task()?;
     let parts: Vec<_> = task.artifacts().iter().flat_map(|artifact| artifact.parts.clone()).collect();
     let expected = [
         Part::Text("words".into()),
@@ -266,7 +272,7 @@ fn same(left: &Part, right: &Part) -> bool {
     }
 }
 
-async fn without_kind(pair: Pair) -> Outcome {
+async fn without_kind(pair: Pair) -> CheckResult {
     served(&pair, |params| {
         if let Some(message) = params["message"].as_object_mut() {
             message.remove("kind");
@@ -275,8 +281,8 @@ async fn without_kind(pair: Pair) -> Outcome {
     .await
 }
 
-async fn as_request(pair: Pair) -> Outcome {
-    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete));
+async fn as_request(pair: Pair) -> CheckResult {
+    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     params["request"] = params["message"].take();
     if let Some(members) = params.as_object_mut() {
         members.remove("message");
@@ -285,22 +291,22 @@ async fn as_request(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn snake_case_0_3(pair: Pair) -> Outcome {
+async fn snake_case_0_3(pair: Pair) -> CheckResult {
     let message = json!({"message_id": uuid::Uuid::new_v4().to_string(), "role": "ROLE_USER",
-                         "content": [{"text": Word::Complete.text()}]});
+                         "content": [{"text": Behaviour::Complete.text()}]});
     pair.send_raw(json!({"message": message})).await?.done()?;
     Ok(())
 }
 
-async fn schema_spelling(pair: Pair) -> Outcome {
-    let params = dialect::send(dialect::Dialect::Schema0_3, &Send::word(Word::Complete));
+async fn schema_spelling(pair: Pair) -> CheckResult {
+    let params = dialect::send(dialect::Dialect::Schema0_3, &SendRequest::behaving(Behaviour::Complete));
     pair.send_raw(params).await?.done()?;
     Ok(())
 }
 
-async fn metadata_comes_back(pair: Pair) -> Outcome {
+async fn metadata_comes_back(pair: Pair) -> CheckResult {
     let metadata = json!({"https://example.org/conformance": {"list": ["a", true]}});
-    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete).waiting());
+    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete).waiting());
     params["message"]["metadata"] = metadata.clone();
     let task = pair.send_raw(params).await?.task()?;
     let read = pair.get(&task.id).await?.done()?;
@@ -312,9 +318,9 @@ async fn metadata_comes_back(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn unicode(pair: Pair) -> Outcome {
+async fn unicode(pair: Pair) -> CheckResult {
     let text = "conformance complete Ä漢字🦀\u{0301}";
-    let task = pair.send(Send::text(text).waiting()).await?.task()?;
+    let task = pair.send(SendRequest::text(text).waiting()).await?.task()?;
     ensure!(task.state() == State::Completed, "the task is {:?}", task.state());
     let read = pair.get(&task.id).await?.done()?;
     let Some(kept) = read.history().first() else { return not_applicable("the agent keeps no history") };

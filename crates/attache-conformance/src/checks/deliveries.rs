@@ -4,58 +4,75 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::behaviour::Behaviour;
 use crate::check::{
-    Check, Need, Outcome, Stop, Strength, choice, ensure, fail, must, not_applicable, quality, should,
+    Check, CheckResult, Requirement, Stop, Strength, choice, ensure, fail, must, not_applicable, quality,
+    should,
 };
 use crate::dialect::{self, Dialect};
 use crate::pair::Pair;
+use crate::protocol::{PushConfig, State, StreamItem, Version};
 use crate::receiver::{Delivery, Mailbox};
-use crate::request::Send;
+use crate::request::SendRequest;
 use crate::shape;
-use crate::steering::Word;
-use crate::words::{Item, PushConfig, State, Version};
 
 /// How long a notification may take.
-const SOON: Duration = Duration::from_secs(8);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(8);
 
 pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
-        must("P8", "a registered receiver is told when the task ends", arrives).word(Word::Ask),
-        must("P8-inline", "so is one that was registered in the send", inline).word(Word::Brief),
+        must("P8", "a registered receiver is told when the task ends", arrives)
+            .needs_behaviour(Behaviour::Ask),
+        must("P8-inline", "so is one that was registered in the send", inline)
+            .needs_behaviour(Behaviour::Brief),
         must("P6-shape", "a notification is one item of a stream, in 1.0", shape_1_0)
-            .word(Word::Brief)
+            .needs_behaviour(Behaviour::Brief)
             .only_1_0(),
         choice("P6-shape-0.3", "a notification is the whole task, in 0.3", shape_0_3)
-            .word(Word::Brief)
+            .needs_behaviour(Behaviour::Brief)
             .only_0_3(),
-        must("P6-post", "it is posted", posted).word(Word::Brief),
-        should("P6-media-1.0", "as application/a2a+json", media_type).word(Word::Brief).only_1_0(),
-        choice("P6-media-0.3", "as application/json", media_type).word(Word::Brief).only_0_3(),
+        must("P6-post", "it is posted", posted).needs_behaviour(Behaviour::Brief),
+        should("P6-media-1.0", "as application/a2a+json", media_type)
+            .needs_behaviour(Behaviour::Brief)
+            .only_1_0(),
+        choice("P6-media-0.3", "as application/json", media_type)
+            .needs_behaviour(Behaviour::Brief)
+            .only_0_3(),
         must("P7-authorization", "with the credentials of the configuration", authorization)
-            .word(Word::Brief),
-        should("P7-token", "and with its token", token).word(Word::Brief).in_0_3(Strength::Should),
-        quality("P7-none", "and with neither when there is none", no_credentials).word(Word::Brief),
-        quality("P8-order", "notifications come in the order of what happened", order).word(Word::Brief),
+            .needs_behaviour(Behaviour::Brief),
+        should("P7-token", "and with its token", token)
+            .needs_behaviour(Behaviour::Brief)
+            .in_0_3(Strength::Should),
+        quality("P7-none", "and with neither when there is none", no_credentials)
+            .needs_behaviour(Behaviour::Brief),
+        quality("P8-order", "notifications come in the order of what happened", order)
+            .needs_behaviour(Behaviour::Brief),
         should("P8-retry", "a receiver that is unavailable for a moment is told again", retry)
-            .word(Word::Brief),
-        must("P5-silence", "nothing is sent to a configuration that was deleted", silence).word(Word::Brief),
+            .needs_behaviour(Behaviour::Brief),
+        must("P5-silence", "nothing is sent to a configuration that was deleted", silence)
+            .needs_behaviour(Behaviour::Brief),
         must("P11-interrupted", "a receiver is told when the task wants input", interrupted)
-            .word(Word::Ask)
+            .needs_behaviour(Behaviour::Ask)
             .in_0_3(Strength::Choice),
-        must("P11-canceled", "and when it is canceled", canceled).word(Word::Slow),
-        quality("P8-all", "every receiver of a task is told", several).word(Word::Ask),
+        must("P11-canceled", "and when it is canceled", canceled).needs_behaviour(Behaviour::Slow),
+        quality("P8-all", "every receiver of a task is told", several).needs_behaviour(Behaviour::Ask),
         must(
             "P8-stream",
             "a task that is followed by a stream is told to its receiver as well",
             beside_a_stream,
         )
-        .word(Word::Brief)
-        .needs(Need::Streaming),
+        .needs_behaviour(Behaviour::Brief)
+        .needs(Requirement::Streaming),
     ];
-    checks.into_iter().map(|check| check.needs(Need::Push).needs(Need::Receiver).word(Word::Slow)).collect()
+    checks
+        .into_iter()
+        .map(|check| {
+            check.needs(Requirement::Push).needs(Requirement::Receiver).needs_behaviour(Behaviour::Slow)
+        })
+        .collect()
 }
 
-fn mailbox(pair: &Pair) -> Outcome<Mailbox> {
+fn mailbox(pair: &Pair) -> CheckResult<Mailbox> {
     match &pair.subject.receiver {
         Some(receiver) => Ok(receiver.mailbox()),
         None => not_applicable("no receiver"),
@@ -69,12 +86,12 @@ fn config(mailbox: &Mailbox) -> PushConfig {
 /// Starts `word` with a configuration in the send, and returns what arrived by the time `state` did.
 async fn told(
     pair: &Pair,
-    word: Word,
+    word: Behaviour,
     config: PushConfig,
     mailbox: &Mailbox,
     state: State,
-) -> Outcome<Vec<Delivery>> {
-    let task = pair.send(Send::word(word).at_once().push(config)).await?.task()?;
+) -> CheckResult<Vec<Delivery>> {
+    let task = pair.send(SendRequest::behaving(word).at_once().push(config)).await?.task()?;
     match arrived(pair.version(), mailbox, state).await {
         Err(Stop::Fail(why)) => {
             // Whether it was forgotten or is still being tried tells a lot.
@@ -86,11 +103,11 @@ async fn told(
     }
 }
 
-async fn arrived(version: Version, mailbox: &Mailbox, state: State) -> Outcome<Vec<Delivery>> {
+async fn arrived(version: Version, mailbox: &Mailbox, state: State) -> CheckResult<Vec<Delivery>> {
     let is_it = |delivery: &Delivery| state_of(version, delivery) == Some(state);
-    let delivered = mailbox.wait(SOON, |delivered| delivered.iter().any(is_it)).await;
+    let delivered = mailbox.wait(DELIVERY_TIMEOUT, |delivered| delivered.iter().any(is_it)).await;
     let states: Vec<_> = delivered.iter().map(|delivery| state_of(version, delivery)).collect();
-    ensure!(states.contains(&Some(state)), "within {} s came {states:?}", SOON.as_secs());
+    ensure!(states.contains(&Some(state)), "within {} s came {states:?}", DELIVERY_TIMEOUT.as_secs());
     Ok(delivered)
 }
 
@@ -103,37 +120,37 @@ fn state_of(version: Version, delivery: &Delivery) -> Option<State> {
     };
     dialects.iter().find_map(|dialect| {
         let item = dialect::as_item(*dialect, &body).ok();
-        let task = || dialect::as_task(*dialect, &body).ok().map(Item::Task);
+        let task = || dialect::as_task(*dialect, &body).ok().map(StreamItem::Task);
         item.or_else(task)?.state()
     })
 }
 
-async fn last_of_brief(pair: &Pair, config: PushConfig, mailbox: &Mailbox) -> Outcome<Delivery> {
-    let delivered = told(pair, Word::Brief, config, mailbox, State::Completed).await?;
+async fn last_of_brief(pair: &Pair, config: PushConfig, mailbox: &Mailbox) -> CheckResult<Delivery> {
+    let delivered = told(pair, Behaviour::Brief, config, mailbox, State::Completed).await?;
     match delivered.into_iter().last() {
         Some(delivery) => Ok(delivery),
         None => not_applicable("nothing arrived"),
     }
 }
 
-async fn arrives(pair: Pair) -> Outcome {
+async fn arrives(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    let task = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
+    let task = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
     pair.push_create(&task.id, config(&mailbox)).await?.done()?;
-    pair.send(Send::text("that one").for_task(&task.id)).await?.task()?;
+    pair.send(SendRequest::text("that one").for_task(&task.id)).await?.task()?;
     arrived(pair.version(), &mailbox, State::Completed).await?;
     Ok(())
 }
 
-async fn inline(pair: Pair) -> Outcome {
+async fn inline(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    told(&pair, Word::Brief, config(&mailbox), &mailbox, State::Completed).await?;
+    told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?;
     Ok(())
 }
 
-async fn shape_1_0(pair: Pair) -> Outcome {
+async fn shape_1_0(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    for delivery in told(&pair, Word::Brief, config(&mailbox), &mailbox, State::Completed).await? {
+    for delivery in told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await? {
         let body = delivery.json()?;
         dialect::as_item(Dialect::V1_0, &body)?;
         let faults = shape::item(Dialect::V1_0, &body)
@@ -144,9 +161,9 @@ async fn shape_1_0(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn shape_0_3(pair: Pair) -> Outcome {
+async fn shape_0_3(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    for delivery in told(&pair, Word::Brief, config(&mailbox), &mailbox, State::Completed).await? {
+    for delivery in told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await? {
         let body = delivery.json()?;
         ensure!(body["kind"] == "task", "a notification is {}", crate::text::shown(&body));
         let faults = shape::faults(Dialect::Schema0_3, "Task", &body);
@@ -155,14 +172,14 @@ async fn shape_0_3(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn posted(pair: Pair) -> Outcome {
+async fn posted(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
     let delivery = last_of_brief(&pair, config(&mailbox), &mailbox).await?;
     ensure!(delivery.method == "POST", "it came by {}", delivery.method);
     Ok(())
 }
 
-async fn media_type(pair: Pair) -> Outcome {
+async fn media_type(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
     let delivery = last_of_brief(&pair, config(&mailbox), &mailbox).await?;
     let expected = if pair.is_1_0() { "application/a2a+json" } else { "application/json" };
@@ -171,7 +188,7 @@ async fn media_type(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn authorization(pair: Pair) -> Outcome {
+async fn authorization(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
     let authentication = Some(("Bearer".to_owned(), "conformance-credentials".to_owned()));
     let config = PushConfig { authentication, ..config(&mailbox) };
@@ -181,7 +198,7 @@ async fn authorization(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn token(pair: Pair) -> Outcome {
+async fn token(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
     let config = PushConfig { token: Some("conformance-token".into()), ..config(&mailbox) };
     let delivery = last_of_brief(&pair, config, &mailbox).await?;
@@ -190,7 +207,7 @@ async fn token(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn no_credentials(pair: Pair) -> Outcome {
+async fn no_credentials(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
     let delivery = last_of_brief(&pair, config(&mailbox), &mailbox).await?;
     ensure!(delivery.header("authorization").is_none(), "there is an Authorization header");
@@ -198,9 +215,9 @@ async fn no_credentials(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn order(pair: Pair) -> Outcome {
+async fn order(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    let delivered = told(&pair, Word::Brief, config(&mailbox), &mailbox, State::Completed).await?;
+    let delivered = told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?;
     let states: Vec<_> = delivered.iter().filter_map(|it| state_of(pair.version(), it)).collect();
     let rank = |state: &State| match state {
         State::Submitted => 0,
@@ -211,16 +228,16 @@ async fn order(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn retry(pair: Pair) -> Outcome {
+async fn retry(pair: Pair) -> CheckResult {
     let Some(receiver) = &pair.subject.receiver else { return not_applicable("no receiver") };
     let mailbox = receiver.mailbox_refusing(1);
-    told(&pair, Word::Brief, config(&mailbox), &mailbox, State::Completed).await?;
+    told(&pair, Behaviour::Brief, config(&mailbox), &mailbox, State::Completed).await?;
     Ok(())
 }
 
-async fn silence(pair: Pair) -> Outcome {
+async fn silence(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    let task = pair.send(Send::word(Word::Brief).at_once()).await?.task()?;
+    let task = pair.send(SendRequest::behaving(Behaviour::Brief).at_once()).await?.task()?;
     pair.push_create(&task.id, config(&mailbox)).await?.done()?;
     pair.push_delete(&task.id, "one").await?.done()?;
     let before = mailbox.wait(Duration::from_millis(100), |_| false).await.len();
@@ -229,33 +246,38 @@ async fn silence(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn interrupted(pair: Pair) -> Outcome {
+async fn interrupted(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    told(&pair, Word::Ask, config(&mailbox), &mailbox, State::InputRequired).await?;
+    told(&pair, Behaviour::Ask, config(&mailbox), &mailbox, State::InputRequired).await?;
     Ok(())
 }
 
-async fn canceled(pair: Pair) -> Outcome {
+async fn canceled(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    let task = pair.send(Send::word(Word::Slow).at_once().push(config(&mailbox))).await?.task()?;
+    let task =
+        pair.send(SendRequest::behaving(Behaviour::Slow).at_once().push(config(&mailbox))).await?.task()?;
     pair.cancel(&task.id).await?.done()?;
     arrived(pair.version(), &mailbox, State::Canceled).await?;
     Ok(())
 }
 
-async fn several(pair: Pair) -> Outcome {
+async fn several(pair: Pair) -> CheckResult {
     let (one, two) = (mailbox(&pair)?, mailbox(&pair)?);
-    let task = pair.send(Send::word(Word::Ask).waiting().push(config(&one))).await?.task()?;
+    let task = pair.send(SendRequest::behaving(Behaviour::Ask).waiting().push(config(&one))).await?.task()?;
     pair.push_create(&task.id, PushConfig { id: Some("two".into()), ..config(&two) }).await?.done()?;
-    pair.send(Send::text("that one").for_task(&task.id)).await?.task()?;
+    pair.send(SendRequest::text("that one").for_task(&task.id)).await?.task()?;
     arrived(pair.version(), &one, State::Completed).await?;
     arrived(pair.version(), &two, State::Completed).await?;
     Ok(())
 }
 
-async fn beside_a_stream(pair: Pair) -> Outcome {
+async fn beside_a_stream(pair: Pair) -> CheckResult {
     let mailbox = mailbox(&pair)?;
-    pair.stream(Send::word(Word::Brief).push(config(&mailbox))).await?.events()?.rest().await?;
+    pair.stream(SendRequest::behaving(Behaviour::Brief).push(config(&mailbox)))
+        .await?
+        .events()?
+        .rest()
+        .await?;
     arrived(pair.version(), &mailbox, State::Completed).await?;
     Ok(())
 }

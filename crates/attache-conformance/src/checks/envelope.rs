@@ -3,13 +3,13 @@
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::check::{Check, Outcome, ensure, must, quality, should};
+use crate::behaviour::Behaviour;
+use crate::check::{Check, CheckResult, ensure, must, quality, should};
 use crate::framing;
-use crate::http::Request;
+use crate::http::HttpRequest;
 use crate::pair::Pair;
-use crate::request::{Operation, Send};
-use crate::steering::Word;
-use crate::words::Binding;
+use crate::protocol::Binding;
+use crate::request::{Operation, SendRequest};
 
 pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
@@ -46,17 +46,17 @@ pub(super) fn checks() -> Vec<Check> {
 }
 
 /// A call that succeeds wherever there is an agent, as a whole body.
-fn call(pair: &Pair, id: Value) -> Outcome<Value> {
-    let params = crate::dialect::send(pair.dialect(), &Send::word(Word::Complete));
+fn call(pair: &Pair, id: Value) -> CheckResult<Value> {
+    let params = crate::dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     let (method, params) = framing::call(pair, &Operation::Send(params))?;
     Ok(json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
 }
 
-async fn answered(pair: &Pair, body: impl Into<bytes::Bytes>) -> Outcome<Value> {
+async fn answered(pair: &Pair, body: impl Into<bytes::Bytes>) -> CheckResult<Value> {
     pair.post(body).await?.json()
 }
 
-async fn refused(pair: &Pair, body: &Value, code: i64) -> Outcome {
+async fn refused(pair: &Pair, body: &Value, code: i64) -> CheckResult {
     let answer = answered(pair, body.to_string()).await?;
     ensure!(
         answer["error"]["code"] == code,
@@ -67,13 +67,13 @@ async fn refused(pair: &Pair, body: &Value, code: i64) -> Outcome {
     Ok(())
 }
 
-async fn noted(pair: Pair, rule: &'static str) -> Outcome {
+async fn noted(pair: Pair, rule: &'static str) -> CheckResult {
     let noted = pair.subject.noted(pair.version(), pair.binding(), rule);
     ensure!(noted.is_empty(), "{}", noted.into_iter().take(3).collect::<Vec<_>>().join("; "));
     Ok(())
 }
 
-async fn id_types(pair: Pair) -> Outcome {
+async fn id_types(pair: Pair) -> CheckResult {
     for id in [
         json!("text"),
         json!(""),
@@ -90,14 +90,14 @@ async fn id_types(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn bad_ids(pair: Pair) -> Outcome {
+async fn bad_ids(pair: Pair) -> CheckResult {
     for id in [json!(true), json!(1.5), json!({}), json!([])] {
         refused(&pair, &call(&pair, id)?, -32600).await?;
     }
     Ok(())
 }
 
-async fn no_id(pair: Pair) -> Outcome {
+async fn no_id(pair: Pair) -> CheckResult {
     let mut body = call(&pair, Value::Null)?;
     if let Some(members) = body.as_object_mut() {
         members.remove("id");
@@ -108,7 +108,7 @@ async fn no_id(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn parse_errors(pair: Pair) -> Outcome {
+async fn parse_errors(pair: Pair) -> CheckResult {
     for body in ["{", "nonsense", r#"{"jsonrpc":"2.0","id":1,"method":"#, "{\"a\":1,}"] {
         let answer = answered(&pair, body).await?;
         let good = answer["error"]["code"] == -32700 && answer.get("id") == Some(&Value::Null);
@@ -117,20 +117,20 @@ async fn parse_errors(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn not_utf8(pair: Pair) -> Outcome {
+async fn not_utf8(pair: Pair) -> CheckResult {
     let answer = answered(&pair, &b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}"[..]).await?;
     ensure!(answer["error"]["code"] == -32700, "the answer is {}", crate::text::shown(&answer));
     Ok(())
 }
 
-async fn empty_body(pair: Pair) -> Outcome {
+async fn empty_body(pair: Pair) -> CheckResult {
     let answer = answered(&pair, "").await?;
     let code = answer["error"]["code"].as_i64();
     ensure!(matches!(code, Some(-32700 | -32600)), "the answer is {}", crate::text::shown(&answer));
     Ok(())
 }
 
-async fn wrong_version(pair: Pair) -> Outcome {
+async fn wrong_version(pair: Pair) -> CheckResult {
     let mut body = call(&pair, json!(1))?;
     for version in [json!("1.0"), json!(2.0), json!(""), Value::Null] {
         body["jsonrpc"] = version;
@@ -142,19 +142,19 @@ async fn wrong_version(pair: Pair) -> Outcome {
     refused(&pair, &body, -32600).await
 }
 
-async fn no_object(pair: Pair) -> Outcome {
+async fn no_object(pair: Pair) -> CheckResult {
     for body in [json!("text"), json!(1), json!(true), Value::Null] {
         refused(&pair, &body, -32600).await?;
     }
     Ok(())
 }
 
-async fn batch(pair: Pair) -> Outcome {
+async fn batch(pair: Pair) -> CheckResult {
     refused(&pair, &json!([call(&pair, json!(1))?, call(&pair, json!(2))?]), -32600).await?;
     refused(&pair, &json!([]), -32600).await
 }
 
-async fn no_method(pair: Pair) -> Outcome {
+async fn no_method(pair: Pair) -> CheckResult {
     for method in [Value::Null, json!(1), json!({})] {
         let mut body = call(&pair, json!(1))?;
         body["method"] = method;
@@ -167,7 +167,7 @@ async fn no_method(pair: Pair) -> Outcome {
     refused(&pair, &body, -32600).await
 }
 
-async fn unknown_method(pair: Pair) -> Outcome {
+async fn unknown_method(pair: Pair) -> CheckResult {
     let name = if pair.is_1_0() { "Conformance" } else { "conformance/unknown" };
     for method in [name, "SendMessages", "message/Send"] {
         refused(&pair, &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}), -32601).await?;
@@ -175,7 +175,7 @@ async fn unknown_method(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn bad_params(pair: Pair) -> Outcome {
+async fn bad_params(pair: Pair) -> CheckResult {
     let mut body = call(&pair, json!(1))?;
     body["params"] = json!([]);
     refused(&pair, &body, -32602).await?;
@@ -189,20 +189,20 @@ async fn bad_params(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn no_params(pair: Pair) -> Outcome {
+async fn no_params(pair: Pair) -> CheckResult {
     let answer =
         answered(&pair, json!({"jsonrpc": "2.0", "id": 1, "method": "ListTasks"}).to_string()).await?;
     ensure!(answer.get("result").is_some(), "the answer is {}", crate::text::shown(&answer));
     Ok(())
 }
 
-async fn empty_name(pair: Pair) -> Outcome {
+async fn empty_name(pair: Pair) -> CheckResult {
     let mut body = call(&pair, json!(1))?;
     body["params"] = json!({"": "value"});
     refused(&pair, &body, -32602).await
 }
 
-async fn deep(pair: Pair) -> Outcome {
+async fn deep(pair: Pair) -> CheckResult {
     let nested = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{nested}}}"#);
     let answer = pair.post(body).await?;
@@ -214,15 +214,15 @@ async fn deep(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn wrong_verb(pair: Pair) -> Outcome {
+async fn wrong_verb(pair: Pair) -> CheckResult {
     for method in [Method::GET, Method::PUT, Method::DELETE] {
-        let answer = pair.raw(Request::new(method.clone(), framing::url(&pair, ""))).await?;
+        let answer = pair.raw(HttpRequest::new(method.clone(), framing::url(&pair, ""))).await?;
         ensure!(answer.status() == 405, "{method} was answered with HTTP {}", answer.status());
     }
     Ok(())
 }
 
-async fn wrong_media(pair: Pair) -> Outcome {
+async fn wrong_media(pair: Pair) -> CheckResult {
     let answer =
         pair.clone().with_content_type("text/plain").post(call(&pair, json!(1))?.to_string()).await?;
     let code = answer.json().ok().and_then(|body| body["error"]["code"].as_i64());
@@ -235,8 +235,8 @@ async fn wrong_media(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn unnamed_media(pair: Pair) -> Outcome {
-    let mut request = framing::dress(&pair, Request::new(Method::POST, framing::url(&pair, "")));
+async fn unnamed_media(pair: Pair) -> CheckResult {
+    let mut request = framing::apply_options(&pair, HttpRequest::new(Method::POST, framing::url(&pair, "")));
     request = request.body(call(&pair, json!(1))?.to_string());
     let answer = pair.subject.http.call(request).await?;
     let body = answer.json()?;

@@ -2,14 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::check::{Check, Outcome, Strength, choice, ensure, fail, must, not_applicable, quality, should};
+use crate::behaviour::Behaviour;
+use crate::check::{
+    Check, CheckResult, Strength, choice, ensure, fail, must, not_applicable, quality, should,
+};
 use crate::dialect;
+use crate::error_response::{ErrorResponse, Reply};
 use crate::fault::Fault;
 use crate::pair::Pair;
-use crate::refusal::{Refusal, Reply};
-use crate::request::{Operation, Send};
-use crate::steering::Word;
-use crate::words::{Binding, PushConfig};
+use crate::protocol::{Binding, PushConfig};
+use crate::request::{Operation, SendRequest};
 
 pub(super) fn checks() -> Vec<Check> {
     let table = [
@@ -68,20 +70,20 @@ pub(super) fn checks() -> Vec<Check> {
 }
 
 /// Makes the server refuse with `fault`. Whether it refuses at all is what other checks are about.
-async fn provoke(pair: &Pair, fault: Fault) -> Outcome<Refusal> {
+async fn provoke(pair: &Pair, fault: Fault) -> CheckResult<ErrorResponse> {
     match attempt(pair, fault).await? {
         Reply::Refused(refusal) => Ok(refusal),
         Reply::Done(..) => not_applicable("the server does not refuse what would be refused so"),
     }
 }
 
-async fn attempt(pair: &Pair, fault: Fault) -> Outcome<Reply<Value>> {
+async fn attempt(pair: &Pair, fault: Fault) -> CheckResult<Reply<Value>> {
     let nowhere = uuid::Uuid::new_v4().to_string();
     match fault {
-        Fault::TaskNotFound => pair.perform(Operation::Get { task: nowhere, history: None }).await,
+        Fault::TaskNotFound => pair.call(Operation::Get { task: nowhere, history: None }).await,
         Fault::TaskNotCancelable => {
-            let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
-            pair.perform(Operation::Cancel { task: task.id }).await
+            let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
+            pair.call(Operation::Cancel { task: task.id }).await
         }
         Fault::PushNotSupported if pair.subject.capability("pushNotifications") => {
             not_applicable("push is offered")
@@ -92,35 +94,35 @@ async fn attempt(pair: &Pair, fault: Fault) -> Outcome<Reply<Value>> {
                 url: "https://example.com/".into(),
                 ..PushConfig::default()
             };
-            pair.perform(Operation::PushCreate { task: nowhere, config }).await
+            pair.call(Operation::PushCreate { task: nowhere, config }).await
         }
         Fault::Unsupported => {
-            let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
-            let again = Send::word(Word::Complete).for_task(&task.id);
-            pair.perform(Operation::Send(dialect::send(pair.dialect(), &again))).await
+            let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
+            let again = SendRequest::behaving(Behaviour::Complete).for_task(&task.id);
+            pair.call(Operation::Send(dialect::send(pair.dialect(), &again))).await
         }
         Fault::ContentType => {
             let dialect = pair.dialect();
-            let mut params = dialect::send(dialect, &Send::word(Word::Complete));
+            let mut params = dialect::send(dialect, &SendRequest::behaving(Behaviour::Complete));
             let part = dialect.bytes_part("AAECAw==", "application/x-conformance-unknown");
             params["message"][dialect.parts()] = json!([part]);
-            pair.perform(Operation::Send(params)).await
+            pair.call(Operation::Send(params)).await
         }
         Fault::ExtensionRequired => not_applicable("no extension is required"),
         Fault::VersionNotSupported => {
             let pair = pair.clone().with_version(Some("9.9"));
-            pair.perform(Operation::Get { task: nowhere, history: None }).await
+            pair.call(Operation::Get { task: nowhere, history: None }).await
         }
         Fault::InvalidParams => {
-            let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete));
+            let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
             params["message"][pair.dialect().parts()] = json!([]);
-            pair.perform(Operation::Send(params)).await
+            pair.call(Operation::Send(params)).await
         }
         _ => not_applicable("there is no way to provoke it"),
     }
 }
 
-async fn numbers(pair: Pair, fault: Fault) -> Outcome {
+async fn numbers(pair: Pair, fault: Fault) -> CheckResult {
     let refusal = provoke(&pair, fault).await?;
     let names = fault.names();
     let seen = refusal.shown();
@@ -146,7 +148,7 @@ async fn numbers(pair: Pair, fault: Fault) -> Outcome {
     Ok(())
 }
 
-async fn typed_details(pair: Pair) -> Outcome {
+async fn typed_details(pair: Pair) -> CheckResult {
     for fault in [Fault::TaskNotFound, Fault::InvalidParams] {
         let refusal = provoke(&pair, fault).await?;
         let data = &refusal.body["error"]["data"];
@@ -157,7 +159,7 @@ async fn typed_details(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn error_info(pair: Pair) -> Outcome {
+async fn error_info(pair: Pair) -> CheckResult {
     for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable, Fault::VersionNotSupported] {
         let refusal = provoke(&pair, fault).await?;
         if !refusal.is(fault) {
@@ -181,7 +183,7 @@ async fn error_info(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn data_0_3(pair: Pair) -> Outcome {
+async fn data_0_3(pair: Pair) -> CheckResult {
     for fault in [Fault::TaskNotFound, Fault::InvalidParams] {
         let data = &provoke(&pair, fault).await?.body["error"]["data"];
         ensure!(data.is_null() || data.is_object(), "the data is {data}");
@@ -189,7 +191,7 @@ async fn data_0_3(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn rest_body(pair: Pair) -> Outcome {
+async fn rest_body(pair: Pair) -> CheckResult {
     for fault in [Fault::TaskNotFound, Fault::InvalidParams] {
         let refusal = provoke(&pair, fault).await?;
         let error = &refusal.body["error"];
@@ -202,7 +204,7 @@ async fn rest_body(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn rest_body_0_3(pair: Pair) -> Outcome {
+async fn rest_body_0_3(pair: Pair) -> CheckResult {
     for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable] {
         let refusal = provoke(&pair, fault).await?;
         let body = &refusal.body;
@@ -213,16 +215,16 @@ async fn rest_body_0_3(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn grpc_message(pair: Pair) -> Outcome {
+async fn grpc_message(pair: Pair) -> CheckResult {
     let refusal = provoke(&pair, Fault::TaskNotFound).await?;
     ensure!(refusal.message.starts_with("TaskNotFoundError: "), "it is {:?}", refusal.message);
     Ok(())
 }
 
-async fn own_words(pair: Pair) -> Outcome {
+async fn own_words(pair: Pair) -> CheckResult {
     let other = pair.clone().with_version(Some(if pair.is_1_0() { "0.3" } else { "1.0" }));
     let task = uuid::Uuid::new_v4().to_string();
-    let Reply::Refused(refusal) = other.perform(Operation::Get { task, history: None }).await? else {
+    let Reply::Refused(refusal) = other.call(Operation::Get { task, history: None }).await? else {
         return not_applicable("the contradiction is served");
     };
     let body = &refusal.body;
@@ -234,7 +236,7 @@ async fn own_words(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn words(pair: Pair) -> Outcome {
+async fn words(pair: Pair) -> CheckResult {
     for fault in [Fault::TaskNotFound, Fault::TaskNotCancelable, Fault::InvalidParams] {
         let refusal = provoke(&pair, fault).await?;
         ensure!(!refusal.message.trim().is_empty(), "there is no message: {}", refusal.shown());

@@ -1,11 +1,13 @@
 //! Extensions (section 8, E1 to E7).
 
-use crate::check::{Check, Need, Outcome, Strength, choice, ensure, must, not_applicable, quality, should};
+use crate::behaviour::Behaviour;
+use crate::check::{
+    Check, CheckResult, Requirement, Strength, choice, ensure, must, not_applicable, quality, should,
+};
 use crate::fault::Fault;
-use crate::http::Head;
+use crate::http::ResponseHead;
 use crate::pair::{Pair, head_of};
-use crate::request::Send;
-use crate::steering::Word;
+use crate::request::SendRequest;
 
 const UNKNOWN: &str = "https://example.org/conformance/unknown/v1";
 
@@ -13,8 +15,11 @@ pub(super) fn checks() -> Vec<Check> {
     vec![
         should("E3", "an extension that the agent does not know is ignored", unknown),
         must("E3-fallback", "another version of an extension is never taken for it", no_fallback),
-        should("E4", "an answer lists the extensions that are active", echo).word(Word::Complete),
-        should("E4-stream", "so does a stream", echo_on_stream).needs(Need::Streaming).word(Word::Complete),
+        should("E4", "an answer lists the extensions that are active", echo)
+            .needs_behaviour(Behaviour::Complete),
+        should("E4-stream", "so does a stream", echo_on_stream)
+            .needs(Requirement::Streaming)
+            .needs_behaviour(Behaviour::Complete),
         quality("E4-inactive", "an answer to a call that asked for none lists none", none_asked),
         quality("E2-several", "several are asked for in one header, with blanks, and in several", several),
         choice("E2-names", "0.3 takes the name without X-, too", both_names).only_0_3(),
@@ -27,7 +32,7 @@ fn header(pair: &Pair) -> &'static str {
     if pair.is_1_0() { "A2A-Extensions" } else { "X-A2A-Extensions" }
 }
 
-fn declared(pair: &Pair) -> Outcome<String> {
+fn declared(pair: &Pair) -> CheckResult<String> {
     let uri =
         pair.subject.extensions().iter().find_map(|extension| extension["uri"].as_str().map(str::to_owned));
     match uri {
@@ -36,7 +41,7 @@ fn declared(pair: &Pair) -> Outcome<String> {
     }
 }
 
-fn listed(pair: &Pair, head: &Head) -> Vec<String> {
+fn listed(pair: &Pair, head: &ResponseHead) -> Vec<String> {
     let values = head.headers.get_all(header(pair)).iter().filter_map(|value| value.to_str().ok());
     values
         .flat_map(|value| value.split(','))
@@ -45,72 +50,74 @@ fn listed(pair: &Pair, head: &Head) -> Vec<String> {
         .collect()
 }
 
-async fn asking(pair: &Pair, name: &str, value: &str) -> Outcome<Vec<String>> {
-    let head = head_of(pair.clone().with_header(name, value).send(Send::word(Word::Complete)).await?)?;
+async fn asking(pair: &Pair, name: &str, value: &str) -> CheckResult<Vec<String>> {
+    let head = head_of(
+        pair.clone().with_header(name, value).send(SendRequest::behaving(Behaviour::Complete)).await?,
+    )?;
     Ok(listed(pair, &head))
 }
 
-async fn unknown(pair: Pair) -> Outcome {
+async fn unknown(pair: Pair) -> CheckResult {
     let active = asking(&pair, header(&pair), UNKNOWN).await?;
     ensure!(!active.iter().any(|uri| uri == UNKNOWN), "the answer says that it is active");
     Ok(())
 }
 
-async fn no_fallback(pair: Pair) -> Outcome {
+async fn no_fallback(pair: Pair) -> CheckResult {
     let uri = declared(&pair)?;
     let active = asking(&pair, header(&pair), &format!("{uri}/v999")).await?;
     ensure!(active.is_empty(), "asked for {uri}/v999, active is {active:?}");
     Ok(())
 }
 
-async fn echo(pair: Pair) -> Outcome {
+async fn echo(pair: Pair) -> CheckResult {
     let uri = declared(&pair)?;
     let active = asking(&pair, header(&pair), &uri).await?;
     ensure!(active == [uri.clone()], "asked for {uri}, the answer lists {active:?}");
     Ok(())
 }
 
-async fn echo_on_stream(pair: Pair) -> Outcome {
+async fn echo_on_stream(pair: Pair) -> CheckResult {
     let uri = declared(&pair)?;
     let asking = pair.clone().with_header(header(&pair), &uri);
-    let events = asking.stream(Send::word(Word::Complete)).await?.events()?;
+    let events = asking.stream(SendRequest::behaving(Behaviour::Complete)).await?.events()?;
     let active = listed(&pair, &events.head);
     ensure!(active == [uri.clone()], "asked for {uri}, the stream lists {active:?}");
     Ok(())
 }
 
-async fn none_asked(pair: Pair) -> Outcome {
+async fn none_asked(pair: Pair) -> CheckResult {
     if pair.subject.extensions().iter().any(|extension| extension["required"] == true) {
         return not_applicable("an extension is required");
     }
-    let head = head_of(pair.send(Send::word(Word::Complete)).await?)?;
+    let head = head_of(pair.send(SendRequest::behaving(Behaviour::Complete)).await?)?;
     let active = listed(&pair, &head);
     ensure!(active.is_empty(), "the answer lists {active:?}");
     Ok(())
 }
 
-async fn several(pair: Pair) -> Outcome {
+async fn several(pair: Pair) -> CheckResult {
     let uri = declared(&pair)?;
     let active = asking(&pair, header(&pair), &format!(" {UNKNOWN} ,  {uri} ")).await?;
     ensure!(active == [uri.clone()], "in one header: {active:?}");
     let asking = pair.clone().with_header(header(&pair), UNKNOWN).with_header(header(&pair), &uri);
-    let head = head_of(asking.send(Send::word(Word::Complete)).await?)?;
+    let head = head_of(asking.send(SendRequest::behaving(Behaviour::Complete)).await?)?;
     let active = listed(&pair, &head);
     ensure!(active == [uri], "in two headers: {active:?}");
     Ok(())
 }
 
-async fn both_names(pair: Pair) -> Outcome {
+async fn both_names(pair: Pair) -> CheckResult {
     let uri = declared(&pair)?;
     let active = asking(&pair, "A2A-Extensions", &uri).await?;
     ensure!(active == [uri], "the answer lists {active:?}");
     Ok(())
 }
 
-async fn required(pair: Pair) -> Outcome {
+async fn required(pair: Pair) -> CheckResult {
     if !pair.subject.extensions().iter().any(|extension| extension["required"] == true) {
         return not_applicable("no extension is required");
     }
     let bare = pair.clone().with_header(header(&pair), "");
-    bare.send(Send::word(Word::Complete)).await?.expect(Fault::ExtensionRequired)
+    bare.send(SendRequest::behaving(Behaviour::Complete)).await?.expect(Fault::ExtensionRequired)
 }

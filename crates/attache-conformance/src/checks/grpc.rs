@@ -1,9 +1,9 @@
 //! The gRPC binding itself (section 9.4): what is no call, and the services around it.
 
-use crate::check::{Check, Outcome, ensure, must, quality};
+use crate::check::{Check, CheckResult, ensure, must, quality};
 use crate::grpc;
 use crate::pair::Pair;
-use crate::words::Binding;
+use crate::protocol::Binding;
 
 pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
@@ -19,13 +19,13 @@ fn service(pair: &Pair) -> &'static str {
     if pair.is_1_0() { "lf.a2a.v1.A2AService" } else { "a2a.v1.A2AService" }
 }
 
-async fn unknown(pair: Pair) -> Outcome {
+async fn unknown(pair: Pair) -> CheckResult {
     let end = grpc::raw(&pair, &format!("/{}/Conformance", service(&pair)), b"").await?;
     ensure!(end.name() == "UNIMPLEMENTED", "it is {}", end.shown());
     Ok(())
 }
 
-async fn garbage(pair: Pair) -> Outcome {
+async fn garbage(pair: Pair) -> CheckResult {
     let end = grpc::raw(&pair, &format!("/{}/SendMessage", service(&pair)), &[0xff; 64]).await?;
     let good = matches!(end.name(), "INVALID_ARGUMENT" | "INTERNAL");
     ensure!(good, "it is {}", end.shown());
@@ -33,7 +33,7 @@ async fn garbage(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn reflection(pair: Pair) -> Outcome {
+async fn reflection(pair: Pair) -> CheckResult {
     // Field 7, `list_services`, with an empty text.
     let end =
         grpc::raw(&pair, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", &[0x3a, 0]).await?;
@@ -41,7 +41,7 @@ async fn reflection(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn health(pair: Pair) -> Outcome {
+async fn health(pair: Pair) -> CheckResult {
     let end = grpc::raw(&pair, "/grpc.health.v1.Health/Check", b"").await?;
     ensure!(end.is_ok(), "it is {}", end.shown());
     Ok(())

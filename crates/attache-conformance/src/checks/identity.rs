@@ -1,70 +1,73 @@
 //! Whose task a message belongs to, and in which conversation (section 2.3, D4).
 
-use crate::check::{Check, Need, Outcome, Strength, ensure, fail, must, not_applicable, quality};
+use crate::behaviour::Behaviour;
+use crate::check::{Check, CheckResult, Requirement, Strength, ensure, fail, must, not_applicable, quality};
 use crate::dialect;
+use crate::error_response::Reply;
 use crate::fault::Fault;
 use crate::pair::Pair;
-use crate::refusal::Reply;
-use crate::request::Send;
-use crate::steering::Word;
-use crate::words::{Binding, Role, Sent, State};
+use crate::protocol::{Binding, Role, SendResult, State};
+use crate::request::SendRequest;
 
 pub(super) fn checks() -> Vec<Check> {
     vec![
-        must("D4", "every new task has an id of its own", unique_ids).word(Word::Complete),
+        must("D4", "every new task has an id of its own", unique_ids).needs_behaviour(Behaviour::Complete),
         must(
             "D4-unknown",
             "a message to a task that does not exist is refused, and opens none",
             unknown_task,
         ),
-        must("2.3-context", "a new task has a context, and it is told", context_is_told).word(Word::Complete),
+        must("2.3-context", "a new task has a context, and it is told", context_is_told)
+            .needs_behaviour(Behaviour::Complete),
         must("2.3-message", "an answer that is a message tells its context", message_has_context)
-            .word(Word::Message)
+            .needs_behaviour(Behaviour::Message)
             .in_0_3(Strength::Quality),
         must("2.3-same-context", "a message with only a context opens a new task in it", same_context)
-            .word(Word::Complete),
+            .needs_behaviour(Behaviour::Complete),
         must(
             "2.3-own-context",
             "a context that the client made up is kept verbatim or refused, never replaced",
             own_context,
         )
-        .word(Word::Complete)
+        .needs_behaviour(Behaviour::Complete)
         .in_0_3(Strength::Quality),
         must("2.3-infers", "a message with only a task belongs to that task's context", infers_context)
-            .word(Word::Ask)
+            .needs_behaviour(Behaviour::Ask)
             .in_0_3(Strength::Quality),
         must("2.3-mismatch", "a task and a context that do not belong together are refused", mismatch)
-            .word(Word::Ask)
+            .needs_behaviour(Behaviour::Ask)
             .in_0_3(Strength::Quality),
-        must("2.3-finished", "a message to a finished task is refused", finished).word(Word::Complete),
+        must("2.3-finished", "a message to a finished task is refused", finished)
+            .needs_behaviour(Behaviour::Complete),
         must(
             "2.3-finished-error",
             "a message to a finished task is an unsupported operation",
             finished_error,
         )
-        .word(Word::Complete)
+        .needs_behaviour(Behaviour::Complete)
         .in_0_3(Strength::Choice),
-        must("2.3-final", "a finished task stays as it is", stays_finished).word(Word::Complete),
+        must("2.3-final", "a finished task stays as it is", stays_finished)
+            .needs_behaviour(Behaviour::Complete),
         quality(
             "2.3-running",
             "a message to a running task is taken into it or refused, never a second task",
             running,
         )
-        .word(Word::Slow),
+        .needs_behaviour(Behaviour::Slow),
         must("2.3-agent-message", "messages of the agent tell their context and task", agent_messages)
-            .word(Word::Ask)
+            .needs_behaviour(Behaviour::Ask)
             .in_0_3(Strength::Quality),
         quality("2.3-references", "references to tasks that do not exist are ignored", references)
-            .word(Word::Complete)
+            .needs_behaviour(Behaviour::Complete)
             .on(&[Binding::JsonRpc, Binding::Rest]),
         quality(
             "D1-again",
             "the same message again is not worked on twice, or opens a task of its own",
             again,
         )
-        .word(Word::Complete),
+        .needs_behaviour(Behaviour::Complete),
         must("2.3-stream-unknown", "a stream to a task that does not exist is refused", unknown_stream)
-            .needs(Need::Streaming),
+            .needs(Requirement::Streaming),
     ]
 }
 
@@ -72,93 +75,98 @@ fn made_up() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
-async fn unique_ids(pair: Pair) -> Outcome {
-    let one = pair.send(Send::word(Word::Complete)).await?.task()?;
-    let other = pair.send(Send::word(Word::Complete)).await?.task()?;
+async fn unique_ids(pair: Pair) -> CheckResult {
+    let one = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
+    let other = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
     ensure!(one.id != other.id, "two tasks are both called {}", one.id);
     Ok(())
 }
 
-async fn unknown_task(pair: Pair) -> Outcome {
+async fn unknown_task(pair: Pair) -> CheckResult {
     let chosen = made_up();
-    pair.send(Send::word(Word::Complete).for_task(&chosen)).await?.expect(Fault::TaskNotFound)?;
+    pair.send(SendRequest::behaving(Behaviour::Complete).for_task(&chosen))
+        .await?
+        .expect(Fault::TaskNotFound)?;
     match pair.get(&chosen).await? {
         Reply::Refused(_) => Ok(()),
         Reply::Done(..) => fail("the refused message opened a task with the client's id"),
     }
 }
 
-async fn unknown_stream(pair: Pair) -> Outcome {
-    pair.stream(Send::word(Word::Complete).for_task(&made_up())).await?.expect(Fault::TaskNotFound)
+async fn unknown_stream(pair: Pair) -> CheckResult {
+    pair.stream(SendRequest::behaving(Behaviour::Complete).for_task(&made_up()))
+        .await?
+        .expect(Fault::TaskNotFound)
 }
 
-async fn context_is_told(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete)).await?.task()?;
+async fn context_is_told(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
     ensure!(!task.context.is_empty(), "the task has no contextId");
     let read = pair.get(&task.id).await?.done()?;
     ensure!(read.context == task.context, "the task reads with context {:?}", read.context);
     Ok(())
 }
 
-async fn message_has_context(pair: Pair) -> Outcome {
-    match pair.send(Send::word(Word::Message)).await?.done()? {
-        Sent::Message(message) => {
+async fn message_has_context(pair: Pair) -> CheckResult {
+    match pair.send(SendRequest::behaving(Behaviour::Message)).await?.done()? {
+        SendResult::Message(message) => {
             ensure!(message.context.is_some(), "the message has no contextId");
             ensure!(message.role == Role::Agent, "its role is {:?}", message.role);
             Ok(())
         }
-        Sent::Task(_) => fail("a task came instead of a message"),
+        SendResult::Task(_) => fail("a task came instead of a message"),
     }
 }
 
-async fn same_context(pair: Pair) -> Outcome {
-    let one = pair.send(Send::word(Word::Complete)).await?.task()?;
-    let other = pair.send(Send::word(Word::Complete).in_context(&one.context)).await?.task()?;
+async fn same_context(pair: Pair) -> CheckResult {
+    let one = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
+    let other =
+        pair.send(SendRequest::behaving(Behaviour::Complete).in_context(&one.context)).await?.task()?;
     ensure!(one.id != other.id, "the second message did not open a task");
     ensure!(one.context == other.context, "{:?} became {:?}", one.context, other.context);
     Ok(())
 }
 
-async fn own_context(pair: Pair) -> Outcome {
+async fn own_context(pair: Pair) -> CheckResult {
     let context = format!("client-made {}", made_up());
-    match pair.send(Send::word(Word::Complete).in_context(&context)).await? {
+    match pair.send(SendRequest::behaving(Behaviour::Complete).in_context(&context)).await? {
         Reply::Refused(_) => Ok(()),
-        Reply::Done(Sent::Message(_), _) => not_applicable("the answer is a message"),
-        Reply::Done(Sent::Task(task), _) => {
+        Reply::Done(SendResult::Message(_), _) => not_applicable("the answer is a message"),
+        Reply::Done(SendResult::Task(task), _) => {
             ensure!(task.context == context, "{context:?} became {:?}", task.context);
             Ok(())
         }
     }
 }
 
-async fn infers_context(pair: Pair) -> Outcome {
-    let asked = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
-    let done = pair.send(Send::text("that one").for_task(&asked.id).waiting()).await?.task()?;
+async fn infers_context(pair: Pair) -> CheckResult {
+    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let done = pair.send(SendRequest::text("that one").for_task(&asked.id).waiting()).await?.task()?;
     ensure!(done.id == asked.id, "the message opened another task");
     ensure!(done.context == asked.context, "the context is {:?} now", done.context);
     Ok(())
 }
 
-async fn mismatch(pair: Pair) -> Outcome {
-    let asked = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
-    let send = Send::text("that one").for_task(&asked.id).in_context(&made_up());
+async fn mismatch(pair: Pair) -> CheckResult {
+    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let send = SendRequest::text("that one").for_task(&asked.id).in_context(&made_up());
     pair.send(send).await?.expect(Fault::InvalidParams)
 }
 
-async fn finished(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
-    pair.send(Send::word(Word::Complete).for_task(&task.id)).await?.refused()?;
+async fn finished(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
+    pair.send(SendRequest::behaving(Behaviour::Complete).for_task(&task.id)).await?.refused()?;
     Ok(())
 }
 
-async fn finished_error(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
-    pair.send(Send::word(Word::Complete).for_task(&task.id)).await?.expect(Fault::Unsupported)
+async fn finished_error(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
+    pair.send(SendRequest::behaving(Behaviour::Complete).for_task(&task.id)).await?.expect(Fault::Unsupported)
 }
 
-async fn stays_finished(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
-    let _ = pair.send(Send::word(Word::Ask).for_task(&task.id)).await?;
+async fn stays_finished(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
+    let _ = pair.send(SendRequest::behaving(Behaviour::Ask).for_task(&task.id)).await?;
     let _ = pair.cancel(&task.id).await?;
     let read = pair.get(&task.id).await?.done()?;
     ensure!(read.state() == State::Completed, "it is {:?} now", read.state());
@@ -166,21 +174,21 @@ async fn stays_finished(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn running(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Slow).at_once()).await?.task()?;
-    let reply = pair.send(Send::text("hurry up").for_task(&task.id).at_once()).await?;
+async fn running(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Slow).at_once()).await?.task()?;
+    let reply = pair.send(SendRequest::text("hurry up").for_task(&task.id).at_once()).await?;
     let _ = pair.cancel(&task.id).await;
     match reply {
-        Reply::Refused(_) | Reply::Done(Sent::Message(_), _) => Ok(()),
-        Reply::Done(Sent::Task(answered), _) => {
+        Reply::Refused(_) | Reply::Done(SendResult::Message(_), _) => Ok(()),
+        Reply::Done(SendResult::Task(answered), _) => {
             ensure!(answered.id == task.id, "the message opened a second task");
             Ok(())
         }
     }
 }
 
-async fn agent_messages(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
+async fn agent_messages(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
     let Some(message) = &task.status.message else { return not_applicable("the status has no message") };
     ensure!(message.role == Role::Agent, "the question's role is {:?}", message.role);
     ensure!(message.context.as_deref() == Some(&*task.context), "its contextId is {:?}", message.context);
@@ -188,22 +196,22 @@ async fn agent_messages(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn references(pair: Pair) -> Outcome {
+async fn references(pair: Pair) -> CheckResult {
     if pair.dialect() == dialect::Dialect::Proto0_3 {
         return not_applicable("the 0.3 protobuf has no references");
     }
-    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Complete));
+    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     params["message"]["referenceTaskIds"] = serde_json::json!([made_up()]);
     pair.send_raw(params).await?.task()?;
     Ok(())
 }
 
-async fn again(pair: Pair) -> Outcome {
-    let send = Send::word(Word::Complete).waiting();
+async fn again(pair: Pair) -> CheckResult {
+    let send = SendRequest::behaving(Behaviour::Complete).waiting();
     let one = pair.send(send.clone()).await?.task()?;
     match pair.send(send).await? {
         Reply::Refused(_) => Ok(()),
-        Reply::Done(Sent::Task(task), _) if task.id == one.id => {
+        Reply::Done(SendResult::Task(task), _) if task.id == one.id => {
             ensure!(task.artifacts() == one.artifacts(), "the task was worked on again");
             Ok(())
         }

@@ -2,29 +2,29 @@
 
 use serde_json::{Value, json};
 
-use crate::check::{Check, Outcome, choice, ensure, must, quality};
+use crate::behaviour::Behaviour;
+use crate::check::{Check, CheckResult, choice, ensure, must, quality};
 use crate::dialect::Dialect;
+use crate::error_response::Reply;
 use crate::fault::Fault;
 use crate::framing;
-use crate::http::Request;
+use crate::http::HttpRequest;
 use crate::pair::Pair;
-use crate::refusal::Reply;
-use crate::request::Send;
-use crate::steering::Word;
-use crate::words::{Binding, State, Task, TaskPage};
+use crate::protocol::{Binding, State, Task, TaskPage};
+use crate::request::SendRequest;
 
 const JSON: &[Binding] = &[Binding::JsonRpc, Binding::Rest];
 
 pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
         must("L1-context", "a list can be limited to a context", by_context),
-        must("L1-status", "a list can be limited to a state", by_status).word(Word::Ask),
-        must("L1-both", "filters combine with AND", by_both).word(Word::Ask),
+        must("L1-status", "a list can be limited to a state", by_status).needs_behaviour(Behaviour::Ask),
+        must("L1-both", "filters combine with AND", by_both).needs_behaviour(Behaviour::Ask),
         must("L1-after", "a list can be limited to what changed since a time, that time included", by_time),
         must("L1-unknown-status", "an unknown state is refused", unknown_status).on(JSON),
         quality("L1-any-status", "an unspecified state is any", unspecified_status),
         quality("L1-bad-time", "a time that is none is refused", bad_time).on(JSON),
-        must("L2", "the latest status comes first", latest_first).word(Word::Ask),
+        must("L2", "the latest status comes first", latest_first).needs_behaviour(Behaviour::Ask),
         must("L3-pages", "pages follow each other without a gap or a repeat", pages),
         must("L3-default", "a page holds 50 tasks when nothing else is said", default_size),
         must("L3-zero", "a page size of 0 is refused", |pair| size_refused(pair, 0)),
@@ -39,10 +39,11 @@ pub(super) fn checks() -> Vec<Check> {
         must("L4-total", "the total counts all that match, not just the page", total),
         choice("L4-size", "the page size that is told is the one in force", told_size),
         must("L5-without", "artifacts are left out unless they were asked for", without_artifacts)
-            .word(Word::Complete),
-        must("L5-with", "artifacts are there when they were asked for", with_artifacts).word(Word::Complete),
+            .needs_behaviour(Behaviour::Complete),
+        must("L5-with", "artifacts are there when they were asked for", with_artifacts)
+            .needs_behaviour(Behaviour::Complete),
         must("L5-empty", "artifacts that were asked for are there even when there are none", empty_artifacts)
-            .word(Word::Ask)
+            .needs_behaviour(Behaviour::Ask)
             .on(JSON),
         must("L6-names", "the names in a query are camelCase", query_names).on(&[Binding::Rest]),
     ];
@@ -61,16 +62,20 @@ fn context() -> String {
 }
 
 /// `count` finished tasks in a new context, the first one first.
-async fn some(pair: &Pair, count: usize) -> Outcome<(String, Vec<Task>)> {
+async fn some(pair: &Pair, count: usize) -> CheckResult<(String, Vec<Task>)> {
     let context = context();
     let mut tasks = Vec::new();
     for _ in 0..count {
-        tasks.push(pair.send(Send::word(Word::Complete).in_context(&context).waiting()).await?.task()?);
+        tasks.push(
+            pair.send(SendRequest::behaving(Behaviour::Complete).in_context(&context).waiting())
+                .await?
+                .task()?,
+        );
     }
     Ok((context, tasks))
 }
 
-async fn page(pair: &Pair, context: &str, more: &[(&'static str, Value)]) -> Outcome<TaskPage> {
+async fn page(pair: &Pair, context: &str, more: &[(&'static str, Value)]) -> CheckResult<TaskPage> {
     let mut members = vec![("contextId", json!(context))];
     members.extend_from_slice(more);
     pair.list(&members).await?.done()
@@ -82,7 +87,7 @@ fn ids(tasks: &[Task]) -> Vec<&str> {
     ids
 }
 
-async fn by_context(pair: Pair) -> Outcome {
+async fn by_context(pair: Pair) -> CheckResult {
     let (context, tasks) = some(&pair, 2).await?;
     some(&pair, 1).await?;
     let page = page(&pair, &context, &[]).await?;
@@ -90,18 +95,19 @@ async fn by_context(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn empty(pair: Pair) -> Outcome {
+async fn empty(pair: Pair) -> CheckResult {
     let page = page(&pair, &context(), &[]).await?;
     ensure!(page.tasks.is_empty() && page.next().is_empty(), "the list is {:?}", page.ids());
     ensure!(page.number("totalSize").unwrap_or_default() == 0, "the total is {:?}", page.number("totalSize"));
     Ok(())
 }
 
-async fn by_status(pair: Pair) -> Outcome {
+async fn by_status(pair: Pair) -> CheckResult {
     let (context, finished) = some(&pair, 1).await?;
-    let asked = pair.send(Send::word(Word::Ask).in_context(&context).waiting()).await?.task()?;
+    let asked =
+        pair.send(SendRequest::behaving(Behaviour::Ask).in_context(&context).waiting()).await?.task()?;
     let status = json!(Dialect::V1_0.state(State::InputRequired));
-    let page = pair.quietly().list(&[("status", status), ("pageSize", json!(100))]).await?.done()?;
+    let page = pair.unjudged().list(&[("status", status), ("pageSize", json!(100))]).await?.done()?;
     ensure!(page.ids().contains(&asked.id.as_str()), "the waiting task is not in the list");
     // Tasks of other checks move while the list is made.
     let ends = page.ids().contains(&finished[0].id.as_str());
@@ -109,18 +115,19 @@ async fn by_status(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn by_both(pair: Pair) -> Outcome {
+async fn by_both(pair: Pair) -> CheckResult {
     let (context, tasks) = some(&pair, 1).await?;
-    pair.send(Send::word(Word::Ask).in_context(&context).waiting()).await?.task()?;
+    pair.send(SendRequest::behaving(Behaviour::Ask).in_context(&context).waiting()).await?.task()?;
     let page = page(&pair, &context, &[("status", json!("TASK_STATE_COMPLETED"))]).await?;
     ensure!(ids(&page.tasks) == ids(&tasks), "the list is {:?}", page.ids());
     Ok(())
 }
 
-async fn by_time(pair: Pair) -> Outcome {
+async fn by_time(pair: Pair) -> CheckResult {
     let (context, tasks) = some(&pair, 1).await?;
     tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    let later = pair.send(Send::word(Word::Complete).in_context(&context).waiting()).await?.task()?;
+    let later =
+        pair.send(SendRequest::behaving(Behaviour::Complete).in_context(&context).waiting()).await?.task()?;
     let listed = page(&pair, &context, &[]).await?;
     let Some(listed) = listed.tasks.iter().find(|task| task.id == later.id) else {
         return crate::check::fail("the task is not in the list");
@@ -140,45 +147,47 @@ async fn by_time(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn unknown_status(pair: Pair) -> Outcome {
+async fn unknown_status(pair: Pair) -> CheckResult {
     pair.list(&[("status", json!("TASK_STATE_DREAMING"))]).await?.expect(Fault::InvalidParams)
 }
 
-async fn unspecified_status(pair: Pair) -> Outcome {
+async fn unspecified_status(pair: Pair) -> CheckResult {
     let (context, tasks) = some(&pair, 1).await?;
     let page = page(&pair, &context, &[("status", json!("TASK_STATE_UNSPECIFIED"))]).await?;
     ensure!(ids(&page.tasks) == ids(&tasks), "the list is {:?}", page.ids());
     Ok(())
 }
 
-async fn bad_time(pair: Pair) -> Outcome {
+async fn bad_time(pair: Pair) -> CheckResult {
     pair.list(&[("statusTimestampAfter", json!("yesterday"))]).await?.expect(Fault::InvalidParams)
 }
 
 /// Two contexts: an agent may take a message in the context of a task that asks for an answer to that task.
-async fn latest_first(pair: Pair) -> Outcome {
+async fn latest_first(pair: Pair) -> CheckResult {
     let (first, second) = (context(), context());
-    let asked = pair.send(Send::word(Word::Ask).in_context(&first).waiting()).await?.task()?;
+    let asked =
+        pair.send(SendRequest::behaving(Behaviour::Ask).in_context(&first).waiting()).await?.task()?;
     let pause = std::time::Duration::from_millis(10);
     tokio::time::sleep(pause).await;
-    let other = pair.send(Send::word(Word::Complete).in_context(&second).waiting()).await?.task()?;
+    let other =
+        pair.send(SendRequest::behaving(Behaviour::Complete).in_context(&second).waiting()).await?.task()?;
     let before = order(&pair, [&asked, &other]).await?;
     ensure!(before == [other.id.as_str(), asked.id.as_str()], "the order is {before:?}");
     tokio::time::sleep(pause).await;
-    pair.send(Send::text("that one").for_task(&asked.id).waiting()).await?.task()?;
+    pair.send(SendRequest::text("that one").for_task(&asked.id).waiting()).await?.task()?;
     let after = order(&pair, [&asked, &other]).await?;
     ensure!(after == [asked.id.as_str(), other.id.as_str()], "after a change the order is {after:?}");
     Ok(())
 }
 
 /// The ids of these tasks in the order of a list of all tasks.
-async fn order(pair: &Pair, tasks: [&Task; 2]) -> Outcome<Vec<String>> {
+async fn order(pair: &Pair, tasks: [&Task; 2]) -> CheckResult<Vec<String>> {
     let page: TaskPage = pair.list(&[("pageSize", json!(100))]).await?.done()?;
     let is_one = |id: &&str| tasks.iter().any(|task| task.id == *id);
     Ok(page.ids().into_iter().filter(is_one).map(str::to_owned).collect())
 }
 
-async fn walk(pair: &Pair, context: &str, size: usize) -> Outcome<Vec<String>> {
+async fn walk(pair: &Pair, context: &str, size: usize) -> CheckResult<Vec<String>> {
     let mut found = Vec::new();
     let mut token = String::new();
     for _ in 0..50 {
@@ -197,7 +206,7 @@ async fn walk(pair: &Pair, context: &str, size: usize) -> Outcome<Vec<String>> {
     crate::check::fail("the pages do not end")
 }
 
-async fn pages(pair: Pair) -> Outcome {
+async fn pages(pair: Pair) -> CheckResult {
     let (context, tasks) = some(&pair, 5).await?;
     let mut found = walk(&pair, &context, 2).await?;
     found.sort_unstable();
@@ -205,9 +214,9 @@ async fn pages(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn default_size(pair: Pair) -> Outcome {
+async fn default_size(pair: Pair) -> CheckResult {
     // Whatever else is stored is nobody's shape but the tasks' that other checks made.
-    let page = pair.quietly().list(&[]).await?.done()?;
+    let page = pair.unjudged().list(&[]).await?.done()?;
     ensure!(page.tasks.len() <= 50, "the page has {} tasks", page.tasks.len());
     ensure!(
         page.tasks.len() == 50 || page.next().is_empty(),
@@ -217,31 +226,31 @@ async fn default_size(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn size_refused(pair: Pair, size: i64) -> Outcome {
+async fn size_refused(pair: Pair, size: i64) -> CheckResult {
     pair.list(&[("pageSize", json!(size))]).await?.expect(Fault::InvalidParams)
 }
 
-async fn largest_size(pair: Pair) -> Outcome {
-    let page = pair.quietly().list(&[("pageSize", json!(100))]).await?.done()?;
+async fn largest_size(pair: Pair) -> CheckResult {
+    let page = pair.unjudged().list(&[("pageSize", json!(100))]).await?.done()?;
     ensure!(page.tasks.len() <= 100, "the page has {} tasks", page.tasks.len());
     Ok(())
 }
 
-async fn bad_token(pair: Pair) -> Outcome {
+async fn bad_token(pair: Pair) -> CheckResult {
     pair.list(&[("pageToken", json!("conformance-no-token"))]).await?.expect(Fault::InvalidParams)
 }
 
-async fn inserts(pair: Pair) -> Outcome {
+async fn inserts(pair: Pair) -> CheckResult {
     let (context, tasks) = some(&pair, 3).await?;
     let first = page(&pair, &context, &[("pageSize", json!(2))]).await?;
-    pair.send(Send::word(Word::Complete).in_context(&context).waiting()).await?.task()?;
+    pair.send(SendRequest::behaving(Behaviour::Complete).in_context(&context).waiting()).await?.task()?;
     let token = json!(first.next());
     let second = page(&pair, &context, &[("pageSize", json!(2)), ("pageToken", token)]).await?;
     ensure!(second.ids() == [tasks[0].id.as_str()], "the second page is {:?}", second.ids());
     Ok(())
 }
 
-async fn other_filter(pair: Pair) -> Outcome {
+async fn other_filter(pair: Pair) -> CheckResult {
     let (context, _) = some(&pair, 2).await?;
     let first = page(&pair, &context, &[("pageSize", json!(1))]).await?;
     ensure!(!first.next().is_empty(), "there is no next page");
@@ -255,7 +264,7 @@ async fn other_filter(pair: Pair) -> Outcome {
     }
 }
 
-async fn four_members(pair: Pair) -> Outcome {
+async fn four_members(pair: Pair) -> CheckResult {
     let page = page(&pair, &context(), &[]).await?;
     for member in ["tasks", "nextPageToken", "pageSize", "totalSize"] {
         ensure!(page.raw.get(member).is_some(), "`{member}` is missing: {}", page.raw);
@@ -263,7 +272,7 @@ async fn four_members(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn last_token(pair: Pair) -> Outcome {
+async fn last_token(pair: Pair) -> CheckResult {
     let (context, _) = some(&pair, 1).await?;
     let page = page(&pair, &context, &[]).await?;
     if pair.binding() != Binding::Grpc {
@@ -273,21 +282,21 @@ async fn last_token(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn total(pair: Pair) -> Outcome {
+async fn total(pair: Pair) -> CheckResult {
     let (context, _) = some(&pair, 3).await?;
     let page = page(&pair, &context, &[("pageSize", json!(1))]).await?;
     ensure!(page.number("totalSize") == Some(3), "it is {:?}", page.number("totalSize"));
     Ok(())
 }
 
-async fn told_size(pair: Pair) -> Outcome {
+async fn told_size(pair: Pair) -> CheckResult {
     let (context, _) = some(&pair, 1).await?;
     let page = page(&pair, &context, &[("pageSize", json!(7))]).await?;
     ensure!(page.number("pageSize") == Some(7), "it is {:?}", page.number("pageSize"));
     Ok(())
 }
 
-async fn without_artifacts(pair: Pair) -> Outcome {
+async fn without_artifacts(pair: Pair) -> CheckResult {
     let (context, _) = some(&pair, 1).await?;
     for members in [&[][..], &[("includeArtifacts", json!(false))]] {
         let page = page(&pair, &context, members).await?;
@@ -297,7 +306,7 @@ async fn without_artifacts(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn with_artifacts(pair: Pair) -> Outcome {
+async fn with_artifacts(pair: Pair) -> CheckResult {
     let (context, _) = some(&pair, 1).await?;
     let page = page(&pair, &context, &[("includeArtifacts", json!(true))]).await?;
     let text: String = page.tasks.iter().flat_map(Task::artifacts).map(|artifact| artifact.text()).collect();
@@ -305,27 +314,28 @@ async fn with_artifacts(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn empty_artifacts(pair: Pair) -> Outcome {
+async fn empty_artifacts(pair: Pair) -> CheckResult {
     let context = context();
-    pair.send(Send::word(Word::Ask).in_context(&context).waiting()).await?.task()?;
+    pair.send(SendRequest::behaving(Behaviour::Ask).in_context(&context).waiting()).await?.task()?;
     let page = page(&pair, &context, &[("includeArtifacts", json!(true))]).await?;
     ensure!(page.tasks.iter().all(|task| task.artifacts.is_some()), "`artifacts` is missing");
     Ok(())
 }
 
-async fn query_names(pair: Pair) -> Outcome {
+async fn query_names(pair: Pair) -> CheckResult {
     let (context, tasks) = some(&pair, 2).await?;
     let query = format!("/tasks?contextId={context}&pageSize=1&includeArtifacts=true");
-    let request = Request::new(http::Method::GET, framing::rest_url(&pair, &query));
+    let request = HttpRequest::new(http::Method::GET, framing::rest_url(&pair, &query));
     let body = pair.rest_reply(pair.raw(request).await?)?.done()?;
     let page = crate::dialect::as_page(pair.dialect(), &body)?;
     ensure!(page.ids() == [tasks[1].id.as_str()], "the list is {:?}", page.ids());
     Ok(())
 }
 
-async fn not_in_0_3(pair: Pair) -> Outcome {
+async fn not_in_0_3(pair: Pair) -> CheckResult {
     if pair.binding() == Binding::Rest {
-        let answer = pair.raw(Request::new(http::Method::GET, framing::rest_url(&pair, "/tasks"))).await?;
+        let answer =
+            pair.raw(HttpRequest::new(http::Method::GET, framing::rest_url(&pair, "/tasks"))).await?;
         ensure!(answer.status() == 404, "HTTP {} {}", answer.status(), answer.text());
         return Ok(());
     }

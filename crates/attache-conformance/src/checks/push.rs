@@ -1,16 +1,16 @@
 //! Push configurations (P1 to P5, P9, P12): made, read, listed, replaced and deleted.
 
+use crate::behaviour::Behaviour;
 use crate::check::{
-    Check, Need, Outcome, Strength, choice, ensure, fail, must, not_applicable, quality, should,
+    Check, CheckResult, Requirement, Strength, choice, ensure, fail, must, not_applicable, quality, should,
 };
 use crate::dialect::Dialect;
 use crate::fault::Fault;
 use crate::framing;
-use crate::http::Request;
+use crate::http::HttpRequest;
 use crate::pair::Pair;
-use crate::request::{Operation, Send};
-use crate::steering::Word;
-use crate::words::{Binding, PushConfig};
+use crate::protocol::{Binding, PushConfig};
+use crate::request::{Operation, SendRequest};
 
 pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
@@ -65,7 +65,9 @@ pub(super) fn checks() -> Vec<Check> {
         .on(&[Binding::Rest]),
         must("P-across", "a configuration can be read on every other pair", across),
     ];
-    let needs = |check: Check| check.needs(Need::Push).needs(Need::Receiver).word(Word::Slow);
+    let needs = |check: Check| {
+        check.needs(Requirement::Push).needs(Requirement::Receiver).needs_behaviour(Behaviour::Slow)
+    };
     let mut checks: Vec<Check> = checks.into_iter().map(needs).collect();
     checks.push(
         must("P1", "without the capability every push operation is refused as unsupported", unsupported)
@@ -80,8 +82,8 @@ pub(super) fn checks() -> Vec<Check> {
 }
 
 /// A running task, and a URL that this machine listens on.
-async fn setting(pair: &Pair) -> Outcome<(String, String)> {
-    let task = pair.send(Send::word(Word::Slow).at_once()).await?.task()?;
+async fn setting(pair: &Pair) -> CheckResult<(String, String)> {
+    let task = pair.send(SendRequest::behaving(Behaviour::Slow).at_once()).await?.task()?;
     let Some(receiver) = &pair.subject.receiver else { return not_applicable("no receiver") };
     Ok((task.id, receiver.mailbox().url))
 }
@@ -94,7 +96,7 @@ fn nowhere() -> String {
     uuid::Uuid::new_v4().to_string()
 }
 
-async fn create(pair: Pair) -> Outcome {
+async fn create(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     let made = pair.push_create(&task, config("one", &url)).await?.done()?;
     let _ = pair.cancel(&task).await;
@@ -104,7 +106,7 @@ async fn create(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn gets_an_id(pair: Pair) -> Outcome {
+async fn gets_an_id(pair: Pair) -> CheckResult {
     if pair.dialect() == Dialect::Proto0_3 {
         return not_applicable("the 0.3 protobuf requires an id");
     }
@@ -117,7 +119,7 @@ async fn gets_an_id(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn replace(pair: Pair) -> Outcome {
+async fn replace(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     pair.push_create(&task, config("one", &url)).await?.done()?;
     let other = format!("{url}/other");
@@ -129,21 +131,21 @@ async fn replace(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn create_unknown(pair: Pair) -> Outcome {
+async fn create_unknown(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     let _ = pair.cancel(&task).await;
     pair.push_create(&nowhere(), config("one", &url)).await?.expect(Fault::TaskNotFound)
 }
 
-async fn without_url(pair: Pair) -> Outcome {
+async fn without_url(pair: Pair) -> CheckResult {
     let (task, _) = setting(&pair).await?;
     let create = Operation::PushCreate { task: task.clone(), config: config("one", "") };
-    let reply = pair.perform(create).await;
+    let reply = pair.call(create).await;
     let _ = pair.cancel(&task).await;
     reply?.expect(Fault::InvalidParams)
 }
 
-async fn several(pair: Pair) -> Outcome {
+async fn several(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     pair.push_create(&task, config("one", &url)).await?.done()?;
     pair.push_create(&task, config("two", &url)).await?.done()?;
@@ -154,7 +156,7 @@ async fn several(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn get(pair: Pair) -> Outcome {
+async fn get(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     pair.push_create(&task, config("one", &url)).await?.done()?;
     let read = pair.push_get(&task, Some("one")).await?.done()?;
@@ -163,18 +165,18 @@ async fn get(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn get_missing(pair: Pair) -> Outcome {
+async fn get_missing(pair: Pair) -> CheckResult {
     let (task, _) = setting(&pair).await?;
     let reply = pair.push_get(&task, Some("missing")).await;
     let _ = pair.cancel(&task).await;
     reply?.expect(Fault::TaskNotFound)
 }
 
-async fn get_unknown(pair: Pair) -> Outcome {
+async fn get_unknown(pair: Pair) -> CheckResult {
     pair.push_get(&nowhere(), Some("one")).await?.expect(Fault::TaskNotFound)
 }
 
-async fn get_only(pair: Pair) -> Outcome {
+async fn get_only(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     pair.push_create(&task, config("one", &url)).await?.done()?;
     let read = pair.push_get(&task, None).await;
@@ -183,7 +185,7 @@ async fn get_only(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn list(pair: Pair) -> Outcome {
+async fn list(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     for id in ["one", "two"] {
         pair.push_create(&task, config(id, &url)).await?.done()?;
@@ -196,7 +198,7 @@ async fn list(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn list_empty(pair: Pair) -> Outcome {
+async fn list_empty(pair: Pair) -> CheckResult {
     let (task, _) = setting(&pair).await?;
     let listed = pair.push_list(&task).await?.done()?;
     let _ = pair.cancel(&task).await;
@@ -204,11 +206,11 @@ async fn list_empty(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn list_unknown(pair: Pair) -> Outcome {
+async fn list_unknown(pair: Pair) -> CheckResult {
     pair.push_list(&nowhere()).await?.expect(Fault::TaskNotFound)
 }
 
-async fn delete(pair: Pair) -> Outcome {
+async fn delete(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     pair.push_create(&task, config("one", &url)).await?.done()?;
     pair.push_delete(&task, "one").await?.done()?;
@@ -218,7 +220,7 @@ async fn delete(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn delete_missing(pair: Pair) -> Outcome {
+async fn delete_missing(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     pair.push_delete(&task, "missing").await?.done()?;
     pair.push_create(&task, config("one", &url)).await?.done()?;
@@ -228,11 +230,11 @@ async fn delete_missing(pair: Pair) -> Outcome {
     again?.done()
 }
 
-async fn delete_unknown(pair: Pair) -> Outcome {
+async fn delete_unknown(pair: Pair) -> CheckResult {
     pair.push_delete(&nowhere(), "one").await?.expect(Fault::TaskNotFound)
 }
 
-async fn refuses(pair: Pair, url: &'static str) -> Outcome {
+async fn refuses(pair: Pair, url: &'static str) -> CheckResult {
     let (task, _) = setting(&pair).await?;
     let reply = pair.push_create(&task, config("one", url)).await;
     let _ = pair.push_delete(&task, "one").await;
@@ -240,7 +242,7 @@ async fn refuses(pair: Pair, url: &'static str) -> Outcome {
     reply?.expect(Fault::InvalidParams)
 }
 
-async fn secrets_come_back(pair: Pair) -> Outcome {
+async fn secrets_come_back(pair: Pair) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     let wanted = PushConfig {
         token: Some("conformance-token".into()),
@@ -259,21 +261,21 @@ async fn secrets_come_back(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn taken(pair: Pair, form: usize) -> Outcome {
+async fn taken(pair: Pair, form: usize) -> CheckResult {
     let (task, url) = setting(&pair).await?;
     let body = &framing::push_bodies(&pair, &task, &config("one", &url))[form];
     let url =
         framing::rest_url(&pair, &format!("/tasks/{}/pushNotificationConfigs", framing::encoded(&task)));
-    let answer = pair.raw(Request::new(http::Method::POST, url).body(body.to_string())).await;
+    let answer = pair.raw(HttpRequest::new(http::Method::POST, url).body(body.to_string())).await;
     let _ = pair.cancel(&task).await;
     let answer = answer?;
     ensure!(answer.status() == 200, "HTTP {} {}", answer.status(), answer.text());
     Ok(())
 }
 
-async fn across(pair: Pair) -> Outcome {
+async fn across(pair: Pair) -> CheckResult {
     let others: Vec<Pair> =
-        pair.subject.pairs().into_iter().filter(|other| other.offer != pair.offer).collect();
+        pair.subject.pairs().into_iter().filter(|other| other.interface != pair.interface).collect();
     if others.is_empty() {
         return not_applicable("no other pair is offered");
     }
@@ -295,22 +297,22 @@ async fn across(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn unsupported(pair: Pair) -> Outcome {
+async fn unsupported(pair: Pair) -> CheckResult {
     if pair.subject.capability("pushNotifications") {
         return not_applicable("push is offered");
     }
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?.id;
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?.id;
     refused_everywhere(&pair, &task).await
 }
 
-async fn unsupported_first(pair: Pair) -> Outcome {
+async fn unsupported_first(pair: Pair) -> CheckResult {
     if pair.subject.capability("pushNotifications") {
         return not_applicable("push is offered");
     }
     refused_everywhere(&pair, &nowhere()).await
 }
 
-async fn refused_everywhere(pair: &Pair, task: &str) -> Outcome {
+async fn refused_everywhere(pair: &Pair, task: &str) -> CheckResult {
     let fault = Fault::PushNotSupported;
     pair.push_create(task, config("one", "https://example.com/hook")).await?.expect(fault)?;
     pair.push_get(task, Some("one")).await?.expect(fault)?;

@@ -2,18 +2,18 @@
 
 use http::Method;
 
+use crate::behaviour::Behaviour;
 use crate::check::{
-    Check, Need, Outcome, Strength, choice, ensure, fail, must, not_applicable, quality, should,
+    Check, CheckResult, Requirement, Strength, choice, ensure, fail, must, not_applicable, quality, should,
 };
 use crate::checks::card_contents;
+use crate::error_response::{ErrorResponse, Reply};
 use crate::fault::Fault;
 use crate::framing;
-use crate::http::Request;
+use crate::http::HttpRequest;
 use crate::pair::Pair;
-use crate::refusal::{Refusal, Reply};
-use crate::request::{Operation, Send};
-use crate::steering::Word;
-use crate::words::{Binding, PushConfig, Version};
+use crate::protocol::{Binding, PushConfig, Version};
+use crate::request::{Operation, SendRequest};
 
 pub(super) fn checks() -> Vec<Check> {
     let guarded = vec![
@@ -23,23 +23,26 @@ pub(super) fn checks() -> Vec<Check> {
         should("A4-challenge", "the refusal says which scheme is wanted", challenge)
             .on(&[Binding::JsonRpc, Binding::Rest]),
         must("A5", "credentials are looked at before tasks are looked up", before_lookup),
-        quality("A4-stream", "a stream without credentials is not opened", stream).needs(Need::Streaming),
+        quality("A4-stream", "a stream without credentials is not opened", stream)
+            .needs(Requirement::Streaming),
         quality("A4-body", "credentials are looked at before the body", before_body)
             .on(&[Binding::JsonRpc, Binding::Rest]),
         must("K3-guarded", "the extended card is not shown without credentials", extended_without)
-            .needs(Need::ExtendedCard),
+            .needs(Requirement::ExtendedCard),
     ];
     let apart = vec![
         must("A5-owner", "a task of one caller does not exist for another", not_found_for_others)
-            .word(Word::Slow),
+            .needs_behaviour(Behaviour::Slow),
         must("L1-owner", "a list tells only the caller's own tasks", not_listed_for_others)
-            .word(Word::Complete)
+            .needs_behaviour(Behaviour::Complete)
             .only_1_0(),
     ];
-    let mut checks: Vec<Check> = guarded.into_iter().map(|check| check.needs(Need::Credentials)).collect();
-    checks.extend(apart.into_iter().map(|check| check.needs(Need::OtherCaller)));
+    let mut checks: Vec<Check> =
+        guarded.into_iter().map(|check| check.needs(Requirement::Credentials)).collect();
+    checks.extend(apart.into_iter().map(|check| check.needs(Requirement::OtherCaller)));
     checks.extend([
-        must("K3", "the extended card is a whole card of the version", extended).needs(Need::ExtendedCard),
+        must("K3", "the extended card is a whole card of the version", extended)
+            .needs(Requirement::ExtendedCard),
         must("K3-absent", "without the capability the extended card is an unsupported operation", absent)
             .only_1_0(),
         choice("K3-absent-0.3", "without the capability the extended card is an error", absent_0_3)
@@ -57,14 +60,14 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
-fn is_unauthenticated(refusal: &Refusal) -> bool {
+fn is_unauthenticated(refusal: &ErrorResponse) -> bool {
     match refusal.binding {
         Binding::Grpc => refusal.status.as_deref() == Some("UNAUTHENTICATED"),
         _ => refusal.head.status == 401,
     }
 }
 
-fn expect<T>(what: &str, reply: Reply<T>) -> Outcome {
+fn expect<T>(what: &str, reply: Reply<T>) -> CheckResult {
     match reply {
         Reply::Done(..) => fail(format!("{what} was served")),
         Reply::Refused(refusal) if is_unauthenticated(&refusal) => Ok(()),
@@ -76,7 +79,7 @@ fn operations(pair: &Pair) -> Vec<(&'static str, Operation)> {
     let task = uuid::Uuid::new_v4().to_string();
     let url = "https://example.com/hook".to_owned();
     let config = PushConfig { id: Some("one".into()), url, ..PushConfig::default() };
-    let params = crate::dialect::send(pair.dialect(), &Send::word(Word::Complete));
+    let params = crate::dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete));
     let mut operations = vec![
         ("send", Operation::Send(params)),
         ("get", Operation::Get { task: task.clone(), history: None }),
@@ -92,37 +95,38 @@ fn operations(pair: &Pair) -> Vec<(&'static str, Operation)> {
     operations
 }
 
-async fn without(pair: Pair) -> Outcome {
+async fn without(pair: Pair) -> CheckResult {
     let stranger = pair.with_authorization(None);
     for (what, operation) in operations(&stranger) {
-        expect(what, stranger.perform(operation).await?)?;
+        expect(what, stranger.call(operation).await?)?;
     }
     Ok(())
 }
 
-async fn wrong(pair: Pair) -> Outcome {
+async fn wrong(pair: Pair) -> CheckResult {
     for authorization in ["Bearer conformance-wrong", "Bearer", "Bearer ", "conformance"] {
         let stranger = pair.clone().with_authorization(Some(authorization));
-        expect(authorization, stranger.send(Send::word(Word::Complete)).await?)?;
+        expect(authorization, stranger.send(SendRequest::behaving(Behaviour::Complete)).await?)?;
     }
     Ok(())
 }
 
-async fn other_scheme(pair: Pair) -> Outcome {
+async fn other_scheme(pair: Pair) -> CheckResult {
     let token = pair.subject.token.clone().unwrap_or_default();
     let stranger = pair.with_authorization(Some(&format!("Conformance {token}")));
-    expect("a call with another scheme", stranger.send(Send::word(Word::Complete)).await?)
+    expect("a call with another scheme", stranger.send(SendRequest::behaving(Behaviour::Complete)).await?)
 }
 
-async fn challenge(pair: Pair) -> Outcome {
-    let refusal = pair.with_authorization(None).send(Send::word(Word::Complete)).await?.refused()?;
+async fn challenge(pair: Pair) -> CheckResult {
+    let refusal =
+        pair.with_authorization(None).send(SendRequest::behaving(Behaviour::Complete)).await?.refused()?;
     let challenge = refusal.head.header("www-authenticate").unwrap_or_default();
     ensure!(challenge.to_ascii_lowercase().starts_with("bearer"), "WWW-Authenticate is {challenge:?}");
     Ok(())
 }
 
-async fn before_lookup(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+async fn before_lookup(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
     let stranger = pair.with_authorization(None);
     let existing = stranger.get(&task.id).await?.refused()?;
     let missing = stranger.get(&uuid::Uuid::new_v4().to_string()).await?.refused()?;
@@ -135,45 +139,51 @@ async fn before_lookup(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn not_found_for_others(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Slow).at_once()).await?.task()?;
+async fn not_found_for_others(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Slow).at_once()).await?.task()?;
     let other = pair.clone().other_caller();
     other.get(&task.id).await?.expect(Fault::TaskNotFound)?;
     other.cancel(&task.id).await?.expect(Fault::TaskNotFound)?;
-    other.send(Send::word(Word::Complete).for_task(&task.id)).await?.expect(Fault::TaskNotFound)?;
+    other
+        .send(SendRequest::behaving(Behaviour::Complete).for_task(&task.id))
+        .await?
+        .expect(Fault::TaskNotFound)?;
     pair.cancel(&task.id).await?.done()?;
     Ok(())
 }
 
-async fn not_listed_for_others(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+async fn not_listed_for_others(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
     for members in [vec![], vec![("contextId", serde_json::json!(task.context))]] {
-        let page = pair.clone().quietly().other_caller().list(&members).await?.done()?;
+        let page = pair.clone().unjudged().other_caller().list(&members).await?.done()?;
         ensure!(!page.ids().contains(&task.id.as_str()), "another caller's list has the task");
     }
     Ok(())
 }
 
-async fn stream(pair: Pair) -> Outcome {
-    expect("the stream", pair.with_authorization(None).stream(Send::word(Word::Complete)).await?)
+async fn stream(pair: Pair) -> CheckResult {
+    expect(
+        "the stream",
+        pair.with_authorization(None).stream(SendRequest::behaving(Behaviour::Complete)).await?,
+    )
 }
 
-async fn before_body(pair: Pair) -> Outcome {
+async fn before_body(pair: Pair) -> CheckResult {
     let stranger = pair.with_authorization(None);
     let url = match stranger.binding() {
         Binding::Rest => framing::rest_url(&stranger, "/message:send"),
         _ => framing::url(&stranger, ""),
     };
-    let answer = stranger.raw(Request::new(Method::POST, url).body("nonsense")).await?;
+    let answer = stranger.raw(HttpRequest::new(Method::POST, url).body("nonsense")).await?;
     ensure!(answer.status() == 401, "HTTP {} {}", answer.status(), answer.text());
     Ok(())
 }
 
-async fn extended_without(pair: Pair) -> Outcome {
+async fn extended_without(pair: Pair) -> CheckResult {
     expect("the extended card", pair.with_authorization(None).extended_card().await?)
 }
 
-async fn extended(pair: Pair) -> Outcome {
+async fn extended(pair: Pair) -> CheckResult {
     let card = pair.extended_card().await?.done()?;
     let faults = match (pair.version(), pair.binding()) {
         (Version::V1_0, _) => card_contents::faults_1_0(&card),
@@ -185,14 +195,14 @@ async fn extended(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn absent(pair: Pair) -> Outcome {
+async fn absent(pair: Pair) -> CheckResult {
     if pair.subject.has_extended_card() {
         return not_applicable("there is an extended card");
     }
     pair.extended_card().await?.expect(Fault::Unsupported)
 }
 
-async fn absent_0_3(pair: Pair) -> Outcome {
+async fn absent_0_3(pair: Pair) -> CheckResult {
     if pair.subject.has_extended_card() {
         return not_applicable("there is an extended card");
     }
@@ -200,7 +210,7 @@ async fn absent_0_3(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn public_by_grpc(pair: Pair) -> Outcome {
+async fn public_by_grpc(pair: Pair) -> CheckResult {
     let card = pair.extended_card().await?.done()?;
     ensure!(card["name"] == pair.subject.card["name"], "it is the card of {}", card["name"]);
     Ok(())

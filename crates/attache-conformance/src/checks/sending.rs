@@ -4,13 +4,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::check::{Check, Need, Outcome, Strength, choice, ensure, fail, must, not_applicable, should};
+use crate::behaviour::Behaviour;
+use crate::check::{
+    Check, CheckResult, Requirement, Strength, choice, ensure, fail, must, not_applicable, should,
+};
 use crate::dialect;
 use crate::fault::Fault;
 use crate::pair::Pair;
-use crate::request::Send;
-use crate::steering::Word;
-use crate::words::{Binding, PushConfig, Role, Sent, State};
+use crate::protocol::{Binding, PushConfig, Role, SendResult, State};
+use crate::request::SendRequest;
 
 pub(super) fn checks() -> Vec<Check> {
     vec![
@@ -19,109 +21,112 @@ pub(super) fn checks() -> Vec<Check> {
             "a send waits until the task is terminal, and tells all artifacts",
             waits_for_the_end,
         )
-        .word(Word::Brief)
+        .needs_behaviour(Behaviour::Brief)
         .in_0_3(Strength::Choice),
         must("B1-input", "a send that waits comes back when the task wants input", waits_for_input)
-            .word(Word::Ask)
+            .needs_behaviour(Behaviour::Ask)
             .in_0_3(Strength::Choice),
         must(
             "B1-auth",
             "a send that waits comes back when the task wants a credential",
             waits_for_a_credential,
         )
-        .word(Word::Auth)
+        .needs_behaviour(Behaviour::Auth)
         .in_0_3(Strength::Choice),
         must(
             "B1-at-once",
             "a send that is told not to wait comes back while the task is running",
             comes_at_once,
         )
-        .word(Word::Slow),
+        .needs_behaviour(Behaviour::Slow),
         must("B1-fails", "a send whose task fails comes back with the failed task", tells_a_failure)
-            .word(Word::Fail)
+            .needs_behaviour(Behaviour::Fail)
             .in_0_3(Strength::Choice),
         must(
             "B1-rejects",
             "a send whose task is rejected comes back with the rejected task",
             tells_a_rejection,
         )
-        .word(Word::Reject)
+        .needs_behaviour(Behaviour::Reject)
         .in_0_3(Strength::Choice),
         must(
             "B2-message",
             "not waiting has no effect on an answer that is a message",
             a_message_is_not_hurried,
         )
-        .word(Word::Message),
+        .needs_behaviour(Behaviour::Message),
         must("B2-stream", "not waiting has no effect on a stream", a_stream_is_not_hurried)
-            .needs(Need::Streaming)
-            .word(Word::Brief)
+            .needs(Requirement::Streaming)
+            .needs_behaviour(Behaviour::Brief)
             .only_1_0(),
-        must("B3-waits", "`blocking: true` waits", blocking_waits).word(Word::Brief).only_0_3(),
+        must("B3-waits", "`blocking: true` waits", blocking_waits)
+            .needs_behaviour(Behaviour::Brief)
+            .only_0_3(),
         choice("B3-absent", "without a configuration a 0.3 send waits", absent_waits)
-            .word(Word::Brief)
+            .needs_behaviour(Behaviour::Brief)
             .only_0_3(),
         choice(
             "B3-proto",
             "a configuration without `blocking` means not to wait, as protobuf reads it",
             proto_absent,
         )
-        .word(Word::Slow)
+        .needs_behaviour(Behaviour::Slow)
         .only_0_3()
         .on(&[Binding::Rest, Binding::Grpc]),
         choice("B4", "a caller that leaves while a send waits does not stop the task", leaving_stops_nothing)
-            .word(Word::Brief)
+            .needs_behaviour(Behaviour::Brief)
             .only_1_0()
             .on(&[Binding::JsonRpc, Binding::Rest]),
         choice("B5", "output modes that the agent cannot produce are refused", impossible_modes)
-            .word(Word::Complete),
+            .needs_behaviour(Behaviour::Complete),
         should("B5-possible", "output modes that the agent can produce are served", possible_modes)
-            .word(Word::Complete),
+            .needs_behaviour(Behaviour::Complete),
         should("B6", "an input of a media type that the card does not name is refused", unknown_input)
             .in_0_3(Strength::Choice),
         must("B7", "a push configuration in a send is registered with the task", inline_push)
-            .needs(Need::Push)
-            .needs(Need::Receiver)
-            .word(Word::Slow),
+            .needs(Requirement::Push)
+            .needs(Requirement::Receiver)
+            .needs_behaviour(Behaviour::Slow),
         choice(
             "B7-unsupported",
             "a push configuration in a send is refused where push is not offered",
             push_unsupported,
         ),
         must("B8", "an answer to an interrupted task is kept in its history and the task goes on", going_on)
-            .word(Word::Ask)
+            .needs_behaviour(Behaviour::Ask)
             .in_0_3(Strength::Choice),
         should("B8-auth", "a message to a task that wants a credential is taken", going_on_after_auth)
-            .word(Word::Auth),
-        should("D3", "results are told as artifacts of a task", results_are_artifacts).word(Word::Complete),
+            .needs_behaviour(Behaviour::Auth),
+        should("D3", "results are told as artifacts of a task", results_are_artifacts)
+            .needs_behaviour(Behaviour::Complete),
         must("A6", "a task that wants a credential says what is needed", auth_is_explained)
-            .word(Word::Auth)
+            .needs_behaviour(Behaviour::Auth)
             .in_0_3(Strength::Quality),
     ]
 }
 
-async fn waits_for_the_end(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Brief)).await?.task()?;
+async fn waits_for_the_end(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Brief)).await?.task()?;
     ensure!(task.state().is_terminal(), "the send came back with the task in {:?}", task.state());
     ensure!(!task.artifacts().is_empty(), "the task came back without its artifact");
     Ok(())
 }
 
-async fn waits_for_input(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
+async fn waits_for_input(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
     ensure!(task.state() == State::InputRequired, "the task came back in {:?}", task.state());
     Ok(())
 }
 
-async fn waits_for_a_credential(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Auth).waiting()).await?.task()?;
+async fn waits_for_a_credential(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Auth).waiting()).await?.task()?;
     ensure!(task.state() == State::AuthRequired, "the task came back in {:?}", task.state());
     Ok(())
 }
 
-async fn comes_at_once(pair: Pair) -> Outcome {
+async fn comes_at_once(pair: Pair) -> CheckResult {
     let start = Instant::now();
-    let task = pair.send(Send::word(Word::Slow).at_once()).await?.task()?;
+    let task = pair.send(SendRequest::behaving(Behaviour::Slow).at_once()).await?.task()?;
     let taken = start.elapsed();
     // Whatever comes of it: the check is about the send.
     let _ = pair.cancel(&task.id).await;
@@ -130,55 +135,55 @@ async fn comes_at_once(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn ends_in(pair: &Pair, word: Word, state: State) -> Outcome {
-    let task = pair.send(Send::word(word).waiting()).await?.task()?;
+async fn ends_in(pair: &Pair, word: Behaviour, state: State) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(word).waiting()).await?.task()?;
     ensure!(task.state() == state, "the task came back in {:?}", task.state());
     let read = pair.get(&task.id).await?.done()?;
     ensure!(read.state() == state, "the task reads as {:?} afterwards", read.state());
     Ok(())
 }
 
-async fn tells_a_failure(pair: Pair) -> Outcome {
-    ends_in(&pair, Word::Fail, State::Failed).await
+async fn tells_a_failure(pair: Pair) -> CheckResult {
+    ends_in(&pair, Behaviour::Fail, State::Failed).await
 }
 
-async fn tells_a_rejection(pair: Pair) -> Outcome {
-    ends_in(&pair, Word::Reject, State::Rejected).await
+async fn tells_a_rejection(pair: Pair) -> CheckResult {
+    ends_in(&pair, Behaviour::Reject, State::Rejected).await
 }
 
-async fn a_message_is_not_hurried(pair: Pair) -> Outcome {
-    match pair.send(Send::word(Word::Message).at_once()).await?.done()? {
-        Sent::Message(message) => {
+async fn a_message_is_not_hurried(pair: Pair) -> CheckResult {
+    match pair.send(SendRequest::behaving(Behaviour::Message).at_once()).await?.done()? {
+        SendResult::Message(message) => {
             ensure!(!message.parts.is_empty(), "the message has no parts");
             Ok(())
         }
-        Sent::Task(_) => fail("a task came instead of the message"),
+        SendResult::Task(_) => fail("a task came instead of the message"),
     }
 }
 
-async fn a_stream_is_not_hurried(pair: Pair) -> Outcome {
-    let mut events = pair.stream(Send::word(Word::Brief).at_once()).await?.events()?;
+async fn a_stream_is_not_hurried(pair: Pair) -> CheckResult {
+    let mut events = pair.stream(SendRequest::behaving(Behaviour::Brief).at_once()).await?.events()?;
     let items = events.rest().await?;
-    let end = items.iter().rev().find_map(crate::words::Item::state);
+    let end = items.iter().rev().find_map(crate::protocol::StreamItem::state);
     ensure!(end == Some(State::Completed), "the stream ended with the task in {end:?}");
     Ok(())
 }
 
-async fn blocking_waits(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Brief).waiting()).await?.task()?;
+async fn blocking_waits(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Brief).waiting()).await?.task()?;
     ensure!(task.state() == State::Completed, "the send came back with the task in {:?}", task.state());
     Ok(())
 }
 
-async fn absent_waits(pair: Pair) -> Outcome {
-    let params = dialect::send(pair.dialect(), &Send::word(Word::Brief));
+async fn absent_waits(pair: Pair) -> CheckResult {
+    let params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Brief));
     let task = pair.send_raw(params).await?.task()?;
     ensure!(task.state() == State::Completed, "the send came back with the task in {:?}", task.state());
     Ok(())
 }
 
-async fn proto_absent(pair: Pair) -> Outcome {
-    let mut params = dialect::send(pair.dialect(), &Send::word(Word::Slow));
+async fn proto_absent(pair: Pair) -> CheckResult {
+    let mut params = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Slow));
     params["configuration"] = json!({"historyLength": 5});
     let task = pair.send_raw(params).await?.task()?;
     let _ = pair.cancel(&task.id).await;
@@ -186,9 +191,9 @@ async fn proto_absent(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn leaving_stops_nothing(pair: Pair) -> Outcome {
+async fn leaving_stops_nothing(pair: Pair) -> CheckResult {
     let context = uuid::Uuid::new_v4().to_string();
-    let send = Send::word(Word::Brief).in_context(&context);
+    let send = SendRequest::behaving(Behaviour::Brief).in_context(&context);
     let impatient = Duration::from_millis(150);
     // Dropping the call closes its connection.
     if tokio::time::timeout(impatient, pair.send(send)).await.is_ok() {
@@ -197,7 +202,7 @@ async fn leaving_stops_nothing(pair: Pair) -> Outcome {
     let deadline = Instant::now() + Duration::from_secs(5);
     loop {
         let page = pair.list(&[("contextId", json!(context))]).await?.done()?;
-        let states: Vec<_> = page.tasks.iter().map(crate::words::Task::state).collect();
+        let states: Vec<_> = page.tasks.iter().map(crate::protocol::Task::state).collect();
         if states.is_empty() && Instant::now() > deadline {
             return not_applicable("the call was dropped before the server had it");
         }
@@ -210,23 +215,24 @@ async fn leaving_stops_nothing(pair: Pair) -> Outcome {
     }
 }
 
-async fn impossible_modes(pair: Pair) -> Outcome {
-    let send = Send::word(Word::Complete).accepting(&["application/x-conformance-nothing"]);
+async fn impossible_modes(pair: Pair) -> CheckResult {
+    let send = SendRequest::behaving(Behaviour::Complete).accepting(&["application/x-conformance-nothing"]);
     pair.send(send).await?.expect(Fault::ContentType)
 }
 
-async fn possible_modes(pair: Pair) -> Outcome {
+async fn possible_modes(pair: Pair) -> CheckResult {
     let modes = pair.subject.card["defaultOutputModes"].as_array();
     let modes: Vec<&str> = modes.into_iter().flatten().filter_map(|mode| mode.as_str()).collect();
     if modes.is_empty() {
         return not_applicable("the card names no output modes");
     }
-    let task = pair.send(Send::word(Word::Complete).accepting(&modes).waiting()).await?.task()?;
+    let task =
+        pair.send(SendRequest::behaving(Behaviour::Complete).accepting(&modes).waiting()).await?.task()?;
     ensure!(task.state() == State::Completed, "the task is {:?}", task.state());
     Ok(())
 }
 
-async fn unknown_input(pair: Pair) -> Outcome {
+async fn unknown_input(pair: Pair) -> CheckResult {
     let card = &pair.subject.card;
     let skills = card["skills"].as_array().into_iter().flatten().map(|skill| &skill["inputModes"]);
     let modes = skills.chain([&card["defaultInputModes"]]).filter_map(|modes| modes.as_array()).flatten();
@@ -237,7 +243,7 @@ async fn unknown_input(pair: Pair) -> Outcome {
         return not_applicable("the card takes any media type");
     }
     let dialect = pair.dialect();
-    let mut params = dialect::send(dialect, &Send::word(Word::Complete));
+    let mut params = dialect::send(dialect, &SendRequest::behaving(Behaviour::Complete));
     let part = dialect.bytes_part("AAECAw==", "application/x-conformance-unknown");
     if let Some(parts) = params["message"][dialect.parts()].as_array_mut() {
         parts.push(part);
@@ -245,11 +251,11 @@ async fn unknown_input(pair: Pair) -> Outcome {
     pair.send_raw(params).await?.expect(Fault::ContentType)
 }
 
-async fn inline_push(pair: Pair) -> Outcome {
+async fn inline_push(pair: Pair) -> CheckResult {
     let Some(receiver) = &pair.subject.receiver else { return not_applicable("no receiver") };
     let mailbox = receiver.mailbox();
     let config = PushConfig { id: Some("inline".into()), url: mailbox.url.clone(), ..PushConfig::default() };
-    let task = pair.send(Send::word(Word::Slow).at_once().push(config)).await?.task()?;
+    let task = pair.send(SendRequest::behaving(Behaviour::Slow).at_once().push(config)).await?.task()?;
     let configs = pair.push_list(&task.id).await?.done()?;
     let _ = pair.cancel(&task.id).await;
     ensure!(
@@ -259,17 +265,17 @@ async fn inline_push(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn push_unsupported(pair: Pair) -> Outcome {
+async fn push_unsupported(pair: Pair) -> CheckResult {
     if pair.subject.capability("pushNotifications") {
         return not_applicable("push is offered");
     }
     let config = PushConfig { url: "https://example.com/hook".into(), ..PushConfig::default() };
-    pair.send(Send::word(Word::Complete).push(config)).await?.expect(Fault::PushNotSupported)
+    pair.send(SendRequest::behaving(Behaviour::Complete).push(config)).await?.expect(Fault::PushNotSupported)
 }
 
-async fn going_on(pair: Pair) -> Outcome {
-    let asked = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
-    let answer = Send::text("that one").for_task(&asked.id).in_context(&asked.context).waiting();
+async fn going_on(pair: Pair) -> CheckResult {
+    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
+    let answer = SendRequest::text("that one").for_task(&asked.id).in_context(&asked.context).waiting();
     let message_id = answer.message_id.clone();
     let done = pair.send(answer).await?.task()?;
     ensure!(done.id == asked.id, "the answer opened another task");
@@ -280,16 +286,16 @@ async fn going_on(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn going_on_after_auth(pair: Pair) -> Outcome {
-    let asked = pair.send(Send::word(Word::Auth).waiting()).await?.task()?;
-    let reply = pair.send(Send::text("signed in").for_task(&asked.id).waiting()).await?;
+async fn going_on_after_auth(pair: Pair) -> CheckResult {
+    let asked = pair.send(SendRequest::behaving(Behaviour::Auth).waiting()).await?.task()?;
+    let reply = pair.send(SendRequest::text("signed in").for_task(&asked.id).waiting()).await?;
     let done = reply.task()?;
     ensure!(done.id == asked.id, "the message opened another task");
     Ok(())
 }
 
-async fn results_are_artifacts(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+async fn results_are_artifacts(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
     ensure!(task.state() == State::Completed, "the task is {:?}", task.state());
     ensure!(
         task.artifacts().iter().any(|artifact| artifact.text() == "done"),
@@ -299,10 +305,10 @@ async fn results_are_artifacts(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn auth_is_explained(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Auth).waiting()).await?.task()?;
+async fn auth_is_explained(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Auth).waiting()).await?.task()?;
     let explained =
-        task.status.message.is_some_and(|message| !crate::words::text_of(&message.parts).is_empty());
+        task.status.message.is_some_and(|message| !crate::protocol::text_of(&message.parts).is_empty());
     ensure!(explained, "the status has no message that says what is needed");
     Ok(())
 }

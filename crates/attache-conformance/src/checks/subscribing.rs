@@ -5,31 +5,34 @@ use std::time::Duration;
 use http::Method;
 use serde_json::json;
 
-use crate::check::{Check, Need, Outcome, Stop, Strength, choice, ensure, fail, must, not_applicable};
+use crate::behaviour::Behaviour;
+use crate::check::{
+    Check, CheckResult, Requirement, Stop, Strength, choice, ensure, fail, must, not_applicable,
+};
 use crate::checks::streaming::{ends_of, folded};
-use crate::events::{Events, Waited};
+use crate::error_response::Reply;
+use crate::events::{Events, NextItem};
 use crate::fault::Fault;
 use crate::framing;
-use crate::http::{Opened, Request};
+use crate::http::{HttpRequest, StreamOrResponse};
 use crate::pair::{Pair, first_task};
-use crate::refusal::Reply;
-use crate::request::Send;
-use crate::steering::Word;
-use crate::words::{Artifact, Binding, Item, State};
+use crate::protocol::{Artifact, Binding, State, StreamItem};
+use crate::request::SendRequest;
 
 pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
         must("S8-first", "a subscription begins with the task as it is", task_first)
-            .word(Word::Burst)
+            .needs_behaviour(Behaviour::Burst)
             .in_0_3(Strength::Choice),
         must("S8-gapless", "a subscription in mid-stream misses nothing and repeats nothing", gapless)
-            .word(Word::Burst),
-        must("S8-end", "a subscription closes when the task is terminal", closes).word(Word::Brief),
+            .needs_behaviour(Behaviour::Burst),
+        must("S8-end", "a subscription closes when the task is terminal", closes)
+            .needs_behaviour(Behaviour::Brief),
         must("S8-terminal", "subscribing to a finished task is an unsupported operation", terminal)
-            .word(Word::Complete)
+            .needs_behaviour(Behaviour::Complete)
             .only_1_0(),
         choice("S9-terminal", "subscribing to a finished task tells it and closes", terminal_0_3)
-            .word(Word::Complete)
+            .needs_behaviour(Behaviour::Complete)
             .only_0_3(),
         must("S8-unknown", "subscribing to a task that does not exist is refused", unknown),
         must(
@@ -37,20 +40,23 @@ pub(super) fn checks() -> Vec<Check> {
             "a task that waits for input can be subscribed to, and tells what comes",
             interrupted,
         )
-        .word(Word::Ask)
+        .needs_behaviour(Behaviour::Ask)
         .in_0_3(Strength::Quality),
-        must("S3-equal", "several streams of one task tell the same", equal_streams).word(Word::Burst),
-        must("S3-leaving", "a stream that is dropped leaves the others alone", leaving).word(Word::Burst),
+        must("S3-equal", "several streams of one task tell the same", equal_streams)
+            .needs_behaviour(Behaviour::Burst),
+        must("S3-leaving", "a stream that is dropped leaves the others alone", leaving)
+            .needs_behaviour(Behaviour::Burst),
         must("S8-across", "a task can be followed on every other pair than the one that opened it", across)
-            .word(Word::Burst),
+            .needs_behaviour(Behaviour::Burst),
         must("S8-get", "a subscription is opened by GET, as the protobuf file says", by_get)
-            .word(Word::Slow)
+            .needs_behaviour(Behaviour::Slow)
             .on(&[Binding::Rest]),
         must("S8-post", "a subscription is opened by POST, as the text says", by_post)
-            .word(Word::Slow)
+            .needs_behaviour(Behaviour::Slow)
             .on(&[Binding::Rest]),
     ];
-    let mut checks: Vec<Check> = checks.into_iter().map(|check| check.needs(Need::Streaming)).collect();
+    let mut checks: Vec<Check> =
+        checks.into_iter().map(|check| check.needs(Requirement::Streaming)).collect();
     checks.push(
         must(
             "S1-subscribe",
@@ -62,13 +68,13 @@ pub(super) fn checks() -> Vec<Check> {
     checks
 }
 
-async fn started(pair: &Pair, word: Word) -> Outcome<String> {
-    let task = pair.send(Send::word(word).at_once()).await?.task()?;
+async fn started(pair: &Pair, word: Behaviour) -> CheckResult<String> {
+    let task = pair.send(SendRequest::behaving(word).at_once()).await?.task()?;
     Ok(task.id)
 }
 
 /// A stream of a task that is still running.
-async fn following(pair: &Pair, id: &str) -> Outcome<Events> {
+async fn following(pair: &Pair, id: &str) -> CheckResult<Events> {
     let refusal = match pair.subscribe(id).await? {
         Reply::Done(events, _) => return Ok(events),
         Reply::Refused(refusal) => refusal,
@@ -79,16 +85,16 @@ async fn following(pair: &Pair, id: &str) -> Outcome<Events> {
     fail(format!("the subscription was refused: {}", refusal.shown()))
 }
 
-async fn task_first(pair: Pair) -> Outcome {
-    let id = started(&pair, Word::Burst).await?;
+async fn task_first(pair: Pair) -> CheckResult {
+    let id = started(&pair, Behaviour::Burst).await?;
     let mut events = following(&pair, &id).await?;
     let task = first_task(events.next().await?)?;
     ensure!(task.id == id, "it is another task");
     Ok(())
 }
 
-async fn gapless(pair: Pair) -> Outcome {
-    let id = started(&pair, Word::Burst).await?;
+async fn gapless(pair: Pair) -> CheckResult {
+    let id = started(&pair, Behaviour::Burst).await?;
     tokio::time::sleep(Duration::from_millis(150)).await;
     let items = following(&pair, &id).await?.rest().await?;
     let text: String = folded(&items)?.artifacts().iter().map(Artifact::text).collect();
@@ -97,65 +103,65 @@ async fn gapless(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn closes(pair: Pair) -> Outcome {
-    let id = started(&pair, Word::Brief).await?;
+async fn closes(pair: Pair) -> CheckResult {
+    let id = started(&pair, Behaviour::Brief).await?;
     let items = following(&pair, &id).await?.rest().await?;
-    let end = items.iter().rev().find_map(Item::state);
+    let end = items.iter().rev().find_map(StreamItem::state);
     ensure!(end == Some(State::Completed), "the stream ended with the task in {end:?}");
     Ok(())
 }
 
-async fn terminal(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+async fn terminal(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
     pair.subscribe(&task.id).await?.expect(Fault::Unsupported)
 }
 
-async fn terminal_0_3(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+async fn terminal_0_3(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
     let items = pair.subscribe(&task.id).await?.events()?.rest().await?;
-    let names: Vec<_> = items.iter().map(Item::name).collect();
+    let names: Vec<_> = items.iter().map(StreamItem::name).collect();
     ensure!(names == ["a task"], "the stream held {names:?}");
     Ok(())
 }
 
-async fn unknown(pair: Pair) -> Outcome {
+async fn unknown(pair: Pair) -> CheckResult {
     pair.subscribe(&uuid::Uuid::new_v4().to_string()).await?.expect(Fault::TaskNotFound)
 }
 
-async fn interrupted(pair: Pair) -> Outcome {
-    let asked = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
+async fn interrupted(pair: Pair) -> CheckResult {
+    let asked = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
     let mut events = pair.subscribe(&asked.id).await?.events()?;
     let task = first_task(events.next().await?)?;
     ensure!(task.state() == State::InputRequired, "the snapshot is {:?}", task.state());
     match events.within(Duration::from_millis(200)).await? {
-        Waited::Silence => {}
-        Waited::Ended => return not_applicable("the stream closes after the snapshot"),
-        Waited::Item(item) => return fail(format!("{} came although nothing happened", item.name())),
+        NextItem::Silence => {}
+        NextItem::Ended => return not_applicable("the stream closes after the snapshot"),
+        NextItem::Item(item) => return fail(format!("{} came although nothing happened", item.name())),
     }
-    pair.send(Send::text("that one").for_task(&asked.id).waiting()).await?.task()?;
+    pair.send(SendRequest::text("that one").for_task(&asked.id).waiting()).await?.task()?;
     let items = events.rest().await?;
-    let end = items.iter().rev().find_map(Item::state);
+    let end = items.iter().rev().find_map(StreamItem::state);
     ensure!(end == Some(State::Completed), "the stream ended with the task in {end:?}");
     Ok(())
 }
 
 /// What was told, however it was cut into events: the two halves of a stream may be cut at different places.
-fn told(items: &[Item]) -> Outcome<(Option<State>, String)> {
+fn told(items: &[StreamItem]) -> CheckResult<(Option<State>, String)> {
     let task = folded(items)?;
     Ok((Some(task.state()), task.artifacts().iter().map(Artifact::text).collect()))
 }
 
-async fn equal_streams(pair: Pair) -> Outcome {
-    let id = started(&pair, Word::Burst).await?;
+async fn equal_streams(pair: Pair) -> CheckResult {
+    let id = started(&pair, Behaviour::Burst).await?;
     let mut streams = Vec::new();
     for _ in 0..3 {
         streams.push(following(&pair, &id).await?);
     }
     let ends = ends_of(streams).await?;
     // They began at different moments, so the latest has the fewest events: the others must end with the same.
-    let events: Vec<Vec<&Item>> = ends
+    let events: Vec<Vec<&StreamItem>> = ends
         .iter()
-        .map(|items| items.iter().filter(|item| !matches!(item, Item::Task(_))).collect())
+        .map(|items| items.iter().filter(|item| !matches!(item, StreamItem::Task(_))).collect())
         .collect();
     let shortest = events.iter().min_by_key(|events| events.len()).cloned().unwrap_or_default();
     if shortest.is_empty() {
@@ -170,8 +176,8 @@ async fn equal_streams(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn leaving(pair: Pair) -> Outcome {
-    let id = started(&pair, Word::Burst).await?;
+async fn leaving(pair: Pair) -> CheckResult {
+    let id = started(&pair, Behaviour::Burst).await?;
     let mut staying = following(&pair, &id).await?;
     let mut leaving = following(&pair, &id).await?;
     leaving.next().await?;
@@ -181,13 +187,13 @@ async fn leaving(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn across(pair: Pair) -> Outcome {
+async fn across(pair: Pair) -> CheckResult {
     let others: Vec<Pair> =
-        pair.subject.pairs().into_iter().filter(|other| other.offer != pair.offer).collect();
+        pair.subject.pairs().into_iter().filter(|other| other.interface != pair.interface).collect();
     if others.is_empty() {
         return not_applicable("no other pair is offered");
     }
-    let id = started(&pair, Word::Burst).await?;
+    let id = started(&pair, Behaviour::Burst).await?;
     let mut streams = vec![following(&pair, &id).await?];
     let mut names = vec![pair.name()];
     for other in &others {
@@ -209,33 +215,33 @@ async fn across(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn by_verb(pair: &Pair, method: Method) -> Outcome {
-    let id = started(pair, Word::Slow).await?;
+async fn by_verb(pair: &Pair, method: Method) -> CheckResult {
+    let id = started(pair, Behaviour::Slow).await?;
     let url = framing::rest_url(pair, &format!("/tasks/{}:subscribe", framing::encoded(&id)));
-    let mut request = Request::new(method.clone(), url);
+    let mut request = HttpRequest::new(method.clone(), url);
     if method == Method::POST {
         request = request.body(json!({}).to_string());
     }
-    let opened = pair.subject.http.open(framing::dress(pair, request)).await?;
+    let opened = pair.subject.http.open(framing::apply_options(pair, request)).await?;
     let _ = pair.cancel(&id).await;
     match opened {
-        Opened::Stream(_) => Ok(()),
-        Opened::Whole(answer) => fail(format!("HTTP {} {}", answer.status(), answer.text())),
+        StreamOrResponse::Stream(_) => Ok(()),
+        StreamOrResponse::Response(answer) => fail(format!("HTTP {} {}", answer.status(), answer.text())),
     }
 }
 
-async fn by_get(pair: Pair) -> Outcome {
+async fn by_get(pair: Pair) -> CheckResult {
     by_verb(&pair, Method::GET).await
 }
 
-async fn by_post(pair: Pair) -> Outcome {
+async fn by_post(pair: Pair) -> CheckResult {
     by_verb(&pair, Method::POST).await
 }
 
-async fn not_offered(pair: Pair) -> Outcome {
+async fn not_offered(pair: Pair) -> CheckResult {
     if pair.subject.capability("streaming") {
         return not_applicable("streaming is offered");
     }
-    let task = pair.send(Send::word(Word::Complete)).await?.task()?;
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
     pair.subscribe(&task.id).await?.expect(Fault::Unsupported)
 }

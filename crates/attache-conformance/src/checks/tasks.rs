@@ -5,46 +5,50 @@ use std::time::Duration;
 use http::Method;
 use serde_json::json;
 
-use crate::check::{Check, Need, Outcome, choice, ensure, fail, must, not_applicable, quality};
+use crate::behaviour::Behaviour;
+use crate::check::{Check, CheckResult, Requirement, choice, ensure, fail, must, not_applicable, quality};
+use crate::error_response::Reply;
 use crate::fault::Fault;
 use crate::framing;
-use crate::http::Request;
+use crate::http::HttpRequest;
 use crate::pair::Pair;
-use crate::refusal::Reply;
-use crate::request::Send;
-use crate::steering::Word;
-use crate::words::{Binding, Item, State};
+use crate::protocol::{Binding, State, StreamItem};
+use crate::request::SendRequest;
 
 pub(super) fn checks() -> Vec<Check> {
     vec![
-        must("G1", "a task can be read: status, artifacts and history", read).word(Word::Complete),
+        must("G1", "a task can be read: status, artifacts and history", read)
+            .needs_behaviour(Behaviour::Complete),
         must("G1-unknown", "reading a task that does not exist is refused", unknown),
         quality("G1-empty", "reading a task without an id is refused as invalid params", without_id)
             .on(&[Binding::JsonRpc, Binding::Grpc]),
         quality("G1-encoded", "an id in a path may be percent-encoded", encoded)
-            .word(Word::Complete)
+            .needs_behaviour(Behaviour::Complete)
             .on(&[Binding::Rest]),
         must("C1", "a running task can be canceled, and the canceled task comes back", cancel)
-            .word(Word::Slow),
-        must("C1-terminal", "a finished task cannot be canceled", cancel_finished).word(Word::Complete),
+            .needs_behaviour(Behaviour::Slow),
+        must("C1-terminal", "a finished task cannot be canceled", cancel_finished)
+            .needs_behaviour(Behaviour::Complete),
         must("C1-unknown", "canceling a task that does not exist is refused", cancel_unknown),
-        choice("C1-again", "a canceled task cannot be canceled again", cancel_again).word(Word::Slow),
-        must("C1-waiting", "a task that waits for input can be canceled", cancel_waiting).word(Word::Ask),
+        choice("C1-again", "a canceled task cannot be canceled again", cancel_again)
+            .needs_behaviour(Behaviour::Slow),
+        must("C1-waiting", "a task that waits for input can be canceled", cancel_waiting)
+            .needs_behaviour(Behaviour::Ask),
         must("C2-streams", "open streams get the canceled status and end", streams_end)
-            .word(Word::Slow)
-            .needs(Need::Streaming),
-        must("C2-quiet", "a canceled task stays canceled", stays_canceled).word(Word::Brief),
+            .needs_behaviour(Behaviour::Slow)
+            .needs(Requirement::Streaming),
+        must("C2-quiet", "a canceled task stays canceled", stays_canceled).needs_behaviour(Behaviour::Brief),
         quality("C-body", "a cancel takes an empty body, `null` and metadata", bodies)
-            .word(Word::Slow)
+            .needs_behaviour(Behaviour::Slow)
             .on(&[Binding::Rest]),
         quality("C-metadata", "a cancel with metadata is served", metadata)
-            .word(Word::Slow)
+            .needs_behaviour(Behaviour::Slow)
             .on(&[Binding::JsonRpc]),
     ]
 }
 
-async fn read(pair: Pair) -> Outcome {
-    let send = Send::word(Word::Complete).waiting();
+async fn read(pair: Pair) -> CheckResult {
+    let send = SendRequest::behaving(Behaviour::Complete).waiting();
     let message_id = send.message_id.clone();
     let task = pair.send(send).await?.task()?;
     let read = pair.get(&task.id).await?.done()?;
@@ -59,11 +63,11 @@ async fn read(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn unknown(pair: Pair) -> Outcome {
+async fn unknown(pair: Pair) -> CheckResult {
     pair.get(&uuid::Uuid::new_v4().to_string()).await?.expect(Fault::TaskNotFound)
 }
 
-async fn without_id(pair: Pair) -> Outcome {
+async fn without_id(pair: Pair) -> CheckResult {
     let refusal = pair.get("").await?.refused()?;
     // Both are true: it is missing, and there is no such task.
     ensure!(
@@ -74,19 +78,19 @@ async fn without_id(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn encoded(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete)).await?.task()?;
+async fn encoded(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete)).await?.task()?;
     let encoded: String = task.id.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    let request = Request::new(Method::GET, framing::rest_url(&pair, &format!("/tasks/{encoded}")));
+    let request = HttpRequest::new(Method::GET, framing::rest_url(&pair, &format!("/tasks/{encoded}")));
     pair.rest_reply(pair.raw(request).await?)?.done()?;
     Ok(())
 }
 
-async fn slow(pair: &Pair) -> Outcome<String> {
-    Ok(pair.send(Send::word(Word::Slow).at_once()).await?.task()?.id)
+async fn slow(pair: &Pair) -> CheckResult<String> {
+    Ok(pair.send(SendRequest::behaving(Behaviour::Slow).at_once()).await?.task()?.id)
 }
 
-async fn cancel(pair: Pair) -> Outcome {
+async fn cancel(pair: Pair) -> CheckResult {
     let id = slow(&pair).await?;
     let task = pair.cancel(&id).await?.done()?;
     ensure!(task.id == id, "another task came back");
@@ -96,44 +100,44 @@ async fn cancel(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn cancel_finished(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Complete).waiting()).await?.task()?;
+async fn cancel_finished(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Complete).waiting()).await?.task()?;
     pair.cancel(&task.id).await?.expect(Fault::TaskNotCancelable)
 }
 
-async fn cancel_unknown(pair: Pair) -> Outcome {
+async fn cancel_unknown(pair: Pair) -> CheckResult {
     pair.cancel(&uuid::Uuid::new_v4().to_string()).await?.expect(Fault::TaskNotFound)
 }
 
-async fn cancel_again(pair: Pair) -> Outcome {
+async fn cancel_again(pair: Pair) -> CheckResult {
     let id = slow(&pair).await?;
     pair.cancel(&id).await?.done()?;
     pair.cancel(&id).await?.expect(Fault::TaskNotCancelable)
 }
 
-async fn cancel_waiting(pair: Pair) -> Outcome {
-    let task = pair.send(Send::word(Word::Ask).waiting()).await?.task()?;
+async fn cancel_waiting(pair: Pair) -> CheckResult {
+    let task = pair.send(SendRequest::behaving(Behaviour::Ask).waiting()).await?.task()?;
     let canceled = pair.cancel(&task.id).await?.done()?;
     ensure!(canceled.state() == State::Canceled, "it came back as {:?}", canceled.state());
     Ok(())
 }
 
-async fn streams_end(pair: Pair) -> Outcome {
-    let mut events = pair.stream(Send::word(Word::Slow)).await?.events()?;
+async fn streams_end(pair: Pair) -> CheckResult {
+    let mut events = pair.stream(SendRequest::behaving(Behaviour::Slow)).await?.events()?;
     let id = match events.next().await? {
-        Some(Item::Task(task)) => task.id,
-        Some(Item::Status { task, .. } | Item::Artifact { task, .. }) => task,
+        Some(StreamItem::Task(task)) => task.id,
+        Some(StreamItem::Status { task, .. } | StreamItem::Artifact { task, .. }) => task,
         other => return fail(format!("the stream began with {other:?}")),
     };
     pair.cancel(&id).await?.done()?;
     let items = events.rest().await?;
-    let end = items.iter().rev().find_map(Item::state);
+    let end = items.iter().rev().find_map(StreamItem::state);
     ensure!(end == Some(State::Canceled), "the stream ended with the task in {end:?}");
     Ok(())
 }
 
-async fn stays_canceled(pair: Pair) -> Outcome {
-    let id = pair.send(Send::word(Word::Brief).at_once()).await?.task()?.id;
+async fn stays_canceled(pair: Pair) -> CheckResult {
+    let id = pair.send(SendRequest::behaving(Behaviour::Brief).at_once()).await?.task()?.id;
     if let Reply::Refused(refusal) = pair.cancel(&id).await? {
         return not_applicable(format!("it was not canceled in time: {}", refusal.shown()));
     }
@@ -144,17 +148,17 @@ async fn stays_canceled(pair: Pair) -> Outcome {
     Ok(())
 }
 
-async fn bodies(pair: Pair) -> Outcome {
+async fn bodies(pair: Pair) -> CheckResult {
     for body in ["", "null", "{}", r#"{"metadata":{"why":"conformance"}}"#] {
         let id = slow(&pair).await?;
         let url = framing::rest_url(&pair, &format!("/tasks/{id}:cancel"));
-        let answer = pair.raw(Request::new(Method::POST, url).body(body)).await?;
+        let answer = pair.raw(HttpRequest::new(Method::POST, url).body(body)).await?;
         ensure!(answer.status() == 200, "body {body:?}: HTTP {} {}", answer.status(), answer.text());
     }
     Ok(())
 }
 
-async fn metadata(pair: Pair) -> Outcome {
+async fn metadata(pair: Pair) -> CheckResult {
     let id = slow(&pair).await?;
     let method = if pair.is_1_0() { "CancelTask" } else { "tasks/cancel" };
     let params = json!({"id": id, "metadata": {"why": "conformance"}});

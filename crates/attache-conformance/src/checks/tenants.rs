@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use crate::check::{Check, Outcome, choice, ensure, fail, must, not_applicable, quality};
+use crate::behaviour::Behaviour;
+use crate::check::{Check, CheckResult, choice, ensure, fail, must, not_applicable, quality};
 use crate::dialect;
+use crate::error_response::Reply;
 use crate::fault::Fault;
 use crate::framing;
-use crate::http::Request;
+use crate::http::HttpRequest;
 use crate::pair::Pair;
-use crate::refusal::Reply;
-use crate::request::Send;
-use crate::steering::Word;
-use crate::words::{Binding, Sent};
+use crate::protocol::{Binding, SendResult};
+use crate::request::SendRequest;
 
 const TENANT: &str = "conformance-tenant";
 
@@ -19,26 +19,31 @@ pub(super) fn checks() -> Vec<Check> {
     let checks = vec![
         choice("T-unknown", "a tenant that was not announced is served, or refused as not found", unknown),
         quality("T-apart", "a task of one tenant is not to be found under another", apart)
-            .word(Word::Complete),
+            .needs_behaviour(Behaviour::Complete),
         must("T-path", "the tenant in the path counts before the one in the body", path_wins)
-            .word(Word::Complete)
+            .needs_behaviour(Behaviour::Complete)
             .on(&[Binding::Rest]),
-        quality("T-list", "a list tells only the tenant's tasks", list).word(Word::Complete),
+        quality("T-list", "a list tells only the tenant's tasks", list).needs_behaviour(Behaviour::Complete),
     ];
     checks.into_iter().map(Check::only_1_0).collect()
 }
 
 /// A finished task of a tenant, unless the server has none such.
-async fn task_of(pair: &Pair, tenant: &str) -> Outcome<String> {
-    match pair.clone().with_tenant(Some(tenant)).send(Send::word(Word::Complete).waiting()).await? {
-        Reply::Done(Sent::Task(task), _) => Ok(task.id),
-        Reply::Done(Sent::Message(_), _) => not_applicable("the answer is a message"),
+async fn task_of(pair: &Pair, tenant: &str) -> CheckResult<String> {
+    match pair
+        .clone()
+        .with_tenant(Some(tenant))
+        .send(SendRequest::behaving(Behaviour::Complete).waiting())
+        .await?
+    {
+        Reply::Done(SendResult::Task(task), _) => Ok(task.id),
+        Reply::Done(SendResult::Message(_), _) => not_applicable("the answer is a message"),
         Reply::Refused(_) => not_applicable("the server knows no such tenant"),
     }
 }
 
-async fn unknown(pair: Pair) -> Outcome {
-    match pair.clone().with_tenant(Some(TENANT)).send(Send::word(Word::Complete)).await? {
+async fn unknown(pair: Pair) -> CheckResult {
+    match pair.clone().with_tenant(Some(TENANT)).send(SendRequest::behaving(Behaviour::Complete)).await? {
         Reply::Done(..) => Ok(()),
         Reply::Refused(refusal) => {
             let good = match pair.binding() {
@@ -52,7 +57,7 @@ async fn unknown(pair: Pair) -> Outcome {
     }
 }
 
-async fn apart(pair: Pair) -> Outcome {
+async fn apart(pair: Pair) -> CheckResult {
     let id = task_of(&pair, TENANT).await?;
     pair.clone().with_tenant(Some(TENANT)).get(&id).await?.done()?;
     match pair.clone().with_tenant(Some("conformance-other")).get(&id).await? {
@@ -62,13 +67,13 @@ async fn apart(pair: Pair) -> Outcome {
     pair.get(&id).await?.expect(Fault::TaskNotFound)
 }
 
-async fn path_wins(pair: Pair) -> Outcome {
+async fn path_wins(pair: Pair) -> CheckResult {
     let id = task_of(&pair, TENANT).await?;
-    let mut body = dialect::send(pair.dialect(), &Send::word(Word::Complete).waiting());
+    let mut body = dialect::send(pair.dialect(), &SendRequest::behaving(Behaviour::Complete).waiting());
     body["tenant"] = json!("conformance-other");
     let tenant = pair.clone().with_tenant(Some(TENANT));
-    let request =
-        Request::new(http::Method::POST, framing::rest_url(&tenant, "/message:send")).body(body.to_string());
+    let request = HttpRequest::new(http::Method::POST, framing::rest_url(&tenant, "/message:send"))
+        .body(body.to_string());
     let sent = tenant.rest_reply(tenant.raw(request).await?)?.done()?;
     let Some(made) = sent["task"]["id"].as_str() else { return not_applicable("the answer is no task") };
     tenant.get(made).await?.done()?;
@@ -78,10 +83,10 @@ async fn path_wins(pair: Pair) -> Outcome {
     pair.with_tenant(Some("conformance-other")).get(made).await?.expect(Fault::TaskNotFound)
 }
 
-async fn list(pair: Pair) -> Outcome {
+async fn list(pair: Pair) -> CheckResult {
     let tenant = uuid::Uuid::new_v4().to_string();
     let id = task_of(&pair, &tenant).await?;
-    let page = pair.quietly().with_tenant(Some(&tenant)).list(&[]).await?.done()?;
+    let page = pair.unjudged().with_tenant(Some(&tenant)).list(&[]).await?.done()?;
     ensure!(page.ids() == [id.as_str()], "the list is {:?}", page.ids());
     Ok(())
 }

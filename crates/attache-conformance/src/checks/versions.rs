@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::check::{Check, Outcome, Strength, choice, ensure, fail, must, quality, should};
+use crate::behaviour::Behaviour;
+use crate::check::{Check, CheckResult, Strength, choice, ensure, fail, must, quality, should};
+use crate::error_response::Reply;
 use crate::fault::Fault;
 use crate::pair::Pair;
-use crate::refusal::Reply;
-use crate::request::Send;
-use crate::steering::Word;
-use crate::words::{Binding, Sent, Version};
+use crate::protocol::{Binding, SendResult, Version};
+use crate::request::SendRequest;
 
 const HTTP: &[Binding] = &[Binding::JsonRpc, Binding::Rest];
 
@@ -36,41 +36,41 @@ pub(super) fn checks() -> Vec<Check> {
         choice("7-contradiction", "with method not found", contradiction_code).on(&[Binding::JsonRpc]),
         must("V4-get", "the version is looked at on every operation", on_get).in_0_3(Strength::Choice),
         quality("V4-stream", "also before a stream is opened", on_stream)
-            .needs(crate::check::Need::Streaming),
+            .needs(crate::check::Requirement::Streaming),
     ]
 }
 
-async fn served(pair: &Pair) -> Outcome {
-    pair.send(Send::word(Word::Complete)).await?.done()?;
+async fn served(pair: &Pair) -> CheckResult {
+    pair.send(SendRequest::behaving(Behaviour::Complete)).await?.done()?;
     Ok(())
 }
 
-async fn patch(pair: Pair) -> Outcome {
+async fn patch(pair: Pair) -> CheckResult {
     let version = if pair.is_1_0() { "1.0.1" } else { "0.3.0" };
     served(&pair.with_version(Some(version))).await
 }
 
-async fn query(pair: Pair) -> Outcome {
+async fn query(pair: Pair) -> CheckResult {
     served(&pair.with_version(None).with_query("A2A-Version=1.0")).await
 }
 
-async fn header_wins(pair: Pair) -> Outcome {
+async fn header_wins(pair: Pair) -> CheckResult {
     let (own, other) = if pair.is_1_0() { ("1.0", "0.3") } else { ("0.3", "1.0") };
     served(&pair.with_version(Some(own)).with_query(&format!("A2A-Version={other}"))).await
 }
 
-async fn empty(pair: Pair) -> Outcome {
+async fn empty(pair: Pair) -> CheckResult {
     served(&pair.with_version(Some(""))).await
 }
 
-async fn named(pair: Pair) -> Outcome {
+async fn named(pair: Pair) -> CheckResult {
     served(&pair.with_version(Some("0.3"))).await
 }
 
-async fn absent(pair: Pair) -> Outcome {
-    let has_0_3 = pair.subject.offer(Version::V0_3, pair.binding()).is_some();
-    match pair.clone().with_version(None).send(Send::word(Word::Complete)).await? {
-        Reply::Done(Sent::Task(_) | Sent::Message(_), _) => Ok(()),
+async fn absent(pair: Pair) -> CheckResult {
+    let has_0_3 = pair.subject.interface(Version::V0_3, pair.binding()).is_some();
+    match pair.clone().with_version(None).send(SendRequest::behaving(Behaviour::Complete)).await? {
+        Reply::Done(SendResult::Task(_) | SendResult::Message(_), _) => Ok(()),
         Reply::Refused(refusal) if refusal.is(Fault::VersionNotSupported) => {
             ensure!(
                 !has_0_3 || pair.binding() != Binding::JsonRpc,
@@ -82,22 +82,23 @@ async fn absent(pair: Pair) -> Outcome {
     }
 }
 
-async fn refused(pair: Pair, version: &'static str) -> Outcome {
-    let reply = pair.with_version(Some(version)).send(Send::word(Word::Complete)).await?;
+async fn refused(pair: Pair, version: &'static str) -> CheckResult {
+    let reply = pair.with_version(Some(version)).send(SendRequest::behaving(Behaviour::Complete)).await?;
     reply.expect(Fault::VersionNotSupported)
 }
 
-async fn unknown(pair: Pair) -> Outcome {
+async fn unknown(pair: Pair) -> CheckResult {
     refused(pair, "9.9").await
 }
 
-async fn unknown_in_query(pair: Pair) -> Outcome {
+async fn unknown_in_query(pair: Pair) -> CheckResult {
     let pair = pair.with_version(None).with_query("A2A-Version=9.9");
-    pair.send(Send::word(Word::Complete)).await?.expect(Fault::VersionNotSupported)
+    pair.send(SendRequest::behaving(Behaviour::Complete)).await?.expect(Fault::VersionNotSupported)
 }
 
-async fn supported_list(pair: Pair) -> Outcome {
-    let refusal = pair.with_version(Some("9.9")).send(Send::word(Word::Complete)).await?.refused()?;
+async fn supported_list(pair: Pair) -> CheckResult {
+    let refusal =
+        pair.with_version(Some("9.9")).send(SendRequest::behaving(Behaviour::Complete)).await?.refused()?;
     let Some(info) = refusal.error_info() else {
         return fail(format!("there is no ErrorInfo: {}", refusal.shown()));
     };
@@ -110,30 +111,36 @@ fn other(pair: &Pair) -> &'static str {
     if pair.is_1_0() { "0.3" } else { "1.0" }
 }
 
-async fn contradiction(pair: Pair) -> Outcome {
+async fn contradiction(pair: Pair) -> CheckResult {
     let version = other(&pair);
-    pair.with_version(Some(version)).send(Send::word(Word::Complete)).await?.refused()?;
+    pair.with_version(Some(version)).send(SendRequest::behaving(Behaviour::Complete)).await?.refused()?;
     Ok(())
 }
 
-async fn contradiction_code(pair: Pair) -> Outcome {
+async fn contradiction_code(pair: Pair) -> CheckResult {
     let version = other(&pair);
-    if pair.subject.offer(if pair.is_1_0() { Version::V0_3 } else { Version::V1_0 }, pair.binding()).is_none()
+    if pair
+        .subject
+        .interface(if pair.is_1_0() { Version::V0_3 } else { Version::V1_0 }, pair.binding())
+        .is_none()
     {
         return crate::check::not_applicable("the other version is not offered");
     }
-    pair.with_version(Some(version)).send(Send::word(Word::Complete)).await?.expect(Fault::MethodNotFound)
+    pair.with_version(Some(version))
+        .send(SendRequest::behaving(Behaviour::Complete))
+        .await?
+        .expect(Fault::MethodNotFound)
 }
 
-async fn on_get(pair: Pair) -> Outcome {
+async fn on_get(pair: Pair) -> CheckResult {
     let task = uuid::Uuid::new_v4().to_string();
     let pair = pair.with_version(Some("9.9"));
     pair.get_with(&task, Some(json!(1))).await?.expect(Fault::VersionNotSupported)
 }
 
-async fn on_stream(pair: Pair) -> Outcome {
+async fn on_stream(pair: Pair) -> CheckResult {
     pair.with_version(Some("9.9"))
-        .stream(Send::word(Word::Complete))
+        .stream(SendRequest::behaving(Behaviour::Complete))
         .await?
         .expect(Fault::VersionNotSupported)
 }

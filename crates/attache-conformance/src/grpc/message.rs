@@ -7,8 +7,8 @@ use prost_reflect::prost::Message;
 use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MethodDescriptor, SerializeOptions};
 use serde_json::Value;
 
-use crate::check::{Outcome, fail, not_applicable};
-use crate::words::Version;
+use crate::check::{CheckResult, fail, not_applicable};
+use crate::protocol::Version;
 
 static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| {
     DescriptorPool::decode(attache_proto::DESCRIPTORS)
@@ -22,7 +22,7 @@ pub(super) struct Rpc {
 }
 
 impl Rpc {
-    pub(super) fn find(version: Version, name: &str) -> Outcome<Self> {
+    pub(super) fn find(version: Version, name: &str) -> CheckResult<Self> {
         let service = match version {
             Version::V0_3 => "a2a.v1.A2AService",
             Version::V1_0 => "lf.a2a.v1.A2AService",
@@ -39,7 +39,7 @@ impl Rpc {
     }
 
     /// What JSON can say and protobuf cannot is nothing to try here.
-    pub(super) fn encode(&self, params: &Value) -> Outcome<Vec<u8>> {
+    pub(super) fn encode(&self, params: &Value) -> CheckResult<Vec<u8>> {
         let options = DeserializeOptions::new().deny_unknown_fields(false);
         match DynamicMessage::deserialize_with_options(self.method.input(), params, &options) {
             Ok(message) => Ok(message.encode_to_vec()),
@@ -47,7 +47,7 @@ impl Rpc {
         }
     }
 
-    pub(super) fn decode(&self, message: &Bytes) -> Outcome<Value> {
+    pub(super) fn decode(&self, message: &Bytes) -> CheckResult<Value> {
         match DynamicMessage::decode(self.method.output(), message.clone()) {
             Ok(message) => Ok(json(&message)),
             Err(error) => fail(format!("a message that is no {}: {error}", self.method.output().name())),

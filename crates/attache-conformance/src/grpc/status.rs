@@ -8,7 +8,7 @@ use prost_reflect::prost::Message;
 use serde_json::Value;
 
 use crate::grpc::message::detail;
-use crate::http::Head;
+use crate::http::ResponseHead;
 
 /// In the order of their numbers.
 const NAMES: [&str; 17] = [
@@ -32,16 +32,16 @@ const NAMES: [&str; 17] = [
 ];
 
 #[derive(Debug, Clone)]
-pub(crate) struct End {
+pub(crate) struct GrpcStatus {
     code: Option<usize>,
     http: u16,
     pub(crate) message: String,
     pub(crate) details: Vec<Value>,
 }
 
-impl End {
+impl GrpcStatus {
     /// From the trailers, or from the head where there was nothing else.
-    pub(super) fn of(head: &Head, trailers: &HeaderMap) -> Self {
+    pub(super) fn of(head: &ResponseHead, trailers: &HeaderMap) -> Self {
         let find = |name: &str| {
             let value = trailers.get(name).or_else(|| head.headers.get(name));
             value.and_then(|value| value.to_str().ok())

@@ -2,7 +2,7 @@
 
 mod server;
 
-use attache_conformance::{Cell, Options, Report, run};
+use attache_conformance::{CheckOutcome, Options, Report, run};
 use serde_json::{Value, json};
 
 use server::WrongServer;
@@ -39,7 +39,7 @@ async fn checked(answer: fn(&Value) -> Value, only: &[&str]) -> Report {
 #[track_caller]
 fn fails(report: &Report, id: &str) {
     let row = report.rows.iter().find(|row| row.id == id).unwrap_or_else(|| panic!("there is no check {id}"));
-    assert!(matches!(row.cells[0], Cell::Failed(_)), "{id}: {:?}", row.cells[0]);
+    assert!(matches!(row.cells[0], CheckOutcome::Failed(_)), "{id}: {:?}", row.cells[0]);
 }
 
 #[tokio::test]
@@ -64,7 +64,12 @@ async fn what_the_agent_does_not_do_is_not_applicable_and_never_failed() {
     let report = checked(refusing, &["B1", "S", "P", "3.1"]).await;
     assert_eq!(report.disobeyed.len(), 11, "{:?}", report.disobeyed);
     for row in report.rows.iter().filter(|row| row.id.starts_with("B1") || row.id.starts_with('P')) {
-        assert!(!matches!(row.cells[0], Cell::Passed | Cell::Failed(_)), "{}: {:?}", row.id, row.cells[0]);
+        assert!(
+            !matches!(row.cells[0], CheckOutcome::Passed | CheckOutcome::Failed(_)),
+            "{}: {:?}",
+            row.id,
+            row.cells[0]
+        );
     }
 }
 

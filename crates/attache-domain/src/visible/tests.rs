@@ -63,7 +63,7 @@ fn what_is_visible_stays_so() {
     assert_eq!(visible_again("\r\u{200b}"), r"\u{d}\u{200b}");
 }
 
-fn proposal(shown: Shown) -> Proposal {
+fn proposal(shown: Preview) -> Proposal {
     Proposal { input: Map::new(), effects: Vec::new(), shown }
 }
 
@@ -72,14 +72,19 @@ fn a_proposal_knows_whether_it_hides_something() {
     let exec = |command: &str| {
         // As it is stored: other members may be left out.
         let shown = json!({"type": "exec", "command": command, "directory": "/w", "programs": []});
-        proposal(serde_json::from_value(shown).unwrap()).hides_something()
+        proposal(serde_json::from_value(shown).unwrap()).has_hidden_characters()
     };
     assert!(!exec("cat <<EOF\n\tüber\nEOF") && exec("ls\r") && exec("ls\u{200b}") && exec("ls\u{1b}[8m"));
     let edit = |path: &str, diff: &str| {
         let (path, diff) = (path.into(), diff.into());
-        let shown =
-            Shown::Edit { path, diff, original: None, original_digest: None, new_content: "\u{200b}".into() };
-        proposal(shown).hides_something()
+        let shown = Preview::Edit {
+            path,
+            diff,
+            original: None,
+            original_digest: None,
+            new_content: "\u{200b}".into(),
+        };
+        proposal(shown).has_hidden_characters()
     };
     assert!(!edit("/w/a", "+one\r\n+two\r\n"), "as Windows ends its lines");
     assert!(
@@ -88,15 +93,16 @@ fn a_proposal_knows_whether_it_hides_something() {
             && edit("/w/a", "+\u{202e}\n")
             && edit("/w/a\n", "+one\n")
     );
-    let shown = Shown::Mcp { server: "s".into(), tool: "t".into(), title: "T".into(), address: None };
+    let shown = Preview::Mcp { server: "s".into(), tool: "t".into(), title: "T".into(), address: None };
     let mut server = proposal(shown);
     server.input.insert("query".into(), json!({"deep": ["plain", r"\u{1b}"]}));
-    assert!(!server.hides_something(), "a spelling hides nothing");
+    assert!(!server.has_hidden_characters(), "a spelling hides nothing");
     server.input.insert("query".into(), json!({"deep": ["\u{2066}"]}));
-    assert!(server.hides_something());
-    let info = |url: &str| proposal(Shown::Info { prompt: "Fetch".into(), urls: vec![url.into()] });
+    assert!(server.has_hidden_characters());
+    let info = |url: &str| proposal(Preview::Info { prompt: "Fetch".into(), urls: vec![url.into()] });
     assert!(
-        info("https://a.example/\u{202e}").hides_something() && !info("https://a.example/").hides_something()
+        info("https://a.example/\u{202e}").has_hidden_characters()
+            && !info("https://a.example/").has_hidden_characters()
     );
 }
 

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use attache_domain::{Said, Usage, Utterance};
-use attache_model::{Piece, Prompt, Stop};
+use attache_domain::{ModelPart, ModelPartContent, Usage};
+use attache_model::{AnswerPiece, Prompt, StopReason};
 use serde_json::{Value, json};
 
 use super::Shared;
 use super::block::{Block, input};
-use super::messages::{Reader, spoken_block};
+use super::messages::{TargetModel, spoken_block};
 use super::models::family;
-use crate::asking::{Assembly, StreamEnd, Verdict};
-use crate::names::ToolNames;
-use crate::saying::{self, Saying};
+use crate::answer_builder::{self, AnswerBuilder};
+use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
 use crate::sse::SseEvent;
+use crate::tool_names::ToolNames;
 
 /// An answer as far as it has come.
 #[derive(Debug)]
 pub(super) struct AnthropicAssembly {
     route: String,
     model: String,
-    saying: Saying,
+    saying: AnswerBuilder,
     names: ToolNames,
     /// Blocks that have begun and not ended, by their number.
     open: BTreeMap<u64, Block>,
@@ -48,7 +48,7 @@ impl AnthropicAssembly {
         Self {
             route: shared.endpoint.route.clone(),
             model: shared.model.id.clone(),
-            saying: Saying::new(&shared.endpoint.route, &shared.model.id, prompt),
+            saying: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
             names: ToolNames::of(prompt),
             open: BTreeMap::new(),
             malformed: false,
@@ -59,7 +59,7 @@ impl AnthropicAssembly {
         }
     }
 
-    fn event(&mut self, event: &Value, tell: &mut dyn FnMut(Piece)) {
+    fn event(&mut self, event: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         let index = event["index"].as_u64().unwrap_or(0);
         match event["type"].as_str().unwrap_or_default() {
             "message_start" => self.counts.take(&event["message"]["usage"]),
@@ -88,7 +88,7 @@ impl AnthropicAssembly {
         }
     }
 
-    fn whole(&mut self, message: &Value, tell: &mut dyn FnMut(Piece)) {
+    fn whole(&mut self, message: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         self.counts.take(&message["usage"]);
         for block in message["content"].as_array().into_iter().flatten() {
             self.start_block(0, block, tell);
@@ -100,18 +100,18 @@ impl AnthropicAssembly {
         }
     }
 
-    fn start_block(&mut self, index: u64, block: &Value, tell: &mut dyn FnMut(Piece)) {
+    fn start_block(&mut self, index: u64, block: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         let started = Block::start(block);
         match &started {
             Block::Text => self.saying.text(block["text"].as_str().unwrap_or_default(), tell),
-            Block::Thinking { text, .. } if !text.is_empty() => tell(Piece::Thought(text.clone())),
-            Block::Call { name, .. } => tell(Piece::CallBegun { name: self.names.meant(name.clone()) }),
+            Block::Thinking { text, .. } if !text.is_empty() => tell(AnswerPiece::Thought(text.clone())),
+            Block::Call { name, .. } => tell(AnswerPiece::CallBegun { name: self.names.meant(name.clone()) }),
             Block::Thinking { .. } | Block::Redacted(_) | Block::Other => {}
         }
         self.open.insert(index, started);
     }
 
-    fn delta(&mut self, index: u64, delta: &Value, tell: &mut dyn FnMut(Piece)) {
+    fn delta(&mut self, index: u64, delta: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         let part = |key: &str| delta.get(key).and_then(Value::as_str).unwrap_or_default();
         match (self.open.get_mut(&index), delta["type"].as_str()) {
             (Some(Block::Text), Some("text_delta")) => self.saying.text(part("text"), tell),
@@ -119,7 +119,7 @@ impl AnthropicAssembly {
                 let more = part("thinking");
                 if !more.is_empty() {
                     text.push_str(more);
-                    tell(Piece::Thought(more.to_owned()));
+                    tell(AnswerPiece::Thought(more.to_owned()));
                 }
             }
             (Some(Block::Thinking { signature, .. }), Some("signature_delta")) => {
@@ -130,22 +130,22 @@ impl AnthropicAssembly {
         }
     }
 
-    fn end_block(&mut self, index: u64, tell: &mut dyn FnMut(Piece)) {
+    fn end_block(&mut self, index: u64, tell: &mut dyn FnMut(AnswerPiece)) {
         match self.open.remove(&index) {
             None | Some(Block::Text | Block::Other) => {}
             Some(Block::Thinking { text, signature }) if text.is_empty() => {
                 // The thought is withheld, but its signature stands for it.
                 if !signature.is_empty() {
                     let block = json!({"type": "thinking", "thinking": "", "signature": signature});
-                    self.saying.push(Utterance::Hidden, Some(json!({"block": block})));
+                    self.saying.push(ModelPartContent::Hidden, Some(json!({"block": block})));
                 }
             }
             Some(Block::Thinking { text, signature }) => {
                 let data = (!signature.is_empty()).then(|| json!({"signature": signature}));
-                self.saying.push(Utterance::Thought(text), data);
+                self.saying.push(ModelPartContent::Thought(text), data);
             }
             Some(Block::Redacted(block)) => {
-                self.saying.push(Utterance::Hidden, Some(json!({"block": block})));
+                self.saying.push(ModelPartContent::Hidden, Some(json!({"block": block})));
             }
             Some(Block::Call { id, name, json, whole }) => match input(&json, whole) {
                 Some(input) if !name.is_empty() => {
@@ -158,11 +158,11 @@ impl AnthropicAssembly {
 
     /// The answer so far, as the beginning of the one to come. Anthropic takes none that ends with a space.
     fn so_far(&self) -> Value {
-        let reader = Reader { route: &self.route, family: family(&self.model), names: &self.names };
-        let block = |said: &Said| {
+        let reader = TargetModel { route: &self.route, family: family(&self.model), names: &self.names };
+        let block = |said: &ModelPart| {
             let id = match &said.what {
-                Utterance::Call(call) => call.id.0.as_str(),
-                Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => "",
+                ModelPartContent::Call(call) => call.id.0.as_str(),
+                ModelPartContent::Text(_) | ModelPartContent::Thought(_) | ModelPartContent::Hidden => "",
             };
             spoken_block(said, id, reader)
         };
@@ -175,7 +175,7 @@ impl AnthropicAssembly {
 }
 
 impl Assembly for AnthropicAssembly {
-    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(Piece)) -> Result<(), Value> {
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let Ok(value) = serde_json::from_str::<Value>(&event.data) else {
             // One broken event is no reason to lose the others; a lost end shows by itself.
             tracing::debug!(bytes = event.data.len(), "an event of the model cannot be read");
@@ -196,36 +196,36 @@ impl Assembly for AnthropicAssembly {
         self.over
     }
 
-    fn verdict(&self, _: StreamEnd, after_results: bool) -> Verdict {
-        let invalid = |why: &str| Verdict::Invalid { why: why.into(), silent: false };
+    fn verdict(&self, _: StreamEnd, after_results: bool) -> AnswerVerdict {
+        let invalid = |why: &str| AnswerVerdict::Invalid { why: why.into(), silent: false };
         let Some(stop) = self.stop.as_ref().filter(|_| self.over) else {
             return invalid("the answer broke off before its end");
         };
         match stop["stop_reason"].as_str().unwrap_or_default() {
-            "max_tokens" | "model_context_window_exceeded" => Verdict::Whole(Stop::Length),
-            "refusal" => Verdict::Whole(Stop::Refused { why: refusal(&stop["stop_details"]) }),
+            "max_tokens" | "model_context_window_exceeded" => AnswerVerdict::Whole(StopReason::Length),
+            "refusal" => AnswerVerdict::Whole(StopReason::Refused { why: refusal(&stop["stop_details"]) }),
             _ if self.malformed => invalid("the model made a call that cannot be read"),
-            "pause_turn" if !self.saying.said.is_empty() => Verdict::Continues(self.so_far()),
+            "pause_turn" if !self.saying.said.is_empty() => AnswerVerdict::Continues(self.so_far()),
             _ => self.saying.verdict(after_results),
         }
     }
 
-    fn carry_on(&mut self) {
+    fn continue_answer(&mut self) {
         self.spent = self.usage();
         self.counts = Counts::default();
         (self.stop, self.over) = (None, false);
     }
 
     fn extent(&self) -> usize {
-        saying::extent(&self.saying.said)
+        answer_builder::extent(&self.saying.said)
     }
 
     fn usage(&self) -> Usage {
-        saying::sum(self.spent, self.counts.usage())
+        answer_builder::sum(self.spent, self.counts.usage())
     }
 
-    fn into_said(self, stop: &Stop) -> Vec<Said> {
-        saying::settled(self.saying.said, stop)
+    fn into_parts(self, stop: &StopReason) -> Vec<ModelPart> {
+        answer_builder::history_parts(self.saying.said, stop)
     }
 }
 

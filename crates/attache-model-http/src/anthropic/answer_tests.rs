@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use attache_domain::{Content, Exchange};
-use attache_net::{Client, ClientOptions, Proxy, Secret};
+use attache_net::{HttpClient, HttpClientOptions, Proxy, Secret};
 use proptest::prelude::*;
 
 use super::super::request::body;
 use super::super::{AnthropicModel, AnthropicOptions};
 use super::*;
+use crate::answer_request::RequestVariation;
 use crate::any_json::any_json;
-use crate::asking::Circumstances;
 
 const WORDS: &str = "message_start content_block_start content_block_delta content_block_stop message_delta \
     message_stop message ping error text thinking redacted_thinking tool_use text_delta thinking_delta \
@@ -19,7 +19,7 @@ const KEYS: &str = "type index content_block delta message usage input_tokens ou
     text thinking signature data id name input partial_json error stop_details";
 
 fn shared() -> Arc<Shared> {
-    let client = Client::new(&ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() });
+    let client = HttpClient::new(&HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() });
     let options = AnthropicOptions::official("claude-opus-4-6", Secret::new("key"));
     AnthropicModel::new(options, client.expect("a client")).expect("options that fit").shared
 }
@@ -39,12 +39,12 @@ fn any_events_are_survived() {
             let _ = assembly.take(&event, &mut |_| ());
         }
         let _ = (assembly.verdict(StreamEnd::Closed, after_results), assembly.so_far(), assembly.extent());
-        assembly.carry_on();
+        assembly.continue_answer();
         let _ = assembly.usage();
         // Whatever it is, it can be said again, and its calls have their results.
-        let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembly.into_said(&Stop::Done))];
+        let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembly.into_parts(&StopReason::Done))];
         let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
-        let body: Value = serde_json::from_str(&body(&shared, &prompt, &Circumstances::default()).unwrap()).unwrap();
+        let body: Value = serde_json::from_str(&body(&shared, &prompt, &RequestVariation::default()).unwrap()).unwrap();
         let of = |kind: &str, key: &str| -> Vec<Value> {
             let messages = body["messages"].as_array().unwrap().iter();
             let blocks = messages.flat_map(|message| message["content"].as_array().unwrap());

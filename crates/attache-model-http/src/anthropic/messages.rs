@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Content, Exchange, Said, Utterance};
+use attache_domain::{Content, Exchange, ModelPart, ModelPartContent};
 use serde_json::{Value, json};
 
 use super::models::family;
-use crate::history::{GO_ON, NO_RESULT, Settled, Spoken, Turn, turns};
-use crate::media::{Shown, shown};
-use crate::names::ToolNames;
+use crate::history::{AnswerPart, CallWithResult, GO_ON, NO_RESULT, Turn, turns};
+use crate::media::{MediaPart, media_part};
+use crate::tool_names::ToolNames;
 
 /// Who reads it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct TargetModel<'a> {
     pub(super) route: &'a str,
     pub(super) family: &'a str,
     pub(super) names: &'a ToolNames,
@@ -26,7 +26,7 @@ pub(super) struct Messages {
 }
 
 /// `None` when nothing is said.
-pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: Reader<'_>) -> Option<Messages> {
+pub(super) fn messages(exchanges: &[Arc<Exchange>], reader: TargetModel<'_>) -> Option<Messages> {
     let mut messages = Messages { list: Vec::new(), thoughtless: false };
     for turn in turns(exchanges) {
         match turn {
@@ -72,8 +72,8 @@ impl Messages {
     }
 }
 
-fn is_current_call(spoken: &Spoken<'_>) -> bool {
-    spoken.current && matches!(spoken.said.what, Utterance::Call(_))
+fn is_current_call(spoken: &AnswerPart<'_>) -> bool {
+    spoken.current && matches!(spoken.said.what, ModelPartContent::Call(_))
 }
 
 fn is_thought(block: &Value) -> bool {
@@ -81,21 +81,21 @@ fn is_thought(block: &Value) -> bool {
 }
 
 /// A piece of an answer as it came. Thoughts go back whole and signed, or not at all.
-pub(super) fn spoken_block(said: &Said, id: &str, reader: Reader<'_>) -> Option<Value> {
+pub(super) fn spoken_block(said: &ModelPart, id: &str, reader: TargetModel<'_>) -> Option<Value> {
     let own = said
         .opaque
         .as_ref()
         .filter(|opaque| opaque.provider == reader.route && family(&opaque.model) == reader.family);
     let data = |key: &str| own.and_then(|opaque| opaque.data.get(key));
     match &said.what {
-        Utterance::Text(text) if text.trim().is_empty() => None,
-        Utterance::Text(text) => Some(json!({"type": "text", "text": text})),
-        Utterance::Thought(text) => {
+        ModelPartContent::Text(text) if text.trim().is_empty() => None,
+        ModelPartContent::Text(text) => Some(json!({"type": "text", "text": text})),
+        ModelPartContent::Thought(text) => {
             let signature = data("signature")?;
             Some(json!({"type": "thinking", "thinking": text, "signature": signature}))
         }
-        Utterance::Hidden => data("block").cloned(),
-        Utterance::Call(call) => Some(json!({
+        ModelPartContent::Hidden => data("block").cloned(),
+        ModelPartContent::Call(call) => Some(json!({
             "type": "tool_use",
             "id": id,
             "name": reader.names.spell(&call.name),
@@ -105,9 +105,9 @@ pub(super) fn spoken_block(said: &Said, id: &str, reader: Reader<'_>) -> Option<
 }
 
 /// All results, and behind them what may not be inside one.
-fn results(settled: &[Settled<'_>]) -> Vec<Value> {
+fn results(settled: &[CallWithResult<'_>]) -> Vec<Value> {
     let (mut blocks, mut beside) = (Vec::new(), Vec::new());
-    for Settled { id, result, .. } in settled {
+    for CallWithResult { id, result, .. } in settled {
         let failed = result.is_none_or(|result| result.failed);
         let output = result.map_or(&[][..], |result| &result.output);
         let mut inside: Vec<Value> = output.iter().filter_map(block).collect();
@@ -138,12 +138,12 @@ fn results(settled: &[Settled<'_>]) -> Vec<Value> {
 }
 
 fn block(content: &Content) -> Option<Value> {
-    Some(match shown(content)? {
-        Shown::Text(text) => json!({"type": "text", "text": text}),
-        Shown::Image { media_type, bytes } => {
+    Some(match media_part(content)? {
+        MediaPart::Text(text) => json!({"type": "text", "text": text}),
+        MediaPart::Image { media_type, bytes } => {
             json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": bytes}})
         }
-        Shown::Pdf { bytes, name } => {
+        MediaPart::Pdf { bytes, name } => {
             let source = json!({"type": "base64", "media_type": "application/pdf", "data": bytes});
             let mut block = json!({"type": "document", "source": source});
             if let Some(name) = name.filter(|name| !name.trim().is_empty()) {

@@ -1,6 +1,6 @@
 //! Histories, whole and broken, as Anthropic takes them.
 
-use attache_domain::{Base64, CallId, Opaque, ToolCall, ToolResult};
+use attache_domain::{Base64, CallId, ProviderData, ToolCall, ToolResult};
 
 use super::*;
 
@@ -8,17 +8,17 @@ fn user(text: &str) -> Exchange {
     Exchange::User(vec![Content::Text(text.into())])
 }
 
-fn said(what: Utterance) -> Said {
-    Said { what, opaque: None }
+fn said(what: ModelPartContent) -> ModelPart {
+    ModelPart { what, opaque: None }
 }
 
-fn call(id: &str) -> Utterance {
+fn call(id: &str) -> ModelPartContent {
     let input = json!({"p": 1}).as_object().cloned().unwrap_or_default();
-    Utterance::Call(ToolCall { id: CallId(id.into()), name: "look".into(), input })
+    ModelPartContent::Call(ToolCall { id: CallId(id.into()), name: "look".into(), input })
 }
 
-fn own(what: Utterance, provider: &str, model: &str, data: Value) -> Said {
-    Said { what, opaque: Some(Opaque { provider: provider.into(), model: model.into(), data }) }
+fn own(what: ModelPartContent, provider: &str, model: &str, data: Value) -> ModelPart {
+    ModelPart { what, opaque: Some(ProviderData { provider: provider.into(), model: model.into(), data }) }
 }
 
 fn bytes(media_type: &str, name: Option<&str>) -> Content {
@@ -29,7 +29,7 @@ fn bytes(media_type: &str, name: Option<&str>) -> Content {
 fn read(exchanges: Vec<Exchange>) -> Option<Messages> {
     let exchanges: Vec<_> = exchanges.into_iter().map(Arc::new).collect();
     let names = ToolNames::default();
-    messages(&exchanges, Reader { route: "anthropic", family: "claude-x", names: &names })
+    messages(&exchanges, TargetModel { route: "anthropic", family: "claude-x", names: &names })
 }
 
 #[track_caller]
@@ -45,7 +45,7 @@ fn text(text: &str) -> Value {
 fn neighbours_are_one_and_the_user_is_first_and_last() {
     check(vec![user("a"), user("b")], json!([{"role": "user", "content": [text("a"), text("b")]}]));
     check(vec![user(" \n")], json!(null));
-    let answer = Exchange::Model(vec![said(Utterance::Text("c".into()))]);
+    let answer = Exchange::Model(vec![said(ModelPartContent::Text("c".into()))]);
     check(
         vec![answer.clone(), answer],
         json!([
@@ -110,9 +110,9 @@ fn thoughts_go_back_whole_to_their_own_family_and_to_no_other() {
         vec![
             user("q"),
             Exchange::Model(vec![
-                own(Utterance::Thought("hm ".into()), provider, model, json!({"signature": "s"})),
-                own(Utterance::Hidden, provider, model, json!({"block": redacted})),
-                said(Utterance::Thought("unsigned".into())),
+                own(ModelPartContent::Thought("hm ".into()), provider, model, json!({"signature": "s"})),
+                own(ModelPartContent::Hidden, provider, model, json!({"block": redacted})),
+                said(ModelPartContent::Thought("unsigned".into())),
                 said(call("a")),
             ]),
         ]

@@ -27,7 +27,7 @@ pub(super) enum Generation {
 
 /// How a request asks for thoughts.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Thoughts {
+pub(super) struct ThinkingParameters {
     pub(super) thinking: Value,
     pub(super) effort: Option<&'static str>,
     /// Whether it thinks at all.
@@ -61,12 +61,12 @@ impl Model {
     }
 
     /// `None` leaves it to the provider. An answer has at most `room` tokens.
-    pub(super) fn thoughts(&self, wish: Option<Thinking>, room: u64) -> Option<Thoughts> {
+    pub(super) fn thoughts(&self, wish: Option<Thinking>, room: u64) -> Option<ThinkingParameters> {
         let off = json!({"type": "disabled"});
         match (self.generation, wish) {
             (Generation::Early, _) | (Generation::Budget | Generation::Unknown, None) => None,
             (Generation::Budget | Generation::Unknown, Some(Thinking::Off)) => {
-                Some(Thoughts { thinking: off, effort: None, on: false })
+                Some(ThinkingParameters { thinking: off, effort: None, on: false })
             }
             (Generation::Budget, Some(wish)) => {
                 let tokens: u64 = match wish {
@@ -77,7 +77,7 @@ impl Model {
                 // Some room has to stay for the answer itself.
                 let tokens = tokens.min(room / 2);
                 let thinking = json!({"type": "enabled", "budget_tokens": tokens});
-                (tokens >= LEAST_BUDGET).then_some(Thoughts { thinking, effort: None, on: true })
+                (tokens >= MIN_BUDGET).then_some(ThinkingParameters { thinking, effort: None, on: true })
             }
             (Generation::Adaptive | Generation::Unknown, wish) => {
                 let effort = wish.map(|wish| match wish {
@@ -88,14 +88,14 @@ impl Model {
                 // Not all of them can do without thoughts, so those are kept small and to themselves instead.
                 let display = if wish == Some(Thinking::Off) { "omitted" } else { "summarized" };
                 let thinking = json!({"type": "adaptive", "display": display});
-                Some(Thoughts { thinking, effort, on: true })
+                Some(ThinkingParameters { thinking, effort, on: true })
             }
         }
     }
 }
 
 /// Anthropic takes no smaller one.
-const LEAST_BUDGET: u64 = 1_024;
+const MIN_BUDGET: u64 = 1_024;
 
 /// The family of any model's id: without its release date.
 pub(super) fn family(id: &str) -> &str {

@@ -5,24 +5,24 @@
 
 use std::collections::BTreeSet;
 
-use attache_domain::{Exchange, Utterance};
+use attache_domain::{Exchange, ModelPartContent};
 use attache_model::{LanguageError, Prompt, ToolDeclaration};
 use serde_json::{Map, Value, json};
 
-use super::messages::{Reader, messages};
+use super::messages::{TargetModel, messages};
 use super::models::Generation;
 use super::{Shared, Version};
-use crate::asking::{Circumstances, NUDGE};
-use crate::names::ToolNames;
+use crate::answer_request::{NUDGE, RequestVariation};
+use crate::tool_names::ToolNames;
 
 /// The body of a request, spelled.
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
-    circumstances: &Circumstances,
+    circumstances: &RequestVariation,
 ) -> Result<String, LanguageError> {
     let names = ToolNames::of(prompt);
-    let reader = Reader { route: &shared.endpoint.route, family: shared.model.family(), names: &names };
+    let reader = TargetModel { route: &shared.endpoint.route, family: shared.model.family(), names: &names };
     let mut messages = messages(&prompt.exchanges, reader)
         .ok_or_else(|| LanguageError::Request { what: "the prompt says nothing; give it a text".into() })?;
     if let Some(last) = messages.list.last_mut().and_then(|last| last["content"].as_array_mut()?.last_mut()) {
@@ -31,7 +31,7 @@ pub(super) fn body(
     if let Some(so_far) = &circumstances.continuation {
         messages.list.push(json!({"role": "assistant", "content": so_far}));
     }
-    let room = prompt.most_output_tokens.unwrap_or(shared.model.most_output);
+    let room = prompt.max_output_tokens.unwrap_or(shared.model.most_output);
     let thoughts = shared.model.thoughts(prompt.thinking, room).filter(|thoughts| {
         // A turn that another model began has no thoughts that this one would accept.
         !(thoughts.on && messages.thoughtless && shared.model.generation == Generation::Budget)
@@ -75,8 +75,8 @@ fn past_tools(prompt: &Prompt) -> Vec<ToolDeclaration> {
     for exchange in prompt.exchanges.iter() {
         let Exchange::Model(said) = &**exchange else { continue };
         names.extend(said.iter().filter_map(|said| match &said.what {
-            Utterance::Call(call) => Some(call.name.as_str()),
-            Utterance::Text(_) | Utterance::Thought(_) | Utterance::Hidden => None,
+            ModelPartContent::Call(call) => Some(call.name.as_str()),
+            ModelPartContent::Text(_) | ModelPartContent::Thought(_) | ModelPartContent::Hidden => None,
         }));
     }
     let past = |name: &str| ToolDeclaration {

@@ -1,14 +1,14 @@
 //! Puts an answer together from its chunks, and says whether it is one.
 
-use attache_domain::{CallId, Opaque, Said, ToolCall, Usage, Utterance};
-use attache_model::{Piece, Prompt, Stop};
+use attache_domain::{CallId, ModelPart, ModelPartContent, ProviderData, ToolCall, Usage};
+use attache_model::{AnswerPiece, Prompt, StopReason};
 use serde_json::{Map, Value, json};
 
 use super::Shared;
 use super::arguments::Arguments;
-use super::response::{Candidate, Chunk, PartOf, Plain, usage_in};
-use crate::asking::{Assembly, StreamEnd, Verdict};
-use crate::saying::{self, TakenIds};
+use super::response::{Candidate, Chunk, PlainPart, ResponsePart, usage_in};
+use crate::answer_builder::{self, TakenIds};
+use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
 use crate::sse::SseEvent;
 
 /// An answer as far as it has come.
@@ -16,7 +16,7 @@ use crate::sse::SseEvent;
 pub(super) struct GeminiAssembly {
     route: &'static str,
     model: String,
-    said: Vec<Said>,
+    said: Vec<ModelPart>,
     ids: TakenIds,
     /// A call whose input is still arriving.
     call: Option<StreamedCall>,
@@ -34,7 +34,7 @@ pub(super) struct GeminiAssembly {
 }
 
 /// An id that is longer is not told: it would be kept with every answer.
-const LONGEST_RESPONSE_ID: usize = 256;
+const MAX_RESPONSE_ID_LENGTH: usize = 256;
 
 #[derive(Debug)]
 struct StreamedCall {
@@ -69,13 +69,13 @@ impl GeminiAssembly {
     }
 
     /// Takes a chunk in and tells what is new.
-    fn take_chunk(&mut self, chunk: Chunk<'_>, tell: &mut dyn FnMut(Piece)) {
+    fn take_chunk(&mut self, chunk: Chunk<'_>, tell: &mut dyn FnMut(AnswerPiece)) {
         if self.response_id.is_none()
             && let Some(id) = chunk.response_id
-            && (1..=LONGEST_RESPONSE_ID).contains(&id.len())
+            && (1..=MAX_RESPONSE_ID_LENGTH).contains(&id.len())
         {
             self.response_id = Some(id.clone());
-            tell(Piece::Begun { id });
+            tell(AnswerPiece::Begun { id });
         }
         if let Some(usage) = chunk.usage_metadata {
             self.usage_metadata.clear();
@@ -98,54 +98,64 @@ impl GeminiAssembly {
         self.continuation = continuation_token.or_else(|| self.continuation.take());
     }
 
-    fn part(&mut self, part: PartOf<'_>, tell: &mut dyn FnMut(Piece)) {
+    fn part(&mut self, part: ResponsePart<'_>, tell: &mut dyn FnMut(AnswerPiece)) {
         match part {
-            PartOf::Plain(Plain { text, .. }) if text.is_empty() => {}
-            PartOf::Plain(Plain { text, thought }) => self.words(&text, thought, None, tell),
-            PartOf::Other(part) => self.other_part(part, tell),
+            ResponsePart::Plain(PlainPart { text, .. }) if text.is_empty() => {}
+            ResponsePart::Plain(PlainPart { text, thought }) => self.words(&text, thought, None, tell),
+            ResponsePart::Other(part) => self.other_part(part, tell),
         }
     }
 
-    fn other_part(&mut self, part: Map<String, Value>, tell: &mut dyn FnMut(Piece)) {
+    fn other_part(&mut self, part: Map<String, Value>, tell: &mut dyn FnMut(AnswerPiece)) {
         let signature = part.get("thoughtSignature").filter(|value| value.is_string()).cloned();
         if let Some(call) = part.get("functionCall") {
             return self.function_call(call, signature, tell);
         }
         let Some(text) = part.get("text").and_then(Value::as_str) else {
             if !part.is_empty() {
-                self.push(Utterance::Hidden, Some(json!({"part": part})));
+                self.push(ModelPartContent::Hidden, Some(json!({"part": part})));
             }
             return;
         };
         let thought = part.get("thought").and_then(Value::as_bool).unwrap_or(false);
         if text.is_empty() {
             if signature.is_some() {
-                self.push(Utterance::Hidden, Some(json!({"part": part})));
+                self.push(ModelPartContent::Hidden, Some(json!({"part": part})));
             }
             return;
         }
         self.words(text, thought, signature, tell);
     }
 
-    fn words(&mut self, text: &str, thought: bool, signature: Option<Value>, tell: &mut dyn FnMut(Piece)) {
-        tell(if thought { Piece::Thought(text.to_owned()) } else { Piece::Text(text.to_owned()) });
+    fn words(
+        &mut self,
+        text: &str,
+        thought: bool,
+        signature: Option<Value>,
+        tell: &mut dyn FnMut(AnswerPiece),
+    ) {
+        tell(if thought {
+            AnswerPiece::Thought(text.to_owned())
+        } else {
+            AnswerPiece::Text(text.to_owned())
+        });
         let known = self.said.last_mut().filter(|said| said.opaque.is_none() && signature.is_none());
         match (known.map(|said| &mut said.what), thought) {
-            (Some(Utterance::Text(known)), false) | (Some(Utterance::Thought(known)), true) => {
+            (Some(ModelPartContent::Text(known)), false) | (Some(ModelPartContent::Thought(known)), true) => {
                 known.push_str(text)
             }
             (_, thought) => {
                 let what = if thought {
-                    Utterance::Thought(text.to_owned())
+                    ModelPartContent::Thought(text.to_owned())
                 } else {
-                    Utterance::Text(text.to_owned())
+                    ModelPartContent::Text(text.to_owned())
                 };
                 self.push(what, signature.map(signed));
             }
         }
     }
 
-    fn function_call(&mut self, call: &Value, signature: Option<Value>, tell: &mut dyn FnMut(Piece)) {
+    fn function_call(&mut self, call: &Value, signature: Option<Value>, tell: &mut dyn FnMut(AnswerPiece)) {
         let text = |key: &str| {
             call.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
         };
@@ -157,7 +167,7 @@ impl GeminiAssembly {
                 // The one before was never completed.
                 self.malformed |= unfinished.is_some();
                 if continues || pieces.is_some() {
-                    tell(Piece::CallBegun { name: name.clone() });
+                    tell(AnswerPiece::CallBegun { name: name.clone() });
                 }
                 StreamedCall { name, id: None, signature: None, arguments: Arguments::default() }
             }
@@ -183,22 +193,23 @@ impl GeminiAssembly {
         }
     }
 
-    fn finish_call(&mut self, streamed: StreamedCall, tell: &mut dyn FnMut(Piece)) {
+    fn finish_call(&mut self, streamed: StreamedCall, tell: &mut dyn FnMut(AnswerPiece)) {
         let StreamedCall { name, id, signature, arguments } = streamed;
         let id = self.ids.take(id.map(CallId));
         let call = ToolCall { id, name, input: arguments.finish() };
-        tell(Piece::Call(call.clone()));
-        self.push(Utterance::Call(call), signature.map(signed));
+        tell(AnswerPiece::Call(call.clone()));
+        self.push(ModelPartContent::Call(call), signature.map(signed));
     }
 
-    fn push(&mut self, what: Utterance, data: Option<Value>) {
-        let opaque = data.map(|data| Opaque { provider: self.route.into(), model: self.model.clone(), data });
-        self.said.push(Said { what, opaque });
+    fn push(&mut self, what: ModelPartContent, data: Option<Value>) {
+        let opaque =
+            data.map(|data| ProviderData { provider: self.route.into(), model: self.model.clone(), data });
+        self.said.push(ModelPart { what, opaque });
     }
 }
 
 impl Assembly for GeminiAssembly {
-    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(Piece)) -> Result<(), Value> {
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let Some(chunks) = Chunk::all(&event.data) else {
             // One broken event is no reason to lose the others; a lost end shows by itself.
             tracing::debug!(bytes = event.data.len(), "an event of the model cannot be read");
@@ -218,32 +229,32 @@ impl Assembly for GeminiAssembly {
     }
 
     fn extent(&self) -> usize {
-        saying::extent(&self.said)
+        answer_builder::extent(&self.said)
     }
 
-    fn verdict(&self, end: StreamEnd, after_results: bool) -> Verdict {
-        let called = self.said.iter().any(|said| matches!(said.what, Utterance::Call(_)));
+    fn verdict(&self, end: StreamEnd, after_results: bool) -> AnswerVerdict {
+        let called = self.said.iter().any(|said| matches!(said.what, ModelPartContent::Call(_)));
         let spoken = self.said.iter().any(is_spoken);
         if let Some(why) = &self.blocked
             && self.said.is_empty()
         {
-            return Verdict::Whole(Stop::Refused { why: why.clone() });
+            return AnswerVerdict::Whole(StopReason::Refused { why: why.clone() });
         }
-        let invalid = |why: String| Verdict::Invalid { why, silent: false };
+        let invalid = |why: String| AnswerVerdict::Invalid { why, silent: false };
         let Some(Finish { reason, message }) = &self.finish else {
             // Some servers leave the reason out where there are calls.
             return match called && end == StreamEnd::Closed && self.call.is_none() {
-                true => Verdict::Whole(Stop::Done),
+                true => AnswerVerdict::Whole(StopReason::Done),
                 false => invalid("the answer broke off before its end".into()),
             };
         };
         let told = message.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
         match reason.as_str() {
             "CONTINUATION" => match &self.continuation {
-                Some(token) => Verdict::Continues(json!(token)),
+                Some(token) => AnswerVerdict::Continues(json!(token)),
                 None => invalid("the answer is to be continued, but not said from where".into()),
             },
-            "MAX_TOKENS" => Verdict::Whole(Stop::Length),
+            "MAX_TOKENS" => AnswerVerdict::Whole(StopReason::Length),
             "SAFETY"
             | "RECITATION"
             | "LANGUAGE"
@@ -254,13 +265,13 @@ impl Assembly for GeminiAssembly {
             | "IMAGE_PROHIBITED_CONTENT"
             | "IMAGE_RECITATION"
             | "MODEL_ARMOR"
-            | "JAILBREAK" => {
-                Verdict::Whole(Stop::Refused { why: format!("the answer was stopped ({reason}){told}") })
-            }
+            | "JAILBREAK" => AnswerVerdict::Whole(StopReason::Refused {
+                why: format!("the answer was stopped ({reason}){told}"),
+            }),
             _ if self.call.is_some() || self.malformed => {
                 invalid(format!("a call came without its whole input ({reason})"))
             }
-            _ if called => Verdict::Whole(Stop::Done),
+            _ if called => AnswerVerdict::Whole(StopReason::Done),
             "MALFORMED_FUNCTION_CALL"
             | "UNEXPECTED_TOOL_CALL"
             | "TOO_MANY_TOOL_CALLS"
@@ -269,30 +280,32 @@ impl Assembly for GeminiAssembly {
                 invalid(format!("the model made a call that cannot be read ({reason}){told}"))
             }
             // After its calls a model may have nothing to add.
-            "STOP" if after_results && self.said.iter().all(|said| said.what == Utterance::Hidden) => {
-                Verdict::Whole(Stop::Done)
+            "STOP" if after_results && self.said.iter().all(|said| said.what == ModelPartContent::Hidden) => {
+                AnswerVerdict::Whole(StopReason::Done)
             }
-            _ if spoken => Verdict::Whole(Stop::Done),
+            _ if spoken => AnswerVerdict::Whole(StopReason::Done),
             "STOP" if self.said.is_empty() => {
-                Verdict::Invalid { why: "the answer is empty".into(), silent: true }
+                AnswerVerdict::Invalid { why: "the answer is empty".into(), silent: true }
             }
-            "STOP" => Verdict::Invalid { why: "the model thought and said nothing".into(), silent: true },
+            "STOP" => {
+                AnswerVerdict::Invalid { why: "the model thought and said nothing".into(), silent: true }
+            }
             _ => invalid(format!("the model stopped without a word ({reason}){told}")),
         }
     }
 
-    fn carry_on(&mut self) {
+    fn continue_answer(&mut self) {
         (self.finish, self.continuation) = (None, None);
         self.spent = self.usage();
         self.usage_metadata.clear();
     }
 
     fn usage(&self) -> Usage {
-        saying::sum(self.spent, usage_in(&self.usage_metadata))
+        answer_builder::sum(self.spent, usage_in(&self.usage_metadata))
     }
 
-    fn into_said(self, stop: &Stop) -> Vec<Said> {
-        saying::settled(self.said, stop)
+    fn into_parts(self, stop: &StopReason) -> Vec<ModelPart> {
+        answer_builder::history_parts(self.said, stop)
     }
 }
 
@@ -300,14 +313,14 @@ fn signed(signature: Value) -> Value {
     json!({"thoughtSignature": signature})
 }
 
-fn is_spoken(said: &Said) -> bool {
+fn is_spoken(said: &ModelPart) -> bool {
     match &said.what {
-        Utterance::Text(text) => !text.trim().is_empty(),
+        ModelPartContent::Text(text) => !text.trim().is_empty(),
         // A picture, or the outcome of a search: something for the reader.
-        Utterance::Hidden => {
+        ModelPartContent::Hidden => {
             said.opaque.as_ref().is_some_and(|opaque| opaque.data["part"].get("inlineData").is_some())
         }
-        Utterance::Thought(_) | Utterance::Call(_) => false,
+        ModelPartContent::Thought(_) | ModelPartContent::Call(_) => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_net::{Client, ClientOptions, Proxy, Secret};
+use attache_net::{HttpClient, HttpClientOptions, Proxy, Secret};
 use proptest::prelude::*;
 
 use super::super::{GeminiModel, GeminiOptions};
@@ -10,7 +10,7 @@ use super::*;
 use crate::any_json::any_json;
 
 fn shared() -> Arc<Shared> {
-    let client = Client::new(&ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() });
+    let client = HttpClient::new(&HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() });
     let options = GeminiOptions::developer("m", Secret::new("key"));
     GeminiModel::new(options, client.expect("a client")).expect("options that fit").shared
 }
@@ -35,8 +35,8 @@ fn any_chunks_are_survived() {
         }
         let end = if closed { StreamEnd::Closed } else { StreamEnd::Broken };
         let _ = assembly.verdict(end, after_results);
-        assembly.carry_on();
+        assembly.continue_answer();
         let _ = (assembly.usage(), assembly.extent());
-        assembly.into_said(&Stop::Done);
+        assembly.into_parts(&StopReason::Done);
     });
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Number, Value, json};
 
 /// Deeper than any tool's input.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// An input under way.
 #[derive(Debug, Default)]
@@ -15,16 +15,16 @@ pub(super) struct Arguments {
 
 /// A piece has no place, or no value.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Misplaced;
+pub(super) struct ArgumentError;
 
 impl Arguments {
     pub(super) fn merge(&mut self, whole: Map<String, Value>) {
         self.root.extend(whole);
     }
 
-    pub(super) fn take(&mut self, piece: &Value) -> Result<(), Misplaced> {
-        let path = piece.get("jsonPath").and_then(Value::as_str).ok_or(Misplaced)?;
-        let value = value(piece).ok_or(Misplaced)?;
+    pub(super) fn take(&mut self, piece: &Value) -> Result<(), ArgumentError> {
+        let path = piece.get("jsonPath").and_then(Value::as_str).ok_or(ArgumentError)?;
+        let value = value(piece).ok_or(ArgumentError)?;
         let continues = self.open.as_deref() == Some(path);
         let place = self.place(path)?;
         match (&mut *place, value) {
@@ -40,9 +40,9 @@ impl Arguments {
         self.root
     }
 
-    fn place(&mut self, path: &str) -> Result<&mut Value, Misplaced> {
-        let steps = steps(path).ok_or(Misplaced)?;
-        let Some((Step::Key(first), rest)) = steps.split_first() else { return Err(Misplaced) };
+    fn place(&mut self, path: &str) -> Result<&mut Value, ArgumentError> {
+        let steps = steps(path).ok_or(ArgumentError)?;
+        let Some((Step::Key(first), rest)) = steps.split_first() else { return Err(ArgumentError) };
         let mut place = self.root.entry(first.clone()).or_insert(Value::Null);
         for step in rest {
             if place.is_null() {
@@ -55,9 +55,9 @@ impl Arguments {
                     if *index == list.len() {
                         list.push(Value::Null);
                     }
-                    list.get_mut(*index).ok_or(Misplaced)?
+                    list.get_mut(*index).ok_or(ArgumentError)?
                 }
-                _ => return Err(Misplaced),
+                _ => return Err(ArgumentError),
             };
         }
         Ok(place)
@@ -118,7 +118,7 @@ fn steps(path: &str) -> Option<Vec<Step>> {
             steps.push(step);
             rest = after;
         }
-        if steps.len() > DEEPEST {
+        if steps.len() > MAX_DEPTH {
             return None;
         }
     }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(pieces: Value, expected: Result<Value, Misplaced>) {
+    fn check(pieces: Value, expected: Result<Value, ArgumentError>) {
         let mut arguments = Arguments::default();
         let pieces = pieces.as_array().unwrap();
         let found = pieces.iter().try_for_each(|piece| arguments.take(piece));
@@ -162,11 +162,11 @@ mod tests {
     #[test]
     fn what_has_no_place_is_refused() {
         for path in ["$", "a", "$.", "$.a[9]", "$[0]", "$.a[x]", "$.a['b", "$.a[0", "$.a\u{e9}["] {
-            check(json!([{"jsonPath": path, "stringValue": "x"}]), Err(Misplaced));
+            check(json!([{"jsonPath": path, "stringValue": "x"}]), Err(ArgumentError));
         }
-        check(json!([{"jsonPath": "$.a"}]), Err(Misplaced));
-        check(json!([{"jsonPath": "$.a", "boolValue": 1}]), Err(Misplaced));
+        check(json!([{"jsonPath": "$.a"}]), Err(ArgumentError));
+        check(json!([{"jsonPath": "$.a", "boolValue": 1}]), Err(ArgumentError));
         let deep = format!("$.a{}", ".b".repeat(100));
-        check(json!([{"jsonPath": deep, "stringValue": "x"}]), Err(Misplaced));
+        check(json!([{"jsonPath": deep, "stringValue": "x"}]), Err(ArgumentError));
     }
 }

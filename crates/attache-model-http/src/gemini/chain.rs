@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache_model::{FallbackModel, LanguageModel};
-use attache_net::Client;
+use attache_net::HttpClient;
 
 use super::{BadOptions, GeminiModel, GeminiOptions};
 
@@ -24,7 +24,10 @@ pub fn chain_of(name: &str) -> Vec<&str> {
 }
 
 /// The model that `options` name, with those that stand in for it.
-pub fn with_fallback(options: &GeminiOptions, client: &Client) -> Result<Arc<dyn LanguageModel>, BadOptions> {
+pub fn with_fallback(
+    options: &GeminiOptions,
+    client: &HttpClient,
+) -> Result<Arc<dyn LanguageModel>, BadOptions> {
     let model = |name: &str| {
         let options = GeminiOptions { model: name.to_owned(), ..options.clone() };
         let model = GeminiModel::new(options, client.clone())?;

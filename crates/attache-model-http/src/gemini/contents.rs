@@ -10,31 +10,31 @@ mod part;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use attache_domain::{CallId, Exchange, Said, ToolCall, ToolResult, Utterance};
+use attache_domain::{CallId, Exchange, ModelPart, ModelPartContent, ToolCall, ToolResult};
 use serde_json::json;
 
 use super::models::{Generation, Model, family};
+use crate::answer_builder::GENERATED_ID_PREFIX;
 use crate::history::{GO_ON, NO_RESULT};
-use crate::saying::MADE_UP;
 pub(super) use kept::{Draft, Kept};
-use part::{FunctionCall, FunctionResponse, Part, Response, Spelled, What};
+use part::{FunctionCall, FunctionResponse, Part, PartContent, Response, Spelled};
 
 /// Stands where a signature is wanted and none is known that fits.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
 /// Who reads it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct TargetModel<'a> {
     pub(super) model: &'a Model,
     pub(super) route: &'a str,
 }
 
 /// Begins a body with the contents, separated by commas: one after the other, beginning with the user, with every call
 /// answered. `before` comes first; where there are no contents, nothing is written.
-pub(super) fn tell(
+pub(super) fn write_contents(
     before: &str,
     exchanges: &[Arc<Exchange>],
-    reader: Reader<'_>,
+    reader: TargetModel<'_>,
     kept: &Kept,
 ) -> serde_json::Result<Draft> {
     let turn = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
@@ -67,7 +67,7 @@ const USER: &str = "user";
 const MODEL: &str = "model";
 
 struct Writer<'a> {
-    reader: Reader<'a>,
+    reader: TargetModel<'a>,
     before: &'a str,
     draft: Draft,
     /// Not written yet: what comes next may belong to it.
@@ -89,7 +89,7 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
         if self.last.is_none() && self.draft.is_empty() && role == MODEL {
-            let parts = vec![What::Text(GO_ON.into()).into()];
+            let parts = vec![PartContent::Text(GO_ON.into()).into()];
             self.last = Some(Spelled { role: USER, parts });
         }
         self.write_last()?;
@@ -112,11 +112,11 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn model(&mut self, said: &'a [Said], current: bool) -> serde_json::Result<()> {
+    fn model(&mut self, said: &'a [ModelPart], current: bool) -> serde_json::Result<()> {
         let mut parts = Vec::new();
         for said in said {
-            let first_call = matches!(said.what, Utterance::Call(_)) && self.pending.is_empty();
-            if let Utterance::Call(call) = &said.what {
+            let first_call = matches!(said.what, ModelPartContent::Call(_)) && self.pending.is_empty();
+            if let ModelPartContent::Call(call) = &said.what {
                 self.pending.push(call);
             }
             parts.extend(self.said(said, first_call, current));
@@ -125,23 +125,25 @@ impl<'a> Writer<'a> {
     }
 
     /// Gemini insists on a signature in the `first_call` of an answer in the `current` turn.
-    fn said(&mut self, said: &'a Said, first_call: bool, current: bool) -> Option<Part<'a>> {
+    fn said(&mut self, said: &'a ModelPart, first_call: bool, current: bool) -> Option<Part<'a>> {
         let own = said.opaque.as_ref().filter(|opaque| {
             opaque.provider == self.reader.route && family(&opaque.model) == self.reader.model.family()
         });
         let signature = own.and_then(|opaque| opaque.data.get("thoughtSignature"));
         let (what, thought) = match &said.what {
-            Utterance::Text(text) if text.is_empty() && signature.is_none() => return None,
-            Utterance::Text(text) => (What::Text(text.into()), false),
+            ModelPartContent::Text(text) if text.is_empty() && signature.is_none() => return None,
+            ModelPartContent::Text(text) => (PartContent::Text(text.into()), false),
             // A thought is only worth sending for its signature.
-            Utterance::Thought(_) if signature.is_none() => return None,
-            Utterance::Thought(text) => (What::Text(text.into()), true),
-            Utterance::Hidden => {
-                return own.and_then(|opaque| opaque.data.get("part")).map(|part| What::Own(part).into());
+            ModelPartContent::Thought(_) if signature.is_none() => return None,
+            ModelPartContent::Thought(text) => (PartContent::Text(text.into()), true),
+            ModelPartContent::Hidden => {
+                return own
+                    .and_then(|opaque| opaque.data.get("part"))
+                    .map(|part| PartContent::Own(part).into());
             }
-            Utterance::Call(call) => {
+            ModelPartContent::Call(call) => {
                 let (name, args, id) = (call.name.as_str(), &call.input, sent_id(&call.id));
-                (What::FunctionCall(FunctionCall { name, args, id }), false)
+                (PartContent::FunctionCall(FunctionCall { name, args, id }), false)
             }
         };
         let checked = matches!(self.reader.model.generation, Generation::Level);
@@ -170,7 +172,7 @@ impl<'a> Writer<'a> {
         let (mut texts, mut media) = (Vec::new(), Vec::new());
         for content in &result.output {
             match media::part(content) {
-                Some(What::Text(text)) => texts.push(text),
+                Some(PartContent::Text(text)) => texts.push(text),
                 part => media.extend(part.map(Part::from)),
             }
         }
@@ -191,12 +193,12 @@ impl<'a> Writer<'a> {
 
 fn response<'a>(call: &'a ToolCall, response: Response<'a>, parts: Vec<Part<'a>>) -> Part<'a> {
     let (name, id) = (call.name.as_str(), sent_id(&call.id));
-    What::FunctionResponse(FunctionResponse { name, response, parts, id }).into()
+    PartContent::FunctionResponse(FunctionResponse { name, response, parts, id }).into()
 }
 
 /// An id that we made up is none of Gemini's business.
 fn sent_id(id: &CallId) -> Option<&str> {
-    Some(id.0.as_str()).filter(|id| !id.starts_with(MADE_UP))
+    Some(id.0.as_str()).filter(|id| !id.starts_with(GENERATED_ID_PREFIX))
 }
 
 #[cfg(test)]

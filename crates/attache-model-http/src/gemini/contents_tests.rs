@@ -1,6 +1,6 @@
 //! Histories, whole and broken.
 
-use attache_domain::{Base64, Content, Opaque};
+use attache_domain::{Base64, Content, ProviderData};
 use attache_model::Prompt;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -19,7 +19,7 @@ fn spelled(exchanges: &[Arc<Exchange>], model: &Model) -> Vec<Value> {
 }
 
 fn told(exchanges: &[Arc<Exchange>], model: &Model, kept: &Kept) -> Vec<Value> {
-    let mut draft = tell("[", exchanges, Reader { model, route: "gemini" }, kept).unwrap();
+    let mut draft = write_contents("[", exchanges, TargetModel { model, route: "gemini" }, kept).unwrap();
     draft.write(if draft.is_empty() { "[]" } else { "]" });
     serde_json::from_slice(&kept.keep(draft)).unwrap()
 }
@@ -36,12 +36,13 @@ fn call(id: &str, name: &str) -> ToolCall {
     ToolCall { id: CallId(id.into()), name: name.into(), input: Map::new() }
 }
 
-fn opaque(provider: &str, model: &str, data: Value) -> Option<Opaque> {
-    Some(Opaque { provider: provider.into(), model: model.into(), data })
+fn opaque(provider: &str, model: &str, data: Value) -> Option<ProviderData> {
+    Some(ProviderData { provider: provider.into(), model: model.into(), data })
 }
 
 fn calls(calls: &[(&str, &str)]) -> Exchange {
-    let said = |(id, name): &(&str, &str)| Said { what: Utterance::Call(call(id, name)), opaque: None };
+    let said =
+        |(id, name): &(&str, &str)| ModelPart { what: ModelPartContent::Call(call(id, name)), opaque: None };
     Exchange::Model(calls.iter().map(said).collect())
 }
 
@@ -49,8 +50,8 @@ fn result(id: &str, name: &str, output: &str) -> ToolResult {
     ToolResult { call: CallId(id.into()), name: name.into(), output: text(output), failed: false }
 }
 
-fn said(what: Utterance, opaque: Option<Opaque>) -> Exchange {
-    Exchange::Model(vec![Said { what, opaque }])
+fn said(what: ModelPartContent, opaque: Option<ProviderData>) -> Exchange {
+    Exchange::Model(vec![ModelPart { what, opaque }])
 }
 
 #[track_caller]
@@ -65,7 +66,7 @@ fn check(model: &str, exchanges: Vec<Exchange>, expected: Value) {
 fn neighbours_of_one_side_are_one() {
     check(
         "m",
-        vec![user("a"), user("b"), said(Utterance::Text("c".into()), None)],
+        vec![user("a"), user("b"), said(ModelPartContent::Text("c".into()), None)],
         json!([
             {"role": "user", "parts": [{"text": "a"}, {"text": "b"}]},
             {"role": "model", "parts": [{"text": "c"}]},
@@ -113,7 +114,7 @@ fn a_call_without_a_result_gets_one_and_a_result_without_a_call_goes() {
 fn a_history_begins_with_the_user() {
     check(
         "m",
-        vec![said(Utterance::Text("hello".into()), None)],
+        vec![said(ModelPartContent::Text("hello".into()), None)],
         json!([
             {"role": "user", "parts": [{"text": "Please go on."}]},
             {"role": "model", "parts": [{"text": "hello"}]},
@@ -124,7 +125,10 @@ fn a_history_begins_with_the_user() {
 #[test]
 fn signatures_go_back_to_their_own_family_only() {
     let signed = |provider: &str, model: &str| {
-        said(Utterance::Call(call("1", "a")), opaque(provider, model, json!({"thoughtSignature": "s"})))
+        said(
+            ModelPartContent::Call(call("1", "a")),
+            opaque(provider, model, json!({"thoughtSignature": "s"})),
+        )
     };
     #[track_caller]
     fn check_signature(model: &str, exchanges: Vec<Exchange>, expected: Option<&str>) {
@@ -158,9 +162,12 @@ fn thoughts_stay_here_and_hidden_parts_go_back() {
     let part = json!({"text": "", "thoughtSignature": "s"});
     let answer = |model: &str| {
         Exchange::Model(vec![
-            Said { what: Utterance::Thought("hm".into()), opaque: None },
-            Said { what: Utterance::Text("t".into()), opaque: None },
-            Said { what: Utterance::Hidden, opaque: opaque("gemini", model, json!({"part": part})) },
+            ModelPart { what: ModelPartContent::Thought("hm".into()), opaque: None },
+            ModelPart { what: ModelPartContent::Text("t".into()), opaque: None },
+            ModelPart {
+                what: ModelPartContent::Hidden,
+                opaque: opaque("gemini", model, json!({"part": part})),
+            },
         ])
     };
     let asked = json!({"role": "user", "parts": [{"text": "q"}]});
@@ -235,11 +242,14 @@ fn exchange() -> impl Strategy<Value = Exchange> {
     let signature = proptest::option::of("[st]");
     prop_oneof![
         words.prop_map(|words| user(&words)),
-        words.prop_map(|words| said(Utterance::Text(words), None)),
+        words.prop_map(|words| said(ModelPartContent::Text(words), None)),
         (ids(), signature).prop_map(|(ids, signature)| {
             let data = signature.map(|signature| json!({"thoughtSignature": signature}));
             let opaque = data.and_then(|data| opaque("gemini", "gemini-3-pro", data));
-            let said = |id: String| Said { what: Utterance::Call(call(&id, "a")), opaque: opaque.clone() };
+            let said = |id: String| ModelPart {
+                what: ModelPartContent::Call(call(&id, "a")),
+                opaque: opaque.clone(),
+            };
             Exchange::Model(ids.into_iter().map(said).collect())
         }),
         ids().prop_map(|ids| Exchange::Results(ids.iter().map(|id| result(id, "a", "r")).collect())),
@@ -267,7 +277,9 @@ fn what_was_told_is_written_on_where_it_is() {
     let mut history = vec![Arc::new(user("q"))];
     history.extend(pair("1"));
     let tell = |history: &[Arc<Exchange>]| {
-        kept.keep(tell("[", history, Reader { model: &model, route: "gemini" }, &kept).unwrap())
+        kept.keep(
+            write_contents("[", history, TargetModel { model: &model, route: "gemini" }, &kept).unwrap(),
+        )
     };
     let first = tell(&history);
     let place = first.as_ptr();

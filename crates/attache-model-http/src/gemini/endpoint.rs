@@ -1,11 +1,11 @@
 //! Where a request goes and what proves who sends it.
 
 use attache_model::LanguageError;
-use attache_net::{BaseUrl, NetError, Request, Secret, Url};
+use attache_net::{BaseUrl, HttpRequest, NetError, Secret, Url};
 use bytes::Bytes;
 
 use super::models::Model;
-use super::{Backend, BadOptions, Credential, GeminiOptions, Renew};
+use super::{Backend, BadOptions, Credential, GeminiOptions, TokenRenewal};
 use crate::endpoint::redacted;
 
 #[derive(Debug)]
@@ -65,9 +65,13 @@ impl Endpoint {
     }
 
     /// The request that asks for an answer, with a credential on it.
-    pub(super) async fn request(&self, body: Bytes, renew: Renew) -> Result<Request, LanguageError> {
+    pub(super) async fn request(
+        &self,
+        body: Bytes,
+        renew: TokenRenewal,
+    ) -> Result<HttpRequest, LanguageError> {
         let refused = |error: NetError| LanguageError::Request { what: error.to_string() };
-        let mut request = Request::post_json(self.url.clone(), body);
+        let mut request = HttpRequest::post_json(self.url.clone(), body);
         for (name, value) in &self.headers {
             request = request.secret_header(name, "", value).map_err(refused)?;
         }

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::*;
 
 /// What is done about it, in a word or two.
-fn outcome(fault: &Fault) -> String {
-    let end = match &fault.end {
+fn outcome(fault: &FailedAttempt) -> String {
+    let end = match &fault.error {
         LanguageError::Credential { .. } => "credential",
         LanguageError::Request { .. } => "request",
         LanguageError::NoSuchModel { .. } => "no model",
@@ -15,14 +15,14 @@ fn outcome(fault: &Fault) -> String {
         LanguageError::Unavailable { .. } => "unavailable",
         _ => "unusable",
     };
-    match fault.again {
+    match fault.retry {
         None => end.into(),
-        Some(Again::After(None)) => format!("again, {end}"),
-        Some(Again::After(Some(pause))) => format!("again in {} s, {end}", pause.as_secs_f64()),
-        Some(Again::NoCapacity) => format!("capacity, {end}"),
-        Some(Again::Renewed) => format!("renew, {end}"),
-        Some(Again::Silent) => format!("silent, {end}"),
-        Some(Again::NobodyThere) => format!("nobody, {end}"),
+        Some(RetryDecision::After(None)) => format!("again, {end}"),
+        Some(RetryDecision::After(Some(pause))) => format!("again in {} s, {end}", pause.as_secs_f64()),
+        Some(RetryDecision::NoCapacity) => format!("capacity, {end}"),
+        Some(RetryDecision::WithNewCredential) => format!("renew, {end}"),
+        Some(RetryDecision::FirstByteTimeout) => format!("silent, {end}"),
+        Some(RetryDecision::ConnectionRefused) => format!("nobody, {end}"),
     }
 }
 
@@ -63,7 +63,7 @@ fn where_nobody_speaks_like_gemini_the_address_is_wrong() {
     fn check_address(body: &str, why: &str) {
         let fault = of_status(404, None, body.as_bytes(), "m");
         assert_eq!((outcome(&fault).as_str(), fault.why.as_str()), ("request", why));
-        assert!(fault.end.to_string().ends_with("is the base URL right?"), "{}", fault.end);
+        assert!(fault.error.to_string().ends_with("is the base URL right?"), "{}", fault.error);
     }
     check_address("<html><title>Not Found</title>", r#"a web page, "Not Found" (404)"#);
     check_address("404 page not found", "404 page not found (404)");

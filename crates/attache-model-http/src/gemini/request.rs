@@ -9,32 +9,33 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use super::Shared;
-use super::contents::{Reader, tell};
+use super::contents::{TargetModel, write_contents};
 use super::models::{Generation, Model};
 use super::schema;
-use crate::asking::{Circumstances, NUDGE};
+use crate::answer_request::{NUDGE, RequestVariation};
 
 /// No more tools can be declared than this.
-const MOST_TOOLS: usize = 512;
+const MAX_TOOLS: usize = 512;
 
 /// The body of a request, spelled.
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
-    circumstances: &Circumstances,
+    circumstances: &RequestVariation,
 ) -> Result<Bytes, LanguageError> {
     let refuse = |what: &str| Err(LanguageError::Request { what: what.into() });
     let unspelled = |error: serde_json::Error| LanguageError::Request { what: error.to_string() };
-    if prompt.tools.len() > MOST_TOOLS {
-        return refuse(&format!("{} tools are declared; Gemini takes {MOST_TOOLS}", prompt.tools.len()));
+    if prompt.tools.len() > MAX_TOOLS {
+        return refuse(&format!("{} tools are declared; Gemini takes {MAX_TOOLS}", prompt.tools.len()));
     }
-    let reader = Reader { model: &shared.model, route: shared.endpoint.route };
-    let mut draft = tell(r#"{"contents":["#, &prompt.exchanges, reader, &shared.kept).map_err(unspelled)?;
+    let reader = TargetModel { model: &shared.model, route: shared.endpoint.route };
+    let mut draft =
+        write_contents(r#"{"contents":["#, &prompt.exchanges, reader, &shared.kept).map_err(unspelled)?;
     if draft.is_empty() {
         return refuse("the prompt says nothing; give it a text");
     }
     let generation = generation(&shared.model, prompt);
-    let rest = Rest {
+    let rest = RequestTail {
         system_instruction: shared.instructed.of(prompt, circumstances)?,
         tools: shared.declared.of(&prompt.tools)?,
         tool_config: (!prompt.tools.is_empty()).then(|| {
@@ -55,7 +56,7 @@ pub(super) fn body(
 /// What comes after the contents.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Rest<'a> {
+struct RequestTail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     system_instruction: Option<Arc<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +71,7 @@ struct Rest<'a> {
 
 /// The declarations as they were spelled last: the same tools are declared again and again.
 #[derive(Debug, Default)]
-pub(super) struct Declared {
+pub(super) struct DeclarationCache {
     last: Mutex<Option<Declaration>>,
 }
 
@@ -80,7 +81,7 @@ struct Declaration {
     spelled: Arc<RawValue>,
 }
 
-impl Declared {
+impl DeclarationCache {
     fn of(&self, tools: &Arc<[ToolDeclaration]>) -> Result<Option<Arc<RawValue>>, LanguageError> {
         if tools.is_empty() {
             return Ok(None);
@@ -103,15 +104,15 @@ impl Declared {
 
 /// The instructions as they were spelled last: they are the same for a whole conversation, and often for the next.
 #[derive(Debug, Default)]
-pub(super) struct Instructed {
+pub(super) struct InstructionCache {
     last: Mutex<Option<(String, Arc<RawValue>)>>,
 }
 
-impl Instructed {
+impl InstructionCache {
     fn of(
         &self,
         prompt: &Prompt,
-        circumstances: &Circumstances,
+        circumstances: &RequestVariation,
     ) -> Result<Option<Arc<RawValue>>, LanguageError> {
         let own = prompt.instructions.as_deref().filter(|_| !circumstances.nudged);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +131,7 @@ impl Instructed {
 }
 
 /// The instructions, and the nudge where one is needed.
-fn instructions(prompt: &Prompt, circumstances: &Circumstances) -> Option<Value> {
+fn instructions(prompt: &Prompt, circumstances: &RequestVariation) -> Option<Value> {
     let own = prompt.instructions.as_deref().filter(|text| !text.is_empty());
     let nudge = circumstances.nudged.then_some(NUDGE);
     let parts: Vec<Value> = own.into_iter().chain(nudge).map(|text| json!({"text": text})).collect();
@@ -170,7 +171,7 @@ fn generation(model: &Model, prompt: &Prompt) -> Map<String, Value> {
     set("temperature", prompt.temperature.or(known.then_some(1.0)).map(|value| json!(value)));
     set("topP", prompt.top_p.or(known.then_some(0.95)).map(|value| json!(value)));
     set("topK", known.then(|| json!(64)));
-    set("maxOutputTokens", prompt.most_output_tokens.map(|value| json!(value)));
+    set("maxOutputTokens", prompt.max_output_tokens.map(|value| json!(value)));
     set("thinkingConfig", model.thinking(prompt.thinking));
     config
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::word::Word;
+use super::text_or_value::TextOrValue;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -33,7 +33,7 @@ pub(super) struct Chunk<'a> {
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct Candidate<'a> {
     #[serde(borrow)]
-    pub(super) content: Option<ContentOf<'a>>,
+    pub(super) content: Option<ResponseContent<'a>>,
     pub(super) finish_reason: Option<String>,
     pub(super) finish_message: Option<String>,
     pub(super) continuation_token: Option<String>,
@@ -41,27 +41,27 @@ pub(super) struct Candidate<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct ContentOf<'a> {
+pub(super) struct ResponseContent<'a> {
     #[serde(borrow, deserialize_with = "null_as_default")]
-    pub(super) parts: Vec<PartOf<'a>>,
+    pub(super) parts: Vec<ResponsePart<'a>>,
 }
 
 /// A piece of an answer.
 #[derive(Debug)]
-pub(super) enum PartOf<'a> {
+pub(super) enum ResponsePart<'a> {
     /// Words and nothing else, which is what most are.
-    Plain(Plain<'a>),
+    Plain(PlainPart<'a>),
     /// As it came: some go back exactly so.
     Other(Map<String, Value>),
 }
 
 #[derive(Debug)]
-pub(super) struct Plain<'a> {
+pub(super) struct PlainPart<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) thought: bool,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for PartOf<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ResponsePart<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(PartVisitor)
     }
@@ -70,7 +70,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for PartOf<'a> {
 struct PartVisitor;
 
 impl<'de> Visitor<'de> for PartVisitor {
-    type Value = PartOf<'de>;
+    type Value = ResponsePart<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a piece of an answer")
@@ -78,21 +78,21 @@ impl<'de> Visitor<'de> for PartVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let (mut text, mut thought, mut others) = (None, None, Map::new());
-        while let Some(name) = map.next_key::<Word<'_>>()? {
-            match (name.text(), map.next_value::<Word<'_>>()?) {
-                ("text", Word::Text(words)) => text = Some(words),
-                ("thought", Word::Other(Value::Bool(is_thought))) => thought = Some(is_thought),
+        while let Some(name) = map.next_key::<TextOrValue<'_>>()? {
+            match (name.text(), map.next_value::<TextOrValue<'_>>()?) {
+                ("text", TextOrValue::Text(words)) => text = Some(words),
+                ("thought", TextOrValue::Other(Value::Bool(is_thought))) => thought = Some(is_thought),
                 (name, value) => drop(others.insert(name.to_owned(), value.into_value())),
             }
         }
         match text {
             Some(text) if others.is_empty() => {
-                Ok(PartOf::Plain(Plain { text, thought: thought.unwrap_or(false) }))
+                Ok(ResponsePart::Plain(PlainPart { text, thought: thought.unwrap_or(false) }))
             }
             text => {
                 others.extend(text.map(|text| ("text".to_owned(), text.into())));
                 others.extend(thought.map(|thought| ("thought".to_owned(), thought.into())));
-                Ok(PartOf::Other(others))
+                Ok(ResponsePart::Other(others))
             }
         }
     }

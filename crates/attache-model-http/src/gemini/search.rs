@@ -6,39 +6,39 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use attache_model::LanguageError;
-use attache_net::Client;
+use attache_net::HttpClient;
 use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::chain::chain_of;
 use super::endpoint::Endpoint;
-use super::error;
 use super::models::Model;
-use super::{BadOptions, GeminiOptions, Renew};
-use crate::fault::{Again, Fault};
-use crate::retry::{RetryOptions, Setback, Tries};
+use super::retry_class;
+use super::{BadOptions, GeminiOptions, TokenRenewal};
+use crate::failed_attempt::{FailedAttempt, RetryDecision};
+use crate::retry::{RetryOptions, RetryReason, RetryState};
 
 /// Searches by way of one model, or of those that stand in for it.
 #[derive(Debug)]
 pub struct GeminiSearch {
     /// Asked one after the other, as for answers.
-    links: Vec<Link>,
+    links: Vec<SearchModel>,
     /// The links before this one do not exist: they need not be asked again.
     first: AtomicUsize,
     retry: RetryOptions,
-    client: Client,
+    client: HttpClient,
 }
 
 #[derive(Debug)]
-struct Link {
+struct SearchModel {
     model: Model,
     endpoint: Endpoint,
 }
 
 /// What a search came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Searched {
+pub struct SearchAnswer {
     pub text: String,
     pub sources: Vec<SearchSource>,
     pub supports: Vec<SearchSupport>,
@@ -60,26 +60,26 @@ pub struct SearchSupport {
 }
 
 /// An answer to a search is a page of text; this is far more.
-const MOST_BYTES: usize = 4 * 1024 * 1024;
-const MOST_ERROR_BYTES: usize = 64 * 1024;
+const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
+const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// Somebody waits for the result in the middle of a turn.
-const MOST_ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 impl GeminiSearch {
     /// `options` are those of the model that talks, perhaps with a smaller one named: `flash` is enough.
-    pub fn new(options: GeminiOptions, client: Client) -> Result<Self, BadOptions> {
+    pub fn new(options: GeminiOptions, client: HttpClient) -> Result<Self, BadOptions> {
         let mut retry = options.retry.clone();
-        retry.attempts = retry.attempts.min(MOST_ATTEMPTS);
+        retry.attempts = retry.attempts.min(MAX_ATTEMPTS);
         let link = |name: &str| {
             let model = Model::named(name);
             let endpoint = Endpoint::whole(options.clone(), &model)?;
-            Ok(Link { model, endpoint })
+            Ok(SearchModel { model, endpoint })
         };
         let links = chain_of(&options.model).into_iter().map(link).collect::<Result<_, BadOptions>>()?;
         Ok(Self { links, first: AtomicUsize::new(0), retry, client })
     }
 
-    pub async fn search(&self, query: &str) -> Result<Searched, LanguageError> {
+    pub async fn search(&self, query: &str) -> Result<SearchAnswer, LanguageError> {
         let mut place = self.first.load(Ordering::Relaxed);
         loop {
             let error = match self.search_by(&self.links[place], query).await {
@@ -103,29 +103,31 @@ impl GeminiSearch {
         }
     }
 
-    async fn search_by(&self, link: &Link, query: &str) -> Result<Searched, LanguageError> {
+    async fn search_by(&self, link: &SearchModel, query: &str) -> Result<SearchAnswer, LanguageError> {
         let body = json!({
             "contents": [{ "role": "user", "parts": [{ "text": query }] }],
             "tools": [{ "googleSearch": {} }],
         });
         let body = Bytes::from(body.to_string());
-        let (mut tries, mut renew) = (Tries::new(self.retry.clone()), Renew::IfNeeded);
+        let (mut tries, mut renew) = (RetryState::new(self.retry.clone()), TokenRenewal::IfNeeded);
         loop {
             let fault = match self.ask(link, body.clone(), renew).await {
                 Ok(searched) => return searched,
                 Err(fault) => fault,
             };
-            let pause = match fault.again {
-                Some(Again::After(wanted)) => tries.after(Setback::NotAnswered { wanted }),
-                Some(Again::Silent) => tries.after(Setback::Silent),
-                Some(Again::NoCapacity) => tries.after(Setback::NoCapacity),
-                Some(Again::Renewed) if renew == Renew::IfNeeded && link.endpoint.renews() => {
-                    renew = Renew::Now;
+            let pause = match fault.retry {
+                Some(RetryDecision::After(wanted)) => tries.delay_after(RetryReason::NotAnswered { wanted }),
+                Some(RetryDecision::FirstByteTimeout) => tries.delay_after(RetryReason::FirstByteTimeout),
+                Some(RetryDecision::NoCapacity) => tries.delay_after(RetryReason::NoCapacity),
+                Some(RetryDecision::WithNewCredential)
+                    if renew == TokenRenewal::IfNeeded && link.endpoint.renews() =>
+                {
+                    renew = TokenRenewal::Now;
                     continue;
                 }
-                Some(Again::Renewed | Again::NobodyThere) | None => None,
+                Some(RetryDecision::WithNewCredential | RetryDecision::ConnectionRefused) | None => None,
             };
-            let Some(pause) = pause else { return Err(fault.end) };
+            let Some(pause) = pause else { return Err(fault.error) };
             tracing::debug!(why = fault.why, ?pause, "a search is tried again");
             tokio::time::sleep(pause).await;
         }
@@ -134,24 +136,24 @@ impl GeminiSearch {
     /// One request. What is wrong with an answer that came is final; what kept one from coming may pass.
     async fn ask(
         &self,
-        Link { model, endpoint }: &Link,
+        SearchModel { model, endpoint }: &SearchModel,
         body: Bytes,
-        renew: Renew,
-    ) -> Result<Result<Searched, LanguageError>, Fault> {
+        renew: TokenRenewal,
+    ) -> Result<Result<SearchAnswer, LanguageError>, FailedAttempt> {
         let request = match endpoint.request(body, renew).await {
             Ok(request) => request,
             Err(error) => return Ok(Err(error)),
         };
-        let network = |error| Fault::of_network(&error, &endpoint.place(), &self.retry);
+        let network = |error| FailedAttempt::of_network(&error, &endpoint.place(), &self.retry);
         let answer = self.client.send(request).await.map_err(network)?;
         let status = answer.status();
         if status != 200 {
             let retry_after = answer.header("retry-after").map(str::to_owned);
-            let body = answer.beginning(MOST_ERROR_BYTES).await;
+            let body = answer.read_prefix(MAX_ERROR_BYTES).await;
             let body = endpoint.redacted(&String::from_utf8_lossy(&body));
-            return Err(error::of_status(status, retry_after.as_deref(), body.as_bytes(), &model.id));
+            return Err(retry_class::of_status(status, retry_after.as_deref(), body.as_bytes(), &model.id));
         }
-        let body = answer.read(MOST_BYTES).await.map_err(network)?;
+        let body = answer.read(MAX_ANSWER_BYTES).await.map_err(network)?;
         Ok(read(&body))
     }
 }
@@ -218,7 +220,7 @@ struct Segment {
     end_index: Option<usize>,
 }
 
-fn read(body: &[u8]) -> Result<Searched, LanguageError> {
+fn read(body: &[u8]) -> Result<SearchAnswer, LanguageError> {
     let unusable = |what: String| LanguageError::Unusable { what };
     let reply: Reply = serde_json::from_slice(body)
         .map_err(|error| unusable(format!("the answer to a search is not what was expected: {error}")))?;
@@ -255,5 +257,5 @@ fn read(body: &[u8]) -> Result<Searched, LanguageError> {
     };
     let sources = grounding.grounding_chunks.unwrap_or_default().into_iter().map(source).collect();
     let supports = grounding.grounding_supports.unwrap_or_default().into_iter().filter_map(support).collect();
-    Ok(Searched { text, sources, supports })
+    Ok(SearchAnswer { text, sources, supports })
 }

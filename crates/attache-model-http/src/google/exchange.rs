@@ -2,41 +2,41 @@
 
 use std::time::Duration;
 
-use attache_net::{Client, Request, Secret, Url};
+use attache_net::{HttpClient, HttpRequest, Secret, Url};
 use serde_json::Value;
 
 use super::Clock;
 use super::account::{GoogleCredentials, Kind};
 use super::assertion::{self, Claim, SCOPE};
 use crate::endpoint::redacted;
-use crate::retry::{Setback, Tries};
+use crate::retry::{RetryReason, RetryState};
 
-pub(super) struct Granted {
+pub(super) struct TokenGrant {
     pub(super) token: Secret,
     pub(super) lifetime: Duration,
 }
 
 /// A token with all its claims has a few thousand bytes.
-const MOST_OF_AN_ANSWER: usize = 64 * 1024;
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
 /// Why there was none.
-struct Refusal {
+struct TokenRefusal {
     what: String,
     may_pass: bool,
 }
 
 pub(super) async fn grant(
     credentials: &GoogleCredentials,
-    client: &Client,
+    client: &HttpClient,
     clock: &Clock,
-    mut tries: Tries,
-) -> Result<Granted, String> {
+    mut tries: RetryState,
+) -> Result<TokenGrant, String> {
     loop {
         let refusal = match ask(credentials, client, clock).await {
             Ok(granted) => return Ok(granted),
             Err(refusal) => refusal,
         };
-        let again = refusal.may_pass.then(|| tries.after(Setback::NotAnswered { wanted: None }));
+        let again = refusal.may_pass.then(|| tries.delay_after(RetryReason::NotAnswered { wanted: None }));
         match again.flatten() {
             Some(pause) => tokio::time::sleep(pause).await,
             None => {
@@ -47,27 +47,33 @@ pub(super) async fn grant(
     }
 }
 
-async fn ask(credentials: &GoogleCredentials, client: &Client, clock: &Clock) -> Result<Granted, Refusal> {
+async fn ask(
+    credentials: &GoogleCredentials,
+    client: &HttpClient,
+    clock: &Clock,
+) -> Result<TokenGrant, TokenRefusal> {
     let is_metadata = matches!(credentials.kind, Kind::Metadata { .. });
-    let request = request(credentials, clock).map_err(|what| Refusal { what, may_pass: false })?;
-    let network =
-        |error: attache_net::NetError| Refusal { may_pass: error.may_pass(), what: error.to_string() };
+    let request = request(credentials, clock).map_err(|what| TokenRefusal { what, may_pass: false })?;
+    let network = |error: attache_net::NetError| TokenRefusal {
+        may_pass: error.is_transient(),
+        what: error.to_string(),
+    };
     let answer = client.send(request).await.map_err(network)?;
     let status = answer.status();
     let is_google = answer.header("metadata-flavor") == Some("Google");
-    let body = answer.read(MOST_OF_AN_ANSWER).await.map_err(network)?;
+    let body = answer.read(MAX_ANSWER_BYTES).await.map_err(network)?;
     if status != 200 {
         let may_pass = matches!(status, 408 | 429 | 500..);
-        return Err(Refusal { what: told(status, &body, credentials), may_pass });
+        return Err(TokenRefusal { what: told(status, &body, credentials), may_pass });
     }
     if is_metadata && !is_google {
         let what = "whoever answered is not Google's metadata server".into();
-        return Err(Refusal { what, may_pass: false });
+        return Err(TokenRefusal { what, may_pass: false });
     }
-    granted(&body).ok_or_else(|| Refusal { what: "the answer holds no token".into(), may_pass: false })
+    granted(&body).ok_or_else(|| TokenRefusal { what: "the answer holds no token".into(), may_pass: false })
 }
 
-pub(super) fn request(credentials: &GoogleCredentials, clock: &Clock) -> Result<Request, String> {
+pub(super) fn request(credentials: &GoogleCredentials, clock: &Clock) -> Result<HttpRequest, String> {
     match &credentials.kind {
         Kind::ServiceAccount { email, key_id, private_key, token_url } => {
             let claim =
@@ -88,26 +94,26 @@ pub(super) fn request(credentials: &GoogleCredentials, clock: &Clock) -> Result<
         Kind::Metadata { token_url } => {
             let mut url = token_url.clone();
             url.query_pairs_mut().append_pair("scopes", SCOPE);
-            Request::get(url).header("metadata-flavor", "Google").map_err(|error| error.to_string())
+            HttpRequest::get(url).header("metadata-flavor", "Google").map_err(|error| error.to_string())
         }
     }
 }
 
-fn form(url: &Url, fields: &[(&str, &str)]) -> Result<Request, String> {
+fn form(url: &Url, fields: &[(&str, &str)]) -> Result<HttpRequest, String> {
     // The query of a URL is spelled as a form is.
     let mut spelled = url.clone();
     spelled.query_pairs_mut().clear().extend_pairs(fields);
     let body = spelled.query().unwrap_or_default().to_owned();
-    let request = Request::post_json(url.clone(), body);
+    let request = HttpRequest::post_json(url.clone(), body);
     request.header("content-type", "application/x-www-form-urlencoded").map_err(|error| error.to_string())
 }
 
-pub(super) fn granted(body: &[u8]) -> Option<Granted> {
+pub(super) fn granted(body: &[u8]) -> Option<TokenGrant> {
     let answer: Value = serde_json::from_slice(body).ok()?;
     let token = answer["access_token"].as_str().filter(|token| !token.is_empty())?;
     let lifetime = Duration::from_secs(answer["expires_in"].as_u64().unwrap_or(0));
     // A number from outside is not added to a clock as it is.
-    Some(Granted { token: Secret::new(token), lifetime: lifetime.min(Duration::from_secs(86_400)) })
+    Some(TokenGrant { token: Secret::new(token), lifetime: lifetime.min(Duration::from_secs(86_400)) })
 }
 
 /// Only what the error says of itself: a body may repeat what was sent.

@@ -2,7 +2,7 @@
 
 use std::time::UNIX_EPOCH;
 
-use attache_net::{BaseUrl, Request, Url};
+use attache_net::{BaseUrl, HttpRequest, Url};
 use serde_json::{Value, json};
 
 use super::account::Kind;
@@ -12,8 +12,8 @@ use super::*;
 const SECRET: &str = "1//r3fresh-token";
 /// As much of a secret as nobody may see.
 const START: &str = "1//r3f";
-const LONGEST_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
-const LONGEST_TOLD: usize = 1_000;
+const MAX_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_ERROR_LENGTH: usize = 1_000;
 
 /// A token that is taken lives for a day at most and can be sent, or is refused without being shown. What is told of a
 /// refusal is short, and shows nothing of a secret that the answer repeats, wherever it stands.
@@ -23,8 +23,8 @@ pub(crate) fn answer(body: &[u8]) {
         let token = granted.token.expose();
         let answer: Value = serde_json::from_slice(body).expect("what holds a token is JSON");
         assert!(answer["access_token"] == token && !token.is_empty());
-        assert!(granted.lifetime <= LONGEST_LIFE);
-        if let Err(error) = Request::get(url).secret_header("authorization", "Bearer ", &granted.token) {
+        assert!(granted.lifetime <= MAX_LIFETIME);
+        if let Err(error) = HttpRequest::get(url).secret_header("authorization", "Bearer ", &granted.token) {
             assert!(error.to_string().len() <= 100, "{error}");
         }
     }
@@ -35,7 +35,7 @@ pub(crate) fn answer(body: &[u8]) {
     let repeating = json!({"error": text, "error_description": format!("{text}{SECRET}{text}")}).to_string();
     for status in [200, 400, 503] {
         let told = exchange::told(status, body, &credentials);
-        assert!(told.contains(&status.to_string()) && told.chars().count() <= LONGEST_TOLD, "{told}");
+        assert!(told.contains(&status.to_string()) && told.chars().count() <= MAX_ERROR_LENGTH, "{told}");
         assert!(!told.contains(SECRET), "{told}");
         let told = exchange::told(status, repeating.as_bytes(), &credentials);
         assert!(!told.contains(START) || text.contains(START), "{told}");

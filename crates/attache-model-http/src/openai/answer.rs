@@ -1,20 +1,20 @@
 //! Puts an answer together from its chunks, and says whether it is one.
 
-use attache_domain::{Said, Usage, Utterance};
-use attache_model::{Piece, Prompt, Stop};
+use attache_domain::{ModelPart, ModelPartContent, Usage};
+use attache_model::{AnswerPiece, Prompt, StopReason};
 use serde_json::{Value, json};
 
 use super::Shared;
 use super::calls::Calls;
-use crate::asking::{Assembly, StreamEnd, Verdict};
-use crate::names::ToolNames;
-use crate::saying::{self, Saying};
+use crate::answer_builder::{self, AnswerBuilder};
+use crate::answer_request::{AnswerVerdict, Assembly, StreamEnd};
 use crate::sse::SseEvent;
+use crate::tool_names::ToolNames;
 
 /// An answer as far as it has come.
 #[derive(Debug)]
 pub(super) struct OpenAiAssembly {
-    saying: Saying,
+    saying: AnswerBuilder,
     names: ToolNames,
     calls: Calls,
     /// What some gateways want to see again of a model's reasoning, piece by piece.
@@ -30,7 +30,7 @@ pub(super) struct OpenAiAssembly {
 impl OpenAiAssembly {
     pub(super) fn new(shared: &Shared, prompt: &Prompt) -> Self {
         Self {
-            saying: Saying::new(&shared.endpoint.route, &shared.model.id, prompt),
+            saying: AnswerBuilder::new(&shared.endpoint.route, &shared.model.id, prompt),
             names: ToolNames::of(prompt),
             calls: Calls::default(),
             details: Vec::new(),
@@ -42,7 +42,7 @@ impl OpenAiAssembly {
         }
     }
 
-    fn chunk(&mut self, chunk: &Value, tell: &mut dyn FnMut(Piece)) {
+    fn chunk(&mut self, chunk: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         if let Some(usage) = chunk.get("usage").filter(|usage| usage.is_object()) {
             self.usage = usage_of(usage);
         }
@@ -62,7 +62,7 @@ impl OpenAiAssembly {
         self.refusal.push_str(said.get("refusal").and_then(Value::as_str).unwrap_or_default());
         for piece in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             if let Some(name) = self.calls.take(piece) {
-                tell(Piece::CallBegun { name: self.names.meant(name) });
+                tell(AnswerPiece::CallBegun { name: self.names.meant(name) });
             }
         }
         let reason = choice.get("finish_reason").and_then(Value::as_str);
@@ -73,7 +73,7 @@ impl OpenAiAssembly {
     }
 
     /// Text, or a list of parts.
-    fn content(&mut self, content: &Value, tell: &mut dyn FnMut(Piece)) {
+    fn content(&mut self, content: &Value, tell: &mut dyn FnMut(AnswerPiece)) {
         match content {
             Value::String(text) => self.saying.text(text, tell),
             Value::Array(parts) => {
@@ -86,10 +86,10 @@ impl OpenAiAssembly {
         }
     }
 
-    fn finish_parts(&mut self, tell: &mut dyn FnMut(Piece)) {
+    fn finish_parts(&mut self, tell: &mut dyn FnMut(AnswerPiece)) {
         let details = std::mem::take(&mut self.details);
         if !details.is_empty() {
-            self.saying.push(Utterance::Hidden, Some(json!({"reasoning_details": details})));
+            self.saying.push(ModelPartContent::Hidden, Some(json!({"reasoning_details": details})));
         }
         for call in std::mem::take(&mut self.calls).finish() {
             let Some(call) = call else {
@@ -103,7 +103,7 @@ impl OpenAiAssembly {
 }
 
 impl Assembly for OpenAiAssembly {
-    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(Piece)) -> Result<(), Value> {
+    fn take(&mut self, event: &SseEvent, tell: &mut dyn FnMut(AnswerPiece)) -> Result<(), Value> {
         let data = event.data.trim();
         if data == "[DONE]" {
             self.over = true;
@@ -134,17 +134,17 @@ impl Assembly for OpenAiAssembly {
         self.over
     }
 
-    fn verdict(&self, _: StreamEnd, after_results: bool) -> Verdict {
-        let invalid = |why: String| Verdict::Invalid { why, silent: false };
+    fn verdict(&self, _: StreamEnd, after_results: bool) -> AnswerVerdict {
+        let invalid = |why: String| AnswerVerdict::Invalid { why, silent: false };
         if !self.refusal.trim().is_empty() {
-            return Verdict::Whole(Stop::Refused { why: self.refusal.trim().to_owned() });
+            return AnswerVerdict::Whole(StopReason::Refused { why: self.refusal.trim().to_owned() });
         }
         match self.finish.as_deref() {
             None if !self.over => invalid("the answer broke off before its end".into()),
-            Some("length") => Verdict::Whole(Stop::Length),
+            Some("length") => AnswerVerdict::Whole(StopReason::Length),
             Some("content_filter") => {
                 let why = "the answer was stopped (content_filter)".into();
-                Verdict::Whole(Stop::Refused { why })
+                AnswerVerdict::Whole(StopReason::Refused { why })
             }
             Some("error") => invalid("the provider stopped the answer because of an error".into()),
             _ if self.malformed || !self.calls.is_empty() => {
@@ -155,18 +155,18 @@ impl Assembly for OpenAiAssembly {
     }
 
     /// Nothing here is ever continued.
-    fn carry_on(&mut self) {}
+    fn continue_answer(&mut self) {}
 
     fn extent(&self) -> usize {
-        saying::extent(&self.saying.said)
+        answer_builder::extent(&self.saying.said)
     }
 
     fn usage(&self) -> Usage {
         self.usage
     }
 
-    fn into_said(self, stop: &Stop) -> Vec<Said> {
-        saying::settled(self.saying.said, stop)
+    fn into_parts(self, stop: &StopReason) -> Vec<ModelPart> {
+        answer_builder::history_parts(self.saying.said, stop)
     }
 }
 

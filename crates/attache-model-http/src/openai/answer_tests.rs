@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use attache_domain::{Content, Exchange};
-use attache_net::{Client, ClientOptions, Proxy, Secret};
+use attache_net::{HttpClient, HttpClientOptions, Proxy, Secret};
 use proptest::prelude::*;
 
 use super::super::request::body;
 use super::super::{OpenAiModel, OpenAiOptions};
 use super::*;
+use crate::answer_request::RequestVariation;
 use crate::any_json::any_json;
-use crate::asking::Circumstances;
 
 const WORDS: &str = "stop length tool_calls content_filter a {} {\"p\":1} error";
 const KEYS: &str = "choices delta message content reasoning reasoning_content refusal tool_calls index id type \
     function name arguments extra_content finish_reason usage prompt_tokens error object text";
 
 fn shared() -> Arc<Shared> {
-    let client = Client::new(&ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() });
+    let client = HttpClient::new(&HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() });
     let options = OpenAiOptions::official("m", Secret::new("key"));
     OpenAiModel::new(options, client.expect("a client")).expect("options that fit").shared
 }
@@ -37,9 +37,9 @@ fn any_chunks_are_survived() {
         }
         let _ = (assembly.verdict(StreamEnd::Closed, after_results), assembly.usage(), assembly.extent());
         // Whatever it is, it can be said again, and its calls have their results.
-        let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembly.into_said(&Stop::Done))];
+        let exchanges = [Exchange::User(vec![Content::Text("q".into())]), Exchange::Model(assembly.into_parts(&StopReason::Done))];
         let prompt = Prompt { exchanges: Arc::new(exchanges.map(Arc::new).into()), ..Prompt::default() };
-        let body: Value = serde_json::from_str(&body(&shared, &prompt, &Circumstances::default()).unwrap()).unwrap();
+        let body: Value = serde_json::from_str(&body(&shared, &prompt, &RequestVariation::default()).unwrap()).unwrap();
         let messages = body["messages"].as_array().unwrap();
         let called: Vec<&Value> = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten()
             .map(|call| &call["id"]).collect();

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 pub(super) struct Calls(Vec<Slot>);
 
 /// Nobody makes so many calls in one answer; what comes beyond is not read.
-const MOST_CALLS: usize = 512;
+const MAX_CALLS: usize = 512;
 
 #[derive(Debug, Default)]
 struct Slot {
@@ -23,7 +23,7 @@ struct Slot {
 }
 
 #[derive(Debug, PartialEq)]
-pub(super) struct Finished {
+pub(super) struct FinishedCall {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) input: Map<String, Value>,
@@ -57,7 +57,7 @@ impl Calls {
     }
 
     /// Each call, or `None` for one that cannot be read.
-    pub(super) fn finish(self) -> Vec<Option<Finished>> {
+    pub(super) fn finish(self) -> Vec<Option<FinishedCall>> {
         self.0.into_iter().map(Slot::finish).collect()
     }
 
@@ -76,9 +76,9 @@ impl Calls {
             None => self.0.len().checked_sub(1),
         };
         let other = |slot: &Slot| !id.is_empty() && !slot.id.is_empty() && slot.id != id;
-        let full = self.0.len() >= MOST_CALLS;
+        let full = self.0.len() >= MAX_CALLS;
         let place = known.filter(|place| full || !other(&self.0[*place]));
-        let place = place.or(full.then_some(MOST_CALLS - 1)).unwrap_or_else(|| {
+        let place = place.or(full.then_some(MAX_CALLS - 1)).unwrap_or_else(|| {
             self.0.push(Slot { index, ..Slot::default() });
             self.0.len() - 1
         });
@@ -87,7 +87,7 @@ impl Calls {
 }
 
 impl Slot {
-    fn finish(self) -> Option<Finished> {
+    fn finish(self) -> Option<FinishedCall> {
         let Self { id, name, arguments, whole, extra, .. } = self;
         let input = match (whole, arguments.trim()) {
             (Some(whole), _) => whole,
@@ -98,7 +98,7 @@ impl Slot {
                 _ => return None,
             },
         };
-        (!name.is_empty()).then_some(Finished { id, name, input, extra })
+        (!name.is_empty()).then_some(FinishedCall { id, name, input, extra })
     }
 }
 

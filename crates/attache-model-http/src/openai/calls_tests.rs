@@ -8,7 +8,7 @@ use super::*;
 fn collected(pieces: &[Value]) -> Vec<Option<(String, String, Value)>> {
     let mut calls = Calls::default();
     pieces.iter().for_each(|piece| drop(calls.take(piece)));
-    let shown = |call: Finished| (call.id, call.name, Value::Object(call.input));
+    let shown = |call: FinishedCall| (call.id, call.name, Value::Object(call.input));
     calls.finish().into_iter().map(|call| call.map(shown)).collect()
 }
 
@@ -101,7 +101,7 @@ fn calls_without_end_are_not_collected_without_end() {
         );
     }
     let calls = calls.finish();
-    assert_eq!(calls.len(), MOST_CALLS);
+    assert_eq!(calls.len(), MAX_CALLS);
     assert_eq!(calls.last(), Some(&None), "the last one holds what is too much and cannot be read");
 }
 

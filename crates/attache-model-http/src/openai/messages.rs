@@ -1,17 +1,17 @@
 //! What was said so far, in OpenAI's words.
 
-use attache_domain::{Content, Said, Utterance};
+use attache_domain::{Content, ModelPart, ModelPartContent};
 use attache_model::Prompt;
 use serde_json::{Map, Value, json};
 
-use crate::asking::NUDGE;
-use crate::history::{GO_ON, NO_RESULT, Settled, Spoken, Turn, turns};
-use crate::media::{Shown, shown};
-use crate::names::ToolNames;
+use crate::answer_request::NUDGE;
+use crate::history::{AnswerPart, CallWithResult, GO_ON, NO_RESULT, Turn, turns};
+use crate::media::{MediaPart, media_part};
+use crate::tool_names::ToolNames;
 
 /// Who reads it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reader<'a> {
+pub(super) struct TargetModel<'a> {
     pub(super) route: &'a str,
     pub(super) model: &'a str,
     pub(super) return_reasoning: bool,
@@ -19,7 +19,7 @@ pub(super) struct Reader<'a> {
 }
 
 /// One after the other, with every call answered. `None` when nothing is said.
-pub(super) fn messages(prompt: &Prompt, nudged: bool, reader: Reader<'_>) -> Option<Vec<Value>> {
+pub(super) fn messages(prompt: &Prompt, nudged: bool, reader: TargetModel<'_>) -> Option<Vec<Value>> {
     let mut writer = Writer { reader, messages: Vec::new(), user: Vec::new() };
     for turn in turns(&prompt.exchanges) {
         match turn {
@@ -41,7 +41,7 @@ pub(super) fn messages(prompt: &Prompt, nudged: bool, reader: Reader<'_>) -> Opt
 }
 
 struct Writer<'a> {
-    reader: Reader<'a>,
+    reader: TargetModel<'a>,
     messages: Vec<Value>,
     /// What the user is saying: neighbours are one message, because many templates insist on turns.
     user: Vec<Value>,
@@ -55,10 +55,10 @@ impl Writer<'_> {
         }
     }
 
-    fn model(&mut self, spoken: &[Spoken<'_>]) {
+    fn model(&mut self, spoken: &[AnswerPart<'_>]) {
         let texts = spoken.iter().filter_map(|spoken| match &spoken.said.what {
-            Utterance::Text(text) => Some(text.as_str()),
-            Utterance::Thought(_) | Utterance::Call(_) | Utterance::Hidden => None,
+            ModelPartContent::Text(text) => Some(text.as_str()),
+            ModelPartContent::Thought(_) | ModelPartContent::Call(_) | ModelPartContent::Hidden => None,
         });
         let text: String = texts.collect();
         let calls: Vec<Value> = spoken.iter().filter_map(|spoken| self.call(spoken)).collect();
@@ -86,8 +86,8 @@ impl Writer<'_> {
         self.messages.push(Value::Object(message));
     }
 
-    fn call(&self, spoken: &Spoken<'_>) -> Option<Value> {
-        let Utterance::Call(call) = &spoken.said.what else { return None };
+    fn call(&self, spoken: &AnswerPart<'_>) -> Option<Value> {
+        let ModelPartContent::Call(call) = &spoken.said.what else { return None };
         let arguments = Value::Object(call.input.clone()).to_string();
         let function = json!({"name": self.reader.names.spell(&call.name), "arguments": arguments});
         let mut value = json!({"id": spoken.id, "type": "function", "function": function});
@@ -98,13 +98,13 @@ impl Writer<'_> {
     }
 
     /// Thoughts under the name they came by. Who wants them misses them everywhere, also where there were none.
-    fn reasoning(&self, spoken: &[Spoken<'_>]) -> Option<(String, String)> {
+    fn reasoning(&self, spoken: &[AnswerPart<'_>]) -> Option<(String, String)> {
         if !self.reader.return_reasoning {
             return None;
         }
         let (mut field, mut thought) = ("reasoning_content", String::new());
-        for Spoken { said, .. } in spoken {
-            if let Utterance::Thought(text) = &said.what
+        for AnswerPart { said, .. } in spoken {
+            if let ModelPartContent::Thought(text) = &said.what
                 && let Some(name) = self.own(said).and_then(|data| data.get("field")?.as_str())
             {
                 field = name;
@@ -115,16 +115,16 @@ impl Writer<'_> {
     }
 
     /// What this very model wanted to see again.
-    fn own<'a>(&self, said: &'a Said) -> Option<&'a Value> {
+    fn own<'a>(&self, said: &'a ModelPart) -> Option<&'a Value> {
         let opaque = said.opaque.as_ref()?;
         let own = opaque.provider == self.reader.route && opaque.model == self.reader.model;
         own.then_some(&opaque.data)
     }
 
     /// Only text may be in a result; the rest follows as if the user showed it.
-    fn results(&mut self, settled: &[Settled<'_>]) {
+    fn results(&mut self, settled: &[CallWithResult<'_>]) {
         let mut beside = Vec::new();
-        for Settled { id, call, result } in settled {
+        for CallWithResult { id, call, result } in settled {
             let output = result.map_or(&[][..], |result| &result.output);
             let parts: Vec<Value> = output.iter().filter_map(part).collect();
             let (texts, media): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part["type"] == "text");
@@ -149,12 +149,12 @@ impl Writer<'_> {
 }
 
 fn part(content: &Content) -> Option<Value> {
-    Some(match shown(content)? {
-        Shown::Text(text) => json!({"type": "text", "text": text}),
-        Shown::Image { media_type, bytes } => {
+    Some(match media_part(content)? {
+        MediaPart::Text(text) => json!({"type": "text", "text": text}),
+        MediaPart::Image { media_type, bytes } => {
             json!({"type": "image_url", "image_url": {"url": format!("data:{media_type};base64,{bytes}")}})
         }
-        Shown::Pdf { bytes, name } => json!({"type": "file", "file": {
+        MediaPart::Pdf { bytes, name } => json!({"type": "file", "file": {
             "filename": name.unwrap_or("document.pdf"),
             "file_data": format!("data:application/pdf;base64,{bytes}"),
         }}),

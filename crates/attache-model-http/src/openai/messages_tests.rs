@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Base64, CallId, Exchange, Opaque, ToolCall, ToolResult};
+use attache_domain::{Base64, CallId, Exchange, ProviderData, ToolCall, ToolResult};
 
 use super::*;
 
@@ -10,17 +10,17 @@ fn user(text: &str) -> Exchange {
     Exchange::User(vec![Content::Text(text.into())])
 }
 
-fn said(what: Utterance) -> Said {
-    Said { what, opaque: None }
+fn said(what: ModelPartContent) -> ModelPart {
+    ModelPart { what, opaque: None }
 }
 
-fn call(id: &str) -> Utterance {
+fn call(id: &str) -> ModelPartContent {
     let input = json!({"p": 1}).as_object().cloned().unwrap_or_default();
-    Utterance::Call(ToolCall { id: CallId(id.into()), name: "look.at".into(), input })
+    ModelPartContent::Call(ToolCall { id: CallId(id.into()), name: "look.at".into(), input })
 }
 
-fn opaque(provider: &str, model: &str, data: Value) -> Option<Opaque> {
-    Some(Opaque { provider: provider.into(), model: model.into(), data })
+fn opaque(provider: &str, model: &str, data: Value) -> Option<ProviderData> {
+    Some(ProviderData { provider: provider.into(), model: model.into(), data })
 }
 
 fn result(id: &str, output: Vec<Content>) -> ToolResult {
@@ -34,7 +34,7 @@ fn bytes(media_type: &str, bytes: &str) -> Content {
 fn spelled(exchanges: Vec<Exchange>, return_reasoning: bool) -> Value {
     let exchanges = Arc::new(exchanges.into_iter().map(Arc::new).collect());
     let names = ToolNames::default();
-    let reader = Reader { route: "openai", model: "m", return_reasoning, names: &names };
+    let reader = TargetModel { route: "openai", model: "m", return_reasoning, names: &names };
     json!(messages(&Prompt { exchanges, ..Prompt::default() }, false, reader))
 }
 
@@ -45,14 +45,14 @@ fn check(exchanges: Vec<Exchange>, expected: Value) {
 
 #[test]
 fn neighbours_of_the_user_are_one_and_plain_text_is_plain() {
-    let answer = Exchange::Model(vec![said(Utterance::Text("c".into()))]);
+    let answer = Exchange::Model(vec![said(ModelPartContent::Text("c".into()))]);
     check(
         vec![user("a"), user("b"), answer],
         json!([{"role": "user", "content": "a\nb"}, {"role": "assistant", "content": "c"}]),
     );
     check(vec![user(" ")], json!(null));
     check(
-        vec![Exchange::Model(vec![said(Utterance::Text("c".into()))])],
+        vec![Exchange::Model(vec![said(ModelPartContent::Text("c".into()))])],
         json!([{"role": "user", "content": GO_ON}, {"role": "assistant", "content": "c"}]),
     );
 }
@@ -112,12 +112,15 @@ fn documents_are_files_and_what_cannot_be_shown_is_told_of() {
 fn only_what_this_very_model_gave_goes_back_to_it() {
     let extra = json!({"extra_content": {"google": {"thought_signature": "s"}}});
     let answered = |provider: &str, model: &str| {
-        let thought = Said {
-            what: Utterance::Thought("hm".into()),
+        let thought = ModelPart {
+            what: ModelPartContent::Thought("hm".into()),
             opaque: opaque(provider, model, json!({"field": "reasoning_content"})),
         };
-        let called = Said { what: call("a"), opaque: opaque(provider, model, extra.clone()) };
-        let hidden = Said { what: Utterance::Hidden, opaque: opaque(provider, model, json!({"part": {}})) };
+        let called = ModelPart { what: call("a"), opaque: opaque(provider, model, extra.clone()) };
+        let hidden = ModelPart {
+            what: ModelPartContent::Hidden,
+            opaque: opaque(provider, model, json!({"part": {}})),
+        };
         vec![user("q"), Exchange::Model(vec![thought, called, hidden])]
     };
     let own = spelled(answered("openai", "m"), true)[1].clone();

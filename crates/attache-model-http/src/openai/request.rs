@@ -3,19 +3,19 @@
 use attache_model::{LanguageError, Prompt, ToolDeclaration};
 use serde_json::{Map, Value, json};
 
-use super::messages::{Reader, messages};
+use super::messages::{TargetModel, messages};
 use super::{OutputLimit, Shared};
-use crate::asking::Circumstances;
-use crate::names::ToolNames;
+use crate::answer_request::RequestVariation;
+use crate::tool_names::ToolNames;
 
 /// The body of a request, spelled.
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
-    circumstances: &Circumstances,
+    circumstances: &RequestVariation,
 ) -> Result<String, LanguageError> {
     let names = ToolNames::of(prompt);
-    let reader = Reader {
+    let reader = TargetModel {
         route: &shared.endpoint.route,
         model: &shared.model.id,
         return_reasoning: shared.return_reasoning,
@@ -42,7 +42,7 @@ pub(super) fn body(
         OutputLimit::MaxCompletionTokens => "max_completion_tokens",
         OutputLimit::MaxTokens => "max_tokens",
     };
-    set(limit, prompt.most_output_tokens.map(Value::from));
+    set(limit, prompt.max_output_tokens.map(Value::from));
     set("reasoning_effort", shared.model.effort(prompt.thinking).map(Value::from));
     Ok(Value::Object(body).to_string())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Base64, CallId, Content, Exchange, Said, ToolCall, ToolResult, Utterance};
+use attache_domain::{Base64, CallId, Content, Exchange, ModelPart, ModelPartContent, ToolCall, ToolResult};
 use attache_model::{Prompt, Thinking, ToolDeclaration};
 use serde_json::{Value, json};
 
@@ -42,7 +42,7 @@ pub(crate) fn prompt_of(name: &str) -> Prompt {
             instructions: Some("Be brief.".into()),
             temperature: Some(0.5),
             top_p: Some(0.9),
-            most_output_tokens: Some(100),
+            max_output_tokens: Some(100),
             ..hello()
         },
         "a budget for thoughts" => {
@@ -78,6 +78,6 @@ fn looked() -> [Exchange; 3] {
         output: vec![Content::Text("one picture".into()), picture()],
         failed: false,
     };
-    let called = Said { what: Utterance::Call(call), opaque: None };
+    let called = ModelPart { what: ModelPartContent::Call(call), opaque: None };
     [user("Look at a.png"), Exchange::Model(vec![called]), Exchange::Results(vec![result])]
 }

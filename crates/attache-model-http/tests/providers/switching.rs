@@ -4,11 +4,13 @@
 use std::sync::Arc;
 
 use attache_domain::Exchange;
-use attache_model::{LanguageModel, Prompt, Streamed};
+use attache_model::{AnswerEvent, LanguageModel, Prompt};
 use attache_model_http::anthropic::AnthropicModel;
 use attache_model_http::gemini::GeminiModel;
 use attache_model_http::openai::OpenAiModel;
-use attache_testkit::model_server::{ModelServer, Planned, Received, anthropic, gemini, openai};
+use attache_testkit::model_server::{
+    ModelServer, PlannedResponse, ReceivedRequest, anthropic, gemini, openai,
+};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
@@ -18,7 +20,7 @@ use crate::world::{answered, client, user};
 const SECRETS: [&str; 3] = ["gemini-signature", "openai-signature", "anthropic-signature"];
 
 /// Every provider thinks, says which it is, and calls a tool with something opaque on it.
-fn answer(received: &Received) -> Planned {
+fn answer(received: &ReceivedRequest) -> PlannedResponse {
     if received.target.ends_with("/chat/completions") {
         let piece = json!({"index": 0, "id": "call_o", "type": "function", "extra_content": SECRETS[1],
             "function": {"name": "look", "arguments": "{\"at\": \"openai\"}"}});
@@ -46,7 +48,7 @@ struct Providers {
 }
 
 fn providers() -> Providers {
-    let server = ModelServer::answering(answer);
+    let server = ModelServer::with_handler(answer);
     let gemini = crate::gemini::world::options(&server, "gemini-3-flash-preview");
     let openai = crate::openai::world::options(&server, "gpt-5.1");
     let anthropic = crate::anthropic::world::options(&server, "claude-opus-4-6");
@@ -62,7 +64,7 @@ async fn ask(model: &dyn LanguageModel, exchanges: &[Exchange]) -> Vec<Exchange>
     let exchanges = Arc::new(exchanges.iter().cloned().map(Arc::new).collect());
     let told: Vec<_> = model.stream(Prompt { exchanges, ..Prompt::default() }).collect().await;
     match told.last() {
-        Some(Ok(Streamed::End { said, .. })) => answered(said),
+        Some(Ok(AnswerEvent::End { said, .. })) => answered(said),
         other => panic!("{other:?}"),
     }
 }

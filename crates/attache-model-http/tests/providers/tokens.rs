@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use attache_model::{LanguageModel, Streamed};
+use attache_model::{AnswerEvent, LanguageModel};
 use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
 use attache_model_http::google::{GoogleCredentials, GoogleTokens};
 use attache_model_http::retry::RetryOptions;
-use attache_model_http::{Renew, TokenSource};
+use attache_model_http::{TokenRenewal, TokenSource};
 use attache_net::BaseUrl;
-use attache_testkit::model_server::{ModelServer, Planned, Received, gemini};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest, gemini};
 use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{KeyPair, RSA_PKCS1_2048_8192_SHA256, RsaKeyPair, UnparsedPublicKey};
@@ -21,9 +21,9 @@ use serde_json::{Value, json};
 
 use crate::world::{Still, client};
 
-fn token(name: &str, seconds: u64) -> Planned {
+fn token(name: &str, seconds: u64) -> PlannedResponse {
     let body = json!({"access_token": name, "expires_in": seconds, "token_type": "Bearer"});
-    Planned::text(200, "application/json", &body.to_string())
+    PlannedResponse::text(200, "application/json", &body.to_string())
 }
 
 fn person(server: &ModelServer) -> GoogleCredentials {
@@ -33,15 +33,15 @@ fn person(server: &ModelServer) -> GoogleCredentials {
 }
 
 fn source(credentials: GoogleCredentials) -> Arc<TokenSource> {
-    let retry = RetryOptions { attempts: 3, first_pause: Duration::from_millis(1), ..crate::world::retry() };
+    let retry = RetryOptions { attempts: 3, first_delay: Duration::from_millis(1), ..crate::world::retry() };
     GoogleTokens::new(credentials, client()).with_retry(retry).into_source()
 }
 
-async fn ask(source: &Arc<TokenSource>, renew: Renew) -> Result<String, String> {
+async fn ask(source: &Arc<TokenSource>, renew: TokenRenewal) -> Result<String, String> {
     source(renew).await.map(|token| token.expose().to_owned())
 }
 
-fn field(received: &Received, name: &str) -> String {
+fn field(received: &ReceivedRequest, name: &str) -> String {
     let url =
         attache_net::Url::parse(&format!("http://x/?{}", String::from_utf8_lossy(&received.body))).unwrap();
     url.query_pairs().find(|(key, _)| key == name).map(|(_, value)| value.into_owned()).unwrap_or_default()
@@ -50,16 +50,16 @@ fn field(received: &Received, name: &str) -> String {
 #[tokio::test(start_paused = true)]
 async fn a_token_is_kept_until_shortly_before_it_ends() {
     let _still = Still::new();
-    let server = ModelServer::playing([token("one", 3600), token("two", 3600), token("three", 3600)]);
+    let server = ModelServer::with_responses([token("one", 3600), token("two", 3600), token("three", 3600)]);
     let credentials = person(&server);
     assert_eq!(credentials.quota_project(), Some("payer"));
     let source = source(credentials);
-    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "one");
+    assert_eq!(ask(&source, TokenRenewal::IfNeeded).await.unwrap(), "one");
     tokio::time::advance(Duration::from_secs(3_290)).await;
-    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "one");
+    assert_eq!(ask(&source, TokenRenewal::IfNeeded).await.unwrap(), "one");
     tokio::time::advance(Duration::from_secs(11)).await;
-    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "two");
-    assert_eq!(ask(&source, Renew::Now).await.unwrap(), "three");
+    assert_eq!(ask(&source, TokenRenewal::IfNeeded).await.unwrap(), "two");
+    assert_eq!(ask(&source, TokenRenewal::Now).await.unwrap(), "three");
     let received = &server.received()[0];
     assert_eq!((received.method.as_str(), received.target.as_str()), ("POST", "/token"));
     assert_eq!(received.header("content-type"), Some("application/x-www-form-urlencoded"));
@@ -70,9 +70,9 @@ async fn a_token_is_kept_until_shortly_before_it_ends() {
 
 #[tokio::test]
 async fn many_who_want_a_token_at_once_get_the_same() {
-    let server = ModelServer::playing([token("one", 3600), token("two", 3600)]);
+    let server = ModelServer::with_responses([token("one", 3600), token("two", 3600)]);
     let source = source(person(&server));
-    let asked = (0..8).map(|_| ask(&source, Renew::IfNeeded));
+    let asked = (0..8).map(|_| ask(&source, TokenRenewal::IfNeeded));
     let tokens = futures_util::future::join_all(asked).await;
     assert!(tokens.iter().all(|token| token.as_deref() == Ok("one")), "{tokens:?}");
     assert_eq!(server.received().len(), 1);
@@ -80,7 +80,7 @@ async fn many_who_want_a_token_at_once_get_the_same() {
 
 #[tokio::test]
 async fn a_service_account_signs_for_itself() {
-    let server = ModelServer::playing([token("one", 3600)]);
+    let server = ModelServer::with_responses([token("one", 3600)]);
     let key = RsaKeyPair::generate(KeySize::Rsa2048).unwrap();
     let der = AsDer::<Pkcs8V1Der<'_>>::as_der(&key).unwrap();
     let text = STANDARD.encode(der.as_ref());
@@ -93,7 +93,7 @@ async fn a_service_account_signs_for_itself() {
     assert_eq!(credentials.project(), Some("p"));
     let clock = Arc::new(|| UNIX_EPOCH + Duration::from_secs(1_000_000));
     let source = GoogleTokens::new(credentials, client()).with_clock(clock).into_source();
-    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "one");
+    assert_eq!(ask(&source, TokenRenewal::IfNeeded).await.unwrap(), "one");
     let received = &server.received()[0];
     assert_eq!(field(received, "grant_type"), "urn:ietf:params:oauth:grant-type:jwt-bearer");
     let assertion = field(received, "assertion");
@@ -112,31 +112,32 @@ async fn a_service_account_signs_for_itself() {
 #[tokio::test]
 async fn the_metadata_server_is_believed_when_it_says_who_it_is() {
     let good = token("one", 3600).header("metadata-flavor", "Google");
-    let server = ModelServer::playing([good, token("two", 3600)]);
+    let server = ModelServer::with_responses([good, token("two", 3600)]);
     let source = source(GoogleCredentials::metadata(&server.url()).unwrap());
-    assert_eq!(ask(&source, Renew::IfNeeded).await.unwrap(), "one");
+    assert_eq!(ask(&source, TokenRenewal::IfNeeded).await.unwrap(), "one");
     let received = &server.received()[0];
     let path = "/computeMetadata/v1/instance/service-accounts/default/token?scopes=";
     assert!(received.target.starts_with(path), "{received:?}");
     assert_eq!(received.header("metadata-flavor"), Some("Google"));
-    let error = ask(&source, Renew::Now).await.unwrap_err();
+    let error = ask(&source, TokenRenewal::Now).await.unwrap_err();
     assert!(error.contains("not Google's metadata server"), "{error}");
 }
 
 #[tokio::test]
 async fn trouble_that_may_pass_is_tried_again_and_refusals_are_told() {
-    let busy = || Planned::text(503, "text/plain", "busy");
-    let server = ModelServer::playing([busy(), busy(), token("one", 3600)]);
-    assert_eq!(ask(&source(person(&server)), Renew::IfNeeded).await.unwrap(), "one");
-    let server = ModelServer::playing([busy(), busy(), busy(), token("one", 3600)]);
-    let error = ask(&source(person(&server)), Renew::IfNeeded).await.unwrap_err();
+    let busy = || PlannedResponse::text(503, "text/plain", "busy");
+    let server = ModelServer::with_responses([busy(), busy(), token("one", 3600)]);
+    assert_eq!(ask(&source(person(&server)), TokenRenewal::IfNeeded).await.unwrap(), "one");
+    let server = ModelServer::with_responses([busy(), busy(), busy(), token("one", 3600)]);
+    let error = ask(&source(person(&server)), TokenRenewal::IfNeeded).await.unwrap_err();
     assert_eq!(error, "no token from Google: it answers 503");
     let body = json!({"error": "invalid_grant", "error_description": "1//r3fresh was revoked"});
-    let server = ModelServer::playing([Planned::text(400, "application/json", &body.to_string())]);
-    let error = ask(&source(person(&server)), Renew::IfNeeded).await.unwrap_err();
+    let server =
+        ModelServer::with_responses([PlannedResponse::text(400, "application/json", &body.to_string())]);
+    let error = ask(&source(person(&server)), TokenRenewal::IfNeeded).await.unwrap_err();
     assert_eq!(error, "no token from Google: invalid_grant, … was revoked (400)");
-    let server = ModelServer::playing([Planned::text(200, "application/json", "{}")]);
-    let error = ask(&source(person(&server)), Renew::IfNeeded).await.unwrap_err();
+    let server = ModelServer::with_responses([PlannedResponse::text(200, "application/json", "{}")]);
+    let error = ask(&source(person(&server)), TokenRenewal::IfNeeded).await.unwrap_err();
     assert!(error.contains("no token"), "{error}");
 }
 
@@ -145,7 +146,7 @@ async fn a_key_that_is_none_is_told_without_being_shown() {
     for private_key in ["s3cret", "-----BEGIN PRIVATE KEY-----\nczNjcmV0\n-----END PRIVATE KEY-----"] {
         let file = json!({"type": "service_account", "client_email": "a@b", "private_key": private_key});
         let credentials = GoogleCredentials::from_json(&file.to_string()).unwrap();
-        let error = ask(&source(credentials), Renew::IfNeeded).await.unwrap_err();
+        let error = ask(&source(credentials), TokenRenewal::IfNeeded).await.unwrap_err();
         assert!(error.contains("private key") && !error.contains("czNjcmV0"), "{error}");
     }
 }
@@ -153,7 +154,7 @@ async fn a_key_that_is_none_is_told_without_being_shown() {
 #[tokio::test]
 async fn a_model_on_vertex_asks_for_a_new_token_when_its_own_is_refused() {
     let count = AtomicUsize::new(0);
-    let server = ModelServer::answering(move |received| match received.target.as_str() {
+    let server = ModelServer::with_handler(move |received| match received.target.as_str() {
         "/token" => token(&format!("token-{}", count.fetch_add(1, Ordering::SeqCst)), 3600),
         _ if received.header("authorization") == Some("Bearer token-1") => {
             gemini::answer([gemini::chunk().text("Fine.").finish("STOP")])
@@ -167,7 +168,7 @@ async fn a_model_on_vertex_asks_for_a_new_token_when_its_own_is_refused() {
         GeminiOptions { retry: crate::world::retry(), ..GeminiOptions::new("flash", credential, backend) };
     let model = GeminiModel::new(options, client()).unwrap();
     let told: Vec<_> = model.stream(crate::world::hello()).collect().await;
-    assert!(matches!(told.last(), Some(Ok(Streamed::End { .. }))), "{told:?}");
+    assert!(matches!(told.last(), Some(Ok(AnswerEvent::End { .. }))), "{told:?}");
     let asked: Vec<_> = server.received().iter().map(|received| received.target == "/token").collect();
     assert_eq!(asked, [true, false, true, false]);
     assert!(!format!("{model:?} {told:?}").contains("token-"), "no token is shown");

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use attache_domain::{CallId, Content, Exchange, Said, ToolResult, Usage, Utterance};
-use attache_model::{LanguageError, LanguageModel, Piece, Prompt, Stop, Streamed};
+use attache_domain::{CallId, Content, Exchange, ModelPart, ModelPartContent, ToolResult, Usage};
+use attache_model::{AnswerEvent, AnswerPiece, LanguageError, LanguageModel, Prompt, StopReason};
 use attache_model_http::retry::{Jitter, RetryOptions};
-use attache_net::{Client, ClientOptions, Proxy};
+use attache_net::{HttpClient, HttpClientOptions, Proxy};
 use attache_testkit::model_server::ModelServer;
 use futures_util::StreamExt;
 
@@ -22,8 +22,8 @@ pub(crate) struct World<M> {
 /// All that came of one prompt.
 #[derive(Debug)]
 pub(crate) struct Told {
-    pub(crate) pieces: Vec<Piece>,
-    pub(crate) end: Result<(Stop, Usage, Vec<Said>), LanguageError>,
+    pub(crate) pieces: Vec<AnswerPiece>,
+    pub(crate) end: Result<(StopReason, Usage, Vec<ModelPart>), LanguageError>,
 }
 
 impl<M: LanguageModel> World<M> {
@@ -36,19 +36,19 @@ impl<M: LanguageModel> World<M> {
     }
 
     /// As [`ask`](Self::ask), and `hear` gets each piece as it comes.
-    pub(crate) async fn ask_and_hear(&self, prompt: Prompt, hear: impl Fn(&Piece)) -> Told {
+    pub(crate) async fn ask_and_hear(&self, prompt: Prompt, hear: impl Fn(&AnswerPiece)) -> Told {
         let mut stream = self.model.stream(prompt);
         let mut pieces = Vec::new();
         let end = loop {
             match stream.next().await.expect("an end") {
-                Ok(Streamed::Piece(piece)) => {
+                Ok(AnswerEvent::Piece(piece)) => {
                     hear(&piece);
-                    if let Piece::Retrying { pause, .. } = &piece {
+                    if let AnswerPiece::Retrying { pause, .. } = &piece {
                         tokio::time::advance(*pause).await;
                     }
                     pieces.push(piece);
                 }
-                Ok(Streamed::End { stop, usage, said }) => break Ok((stop, usage, said)),
+                Ok(AnswerEvent::End { stop, usage, said }) => break Ok((stop, usage, said)),
                 Err(error) => break Err(error),
             }
         };
@@ -60,10 +60,10 @@ impl<M: LanguageModel> World<M> {
 impl Told {
     /// The text since the last new beginning.
     pub(crate) fn text(&self) -> String {
-        let retried = |piece: &Piece| matches!(piece, Piece::Retrying { .. });
+        let retried = |piece: &AnswerPiece| matches!(piece, AnswerPiece::Retrying { .. });
         let start = self.pieces.iter().rposition(retried).map_or(0, |last| last + 1);
         let texts = self.pieces[start..].iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(text.as_str()),
+            AnswerPiece::Text(text) => Some(text.as_str()),
             _ => None,
         });
         texts.collect()
@@ -72,17 +72,17 @@ impl Told {
     /// The pauses that were announced, in seconds.
     pub(crate) fn pauses(&self) -> Vec<f64> {
         let pauses = self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Retrying { pause, .. } => Some(pause.as_secs_f64()),
+            AnswerPiece::Retrying { pause, .. } => Some(pause.as_secs_f64()),
             _ => None,
         });
         pauses.collect()
     }
 
-    pub(crate) fn said(&self) -> &[Said] {
+    pub(crate) fn said(&self) -> &[ModelPart] {
         &self.end.as_ref().expect("an answer").2
     }
 
-    pub(crate) fn stop(&self) -> &Stop {
+    pub(crate) fn stop(&self) -> &StopReason {
         &self.end.as_ref().expect("an answer").0
     }
 
@@ -98,7 +98,7 @@ impl Told {
     pub(crate) fn shown(&self) -> String {
         let mut shown = format!("{self:#?}");
         let ids = self.end.iter().flat_map(|(_, _, said)| said).filter_map(|said| match &said.what {
-            Utterance::Call(call) => Some(call.id.0.clone()),
+            ModelPartContent::Call(call) => Some(call.id.0.clone()),
             _ => None,
         });
         for (index, id) in ids.enumerate() {
@@ -113,8 +113,9 @@ pub(crate) fn retry() -> RetryOptions {
     RetryOptions { jitter: Jitter::none(), ..RetryOptions::default() }
 }
 
-pub(crate) fn client() -> Client {
-    Client::new(&ClientOptions { proxy: Proxy::Never, ..ClientOptions::default() }).expect("a client")
+pub(crate) fn client() -> HttpClient {
+    HttpClient::new(&HttpClientOptions { proxy: Proxy::Never, ..HttpClientOptions::default() })
+        .expect("a client")
 }
 
 pub(crate) fn user(text: &str) -> Exchange {
@@ -130,7 +131,7 @@ pub(crate) fn prompt(exchanges: impl IntoIterator<Item = Exchange>) -> Prompt {
 }
 
 /// What came, as it is said again in the next prompt, with a result for each call.
-pub(crate) fn answered(said: &[Said]) -> Vec<Exchange> {
+pub(crate) fn answered(said: &[ModelPart]) -> Vec<Exchange> {
     let result = |(call, name): (&CallId, &String)| ToolResult {
         call: call.clone(),
         name: name.clone(),
@@ -138,7 +139,7 @@ pub(crate) fn answered(said: &[Said]) -> Vec<Exchange> {
         failed: false,
     };
     let calls = said.iter().filter_map(|said| match &said.what {
-        Utterance::Call(call) => Some((&call.id, &call.name)),
+        ModelPartContent::Call(call) => Some((&call.id, &call.name)),
         _ => None,
     });
     let results: Vec<_> = calls.map(result).collect();

@@ -49,7 +49,7 @@ pub(super) const IT: &str = "";
 
 /// A tool and what it is given.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Use {
+pub(super) struct ToolUse {
     pub(super) tool: &'static str,
     pub(super) input: Map<String, Value>,
 }
@@ -88,7 +88,7 @@ impl Action {
     }
 
     /// The call to begin with.
-    pub(super) fn first_use(&self) -> Use {
+    pub(super) fn first_use(&self) -> ToolUse {
         match self {
             Self::List { folder } => with("list_directory", json!({ "dir_path": folder })),
             Self::Read { file, lines: None } | Self::Append { file, .. } => {
@@ -125,7 +125,7 @@ impl Action {
     }
 }
 
-pub(super) fn write(file: &str, content: &str) -> Use {
+pub(super) fn write(file: &str, content: &str) -> ToolUse {
     with("write_file", json!({ "file_path": file, "content": content }))
 }
 
@@ -137,17 +137,17 @@ fn short(text: &str) -> String {
     }
 }
 
-fn within(tool: &'static str, mut input: Value, folder: Option<&str>) -> Use {
+fn within(tool: &'static str, mut input: Value, folder: Option<&str>) -> ToolUse {
     if let Some(folder) = folder {
         input["dir_path"] = folder.into();
     }
     with(tool, input)
 }
 
-fn with(tool: &'static str, input: Value) -> Use {
+fn with(tool: &'static str, input: Value) -> ToolUse {
     let input = match input {
         Value::Object(input) => input,
         _ => Map::new(),
     };
-    Use { tool, input }
+    ToolUse { tool, input }
 }

@@ -1,9 +1,9 @@
 //! Sums as people write them: `12 * 7`, `3 plus 4`, `(1 + 2) / 0.5`.
 
-use super::fraction::{Fraction, Impossible};
+use super::fraction::{Fraction, FractionError};
 
 /// `None` when the text is no sum.
-pub(super) fn calculate(text: &str) -> Option<Result<Fraction, Impossible>> {
+pub(super) fn calculate(text: &str) -> Option<Result<Fraction, FractionError>> {
     let tokens = tokens(text)?;
     if !tokens.iter().any(|token| matches!(token, Token::Number(_))) {
         return None;
@@ -11,8 +11,8 @@ pub(super) fn calculate(text: &str) -> Option<Result<Fraction, Impossible>> {
     let mut parser = Parser { tokens: &tokens, depth: 0 };
     let value = parser.sum();
     match value {
-        Err(Trouble::NotASum) => None,
-        Err(Trouble::Impossible(why)) => Some(Err(why)),
+        Err(ExpressionError::NotASum) => None,
+        Err(ExpressionError::Impossible(why)) => Some(Err(why)),
         Ok(value) => parser.tokens.is_empty().then_some(Ok(value)),
     }
 }
@@ -33,13 +33,13 @@ enum Token<'a> {
     Close,
 }
 
-enum Trouble {
+enum ExpressionError {
     NotASum,
-    Impossible(Impossible),
+    Impossible(FractionError),
 }
 
-impl From<Impossible> for Trouble {
-    fn from(why: Impossible) -> Self {
+impl From<FractionError> for ExpressionError {
+    fn from(why: FractionError) -> Self {
         Self::Impossible(why)
     }
 }
@@ -58,8 +58,8 @@ fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
         let (word, tail) = rest.split_at(length);
         match token(word)? {
             // "divided by" and "multiplied by" are one operator each.
-            Found::Nothing => {}
-            Found::Token(token) => tokens.push(token),
+            TokenOrFiller::Nothing => {}
+            TokenOrFiller::Token(token) => tokens.push(token),
         }
         if tokens.len() > MAX_TOKENS {
             return None;
@@ -69,12 +69,12 @@ fn tokens(text: &str) -> Option<Vec<Token<'_>>> {
     Some(tokens)
 }
 
-enum Found<'a> {
+enum TokenOrFiller<'a> {
     Token(Token<'a>),
     Nothing,
 }
 
-fn token(word: &str) -> Option<Found<'_>> {
+fn token(word: &str) -> Option<TokenOrFiller<'_>> {
     let token = match word.to_ascii_lowercase().as_str() {
         "+" | "plus" => Token::Plus,
         "-" | "−" | "minus" => Token::Minus,
@@ -82,14 +82,14 @@ fn token(word: &str) -> Option<Found<'_>> {
         "/" | "÷" | ":" | "over" | "divided" => Token::Over,
         "(" => Token::Open,
         ")" => Token::Close,
-        "by" => return Some(Found::Nothing),
+        "by" => return Some(TokenOrFiller::Nothing),
         number if number.starts_with(|digit: char| digit.is_ascii_digit()) => {
             let fits = number.matches('.').count() <= 1 && !number.ends_with('.');
-            return fits.then_some(Found::Token(Token::Number(word)));
+            return fits.then_some(TokenOrFiller::Token(Token::Number(word)));
         }
         _ => return None,
     };
-    Some(Found::Token(token))
+    Some(TokenOrFiller::Token(token))
 }
 
 struct Parser<'a> {
@@ -98,7 +98,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn sum(&mut self) -> Result<Fraction, Trouble> {
+    fn sum(&mut self) -> Result<Fraction, ExpressionError> {
         let mut value = self.product()?;
         loop {
             value = match self.tokens.first() {
@@ -109,7 +109,7 @@ impl Parser<'_> {
         }
     }
 
-    fn product(&mut self) -> Result<Fraction, Trouble> {
+    fn product(&mut self) -> Result<Fraction, ExpressionError> {
         let mut value = self.operand()?;
         loop {
             value = match self.tokens.first() {
@@ -122,18 +122,18 @@ impl Parser<'_> {
 
     fn after_operator(
         &mut self,
-        operand: fn(&mut Self) -> Result<Fraction, Trouble>,
-    ) -> Result<Fraction, Trouble> {
+        operand: fn(&mut Self) -> Result<Fraction, ExpressionError>,
+    ) -> Result<Fraction, ExpressionError> {
         self.tokens = &self.tokens[1..];
         operand(self)
     }
 
-    fn operand(&mut self) -> Result<Fraction, Trouble> {
+    fn operand(&mut self) -> Result<Fraction, ExpressionError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(Trouble::NotASum);
+            return Err(ExpressionError::NotASum);
         }
-        let (token, rest) = self.tokens.split_first().ok_or(Trouble::NotASum)?;
+        let (token, rest) = self.tokens.split_first().ok_or(ExpressionError::NotASum)?;
         self.tokens = rest;
         let value = match token {
             Token::Number(digits) => Fraction::parse(digits)?,
@@ -142,12 +142,12 @@ impl Parser<'_> {
             Token::Open => {
                 let value = self.sum()?;
                 if self.tokens.first() != Some(&Token::Close) {
-                    return Err(Trouble::NotASum);
+                    return Err(ExpressionError::NotASum);
                 }
                 self.tokens = &self.tokens[1..];
                 value
             }
-            Token::Times | Token::Over | Token::Close => return Err(Trouble::NotASum),
+            Token::Times | Token::Over | Token::Close => return Err(ExpressionError::NotASum),
         };
         self.depth -= 1;
         Ok(value)

@@ -10,22 +10,22 @@ pub(super) struct Fraction {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Impossible {
+pub(super) enum FractionError {
     DivisionByZero,
     /// The numbers get too large.
     Overflow,
 }
 
-type Outcome = Result<Fraction, Impossible>;
+type Outcome = Result<Fraction, FractionError>;
 
 impl Fraction {
     fn new(numerator: i128, denominator: i128) -> Outcome {
         if denominator == 0 {
-            return Err(Impossible::DivisionByZero);
+            return Err(FractionError::DivisionByZero);
         }
         // The smallest number has no opposite, and could not be shortened.
         if numerator == i128::MIN || denominator == i128::MIN {
-            return Err(Impossible::Overflow);
+            return Err(FractionError::Overflow);
         }
         let divisor = greatest_common_divisor(numerator, denominator) * denominator.signum();
         Ok(Self { numerator: numerator / divisor, denominator: denominator / divisor })
@@ -39,7 +39,7 @@ impl Fraction {
             numerator =
                 checked(numerator.checked_mul(10).and_then(|number| number.checked_add(digit.into())))?;
         }
-        let places = u32::try_from(decimals.len()).map_err(|_| Impossible::Overflow)?;
+        let places = u32::try_from(decimals.len()).map_err(|_| FractionError::Overflow)?;
         Self::new(numerator, checked(10_i128.checked_pow(places))?)
     }
 
@@ -65,7 +65,7 @@ impl Fraction {
 
     pub(super) fn divide(self, other: Self) -> Outcome {
         if other.numerator == 0 {
-            return Err(Impossible::DivisionByZero);
+            return Err(FractionError::DivisionByZero);
         }
         self.multiply(Self::new(other.denominator, other.numerator)?)
     }
@@ -107,8 +107,8 @@ impl fmt::Display for Fraction {
     }
 }
 
-fn checked(number: Option<i128>) -> Result<i128, Impossible> {
-    number.ok_or(Impossible::Overflow)
+fn checked(number: Option<i128>) -> Result<i128, FractionError> {
+    number.ok_or(FractionError::Overflow)
 }
 
 fn greatest_common_divisor(left: i128, right: i128) -> i128 {

@@ -3,7 +3,7 @@
 //! Phrases are patterns, tried from the top. A space in one stands for any blanks within a line, and a name in
 //! braces for what [`FRAGMENTS`] says.
 
-mod making;
+mod builders;
 mod table;
 
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use regex::{Captures, Regex};
 
 use super::action::Action;
 use super::wording::without_full_stop;
-use making::Make;
+use builders::Make;
 use table::TABLE;
 
 /// What one request without others joined to it asks for.
@@ -21,7 +21,7 @@ pub(super) fn understand(text: &str) -> Option<Action> {
     let sentence = without_full_stop(text);
     PHRASES.iter().find_map(|phrase| {
         let text = if phrase.ends_the_sentence { sentence } else { text };
-        (phrase.make)(&Found(phrase.pattern.captures(text)?))
+        (phrase.make)(&PhraseMatch(phrase.pattern.captures(text)?))
     })
 }
 
@@ -51,9 +51,9 @@ const EXAMPLES: &[(&[&str], &str)] = &[
 ];
 
 /// The groups of a phrase that matched.
-struct Found<'a>(Captures<'a>);
+struct PhraseMatch<'a>(Captures<'a>);
 
-impl Found<'_> {
+impl PhraseMatch<'_> {
     fn has(&self, group: &str) -> bool {
         self.0.name(group).is_some()
     }

@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::action::{Action, IT};
-use super::joint::{Joint, JointKind, entries, joints};
 use super::phrase;
 use super::request::{Request, after, without_courtesies};
+use super::separator::{Separator, SeparatorKind, entries, separators};
 
 /// What is to be done, one step after the other.
 #[derive(Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub(super) enum Step {
 
 /// Why there is no plan.
 #[derive(Debug, PartialEq)]
-pub(super) enum Unplanned {
+pub(super) enum PlanError {
     /// The message asks for nothing that needs a tool, as far as one can tell.
     NothingToDo,
     /// One entry of a list was not understood, so none of it is done.
@@ -38,23 +38,23 @@ const MAX_TEXT_BYTES: usize = 64 * 1024;
 const MAX_TOGETHER: usize = 10;
 
 impl Plan {
-    pub(super) fn of(text: &str) -> Result<Self, Unplanned> {
+    pub(super) fn of(text: &str) -> Result<Self, PlanError> {
         if text.len() > MAX_TEXT_BYTES {
-            return Err(Unplanned::NothingToDo);
+            return Err(PlanError::NothingToDo);
         }
         let text = text.trim().replace("\r\n", "\n");
         let entries = entries(&text);
         let mut steps = Vec::new();
         if entries.is_empty() {
-            steps = steps_of(&text).ok_or(Unplanned::NothingToDo)?;
+            steps = steps_of(&text).ok_or(PlanError::NothingToDo)?;
         }
         for entry in entries {
-            let next = steps_of(entry).ok_or_else(|| Unplanned::PartNotUnderstood(entry.to_owned()))?;
+            let next = steps_of(entry).ok_or_else(|| PlanError::PartNotUnderstood(entry.to_owned()))?;
             steps.extend(next);
         }
         let acts = steps.iter().any(|step| matches!(step, Step::Act(_)));
         if !acts || !resolve(&mut steps) {
-            return Err(Unplanned::NothingToDo);
+            return Err(PlanError::NothingToDo);
         }
         Ok(Self { steps })
     }
@@ -80,7 +80,7 @@ fn resolve(steps: &mut [Step]) -> bool {
 /// Cuts the text at joints so that every piece is a request. Of several ways to do so it takes the one with the
 /// shortest pieces, from the left: a joint is one if it can be.
 fn steps_of(text: &str) -> Option<Vec<Step>> {
-    let joints = joints(text);
+    let joints = separators(text);
     let starts: Vec<usize> = std::iter::once(0).chain(joints.iter().map(|joint| joint.place.end)).collect();
     // For each start, from the last: the step that begins there and the joint it ends at.
     let mut cuts: Vec<Option<(Step, usize)>> = starts.iter().map(|_| None).collect();
@@ -104,7 +104,7 @@ fn steps_of(text: &str) -> Option<Vec<Step>> {
             }
             (_, step) => steps.push(step),
         }
-        together = joints.get(joint).is_some_and(|joint| joint.kind == JointKind::And);
+        together = joints.get(joint).is_some_and(|joint| joint.kind == SeparatorKind::And);
         number = joint + 1;
     }
     (!steps.is_empty()).then_some(steps)
@@ -115,8 +115,8 @@ fn fit_together(before: &[Action], more: &[Action]) -> bool {
 }
 
 /// An "and" after a text without quotes belongs to the text.
-fn ends_at(step: &Step, piece: &str, joint: Option<&Joint>) -> bool {
-    if joint.is_none_or(|joint| joint.kind == JointKind::Then) {
+fn ends_at(step: &Step, piece: &str, joint: Option<&Separator>) -> bool {
+    if joint.is_none_or(|joint| joint.kind == SeparatorKind::Then) {
         return true;
     }
     match step {

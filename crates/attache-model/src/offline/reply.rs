@@ -2,15 +2,15 @@
 
 use attache_domain::{Message, Part, PartContent};
 
-use super::account::inline;
-use super::fraction::Impossible;
+use super::fraction::FractionError;
 use super::request::{MAX_COUNT, Request};
-use crate::Finish;
+use super::result_summary::inline;
+use crate::TurnFinish;
 
 /// Pieces of text, then an end.
 pub(super) struct Reply {
     pub(super) pieces: Box<dyn Iterator<Item = String> + Send>,
-    pub(super) finish: Finish,
+    pub(super) finish: TurnFinish,
 }
 
 const HELP: &str = "I am the offline model. I understand plain requests.
@@ -51,7 +51,7 @@ or that one with `--model`; `--model script:FILE` plays answers that you write y
 /// A piece of an answer has at least this many words.
 const WORDS_IN_A_PIECE: usize = 6;
 /// However long the answer is.
-const MOST_PIECES: usize = 50;
+const MAX_PIECES: usize = 50;
 /// Longer texts are answered in part: what goes into a task's log is bounded.
 const MAX_TEXT_BYTES: usize = 256 * 1024;
 
@@ -75,15 +75,15 @@ impl Reply {
             Request::CountTo(None) => Self::text(&format!("I count to any number from 1 to {MAX_COUNT}.")),
             Request::CountTo(Some(most)) => Self::counting(*most),
             Request::Calculate(Ok(value)) => Self::text(&format!("That is {value}.")),
-            Request::Calculate(Err(Impossible::DivisionByZero)) => {
+            Request::Calculate(Err(FractionError::DivisionByZero)) => {
                 Self::text("That divides by zero, so it has no value.")
             }
-            Request::Calculate(Err(Impossible::Overflow)) => {
+            Request::Calculate(Err(FractionError::Overflow)) => {
                 Self::text("Those numbers are too large for me.")
             }
             Request::AskMe => Self {
                 pieces: Box::new(std::iter::empty()),
-                finish: Finish::InputRequired { question: Some("What is your favourite colour?".into()) },
+                finish: TurnFinish::InputRequired { question: Some("What is your favourite colour?".into()) },
             },
             Request::Answer(text) => Self::text(&format!(
                 "You answered: {}. Thank you, that is all I wanted to know.",
@@ -113,7 +113,10 @@ impl Reply {
     }
 
     fn text(text: &str) -> Self {
-        Self { pieces: Box::new(word_groups(text).into_iter()), finish: Finish::Completed { status: None } }
+        Self {
+            pieces: Box::new(word_groups(text).into_iter()),
+            finish: TurnFinish::Completed { status: None },
+        }
     }
 
     fn count(number: usize, thing: &str) -> Self {
@@ -123,7 +126,7 @@ impl Reply {
 
     fn counting(most: u32) -> Self {
         let piece = move |number: u32| if number == most { number.to_string() } else { format!("{number} ") };
-        Self { pieces: Box::new((1..=most).map(piece)), finish: Finish::Completed { status: None } }
+        Self { pieces: Box::new((1..=most).map(piece)), finish: TurnFinish::Completed { status: None } }
     }
 }
 
@@ -141,7 +144,7 @@ fn bounded(text: &str) -> &str {
 /// Cuts between words; put together again, the pieces are the text.
 pub(super) fn word_groups(text: &str) -> Vec<String> {
     let words = text.split_inclusive(char::is_whitespace).count();
-    let size = WORDS_IN_A_PIECE.max(words.div_ceil(MOST_PIECES));
+    let size = WORDS_IN_A_PIECE.max(words.div_ceil(MAX_PIECES));
     let mut pieces = Vec::new();
     for (place, word) in text.split_inclusive(char::is_whitespace).enumerate() {
         match pieces.last_mut() {
@@ -191,7 +194,7 @@ mod tests {
         for text in ["", "one", " a  b\nc d e f g h ", HELP, &long] {
             let pieces = word_groups(text);
             assert_eq!(pieces.concat(), text);
-            assert!(pieces.len() <= MOST_PIECES + 1);
+            assert!(pieces.len() <= MAX_PIECES + 1);
             assert!(pieces.iter().all(|piece| !piece.is_empty()));
         }
     }

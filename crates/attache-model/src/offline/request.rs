@@ -1,7 +1,7 @@
 //! Understanding plain English, as far as it goes.
 
 use super::arithmetic::calculate;
-use super::fraction::{Fraction, Impossible};
+use super::fraction::{Fraction, FractionError};
 
 /// What the caller wants.
 #[derive(Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub(super) enum Request<'a> {
     Sort(Vec<&'a str>),
     /// `None`: the number is out of range.
     CountTo(Option<u32>),
-    Calculate(Result<Fraction, Impossible>),
+    Calculate(Result<Fraction, FractionError>),
     AskMe,
     /// Never understood from a text: the message after [`Request::AskMe`] is one.
     Answer(&'a str),
@@ -219,7 +219,7 @@ mod tests {
         check("add 3 and 4", number("7"));
         check("subtract 3 from 10", number("7"));
         check("divide 5 by 2", number("2.5"));
-        check("divide 5 by 0", Request::Calculate(Err(Impossible::DivisionByZero)));
+        check("divide 5 by 0", Request::Calculate(Err(FractionError::DivisionByZero)));
         check("what is the weather", Request::Unknown);
         check("add salt and pepper", Request::Unknown);
     }

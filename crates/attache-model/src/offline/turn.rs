@@ -5,23 +5,23 @@
 
 use attache_domain::{CallId, ToolCall, ToolResult};
 
-use super::account::{Account, account, missing_text};
-use super::action::{Action, Use, write};
+use super::action::{Action, ToolUse, write};
 use super::plan::{Plan, Step};
 use super::reply::{Reply, word_groups};
 use super::request::Request;
-use crate::Finish;
+use super::result_summary::{ResultSummary, missing_text, summarize};
+use crate::TurnFinish;
 
 pub(super) fn play(plan: &Plan, number: u32, results: &[Vec<ToolResult>]) -> Reply {
-    let mut rounds = Rounds { number, results, done: 0 };
-    let mut said = Said::default();
+    let mut rounds = CallRounds { number, results, done: 0 };
+    let mut said = ParagraphPieces::default();
     for (place, step) in plan.steps.iter().enumerate() {
         match step {
             Step::Say(text) => said.add(Reply::to(&Request::understand(text)).pieces.collect()),
             Step::Act(actions) => {
-                let account = match act(actions, &mut rounds) {
+                let account = match run_actions(actions, &mut rounds) {
                     Ok(account) => account,
-                    Err(Waiting(calls)) => return said.until(Finish::Calls(calls)),
+                    Err(PendingCalls(calls)) => return said.until(TurnFinish::Calls(calls)),
                 };
                 said.add(word_groups(&account.text));
                 let left = plan.steps.len() - place - 1;
@@ -33,41 +33,46 @@ pub(super) fn play(plan: &Plan, number: u32, results: &[Vec<ToolResult>]) -> Rep
             }
         }
     }
-    said.until(Finish::Completed { status: None })
+    said.until(TurnFinish::Completed { status: None })
 }
 
 /// These calls have to be made before there is more to say.
-struct Waiting(Vec<ToolCall>);
+struct PendingCalls(Vec<ToolCall>);
 
-fn act(actions: &[Action], rounds: &mut Rounds<'_>) -> Result<Account, Waiting> {
+fn run_actions(actions: &[Action], rounds: &mut CallRounds<'_>) -> Result<ResultSummary, PendingCalls> {
     if let [Action::Append { file, text }] = actions {
         return append(&actions[0], file, text, rounds);
     }
     let results = rounds.take(actions.iter().map(Action::first_use).collect())?;
-    let accounts = actions.iter().enumerate().map(|(place, action)| account(action, results.get(place)));
-    let accounts: Vec<Account> = accounts.collect();
-    Ok(Account {
+    let accounts = actions.iter().enumerate().map(|(place, action)| summarize(action, results.get(place)));
+    let accounts: Vec<ResultSummary> = accounts.collect();
+    Ok(ResultSummary {
         went_well: accounts.iter().all(|account| account.went_well),
         text: accounts.into_iter().map(|account| account.text).collect::<Vec<_>>().join("\n\n"),
     })
 }
 
 /// Reads the file and writes it again with more at its end, unless what was read is not all of it.
-fn append(action: &Action, file: &str, text: &str, rounds: &mut Rounds<'_>) -> Result<Account, Waiting> {
-    let [read] = rounds.take(vec![action.first_use()])? else { return Ok(account(action, None)) };
+fn append(
+    action: &Action,
+    file: &str,
+    text: &str,
+    rounds: &mut CallRounds<'_>,
+) -> Result<ResultSummary, PendingCalls> {
+    let [read] = rounds.take(vec![action.first_use()])? else { return Ok(summarize(action, None)) };
     if read.failed {
-        return Ok(account(action, Some(read)));
+        return Ok(summarize(action, Some(read)));
     }
-    let before = match super::account::whole_text(read) {
+    let before = match super::result_summary::whole_text(read) {
         Ok(before) => before,
         Err(why) => return Ok(missing_text(file, why)),
     };
     let line_break = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     let written = rounds.take(vec![write(file, &format!("{before}{line_break}{text}"))])?;
-    Ok(account(action, written.first()))
+    Ok(summarize(action, written.first()))
 }
 
-struct Rounds<'a> {
+struct CallRounds<'a> {
     /// Of the turn.
     number: u32,
     results: &'a [Vec<ToolResult>],
@@ -75,29 +80,29 @@ struct Rounds<'a> {
     done: usize,
 }
 
-impl<'a> Rounds<'a> {
-    fn take(&mut self, uses: Vec<Use>) -> Result<&'a [ToolResult], Waiting> {
+impl<'a> CallRounds<'a> {
+    fn take(&mut self, uses: Vec<ToolUse>) -> Result<&'a [ToolResult], PendingCalls> {
         if let Some(results) = self.results.get(self.done) {
             self.done += 1;
             return Ok(results);
         }
-        let call = |(place, Use { tool, input }): (usize, Use)| ToolCall {
+        let call = |(place, ToolUse { tool, input }): (usize, ToolUse)| ToolCall {
             // The turn, the round and the place in it: no other call of the task has all three.
             id: CallId(format!("offline-{}-{}-{place}", self.number, self.done)),
             name: tool.to_owned(),
             input,
         };
-        Err(Waiting(uses.into_iter().enumerate().map(call).collect()))
+        Err(PendingCalls(uses.into_iter().enumerate().map(call).collect()))
     }
 }
 
 /// Paragraphs, in pieces.
 #[derive(Default)]
-struct Said {
+struct ParagraphPieces {
     pieces: Vec<String>,
 }
 
-impl Said {
+impl ParagraphPieces {
     fn add(&mut self, mut paragraph: Vec<String>) {
         if let Some(first) = paragraph.first_mut().filter(|_| !self.pieces.is_empty()) {
             first.insert_str(0, "\n\n");
@@ -105,7 +110,7 @@ impl Said {
         self.pieces.append(&mut paragraph);
     }
 
-    fn until(self, finish: Finish) -> Reply {
+    fn until(self, finish: TurnFinish) -> Reply {
         Reply { pieces: Box::new(self.pieces.into_iter()), finish }
     }
 }

@@ -1,6 +1,6 @@
 //! What can be wrong with a script.
 
-use super::budget::MAX_SCRIPT_BYTES;
+use super::limits::MAX_SCRIPT_BYTES;
 
 /// Why a script cannot be played. The text is for the person who wrote it.
 #[derive(Debug, thiserror::Error)]

@@ -10,27 +10,27 @@ use std::sync::Arc;
 
 use attache_domain::{Message, ReplyShape};
 
+use super::placeholder_values::{CallResults, MessageText, PlaceholderValues};
 use super::rule::{Rule, Script};
-use super::speech::{Outcomes, Speech, Words};
 use crate::ModelRequest;
-use crate::conversation::callers_messages;
+use crate::task_messages::callers_messages;
 
 /// Where to begin, and with which words.
 #[derive(Debug)]
-pub(super) struct Cue {
+pub(super) struct MatchedRule {
     pub(super) rule: usize,
     pub(super) segment: usize,
-    pub(super) words: Words,
+    pub(super) words: PlaceholderValues,
 }
 
-impl Cue {
+impl MatchedRule {
     pub(super) fn find(script: &Script, request: &ModelRequest) -> Self {
         let messages = callers_messages(&request.history);
         let wanted = request.turn.max(1);
         let mut turn = 1;
         loop {
             let message = message_of_turn(&messages, turn);
-            let speech = message.map_or(Speech::Nothing, Speech::keep);
+            let speech = message.map_or(MessageText::Nothing, MessageText::keep);
             let id = message.map_or("", |message| message.id.as_str());
             let rule = script.rule_for(id, speech.as_str(), turn);
             let segments = u32::try_from(script.rules[rule].segments.len()).unwrap_or(u32::MAX);
@@ -39,11 +39,16 @@ impl Cue {
                 let latest = if wanted == turn {
                     speech.clone()
                 } else {
-                    latest.map_or(Speech::Nothing, Speech::keep)
+                    latest.map_or(MessageText::Nothing, MessageText::keep)
                 };
                 let groups = script.rules[rule].groups(speech.as_str());
-                let words =
-                    Words { matched: speech, latest, turn: wanted, groups, outcomes: Outcomes::default() };
+                let words = PlaceholderValues {
+                    matched: speech,
+                    latest,
+                    turn: wanted,
+                    groups,
+                    outcomes: CallResults::default(),
+                };
                 return Self { rule, segment: (wanted - turn) as usize, words };
             }
             turn += segments;

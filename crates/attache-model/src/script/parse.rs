@@ -7,14 +7,14 @@ mod step;
 use attache_domain::ReplyShape;
 use regex::Regex;
 
-use super::budget::{MAX_RULES, MAX_SCRIPT_BYTES, MAX_STEPS};
 use super::error::{Problem, ScriptError};
 use super::keys::{Fields, RULE, SCRIPT};
+use super::limits::{MAX_RULES, MAX_SCRIPT_BYTES, MAX_STEPS};
 use super::quantity::{a_count, count_of};
-use super::rule::{Ending, Pace, Planned, Rule, Say, Script, Segment, Split, Step};
+use super::rule::{Ending, Pace, PlannedStep, Rule, Script, Segment, Split, Step, TextStep};
 use super::template::{Scope, Template};
 use super::yaml::{Kind, Node};
-use step::{Parsed, StepParser};
+use step::{ParsedStep, StepParser};
 
 pub(super) fn script(text: &str) -> Result<Script, ScriptError> {
     if text.len() > MAX_SCRIPT_BYTES {
@@ -138,8 +138,9 @@ fn no_rule_matched(names: &[String]) -> Rule {
 
 fn says(text: Template) -> Rule {
     let pace = Pace { repeat: super::quantity::Count::Fixed(1), every: None };
-    let step = Step::Say(Say { texts: vec![text], split: Split::Whole, pace });
-    let segment = Segment { steps: vec![Planned::always(step)], ending: Ending::Completed { status: None } };
+    let step = Step::Say(TextStep { texts: vec![text], split: Split::Whole, pace });
+    let segment =
+        Segment { steps: vec![PlannedStep::always(step)], ending: Ending::Completed { status: None } };
     Rule {
         text: None,
         message_id: None,
@@ -156,7 +157,7 @@ fn compile(nodes: Vec<Node>, pattern: Option<&Regex>) -> Result<Rule, Problem> {
         return Err(Problem::new(node.line, format!("a rule has at most {MAX_STEPS} steps")));
     }
     let mut parser = StepParser::new(pattern);
-    let mut cutting = Cutting::default();
+    let mut cutting = SegmentBuilder::default();
     for (index, node) in nodes.into_iter().enumerate() {
         let line = node.line;
         let added = parser.step(node).and_then(|parsed| cutting.add(line, parsed));
@@ -174,16 +175,16 @@ fn compile(nodes: Vec<Node>, pattern: Option<&Regex>) -> Result<Rule, Problem> {
 }
 
 #[derive(Default)]
-struct Cutting {
+struct SegmentBuilder {
     segments: Vec<Segment>,
-    steps: Vec<Planned>,
+    steps: Vec<PlannedStep>,
     status: Option<Template>,
     /// The key of the step after which there is no turn.
     ended: Option<&'static str>,
 }
 
-impl Cutting {
-    fn add(&mut self, line: u64, parsed: Parsed) -> Result<(), Problem> {
+impl SegmentBuilder {
+    fn add(&mut self, line: u64, parsed: ParsedStep) -> Result<(), Problem> {
         if let Some(key) = self.ended {
             return Err(Problem::new(
                 line,
@@ -191,12 +192,12 @@ impl Cutting {
             ));
         }
         match parsed {
-            Parsed::Play(steps) => self.steps.extend(steps),
-            Parsed::Status(_) if self.status.is_some() => {
+            ParsedStep::Play(steps) => self.steps.extend(steps),
+            ParsedStep::Status(_) if self.status.is_some() => {
                 return Err(Problem::new(line, "`status` is set already: a turn ends with one status"));
             }
-            Parsed::Status(text) => self.status = Some(text),
-            Parsed::Stop { key, ending } => self.stop(line, key, ending)?,
+            ParsedStep::Status(text) => self.status = Some(text),
+            ParsedStep::Stop { key, ending } => self.stop(line, key, ending)?,
         }
         Ok(())
     }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use futures_util::Stream;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::performance::{Move, Performance};
-use crate::{ModelError, StreamItem};
+use super::run::{ScriptAction, ScriptRun};
+use crate::{ModelError, ModelStreamItem};
 
 /// Never pending but in a wait. Chunks that are already recorded, and the waits before them and before calls
 /// that are answered, are passed over.
 pub(super) struct Player {
-    performance: Performance,
+    performance: ScriptRun,
     recorded: u32,
     /// Made at the first wait and set anew at each.
     timer: Option<Pin<Box<Sleep>>>,
@@ -22,7 +22,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    pub(super) fn new(performance: Performance, recorded: u32) -> Self {
+    pub(super) fn new(performance: ScriptRun, recorded: u32) -> Self {
         Self { performance, recorded, timer: None, waiting: false, over: false }
     }
 
@@ -36,7 +36,7 @@ impl Player {
 }
 
 impl Stream for Player {
-    type Item = Result<StreamItem, ModelError>;
+    type Item = Result<ModelStreamItem, ModelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let player = &mut *self;
@@ -48,15 +48,15 @@ impl Stream for Player {
                 ready!(timer.as_mut().poll(context));
                 player.waiting = false;
             }
-            match player.performance.next_move() {
-                Move::Wait(_) if player.recorded > 0 || player.performance.is_behind() => {}
-                Move::Wait(duration) if duration.is_zero() => {}
-                Move::Wait(duration) => player.wait(duration),
-                Move::Chunk(_) if player.recorded > 0 => player.recorded -= 1,
-                Move::Chunk(chunk) => return Poll::Ready(Some(Ok(StreamItem::Chunk(chunk)))),
-                Move::Finish(finish) => {
+            match player.performance.next_action() {
+                ScriptAction::Wait(_) if player.recorded > 0 || player.performance.is_behind() => {}
+                ScriptAction::Wait(duration) if duration.is_zero() => {}
+                ScriptAction::Wait(duration) => player.wait(duration),
+                ScriptAction::Chunk(_) if player.recorded > 0 => player.recorded -= 1,
+                ScriptAction::Chunk(chunk) => return Poll::Ready(Some(Ok(ModelStreamItem::Chunk(chunk)))),
+                ScriptAction::Finish(finish) => {
                     player.over = true;
-                    return Poll::Ready(Some(Ok(StreamItem::Finish(finish))));
+                    return Poll::Ready(Some(Ok(ModelStreamItem::Finish(finish))));
                 }
             }
         }

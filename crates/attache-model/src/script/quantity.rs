@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::budget::{MAX_LABEL_BYTES, MAX_WAIT};
-use super::speech::Words;
+use super::limits::{MAX_LABEL_BYTES, MAX_WAIT};
+use super::placeholder_values::PlaceholderValues;
 use super::template::Template;
 use super::yaml::{Kind, Node};
 
@@ -15,7 +15,12 @@ pub(super) enum Count {
 
 impl Count {
     /// The number, or what is wrong with the one the caller wrote.
-    pub(super) fn resolve(&self, words: &Words, key: &str, allowed: (u32, u32)) -> Result<u32, String> {
+    pub(super) fn resolve(
+        &self,
+        words: &PlaceholderValues,
+        key: &str,
+        allowed: (u32, u32),
+    ) -> Result<u32, String> {
         match self {
             Self::Fixed(count) => Ok(*count),
             Self::Written(template) => {
@@ -34,7 +39,7 @@ pub(super) enum Pause {
 }
 
 impl Pause {
-    pub(super) fn resolve(&self, words: &Words, key: &str) -> Result<Duration, String> {
+    pub(super) fn resolve(&self, words: &PlaceholderValues, key: &str) -> Result<Duration, String> {
         match self {
             Self::Fixed(duration) => Ok(*duration),
             Self::Written(template) => {

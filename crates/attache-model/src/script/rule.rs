@@ -27,27 +27,27 @@ pub(super) struct Rule {
 
 #[derive(Debug)]
 pub(super) struct Segment {
-    pub(super) steps: Vec<Planned>,
+    pub(super) steps: Vec<PlannedStep>,
     pub(super) ending: Ending,
 }
 
 #[derive(Debug)]
-pub(super) struct Planned {
+pub(super) struct PlannedStep {
     /// Without it the step is always played.
-    pub(super) when: Option<When>,
+    pub(super) when: Option<StepCondition>,
     pub(super) step: Step,
 }
 
 /// What the calls before a step must have come to for it to be played.
 #[derive(Debug)]
-pub(super) struct When {
+pub(super) struct StepCondition {
     pub(super) failed: Option<bool>,
     pub(super) result: Option<Regex>,
 }
 
 #[derive(Debug)]
 pub(super) enum Step {
-    Say(Say),
+    Say(TextStep),
     Think(Template),
     Wait(Pause),
     Artifact(Box<ArtifactStep>),
@@ -76,7 +76,7 @@ pub(super) enum Ending {
 }
 
 #[derive(Debug)]
-pub(super) struct Say {
+pub(super) struct TextStep {
     pub(super) texts: Vec<Template>,
     pub(super) split: Split,
     pub(super) pace: Pace,
@@ -131,7 +131,7 @@ pub(super) enum ContentTemplate {
     Data(DataTemplate),
 }
 
-impl Planned {
+impl PlannedStep {
     pub(super) fn always(step: Step) -> Self {
         Self { when: None, step }
     }

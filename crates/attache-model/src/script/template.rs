@@ -5,7 +5,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::keys::listed;
-use super::speech::Words;
+use super::placeholder_values::PlaceholderValues;
 
 #[derive(Debug)]
 pub(super) enum Template {
@@ -72,7 +72,7 @@ impl Template {
     }
 
     /// The text with its placeholders filled in, cut off after `limit` bytes.
-    pub(super) fn expand(&self, words: &Words, limit: usize) -> String {
+    pub(super) fn expand(&self, words: &PlaceholderValues, limit: usize) -> String {
         let mut text = match self {
             Self::Literal(text) => text.clone(),
             Self::Pieces(pieces) => {
@@ -194,7 +194,7 @@ impl DataTemplate {
         Ok(parsed)
     }
 
-    pub(super) fn expand(&self, words: &Words, limit: usize) -> Value {
+    pub(super) fn expand(&self, words: &PlaceholderValues, limit: usize) -> Value {
         match self {
             Self::Fixed(value) => value.clone(),
             Self::Text(template) => Value::String(template.expand(words, limit)),
@@ -213,7 +213,11 @@ impl DataTemplate {
     }
 }
 
-pub(super) fn expand_map(entries: &[(String, DataTemplate)], words: &Words, limit: usize) -> Metadata {
+pub(super) fn expand_map(
+    entries: &[(String, DataTemplate)],
+    words: &PlaceholderValues,
+    limit: usize,
+) -> Metadata {
     entries.iter().map(|(key, value)| (key.clone(), value.expand(words, limit))).collect()
 }
 
@@ -221,18 +225,18 @@ pub(super) fn expand_map(entries: &[(String, DataTemplate)], words: &Words, limi
 mod tests {
     use attache_domain::{CallId, Content, ToolResult};
 
-    use super::super::speech::{Outcomes, Speech};
+    use super::super::placeholder_values::{CallResults, MessageText};
     use super::*;
 
     /// Two calls together, one that was passed over, and one that failed.
-    fn outcomes() -> Outcomes {
+    fn outcomes() -> CallResults {
         let result = |text: &str, failed| ToolResult {
             call: CallId("c".into()),
             name: "tool".into(),
             output: vec![Content::Text(text.into()), Content::Text("x".into())],
             failed,
         };
-        let mut outcomes = Outcomes::default();
+        let mut outcomes = CallResults::default();
         outcomes.add(2, &[result("one", false), result("two", false)]);
         outcomes.pass_over(1);
         outcomes.add(1, &[result("four", true)]);
@@ -244,9 +248,9 @@ mod tests {
         let pattern = Regex::new(r"(?P<verb>\w+) (\w+)( .*)?").unwrap();
         let text = "greet Ada";
         let groups = pattern.captures(text).unwrap();
-        let words = Words {
-            matched: Speech::Joined(text.into()),
-            latest: Speech::Joined("yes".into()),
+        let words = PlaceholderValues {
+            matched: MessageText::Joined(text.into()),
+            latest: MessageText::Joined("yes".into()),
             turn: 2,
             groups: groups.iter().map(|group| group.map(|group| group.range())).collect(),
             outcomes: outcomes(),

@@ -6,8 +6,8 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use serde_json::{Map, Number, Value};
 use serde_saphyr::Spanned;
 
-use super::budget::MAX_DEPTH;
 use super::error::{Problem, ScriptError};
+use super::limits::MAX_DEPTH;
 
 #[derive(Debug)]
 pub(super) struct Node {

@@ -2,17 +2,17 @@
 
 use attache_domain::{Base64, Part, PartContent, Role};
 use attache_model::offline::OfflineModel;
-use attache_model::{Finish, ModelChunk, ModelRequest, StreamItem};
+use attache_model::{ModelChunk, ModelRequest, ModelStreamItem, TurnFinish};
 use proptest::prelude::*;
 
 use crate::world::{answer, conversation, message};
 
 /// The answer's text, and how it ends.
-fn said(request: ModelRequest) -> (String, Finish) {
+fn said(request: ModelRequest) -> (String, TurnFinish) {
     let mut items = answer(&OfflineModel, request);
-    let Some(StreamItem::Finish(finish)) = items.pop() else { panic!("no finish") };
+    let Some(ModelStreamItem::Finish(finish)) = items.pop() else { panic!("no finish") };
     let texts = items.into_iter().map(|item| match item {
-        StreamItem::Chunk(ModelChunk::Text(text)) => text,
+        ModelStreamItem::Chunk(ModelChunk::Text(text)) => text,
         other => panic!("{other:?}"),
     });
     (texts.collect(), finish)
@@ -22,7 +22,7 @@ fn said(request: ModelRequest) -> (String, Finish) {
 fn check(text: &str, expected: &str) {
     let (said, finish) = said(conversation(&[text]));
     assert!(said.contains(expected), "expected {expected:?} in {said:?}");
-    assert_eq!(finish, Finish::Completed { status: None });
+    assert_eq!(finish, TurnFinish::Completed { status: None });
 }
 
 #[test]
@@ -71,10 +71,10 @@ fn anything_else_is_answered_with_what_would_help() {
 fn a_question_is_asked_and_its_answer_taken() {
     let (text, finish) = said(conversation(&["ask me something"]));
     assert_eq!(text, "");
-    assert!(matches!(finish, Finish::InputRequired { question: Some(_) }));
+    assert!(matches!(finish, TurnFinish::InputRequired { question: Some(_) }));
     let (text, finish) = said(conversation(&["ask me something", "help"]));
     assert!(text.starts_with("You answered: help."), "{text}");
-    assert_eq!(finish, Finish::Completed { status: None });
+    assert_eq!(finish, TurnFinish::Completed { status: None });
     // An answer that looks like the request is an answer all the same.
     let (text, _) = said(conversation(&["ask me", "ask me", "echo hi"]));
     assert_eq!(text, "hi");

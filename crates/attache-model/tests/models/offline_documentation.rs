@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use attache_model::offline::OfflineModel;
-use attache_model::{Finish, StreamItem};
+use attache_model::{ModelStreamItem, TurnFinish};
 
 use crate::world::{answer, conversation, play};
 
 fn makes_calls(text: &str) -> bool {
     let items = answer(&OfflineModel, conversation(&[text]));
-    matches!(items.as_slice(), [StreamItem::Finish(Finish::Calls(_))])
+    matches!(items.as_slice(), [ModelStreamItem::Finish(TurnFinish::Calls(_))])
 }
 
 /// Each entry with the alternatives in its parentheses.

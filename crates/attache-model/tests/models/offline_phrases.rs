@@ -1,7 +1,7 @@
 //! Which calls the offline model makes of what people write.
 
 use attache_model::offline::OfflineModel;
-use attache_model::{Finish, StreamItem};
+use attache_model::{ModelStreamItem, TurnFinish};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -238,7 +238,9 @@ fn files_are_edited() {
     );
     let texts = |text: &str| {
         let items = answer(&OfflineModel, conversation(&[text]));
-        let Some(StreamItem::Finish(Finish::Calls(calls))) = items.last() else { panic!("{items:?}") };
+        let Some(ModelStreamItem::Finish(TurnFinish::Calls(calls))) = items.last() else {
+            panic!("{items:?}")
+        };
         let input = &calls[0].input;
         format!("{}|{}", input["old_string"].as_str().unwrap(), input["new_string"].as_str().unwrap())
     };
@@ -415,8 +417,8 @@ proptest! {
     #[test]
     fn no_text_makes_a_call_with_nothing_in_it(text in made_of_words()) {
         let items = answer(&OfflineModel, conversation(&[&text]));
-        let Some(StreamItem::Finish(finish)) = items.last() else { panic!("no finish") };
-        let Finish::Calls(calls) = finish else { return Ok(()) };
+        let Some(ModelStreamItem::Finish(finish)) = items.last() else { panic!("no finish") };
+        let TurnFinish::Calls(calls) = finish else { return Ok(()) };
         prop_assert!(!calls.is_empty());
         for call in calls {
             prop_assert!(!call.input.is_empty());

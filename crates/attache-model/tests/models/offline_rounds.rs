@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use attache_domain::{Base64, Content, ToolResult};
 use attache_model::offline::OfflineModel;
-use attache_model::{Finish, ModelChunk, StreamItem};
+use attache_model::{ModelChunk, ModelStreamItem, TurnFinish};
 use proptest::prelude::*;
 
 use crate::world::{check_resumption, conversation, failure, result, rounds, shown};
@@ -15,11 +15,11 @@ fn transcript(text: &str, results: &[Vec<ToolResult>]) -> Vec<String> {
     let mut goes_on = false;
     for (_, _, item) in rounds(&OfflineModel, &conversation(&[text]), results) {
         match (&item, entries.last_mut()) {
-            (StreamItem::Chunk(ModelChunk::Text(more)), Some(said)) if goes_on => said.push_str(more),
-            (StreamItem::Chunk(ModelChunk::Text(more)), _) => entries.push(more.clone()),
+            (ModelStreamItem::Chunk(ModelChunk::Text(more)), Some(said)) if goes_on => said.push_str(more),
+            (ModelStreamItem::Chunk(ModelChunk::Text(more)), _) => entries.push(more.clone()),
             (item, _) => entries.push(shown(item)),
         }
-        goes_on = matches!(item, StreamItem::Chunk(_));
+        goes_on = matches!(item, ModelStreamItem::Chunk(_));
     }
     entries
 }
@@ -287,7 +287,7 @@ fn calls_are_told_apart_within_a_task() {
     let mut ids = Vec::new();
     for texts in [&["read a.txt and b.txt then append x to c.txt"][..], &["hi", "read a.txt"]] {
         for (_, _, item) in rounds(&OfflineModel, &conversation(texts), &results) {
-            if let StreamItem::Finish(Finish::Calls(calls)) = item {
+            if let ModelStreamItem::Finish(TurnFinish::Calls(calls)) = item {
                 ids.extend(calls.into_iter().map(|call| call.id));
             }
         }
@@ -324,7 +324,7 @@ proptest! {
     ) {
         let request = conversation(&[text]);
         let played = rounds(&OfflineModel, &request, &results);
-        prop_assert!(matches!(played.last(), Some((_, _, StreamItem::Finish(_)))));
+        prop_assert!(matches!(played.last(), Some((_, _, ModelStreamItem::Finish(_)))));
         check_resumption(&OfflineModel, &request, &results);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use attache_domain::ToolResult;
-use attache_model::{Finish, ModelProvider, StreamItem};
+use attache_model::{BuiltInModel, ModelStreamItem, TurnFinish};
 use futures_util::StreamExt;
 
 use crate::world::{check_resumption, conversation, failure, result, rounds, script, shown, steps};
@@ -116,7 +116,7 @@ fn calls_are_told_apart_within_a_task() {
     let mut ids = Vec::new();
     for texts in [&["go"][..], &["go", "on"]] {
         for (_, _, item) in rounds(&model, &conversation(texts), &results) {
-            if let StreamItem::Finish(Finish::Calls(calls)) = item {
+            if let ModelStreamItem::Finish(TurnFinish::Calls(calls)) = item {
                 ids.extend(calls.into_iter().map(|call| call.id));
             }
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache_domain::{Part, ReplyShape, Role, ToolResult};
-use attache_model::{ModelProvider, ModelRequest};
+use attache_model::{BuiltInModel, ModelRequest};
 use futures_util::StreamExt;
 
 use crate::world::{answer, conversation, failure, message, play, result, rounds, script, shown, user};

@@ -1,7 +1,7 @@
 //! What each step does.
 
 use attache_domain::ReplyShape;
-use attache_model::{ModelChunk, ModelProvider, StreamItem};
+use attache_model::{BuiltInModel, ModelChunk, ModelStreamItem};
 
 use crate::world::{answer, conversation, play, script, steps, user};
 
@@ -112,7 +112,7 @@ fn only_the_first_piece_of_an_artifact_describes_it() {
     let yaml = "- artifact: { text: ab, chunks: 2, description: d, metadata: { k: '{{1}}' }, extensions: ['urn:x'] }";
     let mut pieces =
         answer(&steps(yaml), conversation(&["hello"])).into_iter().filter_map(|item| match item {
-            StreamItem::Chunk(ModelChunk::Artifact { artifact, .. }) => Some(artifact),
+            ModelStreamItem::Chunk(ModelChunk::Artifact { artifact, .. }) => Some(artifact),
             _ => None,
         });
     let (first, second) = (pieces.next().unwrap(), pieces.next().unwrap());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache_model::script::ScriptModel;
-use attache_model::{ModelProvider, ModelRequest};
+use attache_model::{BuiltInModel, ModelRequest};
 use futures_util::StreamExt;
 use tokio::time::Instant;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attache_domain::{Base64, CallId, Content, Message, Part, PartContent, Role, ToolResult};
 use attache_model::script::ScriptModel;
-use attache_model::{Finish, ModelChunk, ModelProvider, ModelRequest, StreamItem};
+use attache_model::{BuiltInModel, ModelChunk, ModelRequest, ModelStreamItem, TurnFinish};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::Value;
 
@@ -69,19 +69,19 @@ pub(crate) fn failure(text: &str) -> ToolResult {
 /// items of all rounds, and for each the number of results and chunks that were there before it.
 #[track_caller]
 pub(crate) fn rounds(
-    model: &impl ModelProvider,
+    model: &impl BuiltInModel,
     request: &ModelRequest,
     results: &[Vec<ToolResult>],
-) -> Vec<(usize, u32, StreamItem)> {
+) -> Vec<(usize, u32, ModelStreamItem)> {
     let mut played = Vec::new();
     let mut request = ModelRequest { emitted: 0, results: Vec::new(), ..request.clone() };
     loop {
         for item in answer(model, request.clone()) {
-            let is_chunk = matches!(item, StreamItem::Chunk(_));
+            let is_chunk = matches!(item, ModelStreamItem::Chunk(_));
             played.push((request.results.len(), request.emitted, item));
             request.emitted += u32::from(is_chunk);
         }
-        let waits = matches!(played.last(), Some((_, _, StreamItem::Finish(Finish::Calls(_)))));
+        let waits = matches!(played.last(), Some((_, _, ModelStreamItem::Finish(TurnFinish::Calls(_)))));
         match results.get(request.results.len()) {
             Some(next) if waits => request.results.push(next.clone()),
             _ => return played,
@@ -92,7 +92,7 @@ pub(crate) fn rounds(
 /// A turn that is cut off after any item goes on with exactly the items that would have come next in its round.
 #[track_caller]
 pub(crate) fn check_resumption(
-    model: &impl ModelProvider,
+    model: &impl BuiltInModel,
     request: &ModelRequest,
     results: &[Vec<ToolResult>],
 ) {
@@ -100,7 +100,7 @@ pub(crate) fn check_resumption(
     for (place, (round, emitted, _)) in played.iter().enumerate() {
         let again =
             ModelRequest { emitted: *emitted, results: results[..*round].to_vec(), ..request.clone() };
-        let expected: Vec<&StreamItem> =
+        let expected: Vec<&ModelStreamItem> =
             played[place..].iter().filter(|(later, _, _)| later == round).map(|(_, _, item)| item).collect();
         assert_eq!(answer(model, again).iter().collect::<Vec<_>>(), expected, "after {place} items");
     }
@@ -108,7 +108,7 @@ pub(crate) fn check_resumption(
 
 /// Everything the model answers, which must be there without any waiting.
 #[track_caller]
-pub(crate) fn answer(model: &impl ModelProvider, request: ModelRequest) -> Vec<StreamItem> {
+pub(crate) fn answer(model: &impl BuiltInModel, request: ModelRequest) -> Vec<ModelStreamItem> {
     let items = model.stream(request).collect::<Vec<_>>().now_or_never();
     let items = items.expect("the stream was pending without a wait");
     items.into_iter().map(Result::unwrap).collect()
@@ -116,13 +116,13 @@ pub(crate) fn answer(model: &impl ModelProvider, request: ModelRequest) -> Vec<S
 
 /// The transcript of one turn.
 #[track_caller]
-pub(crate) fn play(model: &impl ModelProvider, texts: &[&str]) -> Vec<String> {
+pub(crate) fn play(model: &impl BuiltInModel, texts: &[&str]) -> Vec<String> {
     answer(model, conversation(texts)).iter().map(shown).collect()
 }
 
-pub(crate) fn shown(item: &StreamItem) -> String {
+pub(crate) fn shown(item: &ModelStreamItem) -> String {
     match item {
-        StreamItem::Chunk(chunk) => match chunk {
+        ModelStreamItem::Chunk(chunk) => match chunk {
             ModelChunk::Thought(text) => format!("thought {text}"),
             ModelChunk::Text(text) => format!("text {text}"),
             ModelChunk::Withdrawn => "withdrawn".into(),
@@ -136,20 +136,20 @@ pub(crate) fn shown(item: &StreamItem) -> String {
             ModelChunk::CredentialNeeded(text) => format!("credential {text}"),
             ModelChunk::Resumed => "resumed".into(),
         },
-        StreamItem::Finish(finish) => match finish {
-            Finish::Completed { status: None } => "completed".into(),
-            Finish::Completed { status: Some(status) } => format!("completed: {status}"),
-            Finish::InputRequired { question: None } => "input required".into(),
-            Finish::InputRequired { question: Some(question) } => format!("input required: {question}"),
-            Finish::AuthRequired { explanation } => format!("auth required: {explanation}"),
-            Finish::Failed { reason } => format!("failed: {reason}"),
-            Finish::Rejected { reason } => format!("rejected: {reason}"),
-            Finish::Calls(calls) => {
+        ModelStreamItem::Finish(finish) => match finish {
+            TurnFinish::Completed { status: None } => "completed".into(),
+            TurnFinish::Completed { status: Some(status) } => format!("completed: {status}"),
+            TurnFinish::InputRequired { question: None } => "input required".into(),
+            TurnFinish::InputRequired { question: Some(question) } => format!("input required: {question}"),
+            TurnFinish::AuthRequired { explanation } => format!("auth required: {explanation}"),
+            TurnFinish::Failed { reason } => format!("failed: {reason}"),
+            TurnFinish::Rejected { reason } => format!("rejected: {reason}"),
+            TurnFinish::Calls(calls) => {
                 let shown =
                     calls.iter().map(|call| format!("{} {}", call.name, Value::Object(call.input.clone())));
                 format!("calls: {}", shown.collect::<Vec<_>>().join(" + "))
             }
-            Finish::Replied { parts } => {
+            TurnFinish::Replied { parts } => {
                 format!("replied: {}", parts.iter().map(shown_part).collect::<Vec<_>>().join(" + "))
             }
         },

@@ -3,14 +3,14 @@
 use attache_net::Url;
 
 use super::*;
-use crate::admission::Origin;
+use crate::connection_origin::ConnectionOrigin;
 
 const TOKEN: &str = "secret";
 
 /// Whoever is let in calls a name of this machine or one that was named, from a page of such a place if from any, and
 /// with the token.
 pub(crate) fn caller(headers: &HeaderMap) {
-    let gate = Gate {
+    let gate = RequestGuard {
         token: Some(digest(TOKEN)),
         local_user: None,
         hosts: vec!["agent.example".into()],
@@ -28,7 +28,7 @@ pub(crate) fn caller(headers: &HeaderMap) {
             assert!(is_app(origin) || is_served_by(origin, host), "{origin:?} for {host:?}");
         }
     }
-    let peer = Peer { is_loopback: true, is_local_user: true, origin: Origin::LOOPBACK };
+    let peer = Peer { is_loopback: true, is_local_user: true, origin: ConnectionOrigin::LOOPBACK };
     if gate.authenticate(peer, headers).is_ok() {
         let value = text(header::AUTHORIZATION).unwrap_or_default();
         assert_eq!(value.split_once(' ').map(|(_, token)| token.trim()), Some(TOKEN), "{value:?}");

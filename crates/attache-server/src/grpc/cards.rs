@@ -8,12 +8,12 @@ use bytes::Bytes;
 use crate::app::App;
 
 #[derive(Default)]
-pub(crate) struct Cards {
+pub(crate) struct GrpcCards {
     public: OnceLock<Option<Bytes>>,
     extended: [OnceLock<Option<Bytes>>; 2],
 }
 
-impl Cards {
+impl GrpcCards {
     /// The card that everybody may see, for 0.3: 1.0 has no call for it.
     pub(super) fn public(&self, app: &App) -> Option<&Bytes> {
         self.public.get_or_init(|| made_of(Version::V0_3, app.cards.superset())).as_ref()
@@ -31,7 +31,7 @@ impl Cards {
 }
 
 fn made_of(version: Version, document: &[u8]) -> Option<Bytes> {
-    proto::card(version, document)
+    proto::encode_card(version, document)
         .inspect_err(|error| tracing::error!(%error, "the card cannot be written in protobuf"))
         .ok()
         .map(Bytes::from)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use attache_domain::Fault;
-use attache_wire::proto::{Code, Status};
+use attache_wire::proto::{GrpcCode, GrpcStatus};
 use http::HeaderMap;
 use tokio::time::Instant;
 
@@ -21,9 +21,9 @@ pub(super) fn of(headers: &HeaderMap) -> Result<Deadline, Fault> {
     }
 }
 
-pub(super) fn exceeded() -> Status {
+pub(super) fn exceeded() -> GrpcStatus {
     let message = "the deadline has passed; the task, if there is one, goes on".to_owned();
-    Status { code: Code::DeadlineExceeded, message, details: Vec::new() }
+    GrpcStatus { code: GrpcCode::DeadlineExceeded, message, details: Vec::new() }
 }
 
 fn parse(text: &str) -> Option<Duration> {

@@ -4,38 +4,39 @@ use std::io::{Read, Write};
 use std::pin::pin;
 
 use attache_domain::Fault;
-use attache_wire::proto::{Code, Status};
+use attache_wire::proto::{GrpcCode, GrpcStatus};
 use bytes::{Buf, Bytes, BytesMut};
 use flate2::read::GzDecoder;
 use http::HeaderMap;
 
-use crate::{Limits, body, heavy};
+use crate::{Limits, body, large_bodies};
 
 /// What comes before every message.
-pub(super) const PREFIX: usize = 5;
+pub(super) const PREFIX_BYTES: usize = 5;
 
 /// What a byte of packed zeros can unpack to, and a little less.
-const MOST_FROM_A_BYTE: usize = 1024;
+const MAX_EXPANSION: usize = 1024;
 
 /// How the compressed messages of a request are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(super) enum Compression {
     Identity,
     Gzip,
 }
 
 /// What [`Encoding`] knows, for clients that try something else.
-pub(super) const ENCODINGS: &str = "identity,gzip";
+pub(super) const ACCEPTED_COMPRESSIONS: &str = "identity,gzip";
 
-impl Encoding {
-    pub(super) fn of(headers: &HeaderMap) -> Result<Self, Status> {
+impl Compression {
+    pub(super) fn of(headers: &HeaderMap) -> Result<Self, GrpcStatus> {
         match headers.get("grpc-encoding").map(|value| value.to_str().unwrap_or("unreadable").trim()) {
             None | Some("identity") => Ok(Self::Identity),
             Some("gzip") => Ok(Self::Gzip),
             Some(other) => {
                 let other: String = other.chars().take(40).collect();
-                let message = format!("messages may be compressed as {ENCODINGS}, not as {other:?}");
-                Err(Status { code: Code::Unimplemented, message, details: Vec::new() })
+                let message =
+                    format!("messages may be compressed as {ACCEPTED_COMPRESSIONS}, not as {other:?}");
+                Err(GrpcStatus { code: GrpcCode::Unimplemented, message, details: Vec::new() })
             }
         }
     }
@@ -44,7 +45,7 @@ impl Encoding {
     fn check(self) -> Result<(), Fault> {
         match self {
             Self::Gzip => Ok(()),
-            Self::Identity => Err(broken("the message is compressed, but grpc-encoding does not say how")),
+            Self::Identity => Err(malformed("the message is compressed, but grpc-encoding does not say how")),
         }
     }
 }
@@ -52,29 +53,33 @@ impl Encoding {
 /// A message under way: [`close`] fills in its length.
 pub(super) fn open() -> Vec<u8> {
     let mut out = Vec::with_capacity(1024);
-    out.resize(PREFIX, 0);
+    out.resize(PREFIX_BYTES, 0);
     out
 }
 
 /// Makes a frame of the message that begins, with its prefix, at `start`.
 pub(super) fn close(out: &mut [u8], start: usize) {
-    let length = u32::try_from(out.len() - start - PREFIX).unwrap_or(u32::MAX);
+    let length = u32::try_from(out.len() - start - PREFIX_BYTES).unwrap_or(u32::MAX);
     out[start] = 0;
-    out[start + 1..start + PREFIX].copy_from_slice(&length.to_be_bytes());
+    out[start + 1..start + PREFIX_BYTES].copy_from_slice(&length.to_be_bytes());
 }
 
 /// The message of a body that holds exactly one. The limit is also that of what a compressed one unpacks to.
-pub(super) async fn only(body: Bytes, encoding: Encoding, limits: &Limits) -> Result<Bytes, Fault> {
+pub(super) async fn single_message(
+    body: Bytes,
+    encoding: Compression,
+    limits: &Limits,
+) -> Result<Bytes, Fault> {
     let limit = limits.body_bytes;
     let Prefix { compressed, length } = match Prefix::of(&body, limit)? {
         Some(prefix) => prefix,
-        None if body.is_empty() => return Err(broken("the request holds no message")),
-        None => return Err(broken("the message broke off")),
+        None if body.is_empty() => return Err(malformed("the request holds no message")),
+        None => return Err(malformed("the message broke off")),
     };
-    let message = body.slice(PREFIX..);
+    let message = body.slice(PREFIX_BYTES..);
     match message.len() {
-        found if found < length => return Err(broken("the message broke off")),
-        found if found > length => return Err(broken("the request holds more than one message")),
+        found if found < length => return Err(malformed("the message broke off")),
+        found if found > length => return Err(malformed("the request holds more than one message")),
         _ => {}
     }
     if !compressed {
@@ -82,31 +87,35 @@ pub(super) async fn only(body: Bytes, encoding: Encoding, limits: &Limits) -> Re
     }
     encoding.check()?;
     // Unpacked twice: nothing is kept before there is room for it.
-    let worst = message.len().saturating_mul(MOST_FROM_A_BYTE);
+    let worst = message.len().saturating_mul(MAX_EXPANSION);
     let length =
-        heavy::answered(worst, pin!(async { unpack(&message, limit, &mut std::io::sink()) })).await?;
-    body::unpacked(length, limits, || {
+        large_bodies::run(worst, pin!(async { decompress(&message, limit, &mut std::io::sink()) })).await?;
+    body::decompressed(length, limits, || {
         let mut unpacked = Vec::with_capacity(length);
-        unpack(&message, limit, &mut unpacked)?;
+        decompress(&message, limit, &mut unpacked)?;
         Ok(unpacked)
     })
     .await
 }
 
 /// Takes the first message from the front of `buffer` once all of it is there; for messages that are small.
-pub(super) fn next(buffer: &mut BytesMut, encoding: Encoding, limit: usize) -> Result<Option<Bytes>, Fault> {
+pub(super) fn next_message(
+    buffer: &mut BytesMut,
+    encoding: Compression,
+    limit: usize,
+) -> Result<Option<Bytes>, Fault> {
     let Some(Prefix { compressed, length }) = Prefix::of(buffer, limit)? else { return Ok(None) };
-    if buffer.len() < PREFIX + length {
+    if buffer.len() < PREFIX_BYTES + length {
         return Ok(None);
     }
-    buffer.advance(PREFIX);
+    buffer.advance(PREFIX_BYTES);
     let message = buffer.split_to(length).freeze();
     if !compressed {
         return Ok(Some(message));
     }
     encoding.check()?;
     let mut unpacked = Vec::new();
-    unpack(&message, limit, &mut unpacked)?;
+    decompress(&message, limit, &mut unpacked)?;
     Ok(Some(unpacked.into()))
 }
 
@@ -117,35 +126,34 @@ struct Prefix {
 
 impl Prefix {
     fn of(buffer: &[u8], limit: usize) -> Result<Option<Self>, Fault> {
-        let Some(&[flag, a, b, c, d]) = buffer.first_chunk::<PREFIX>() else { return Ok(None) };
+        let Some(&[flag, a, b, c, d]) = buffer.first_chunk::<PREFIX_BYTES>() else { return Ok(None) };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
         if length > limit {
             return Err(Fault::BodyTooLarge { limit });
         }
         match flag {
             0 | 1 => Ok(Some(Self { compressed: flag == 1, length })),
-            _ => Err(broken("the message's first byte is neither 0 nor 1")),
+            _ => Err(malformed("the message's first byte is neither 0 nor 1")),
         }
     }
 }
 
 /// Says how many bytes there were, at most `limit`.
-fn unpack(message: &[u8], limit: usize, out: &mut impl Write) -> Result<usize, Fault> {
+fn decompress(message: &[u8], limit: usize, out: &mut impl Write) -> Result<usize, Fault> {
     let most = limit as u64 + 1;
     match std::io::copy(&mut GzDecoder::new(message).take(most), out) {
         Ok(length) => usize::try_from(length).ok().filter(|length| *length <= limit),
-        Err(error) => return Err(broken(&format!("the message cannot be decompressed: {error}"))),
+        Err(error) => return Err(malformed(&format!("the message cannot be decompressed: {error}"))),
     }
     .ok_or(Fault::BodyTooLarge { limit })
 }
 
-fn broken(what: &str) -> Fault {
+fn malformed(what: &str) -> Fault {
     Fault::InvalidRequest { what: what.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
-    use flate2::Compression;
     use flate2::write::GzEncoder;
 
     use super::*;
@@ -158,14 +166,14 @@ mod tests {
     }
 
     fn gzip(message: &[u8]) -> Vec<u8> {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::default());
         encoder.write_all(message).unwrap();
         encoder.finish().unwrap()
     }
 
-    async fn check(body: &[u8], encoding: Encoding, expected: Result<&[u8], &str>) {
+    async fn check(body: &[u8], encoding: Compression, expected: Result<&[u8], &str>) {
         let limits = Limits { body_bytes: 100, ..Limits::default() };
-        let found = only(Bytes::copy_from_slice(body), encoding, &limits).await;
+        let found = single_message(Bytes::copy_from_slice(body), encoding, &limits).await;
         let found = found.map_err(|fault| fault.to_string());
         match (found, expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected),
@@ -176,7 +184,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_request_holds_exactly_one_message() {
-        use Encoding::{Gzip, Identity};
+        use Compression::{Gzip, Identity};
         check(&framed(0, b"abc"), Identity, Ok(b"abc")).await;
         check(&framed(0, b"abc"), Gzip, Ok(b"abc")).await;
         check(&framed(0, b""), Identity, Ok(b"")).await;
@@ -192,9 +200,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_limit_counts_before_and_after_decompression() {
-        check(&framed(0, &[0; 101]), Encoding::Identity, Err("larger than 100 bytes")).await;
-        check(&framed(1, &gzip(&[0; 100])), Encoding::Gzip, Ok(&[0; 100])).await;
-        check(&framed(1, &gzip(&[0; 1 << 20])), Encoding::Gzip, Err("larger than 100 bytes")).await;
+        check(&framed(0, &[0; 101]), Compression::Identity, Err("larger than 100 bytes")).await;
+        check(&framed(1, &gzip(&[0; 100])), Compression::Gzip, Ok(&[0; 100])).await;
+        check(&framed(1, &gzip(&[0; 1 << 20])), Compression::Gzip, Err("larger than 100 bytes")).await;
     }
 
     #[test]
@@ -204,7 +212,7 @@ mod tests {
         let mut found = Vec::new();
         for byte in frames {
             buffer.extend_from_slice(&[byte]);
-            while let Some(message) = next(&mut buffer, Encoding::Identity, 100).unwrap() {
+            while let Some(message) = next_message(&mut buffer, Compression::Identity, 100).unwrap() {
                 found.push(message);
             }
         }
@@ -216,6 +224,6 @@ mod tests {
         let mut out = open();
         out.extend_from_slice(b"hello");
         close(&mut out, 0);
-        check(&out, Encoding::Identity, Ok(b"hello")).await;
+        check(&out, Compression::Identity, Ok(b"hello")).await;
     }
 }

@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use prost::Message;
 
-use super::frame::{self, Encoding, PREFIX};
+use super::frame::{self, Compression, PREFIX_BYTES};
 use super::{deadline, reflection};
 use crate::Limits;
 use crate::fuzz::wait;
@@ -13,13 +13,13 @@ use crate::fuzz::wait;
 /// Small enough that generated messages pass it now and then.
 const LIMIT: usize = 1000;
 /// More than the longest of our own definitions.
-const LONGEST_DEFINITION: usize = 128 << 10;
+const MAX_DEFINITION: usize = 128 << 10;
 
 /// Wherever the bytes of frames are cut, the same messages come out of them, none is too large, and a body with exactly
 /// one message is that message.
 pub(crate) fn frames(bytes: &[u8]) {
     let limits = Limits { body_bytes: LIMIT, ..Limits::default() };
-    for encoding in [Encoding::Identity, Encoding::Gzip] {
+    for encoding in [Compression::Identity, Compression::Gzip] {
         let (whole, end) = messages(bytes.chunks(bytes.len().max(1)), encoding);
         for size in [1, 7, 64] {
             assert_eq!(
@@ -28,7 +28,7 @@ pub(crate) fn frames(bytes: &[u8]) {
                 "in pieces of {size}"
             );
         }
-        let only = wait(frame::only(Bytes::copy_from_slice(bytes), encoding, &limits));
+        let only = wait(frame::single_message(Bytes::copy_from_slice(bytes), encoding, &limits));
         match (whole.as_slice(), &end) {
             ([message], Ok(0)) => assert_eq!(only.as_ref(), Ok(message)),
             _ => assert!(only.is_err(), "{only:?} of {whole:?} and {end:?}"),
@@ -38,7 +38,7 @@ pub(crate) fn frames(bytes: &[u8]) {
             let mut again = frame::open();
             again.extend_from_slice(message);
             frame::close(&mut again, 0);
-            assert_eq!(wait(frame::only(again.into(), encoding, &limits)).as_ref(), Ok(message));
+            assert_eq!(wait(frame::single_message(again.into(), encoding, &limits)).as_ref(), Ok(message));
         }
     }
 }
@@ -46,13 +46,13 @@ pub(crate) fn frames(bytes: &[u8]) {
 /// The messages, and how many bytes are left after the last one or what was wrong.
 fn messages<'a>(
     pieces: impl Iterator<Item = &'a [u8]>,
-    encoding: Encoding,
+    encoding: Compression,
 ) -> (Vec<Bytes>, Result<usize, String>) {
     let (mut buffer, mut found) = (BytesMut::new(), Vec::new());
     for piece in pieces {
         buffer.extend_from_slice(piece);
         loop {
-            match frame::next(&mut buffer, encoding, LIMIT) {
+            match frame::next_message(&mut buffer, encoding, LIMIT) {
                 Ok(Some(message)) => found.push(message),
                 Ok(None) => break,
                 Err(fault) => return (found, Err(fault.to_string())),
@@ -60,23 +60,23 @@ fn messages<'a>(
         }
     }
     let left = buffer.len();
-    assert!(left < LIMIT + PREFIX, "no more is kept than a message");
+    assert!(left < LIMIT + PREFIX_BYTES, "no more is kept than a message");
     (found, Ok(left))
 }
 
 /// A question is answered, at the length of a definition at most.
 pub(crate) fn question(bytes: &[u8]) {
     let Ok(question) = ServerReflectionRequest::decode(bytes) else { return };
-    let answer = reflection::answer_to(question.clone());
-    assert!(answer.len() <= LONGEST_DEFINITION + 3 * bytes.len(), "{} bytes", answer.len());
-    let answer = ServerReflectionResponse::decode(&answer[PREFIX..]).expect("an answer can be read");
+    let answer = reflection::respond_to(question.clone());
+    assert!(answer.len() <= MAX_DEFINITION + 3 * bytes.len(), "{} bytes", answer.len());
+    let answer = ServerReflectionResponse::decode(&answer[PREFIX_BYTES..]).expect("an answer can be read");
     assert_eq!(answer.original_request, Some(question));
     assert!(answer.message_response.is_some(), "every question has an answer");
 }
 
 /// What a head says about compression and deadlines.
 pub(crate) fn head(headers: &HeaderMap) {
-    if let Err(status) = Encoding::of(headers) {
+    if let Err(status) = Compression::of(headers) {
         assert!(status.message.len() <= 400, "{}", status.message);
     }
     let timeout = headers.get("grpc-timeout");

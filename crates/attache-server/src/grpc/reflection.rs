@@ -14,7 +14,7 @@ use attache_proto::reflection::{
     ServerReflectionRequest, ServerReflectionResponse, ServiceResponse,
 };
 use attache_wire::Version;
-use attache_wire::proto::{self, Code, Status};
+use attache_wire::proto::{self, GrpcCode, GrpcStatus};
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, stream};
 use http_body::Frame;
@@ -23,63 +23,63 @@ use prost::Message;
 use prost_types::{DescriptorProto, FileDescriptorSet};
 
 use super::deadline::{self, Deadline};
-use super::{answer, frame};
+use super::{frame, response};
 use crate::app::App;
-use crate::arriving::Arriving;
 use crate::http::Response;
 use crate::open_calls::OpenCall;
+use crate::request_body::RequestBody;
 
 pub(super) const V1: &str = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 pub(super) const V1_ALPHA: &str = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo";
 
 /// A question is a name.
-const LONGEST_QUESTION: usize = 16 << 10;
+const MAX_REQUEST_BYTES: usize = 16 << 10;
 
 /// The services that there are, by their full names.
 pub(super) fn services() -> impl Iterator<Item = &'static str> {
-    DEFINITIONS.services.iter().map(String::as_str)
+    DESCRIPTOR_INDEX.services.iter().map(String::as_str)
 }
 
 pub(super) fn serve(
     app: &Arc<App>,
-    body: &mut Arriving,
+    body: &mut RequestBody,
     deadline: Deadline,
     open_call: OpenCall,
 ) -> Response {
-    answer::stream(answers(app.clone(), body.take(), deadline, open_call))
+    response::stream(responses(app.clone(), body.take(), deadline, open_call))
 }
 
-struct Asking {
+struct RequestStream {
     app: Arc<App>,
-    body: Arriving,
+    body: RequestBody,
     buffer: BytesMut,
     over: bool,
     /// Counts the stream while it is open.
     _open_call: OpenCall,
 }
 
-fn answers(
+fn responses(
     app: Arc<App>,
-    body: Arriving,
+    body: RequestBody,
     deadline: Deadline,
     open_call: OpenCall,
 ) -> impl Stream<Item = Frame<Bytes>> {
-    let asking = Asking { app, body, buffer: BytesMut::new(), over: false, _open_call: open_call };
+    let asking = RequestStream { app, body, buffer: BytesMut::new(), over: false, _open_call: open_call };
     stream::unfold(asking, move |mut asking| async move {
         if asking.over {
             return None;
         }
         let question = match deadline {
-            None => next_question(&mut asking).await,
-            Some(at) => match tokio::time::timeout_at(at, next_question(&mut asking)).await {
+            None => next_request(&mut asking).await,
+            Some(at) => match tokio::time::timeout_at(at, next_request(&mut asking)).await {
                 Ok(question) => question,
                 Err(_) => Err(deadline::exceeded()),
             },
         };
         let frame = match question {
-            Ok(Some(question)) => Frame::data(answer_to(question)),
-            Ok(None) => Frame::trailers(answer::success()),
-            Err(status) => Frame::trailers(answer::trailers(&status)),
+            Ok(Some(question)) => Frame::data(respond_to(question)),
+            Ok(None) => Frame::trailers(response::success()),
+            Err(status) => Frame::trailers(response::trailers(&status)),
         };
         asking.over = frame.is_trailers();
         Some((frame, asking))
@@ -87,10 +87,10 @@ fn answers(
 }
 
 /// `None` when the client has no more questions.
-async fn next_question(asking: &mut Asking) -> Result<Option<ServerReflectionRequest>, Status> {
+async fn next_request(asking: &mut RequestStream) -> Result<Option<ServerReflectionRequest>, GrpcStatus> {
     let refused = |fault: Fault| proto::status(Version::V1_0, &fault);
     loop {
-        let found = frame::next(&mut asking.buffer, frame::Encoding::Identity, LONGEST_QUESTION);
+        let found = frame::next_message(&mut asking.buffer, frame::Compression::Identity, MAX_REQUEST_BYTES);
         if let Some(message) = found.map_err(refused)? {
             let unreadable =
                 |error| Fault::InvalidRequest { what: format!("the message cannot be read: {error}") };
@@ -116,17 +116,19 @@ async fn next_question(asking: &mut Asking) -> Result<Option<ServerReflectionReq
     }
 }
 
-pub(super) fn answer_to(question: ServerReflectionRequest) -> Bytes {
+pub(super) fn respond_to(question: ServerReflectionRequest) -> Bytes {
     let response = match &question.message_request {
-        Some(MessageRequest::FileByFilename(name)) => file(DEFINITIONS.files.get(name), "file", name),
+        Some(MessageRequest::FileByFilename(name)) => file(DESCRIPTOR_INDEX.files.get(name), "file", name),
         Some(MessageRequest::FileContainingSymbol(name)) => {
-            let found = DEFINITIONS.file_of(name).and_then(|file| DEFINITIONS.files.get(file));
+            let found = DESCRIPTOR_INDEX.file_of(name).and_then(|file| DESCRIPTOR_INDEX.files.get(file));
             file(found, "symbol", name)
         }
         Some(MessageRequest::FileContainingExtension(extension)) => {
             absent("extension of", &extension.containing_type)
         }
-        Some(MessageRequest::AllExtensionNumbersOfType(name)) if DEFINITIONS.symbols.contains_key(name) => {
+        Some(MessageRequest::AllExtensionNumbersOfType(name))
+            if DESCRIPTOR_INDEX.symbols.contains_key(name) =>
+        {
             MessageResponse::AllExtensionNumbersResponse(ExtensionNumberResponse {
                 base_type_name: name.clone(),
                 extension_number: Vec::new(),
@@ -137,7 +139,7 @@ pub(super) fn answer_to(question: ServerReflectionRequest) -> Bytes {
             let service = services().map(|name| ServiceResponse { name: name.to_owned() }).collect();
             MessageResponse::ListServicesResponse(ListServiceResponse { service })
         }
-        None => error(Code::InvalidArgument, "nothing is asked".into()),
+        None => error(GrpcCode::InvalidArgument, "nothing is asked".into()),
     };
     let response = ServerReflectionResponse {
         valid_host: question.host.clone(),
@@ -161,24 +163,24 @@ fn file(found: Option<&Bytes>, kind: &str, name: &str) -> MessageResponse {
 
 fn absent(kind: &str, name: &str) -> MessageResponse {
     let name: String = name.chars().take(120).collect();
-    error(Code::NotFound, format!("there is no {kind} {name:?} here"))
+    error(GrpcCode::NotFound, format!("there is no {kind} {name:?} here"))
 }
 
-fn error(code: Code, error_message: String) -> MessageResponse {
+fn error(code: GrpcCode, error_message: String) -> MessageResponse {
     MessageResponse::ErrorResponse(ErrorResponse { error_code: code as i32, error_message })
 }
 
 /// All that is defined, found by name.
 #[derive(Default)]
-struct Definitions {
+struct DescriptorIndex {
     files: BTreeMap<String, Bytes>,
     /// Symbols with the file that has them; methods are found through their service.
     symbols: BTreeMap<String, String>,
     services: Vec<String>,
 }
 
-static DEFINITIONS: LazyLock<Definitions> = LazyLock::new(|| {
-    let mut definitions = Definitions::default();
+static DESCRIPTOR_INDEX: LazyLock<DescriptorIndex> = LazyLock::new(|| {
+    let mut definitions = DescriptorIndex::default();
     // What our own build has made can be read.
     let set = FileDescriptorSet::decode(DESCRIPTORS).unwrap_or_default();
     for file in set.file {
@@ -199,7 +201,7 @@ static DEFINITIONS: LazyLock<Definitions> = LazyLock::new(|| {
     definitions
 });
 
-impl Definitions {
+impl DescriptorIndex {
     fn add_message(&mut self, file: &str, scope: &str, message: &DescriptorProto) {
         let name = format!("{scope}.{}", message.name());
         for nested in &message.nested_type {

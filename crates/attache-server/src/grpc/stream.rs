@@ -13,15 +13,15 @@ use http_body::Frame;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use super::deadline::{self, Deadline};
-use super::{answer, frame};
+use super::{frame, response};
 use crate::app::App;
-use crate::operate::Opened;
-use crate::reading::{Frames, Reading};
-use crate::speech::Speech;
+use crate::encoder::Encoder;
+use crate::handler::StreamStart;
+use crate::task_stream::{Framer, TaskStream};
 
-pub(super) struct EventStream {
+pub(super) struct GrpcStream {
     version: Version,
-    reading: Reading<Version>,
+    reading: TaskStream<Version>,
     /// What ends the stream early.
     stop: Pin<Box<WaitForCancellationFutureOwned>>,
     deadline: Option<Pin<Box<tokio::time::Sleep>>>,
@@ -35,11 +35,16 @@ enum State {
     Over,
 }
 
-impl EventStream {
-    pub(super) fn new(app: &Arc<App>, speech: Speech<Version>, opened: Opened, deadline: Deadline) -> Self {
+impl GrpcStream {
+    pub(super) fn new(
+        app: &Arc<App>,
+        speech: Encoder<Version>,
+        opened: StreamStart,
+        deadline: Deadline,
+    ) -> Self {
         Self {
-            version: speech.language,
-            reading: Reading::new(app, speech, opened),
+            version: speech.encoding,
+            reading: TaskStream::new(app, speech, opened),
             stop: Box::pin(app.stop.clone().cancelled_owned()),
             deadline: deadline.map(|at| Box::pin(tokio::time::sleep_until(at))),
             state: State::Open,
@@ -55,15 +60,15 @@ impl EventStream {
             Some(deadline) => ready!(deadline.as_mut().poll(context)),
             None => return Poll::Pending,
         }
-        Poll::Ready(answer::trailers(&deadline::exceeded()))
+        Poll::Ready(response::trailers(&deadline::exceeded()))
     }
 
     fn failed(&self, fault: &Fault) -> HeaderMap {
-        answer::trailers(&proto::status(self.version, fault))
+        response::trailers(&proto::status(self.version, fault))
     }
 }
 
-impl Stream for EventStream {
+impl Stream for GrpcStream {
     type Item = Frame<Bytes>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Frame<Bytes>>> {
@@ -75,15 +80,15 @@ impl Stream for EventStream {
                 State::Ending(trailers) => return Poll::Ready(Some(Frame::trailers(trailers))),
                 State::Over => return Poll::Ready(None),
             }
-            match events.reading.poll(context, &MessageFrames, &mut out) {
+            match events.reading.poll(context, &GrpcFramer, &mut out) {
                 Poll::Ready(Ok(())) if events.reading.is_over() => {
-                    events.state = State::Ending(answer::success());
+                    events.state = State::Ending(response::success());
                 }
                 Poll::Ready(Ok(())) => {}
                 Poll::Ready(Err(fault)) => events.state = State::Ending(events.failed(&fault)),
                 Poll::Pending => {
                     events.state = State::Ending(ready!(events.poll_early_end(context)));
-                    events.reading.give_up();
+                    events.reading.close();
                 }
             }
             if !out.is_empty() {
@@ -93,16 +98,16 @@ impl Stream for EventStream {
     }
 }
 
-struct MessageFrames;
+struct GrpcFramer;
 
-impl Frames for MessageFrames {
+impl Framer for GrpcFramer {
     fn open(&self, _: Option<&str>, _: Seq, out: &mut Vec<u8>) -> usize {
         self.open_unnumbered(out)
     }
 
     fn open_unnumbered(&self, out: &mut Vec<u8>) -> usize {
         let start = out.len();
-        out.resize(start + frame::PREFIX, 0);
+        out.resize(start + frame::PREFIX_BYTES, 0);
         start
     }
 

@@ -14,12 +14,12 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
 /// A client that sends nothing for so long has nothing more to send.
-const SILENCE: Duration = Duration::from_secs(1);
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(1);
 /// What a client that goes on sending may take at most.
-const LONGEST: Duration = Duration::from_secs(5);
-const MOST_BYTES: usize = 64 << 20;
+const LINGER_TIMEOUT: Duration = Duration::from_secs(5);
+const MAX_BYTES: usize = 64 << 20;
 
-const PIECE: usize = 8 << 10;
+const CHUNK_BYTES: usize = 8 << 10;
 
 pub(super) struct Linger {
     ends: Instant,
@@ -30,7 +30,11 @@ pub(super) struct Linger {
 impl Linger {
     pub(super) fn new() -> Self {
         let now = Instant::now();
-        Self { ends: now + LONGEST, left: MOST_BYTES, silence: Box::pin(tokio::time::sleep(SILENCE)) }
+        Self {
+            ends: now + LINGER_TIMEOUT,
+            left: MAX_BYTES,
+            silence: Box::pin(tokio::time::sleep(SILENCE_TIMEOUT)),
+        }
     }
 
     /// Ready when the client is done, or has had its time.
@@ -44,7 +48,7 @@ impl Linger {
                     if self.left == 0 || now >= self.ends {
                         return Poll::Ready(());
                     }
-                    self.silence.as_mut().reset(self.ends.min(now + SILENCE));
+                    self.silence.as_mut().reset(self.ends.min(now + SILENCE_TIMEOUT));
                 }
                 Poll::Pending => return self.silence.as_mut().poll(context),
             }
@@ -54,7 +58,7 @@ impl Linger {
 
 /// How many bytes were there and are gone; none when no more can come.
 pub(super) fn poll_discard(stream: &mut TcpStream, context: &mut Context<'_>) -> Poll<usize> {
-    let mut scratch = [MaybeUninit::uninit(); PIECE];
+    let mut scratch = [MaybeUninit::uninit(); CHUNK_BYTES];
     let mut buffer = ReadBuf::uninit(&mut scratch);
     let read = Pin::new(stream).poll_read(context, &mut buffer);
     read.map(|read| read.map_or(0, |()| buffer.filled().len()))

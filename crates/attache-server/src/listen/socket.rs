@@ -8,21 +8,21 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::frames::FrameCounter;
-use super::heads::HeadWatch;
+use super::connection_watch::ConnectionWatch;
+use super::frame_counter::FrameCounter;
+use super::head_filter::HeadFilter;
 use super::linger::{Linger, poll_discard};
-use super::vigil::Vigil;
 
 /// Passes every byte on; tells the vigil when the client takes none, breaks off floods, and closes gently.
 pub(super) struct Socket {
     stream: TcpStream,
     frames: FrameCounter,
-    heads: HeadWatch,
-    vigil: Arc<Vigil>,
-    closing: Closing,
+    heads: HeadFilter,
+    vigil: Arc<ConnectionWatch>,
+    closing: CloseState,
 }
 
-enum Closing {
+enum CloseState {
     NotYet,
     /// The client knows that nothing more comes, and still sends.
     Lingers(Linger),
@@ -30,12 +30,18 @@ enum Closing {
 }
 
 impl Socket {
-    pub(super) fn new(stream: TcpStream, vigil: Arc<Vigil>) -> Self {
-        Self { stream, frames: FrameCounter::new(), heads: HeadWatch::new(), vigil, closing: Closing::NotYet }
+    pub(super) fn new(stream: TcpStream, vigil: Arc<ConnectionWatch>) -> Self {
+        Self {
+            stream,
+            frames: FrameCounter::new(),
+            heads: HeadFilter::new(),
+            vigil,
+            closing: CloseState::NotYet,
+        }
     }
 
     /// Whether the client is known, or can be seen, to go on sending.
-    fn is_sent_more(&mut self, context: &mut Context<'_>) -> bool {
+    fn has_unread_bytes(&mut self, context: &mut Context<'_>) -> bool {
         self.frames.is_another_protocol()
             && match poll_discard(&mut self.stream, context) {
                 Poll::Ready(length) => length > 0,
@@ -43,7 +49,7 @@ impl Socket {
             }
     }
 
-    fn note(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    fn record_write(&mut self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &written {
             Poll::Pending => self.vigil.socket_is_full(),
             Poll::Ready(written) => {
@@ -76,7 +82,7 @@ impl AsyncRead for Socket {
         this.heads.read(read);
         Poll::Ready(this.frames.read(read).map_err(|flooded| {
             // The HTTP/2 library passes the error on as text only.
-            this.vigil.floods();
+            this.vigil.set_flooded();
             io::Error::other(flooded)
         }))
     }
@@ -86,7 +92,7 @@ impl AsyncWrite for Socket {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.stream).poll_write(context, bytes);
-        this.note(written)
+        this.record_write(written)
     }
 
     fn poll_write_vectored(
@@ -96,7 +102,7 @@ impl AsyncWrite for Socket {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let written = Pin::new(&mut this.stream).poll_write_vectored(context, slices);
-        this.note(written)
+        this.record_write(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -111,19 +117,19 @@ impl AsyncWrite for Socket {
         let this = self.get_mut();
         loop {
             match &mut this.closing {
-                Closing::NotYet => {
+                CloseState::NotYet => {
                     ready!(Pin::new(&mut this.stream).poll_shutdown(context))?;
-                    this.closing = if this.is_sent_more(context) {
-                        Closing::Lingers(Linger::new())
+                    this.closing = if this.has_unread_bytes(context) {
+                        CloseState::Lingers(Linger::new())
                     } else {
-                        Closing::Done
+                        CloseState::Done
                     };
                 }
-                Closing::Lingers(linger) => {
+                CloseState::Lingers(linger) => {
                     ready!(linger.poll(&mut this.stream, context));
-                    this.closing = Closing::Done;
+                    this.closing = CloseState::Done;
                 }
-                Closing::Done => return Poll::Ready(Ok(())),
+                CloseState::Done => return Poll::Ready(Ok(())),
             }
         }
     }

@@ -8,14 +8,14 @@ use attache_store::StoreError;
 use bytes::Bytes;
 use tokio_util::sync::CancellationToken;
 
-use super::courier::{Delivered, Notice, Parcel};
-use super::enlisting::LAST_MOMENT;
-use super::pace::{chance, pause};
-use super::reading::Reading;
-use super::stored::Standing;
-use super::{Active, Outbox, Rest};
-use crate::Entry;
-use crate::hot::{HotTask, now};
+use super::backoff::{random_fraction, retry_delay};
+use super::reader::OutboxReader;
+use super::registration::LAST_MOMENT;
+use super::sender::{DeliveryResult, PushDelivery, PushPayload};
+use super::stored::StoredPushStatus;
+use super::{ActiveConfig, Outbox, RestState};
+use crate::TailEntry;
+use crate::live_task::{LiveTask, now};
 use crate::runner::chain;
 
 /// Why a delivery stops reading.
@@ -27,11 +27,11 @@ enum End {
 }
 
 /// Shorter pauses are waited out with the task at hand.
-const SHORT: Duration = Duration::from_secs(5);
+const SHORT_DELAY: Duration = Duration::from_secs(5);
 
 impl Outbox {
     /// Ends when everything is told, when telling is given up, or when somebody stops it.
-    pub(super) async fn deliver(self: &Arc<Self>, active: &Arc<Active>) {
+    pub(super) async fn deliver(self: &Arc<Self>, active: &Arc<ActiveConfig>) {
         let mut pause = Duration::from_millis(50);
         while !active.stop.is_cancelled() {
             let rest = match self.deliver_from_cursor(active).await {
@@ -39,7 +39,7 @@ impl Outbox {
                 Ok(End::After(rest)) => rest,
                 Err(error @ StoreError::Corrupt { .. }) => {
                     self.counters.quarantine.add(&active.key.task, &error);
-                    let failures = self.standing(active).map_or(1, |standing| standing.failures + 1);
+                    let failures = self.status(active).map_or(1, |standing| standing.failures + 1);
                     self.give_up(active, failures, "the log of the task cannot be read".into()).await;
                     return;
                 }
@@ -47,7 +47,7 @@ impl Outbox {
                     self.counters.store_failed();
                     let task = &active.key.task.task;
                     tracing::error!(%task, error = %chain(&error), "the log is not available for push notifications");
-                    pause = (pause * 2).min(SHORT);
+                    pause = (pause * 2).min(SHORT_DELAY);
                     pause
                 }
             };
@@ -55,17 +55,17 @@ impl Outbox {
         }
     }
 
-    async fn deliver_from_cursor(self: &Arc<Self>, active: &Arc<Active>) -> Result<End, StoreError> {
-        let Some(standing) = self.standing(active) else { return Ok(End::Done) };
+    async fn deliver_from_cursor(self: &Arc<Self>, active: &Arc<ActiveConfig>) -> Result<End, StoreError> {
+        let Some(standing) = self.status(active) else { return Ok(End::Done) };
         // Asked before the task is looked for: whoever opens it holds it until it is there.
         let held = self.is_held(&active.key.task);
         let Some(hot) = self.task(&active.key.task).await? else {
             return self.leave_orphan(active, held).await;
         };
-        let mut reading = Reading::open(hot, standing.cursor, active.shape, self.options.told).await?;
+        let mut reading = OutboxReader::open(hot, standing.cursor, active.shape, self.options.events).await?;
         loop {
-            if let Some(entry) = reading.next_at_hand() {
-                let parcel = self.parcel(active, &reading, &entry);
+            if let Some(entry) = reading.next_buffered() {
+                let parcel = self.delivery(active, &reading, &entry);
                 if let Some(end) = self.send(active, &parcel, entry.event.at).await {
                     return Ok(end);
                 }
@@ -77,29 +77,29 @@ impl Outbox {
             tokio::select! {
                 biased;
                 () = active.stop.cancelled() => return Ok(End::Done),
-                more = reading.more() => more?,
-                () = active.poke.notified() => {}
+                more = reading.read_more() => more?,
+                () = active.wakeup.notified() => {}
             }
         }
     }
 
     /// Sends a notification until it is taken; something when the delivery cannot go on now.
-    async fn send(&self, active: &Arc<Active>, parcel: &Parcel, at: Timestamp) -> Option<End> {
-        self.change(active, |slot| slot.telling = Some(at));
+    async fn send(&self, active: &Arc<ActiveConfig>, parcel: &PushDelivery, at: Timestamp) -> Option<End> {
+        self.change(active, |slot| slot.sending_since = Some(at));
         loop {
-            let failures = self.standing(active)?.failures;
+            let failures = self.status(active)?.failures;
             let Some(delivered) = self.attempt(active, parcel, failures > 0).await else {
                 return Some(End::Done);
             };
             let (why, retry_after, last) = match delivered {
-                Delivered::Taken => {
+                DeliveryResult::Accepted => {
                     self.counters.push_delivered();
-                    return self.taken(active, parcel);
+                    return self.accepted(active, parcel);
                 }
-                Delivered::Failed { why, retry_after } => {
+                DeliveryResult::Failed { why, retry_after } => {
                     (why, retry_after, failures + 1 >= self.options.attempts)
                 }
-                Delivered::Refused { why } => (why, None, true),
+                DeliveryResult::Refused { why } => (why, None, true),
             };
             self.counters.push_failed();
             let failures = failures + 1;
@@ -107,13 +107,13 @@ impl Outbox {
                 self.give_up(active, failures, why).await;
                 return Some(End::Done);
             }
-            let rest = pause(&self.options, failures, retry_after, chance());
+            let rest = retry_delay(&self.options, failures, retry_after, random_fraction());
             tracing::debug!(
                 task = %active.key.task.task, config = %active.key.id, seq = %parcel.seq, failures, why, ?rest,
                 "a push notification was not taken"
             );
             self.failed(active, failures, why, rest);
-            if rest > SHORT {
+            if rest > SHORT_DELAY {
                 return Some(End::After(rest));
             }
             sleep(&active.stop, rest).await;
@@ -124,7 +124,12 @@ impl Outbox {
     }
 
     /// One try, when there is room for one; none when somebody stopped it.
-    async fn attempt(&self, active: &Active, parcel: &Parcel, doubtful: bool) -> Option<Delivered> {
+    async fn attempt(
+        &self,
+        active: &ActiveConfig,
+        parcel: &PushDelivery,
+        doubtful: bool,
+    ) -> Option<DeliveryResult> {
         let slots = if doubtful { &self.doubtful } else { &self.slots };
         let _room = tokio::select! {
             biased;
@@ -142,54 +147,54 @@ impl Outbox {
         }
     }
 
-    fn parcel(&self, active: &Active, reading: &Reading, entry: &Entry) -> Parcel {
-        let Active { key, config, shape, .. } = active;
+    fn delivery(&self, active: &ActiveConfig, reading: &OutboxReader, entry: &TailEntry) -> PushDelivery {
+        let ActiveConfig { key, config, shape, .. } = active;
         let (seq, shape) = (entry.event.seq, *shape);
-        let known = self.state().mail.get(&key.task).and_then(|mail| mail.bodies.find(seq, shape));
+        let known = self.state().tasks.get(&key.task).and_then(|mail| mail.bodies.find(seq, shape));
         let body = known.unwrap_or_else(|| {
-            let body = self.spell(reading, entry, shape);
-            if let Some(mail) = self.state().mail.get_mut(&key.task).filter(|mail| mail.slots.len() > 1) {
-                mail.bodies.keep(seq, shape, &body);
+            let body = self.encode(reading, entry, shape);
+            if let Some(mail) = self.state().tasks.get_mut(&key.task).filter(|mail| mail.slots.len() > 1) {
+                mail.bodies.insert(seq, shape, &body);
             }
             body
         });
-        Parcel { task: key.task.task.clone(), config: config.clone(), seq, shape, body }
+        PushDelivery { task: key.task.task.clone(), config: config.clone(), seq, shape, body }
     }
 
-    fn spell(&self, reading: &Reading, entry: &Entry, shape: PushShape) -> Bytes {
+    fn encode(&self, reading: &OutboxReader, entry: &TailEntry, shape: PushShape) -> Bytes {
         if let (PushShape::WholeTask, Some(view)) = (shape, reading.view()) {
-            return self.courier.spell(&Notice::Task(view));
+            return self.courier.encode(&PushPayload::Task(view));
         }
         let (task, context, ending) = reading
             .hot
             .with_progress(|progress| (progress.task.clone(), progress.context.clone(), progress.ending));
-        self.courier.spell(&Notice::Update { task: &task, context: &context, ending, entry })
+        self.courier.encode(&PushPayload::Update { task: &task, context: &context, ending, entry })
     }
 
     /// Something when another has taken the place of this delivery.
-    fn taken(&self, active: &Arc<Active>, parcel: &Parcel) -> Option<End> {
+    fn accepted(&self, active: &Arc<ActiveConfig>, parcel: &PushDelivery) -> Option<End> {
         let kept = self.change(active, |slot| {
-            slot.standing = Standing { delivered: parcel.seq, ..Standing::at(parcel.seq) };
-            (slot.telling, slot.until) = (None, None);
+            slot.status = StoredPushStatus { delivered: parcel.seq, ..StoredPushStatus::at(parcel.seq) };
+            (slot.sending_since, slot.next_attempt) = (None, None);
         });
         if kept { None } else { Some(End::Done) }
     }
 
-    fn failed(&self, active: &Arc<Active>, failures: u32, why: String, rest: Duration) {
+    fn failed(&self, active: &Arc<ActiveConfig>, failures: u32, why: String, rest: Duration) {
         self.change(active, |slot| {
-            (slot.standing.failures, slot.standing.trouble) = (failures, Some(why));
-            slot.until = now().checked_add(rest).ok();
+            (slot.status.failures, slot.status.trouble) = (failures, Some(why));
+            slot.next_attempt = now().checked_add(rest).ok();
         });
     }
 
     /// Changes what is known about a configuration and has it written down; false when it is not ours any more.
-    fn change(&self, active: &Arc<Active>, change: impl FnOnce(&mut super::Slot)) -> bool {
+    fn change(&self, active: &Arc<ActiveConfig>, change: impl FnOnce(&mut super::ConfigSlot)) -> bool {
         let mut state = self.state();
         let Some(slot) = state.slot(active) else { return false };
-        let before = slot.standing.clone();
+        let before = slot.status.clone();
         change(slot);
-        if slot.standing != before {
-            let standing = slot.standing.clone();
+        if slot.status != before {
+            let standing = slot.status.clone();
             state.queue.note(&active.key, standing);
             drop(state);
             self.in_line.notify_one();
@@ -197,13 +202,13 @@ impl Outbox {
         true
     }
 
-    fn standing(&self, active: &Arc<Active>) -> Option<Standing> {
-        self.state().slot(active).map(|slot| slot.standing.clone())
+    fn status(&self, active: &Arc<ActiveConfig>) -> Option<StoredPushStatus> {
+        self.state().slot(active).map(|slot| slot.status.clone())
     }
 
     /// Lets go of a configuration whose task rests and has nothing to tell; false when that is not so.
-    async fn park(&self, active: &Arc<Active>, hot: &HotTask, cursor: Seq) -> bool {
-        self.lay_down(active, |held, standing| {
+    async fn park(&self, active: &Arc<ActiveConfig>, hot: &LiveTask, cursor: Seq) -> bool {
+        self.deactivate(active, |held, standing| {
             // Under the lock, so that nobody can take hold of the task and move it in between.
             if held || !hot.rests_at(cursor) {
                 return false;
@@ -214,10 +219,10 @@ impl Outbox {
         .await
     }
 
-    async fn give_up(&self, active: &Arc<Active>, failures: u32, why: String) {
+    async fn give_up(&self, active: &Arc<ActiveConfig>, failures: u32, why: String) {
         let (task, config) = (&active.key.task.task, &active.key.id);
         tracing::warn!(%task, %config, failures, why, "push notifications are given up; set the configuration again to go on");
-        let given_up = self.lay_down(active, |_, standing| {
+        let given_up = self.deactivate(active, |_, standing| {
             (standing.failures, standing.trouble, standing.gave_up) = (failures, Some(why), true);
             true
         });
@@ -231,27 +236,31 @@ impl Outbox {
     }
 
     /// Writes down that there is nothing more to do, then forgets the configuration.
-    async fn lay_down(&self, active: &Arc<Active>, may: impl FnOnce(bool, &mut Standing) -> bool) -> bool {
+    async fn deactivate(
+        &self,
+        active: &Arc<ActiveConfig>,
+        may: impl FnOnce(bool, &mut StoredPushStatus) -> bool,
+    ) -> bool {
         let receipt = {
             let mut state = self.state();
             let held = state.is_held(&active.key.task);
             let Some(slot) = state.slot(active) else { return true };
-            if !may(held, &mut slot.standing) {
+            if !may(held, &mut slot.status) {
                 return false;
             }
-            slot.rest = Rest::Begun;
-            (slot.telling, slot.until) = (None, None);
+            slot.rest = RestState::Begun;
+            (slot.sending_since, slot.next_attempt) = (None, None);
             let key = &active.key;
-            let changes = [key.put_standing(&slot.standing), key.delete_active()];
+            let changes = [key.put_status(&slot.status), key.delete_active()];
             state.queue.put(key, changes)
         };
         self.in_line.notify_one();
         // If it could not be written, the next start finds that there is nothing to do.
         let _ = receipt.wait().await;
         let mut state = self.state();
-        if let Some(slot) = state.slot(active).filter(|slot| slot.rest == Rest::Begun) {
-            slot.rest = Rest::Known;
-            state.tidy(&active.key.task);
+        if let Some(slot) = state.slot(active).filter(|slot| slot.rest == RestState::Begun) {
+            slot.rest = RestState::Known;
+            state.remove_idle(&active.key.task);
         }
         true
     }
@@ -259,7 +268,7 @@ impl Outbox {
     /// There is no such task: it is about to be opened, or never was.
     ///
     /// `was_held`: somebody was about to open it when it was looked for, and it may be there now.
-    async fn leave_orphan(&self, active: &Arc<Active>, was_held: bool) -> Result<End, StoreError> {
+    async fn leave_orphan(&self, active: &Arc<ActiveConfig>, was_held: bool) -> Result<End, StoreError> {
         let receipt = {
             let mut state = self.state();
             let held = state.is_held(&active.key.task);
@@ -272,10 +281,10 @@ impl Outbox {
             if held {
                 None
             } else {
-                if let Some(mail) = state.mail.get_mut(&active.key.task) {
+                if let Some(mail) = state.tasks.get_mut(&active.key.task) {
                     mail.slots.remove(&active.key.id);
                 }
-                state.tidy(&active.key.task);
+                state.remove_idle(&active.key.task);
                 Some(state.queue.put(&active.key, active.key.delete_all()))
             }
         };
@@ -287,7 +296,7 @@ impl Outbox {
             }
             None => {
                 tokio::select! {
-                    () = active.poke.notified() => {}
+                    () = active.wakeup.notified() => {}
                     () = active.stop.cancelled() => {}
                 }
                 Ok(End::After(Duration::ZERO))

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    PushConfig, PushConfigId, PushShape, PushStanding, PushState, Scope, Seq, TaskId, TaskKey,
+    PushConfig, PushConfigId, PushShape, PushState, PushStatus, Scope, Seq, TaskId, TaskKey,
 };
 use attache_store::{Record, RecordChange, Records, StoreError};
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// What the caller asked for; holds secrets.
 pub(super) const CONFIGS: &str = "push";
 /// How far the telling is.
-pub(super) const STANDINGS: &str = "push-standing";
+pub(super) const STATUSES: &str = "push-standing";
 /// Those that may have something to tell.
 pub(super) const ACTIVE: &str = "push-active";
 
@@ -31,7 +31,7 @@ pub(super) struct StoredConfig {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(super) struct Standing {
+pub(super) struct StoredPushStatus {
     /// Everything up to here is done with.
     pub(super) cursor: Seq,
     pub(super) delivered: Seq,
@@ -43,22 +43,22 @@ pub(super) struct Standing {
     pub(super) trouble: Option<String>,
 }
 
-impl Standing {
+impl StoredPushStatus {
     pub(super) fn at(cursor: Seq) -> Self {
         Self { cursor, ..Self::default() }
     }
 
     /// As good as new, at the same place.
-    pub(super) fn anew(&self) -> Self {
+    pub(super) fn restarted(&self) -> Self {
         Self { delivered: self.delivered, ..Self::at(self.cursor) }
     }
 
-    pub(super) fn shown(&self) -> PushStanding {
-        PushStanding {
+    pub(super) fn to_public(&self) -> PushStatus {
+        PushStatus {
             state: if self.gave_up { PushState::GaveUp } else { PushState::Delivering },
             delivered: self.delivered,
             failures: self.failures,
-            trouble: self.trouble.clone(),
+            last_error: self.trouble.clone(),
         }
     }
 }
@@ -89,8 +89,8 @@ impl ConfigKey {
         RecordChange::Delete { space: ACTIVE, key: self.text() }
     }
 
-    pub(super) fn put_standing(&self, standing: &Standing) -> RecordChange {
-        put(STANDINGS, self.text(), standing)
+    pub(super) fn put_status(&self, standing: &StoredPushStatus) -> RecordChange {
+        put(STATUSES, self.text(), standing)
     }
 
     pub(super) fn put_config(&self, config: &StoredConfig) -> RecordChange {
@@ -98,7 +98,7 @@ impl ConfigKey {
     }
 
     pub(super) fn delete_all(&self) -> [RecordChange; 3] {
-        [CONFIGS, STANDINGS, ACTIVE].map(|space| RecordChange::Delete { space, key: self.text() })
+        [CONFIGS, STATUSES, ACTIVE].map(|space| RecordChange::Delete { space, key: self.text() })
     }
 }
 
@@ -132,20 +132,24 @@ pub(super) fn readable<T: serde::de::DeserializeOwned>(
 }
 
 /// What is kept under a key.
-pub(super) enum Kept {
+pub(super) enum StoredRecord {
     Value(Vec<u8>),
     Nothing,
     Unreadable,
 }
 
 /// A record that cannot be read is named in the log.
-pub(super) async fn record_of(records: &dyn Records, space: &str, key: &str) -> Result<Kept, StoreError> {
+pub(super) async fn record_of(
+    records: &dyn Records,
+    space: &str,
+    key: &str,
+) -> Result<StoredRecord, StoreError> {
     match records.get(space, key).await {
-        Ok(Some(value)) => Ok(Kept::Value(value)),
-        Ok(None) => Ok(Kept::Nothing),
+        Ok(Some(value)) => Ok(StoredRecord::Value(value)),
+        Ok(None) => Ok(StoredRecord::Nothing),
         Err(error @ StoreError::Corrupt { .. }) => {
             tracing::error!(%error, "a record of a push configuration cannot be read; it is left out");
-            Ok(Kept::Unreadable)
+            Ok(StoredRecord::Unreadable)
         }
         Err(error) => Err(error),
     }
@@ -206,7 +210,7 @@ mod tests {
         let config = br#"{"config":{"id":"c","url":"https://a.test","token":"t"},"shape":"whole_task"}"#;
         let config: StoredConfig = read("configuration", config).unwrap();
         assert_eq!((config.shape, config.config.token.as_deref()), (PushShape::WholeTask, Some("t")));
-        let standing: Standing = read("standing", br#"{"cursor":7,"delivered":5}"#).unwrap();
+        let standing: StoredPushStatus = read("standing", br#"{"cursor":7,"delivered":5}"#).unwrap();
         assert_eq!((standing.cursor, standing.delivered, standing.gave_up), (Seq(7), Seq(5), false));
     }
 }

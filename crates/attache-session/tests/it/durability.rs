@@ -6,7 +6,7 @@ use std::time::Duration;
 use attache_domain::*;
 use attache_session::WhenFinished;
 use attache_store::Stores;
-use attache_store::conformance::HeldBack;
+use attache_store::conformance::GatedStore;
 use attache_store::memory::MemoryStore;
 use futures_util::FutureExt;
 use tokio::task::yield_now;
@@ -16,9 +16,9 @@ use crate::world::*;
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_visible_before_its_commit() {
-    let store = Arc::new(HeldBack::new(MemoryStore::default()));
+    let store = Arc::new(GatedStore::new(MemoryStore::default()));
     let stores = Stores::of(store.clone());
-    let actor = Actor::of(vec![vec![say("a"), Act::Wait, say("b"), end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![say("a"), Act::Wait, say("b"), end(TurnOutcome::Completed)]]);
     let session = session(&stores, &actor).await;
 
     store.hold();
@@ -33,7 +33,7 @@ async fn nothing_is_visible_before_its_commit() {
     let opened = task(sending.await.unwrap());
 
     let after = Some(Cursor { epoch: None, seq: Seq(1) });
-    let subscribe = SubscribeTask { task: opened.task.clone(), after, when_lost: WhenLost::Refuse };
+    let subscribe = SubscribeTask { task: opened.task.clone(), after, gap_policy: GapPolicy::Refuse };
     let mut follower =
         session.subscribe(&scope(), &subscribe, WhenFinished::Refuse).await.unwrap().follower.unwrap();
     let mut entries = Vec::new();
@@ -58,7 +58,7 @@ async fn nothing_is_visible_before_its_commit() {
 #[tokio::test(start_paused = true)]
 async fn a_session_that_starts_again_goes_on_where_the_last_one_was() {
     let stores = Stores::of(Arc::new(MemoryStore::default()));
-    let acts = vec![vec![say("a"), say("b"), Act::Wait, say("c"), end(Outcome::Completed)]];
+    let acts = vec![vec![say("a"), say("b"), Act::Wait, say("c"), end(TurnOutcome::Completed)]];
     let actor = Actor::of(acts);
     let first = session(&stores, &actor).await;
     let opened = task(first.send(&scope(), at_once("m1")).await.unwrap());
@@ -70,7 +70,7 @@ async fn a_session_that_starts_again_goes_on_where_the_last_one_was() {
     drop(first);
 
     let second = session(&stores, &actor).await;
-    assert_eq!(second.counters().now().tasks_recovered, 1);
+    assert_eq!(second.counters().snapshot().tasks_recovered, 1);
     actor.go.add_permits(1);
     read_from(&second, &opened.task, Some(Seq(1))).await;
     let view = second.get(&scope(), &get).await.unwrap().view.clone();

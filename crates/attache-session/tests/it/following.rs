@@ -14,7 +14,7 @@ const MANY: usize = 3000;
 async fn long_task() -> (Arc<attache_session::SessionService>, TaskId) {
     let stores = Stores::of(Arc::new(MemoryStore::default()));
     let mut acts = vec![say("x"); MANY];
-    acts.push(end(Outcome::Completed));
+    acts.push(end(TurnOutcome::Completed));
     let actor = Actor::of(vec![acts]);
     let session = session(&stores, &actor).await;
     let done = task(session.send(&scope(), message("m1", None)).await.unwrap());
@@ -48,7 +48,7 @@ async fn many_readers_of_one_task_each_see_every_event_once() {
     let stores = Stores::of(Arc::new(MemoryStore::default()));
     let mut acts = vec![Act::Wait];
     acts.extend(vec![say("x"); 500]);
-    acts.push(end(Outcome::Completed));
+    acts.push(end(TurnOutcome::Completed));
     let actor = Actor::of(vec![acts]);
     let session = session(&stores, &actor).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());

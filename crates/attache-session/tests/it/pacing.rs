@@ -59,7 +59,7 @@ async fn a_piece_after_a_pause_is_not_delayed() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_no_piece_goes_at_once_and_takes_the_pieces_with_it() {
-    let acts = vec![say("a"), Act::Wait, say("b"), Act::Wait, end(Outcome::Completed)];
+    let acts = vec![say("a"), Act::Wait, say("b"), Act::Wait, end(TurnOutcome::Completed)];
     let (session, actor, task) = playing(acts).await;
     assert_eq!(head_soon(&session, &task).await, 3);
     actor.go.add_permits(1);
@@ -98,7 +98,7 @@ async fn the_start_of_a_turn_does_not_wait_for_long() {
 #[tokio::test(start_paused = true)]
 async fn a_task_does_not_seem_to_wait_for_somebody_who_has_answered() {
     let stores = Stores::of(Arc::new(MemoryStore::default()));
-    let actor = Actor::of(vec![vec![end(Outcome::InputRequired)], vec![Act::Wait]]);
+    let actor = Actor::of(vec![vec![end(TurnOutcome::InputRequired)], vec![Act::Wait]]);
     let session = session(&stores, &actor).await;
     let task = task(session.send(&scope(), message("m1", None)).await.unwrap()).task.clone();
     let mut reply = at_once("m2");
@@ -109,7 +109,7 @@ async fn a_task_does_not_seem_to_wait_for_somebody_who_has_answered() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_comes_at_once_is_written_at_once() {
-    let acts = vec![say("a"), say("b"), end(Outcome::Completed)];
+    let acts = vec![say("a"), say("b"), end(TurnOutcome::Completed)];
     let (session, _actor, task) = playing(acts).await;
     assert_eq!(head(&session, &task).await, 6, "opened, begun, a, b, that the text is whole, and the end");
 }
@@ -119,13 +119,13 @@ async fn what_becomes_of_calls_goes_with_what_follows() {
     let call = CallId("c1".into());
     let called = ToolCall { id: call.clone(), name: "look".into(), input: Default::default() };
     let proposal =
-        Proposal { input: Default::default(), effects: vec![], shown: Shown::Plain { summary: "".into() } };
+        Proposal { input: Default::default(), effects: vec![], shown: Preview::Plain { summary: "".into() } };
     let acts = [
         Fact::ModelAnswered(Box::new(ModelAnswer {
             model: "m".into(),
-            said: vec![Said { what: Utterance::Call(called), opaque: None }],
+            said: vec![ModelPart { what: ModelPartContent::Call(called), opaque: None }],
             usage: Usage::default(),
-            end: AnswerEnd::Done,
+            end: ResponseEnd::Done,
         })),
         Fact::CallProposed(Box::new(ProposedCall {
             call: call.clone(),

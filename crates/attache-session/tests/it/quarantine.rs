@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use attache_domain::*;
 use attache_session::WhenFinished;
-use attache_store::conformance::Damaged;
+use attache_store::conformance::DamagedStore;
 use attache_store::memory::MemoryStore;
 use attache_store::{StoreStatus, Stores};
 
@@ -14,15 +14,15 @@ fn get(task: &TaskId) -> GetTask {
     GetTask { task: task.clone(), history_length: None, at: None }
 }
 
-fn damaged() -> (Arc<Damaged<MemoryStore>>, Stores) {
-    let store = Arc::new(Damaged::new(MemoryStore::default()));
+fn damaged() -> (Arc<DamagedStore<MemoryStore>>, Stores) {
+    let store = Arc::new(DamagedStore::new(MemoryStore::default()));
     (store.clone(), Stores::of(store))
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_unreadable_task_is_shown_as_failed_and_stops_nothing_else() {
     let (store, stores) = damaged();
-    let waiting = vec![say("a"), Act::Wait, end(Outcome::Completed)];
+    let waiting = vec![say("a"), Act::Wait, end(TurnOutcome::Completed)];
     let session_before = session(&stores, &Actor::of(vec![waiting])).await;
     let mut tasks = Vec::new();
     for id in ["m1", "m2", "m3"] {
@@ -36,9 +36,9 @@ async fn an_unreadable_task_is_shown_as_failed_and_stops_nothing_else() {
     store.damage_log(&tasks[0].key(), Seq::START);
     store.damage_log(&tasks[1].key(), Seq(2));
 
-    let actor = Actor::of(vec![vec![say("a"), end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![say("a"), end(TurnOutcome::Completed)]]);
     let session = session(&stores, &actor).await;
-    let now = session.counters().now();
+    let now = session.counters().snapshot();
     assert_eq!((now.tasks_recovered, now.tasks_unreadable), (1, 2));
     for (opened, readable) in tasks.iter().zip([0, 2]) {
         let seen = session.get(&scope(), &get(&opened.task)).await.unwrap();
@@ -57,12 +57,13 @@ async fn an_unreadable_task_is_shown_as_failed_and_stops_nothing_else() {
         let more = session.send(&scope(), message("more", Some(opened.task.clone()))).await;
         let fault = more.err().unwrap();
         assert!(matches!(fault, Fault::TaskFinished { state: TaskState::Failed, .. }), "{fault:?}");
-        let subscribe = SubscribeTask { task: opened.task.clone(), after: None, when_lost: WhenLost::Refuse };
+        let subscribe =
+            SubscribeTask { task: opened.task.clone(), after: None, gap_policy: GapPolicy::Refuse };
         let shown = session.subscribe(&scope(), &subscribe, WhenFinished::Show).await.unwrap();
         assert!(shown.follower.is_none() && shown.view.status.state == TaskState::Failed);
     }
     let mut again = at_once("m1");
-    again.manner.resumes = true;
+    again.options.resumes = true;
     let again = session.send(&scope(), again).await.err().unwrap();
     assert!(matches!(again, Fault::TaskFinished { .. }), "{again:?}");
     // Lists leave them out, and go on after them.
@@ -79,7 +80,7 @@ async fn an_unreadable_task_is_shown_as_failed_and_stops_nothing_else() {
         }
         assert_eq!(found, [tasks[2].task.clone()], "{page_size} at a time");
     }
-    let now = session.counters().now();
+    let now = session.counters().snapshot();
     assert!(now.unreadable_reads > now.tasks_unreadable && now.tasks_unreadable == 2, "{now:?}");
 }
 
@@ -94,7 +95,7 @@ async fn read_until(stores: &Stores, opened: &TaskView, seq: Seq) {
 async fn an_unreadable_snapshot_costs_time_only() {
     let (store, stores) = damaged();
     let mut acts: Vec<_> = (0..5000).map(|number| say(&number.to_string())).collect();
-    acts.push(end(Outcome::Completed));
+    acts.push(end(TurnOutcome::Completed));
     let actor = Actor::of(vec![acts]);
     let first = session(&stores, &actor).await;
     let done = task(first.send(&scope(), message("m1", None)).await.unwrap());
@@ -110,7 +111,7 @@ async fn an_unreadable_snapshot_costs_time_only() {
 #[tokio::test(start_paused = true)]
 async fn the_epoch_changes_with_the_past_or_when_it_cannot_be_read() {
     let (store, stores) = damaged();
-    let actor = Actor::of(vec![vec![end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![end(TurnOutcome::Completed)]]);
     let epoch = async || {
         let session = session(&stores, &actor).await;
         session.shutdown().await;

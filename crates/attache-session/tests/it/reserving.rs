@@ -16,7 +16,7 @@ fn stores() -> Stores {
 }
 
 fn wanted() -> Reservation {
-    Reservation { context: Some("c".into()), wishes: None, ending: Ending::StaysOpen }
+    Reservation { context: Some("c".into()), wishes: None, ending: TaskEnding::StaysOpen }
 }
 
 fn get(task: &TaskId) -> GetTask {
@@ -26,7 +26,7 @@ fn get(task: &TaskId) -> GetTask {
 #[tokio::test]
 async fn the_first_message_opens_the_task_also_after_a_restart() {
     let stores = stores();
-    let actor = Actor::of(vec![vec![end(Outcome::Completed)], vec![end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![end(TurnOutcome::Completed)], vec![end(TurnOutcome::Completed)]]);
     let promised = session(&stores, &actor).await.reserve(&scope(), wanted()).await.unwrap();
 
     let session = session(&stores, &actor).await;
@@ -34,7 +34,7 @@ async fn the_first_message_opens_the_task_also_after_a_restart() {
     assert_eq!((seen.view.status.state, seen.view.history.len()), (TaskState::Submitted, 0));
 
     let mut first = message("m1", Some(promised.clone()));
-    first.manner.sameness = Sameness::Id;
+    first.options.duplicate_rule = DuplicateRule::Id;
     let view = task(session.send(&scope(), first.clone()).await.unwrap());
     assert_eq!((&view.task, &view.context), (&promised, &"c".into()));
     assert_eq!(view.status.state, TaskState::InputRequired, "it ends as was asked for");
@@ -47,7 +47,7 @@ async fn the_first_message_opens_the_task_also_after_a_restart() {
 
 #[tokio::test]
 async fn a_promise_is_kept_to_the_caller_alone_and_in_its_conversation() {
-    let actor = Actor::of(vec![vec![end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![end(TurnOutcome::Completed)]]);
     let session = session(&stores(), &actor).await;
     let promised = session.reserve(&scope(), wanted()).await.unwrap();
     let not_found = Fault::TaskNotFound { task: promised.clone() };
@@ -69,7 +69,8 @@ async fn a_promise_is_kept_to_the_caller_alone_and_in_its_conversation() {
 
 /// The clock is the machine's, so the record is made older instead.
 async fn age(stores: &Stores) {
-    let [Record { key, value }] = &stores.records.under("reserved", "", None, 9).await.unwrap()[..] else {
+    let [Record { key, value }] = &stores.records.list_prefix("reserved", "", None, 9).await.unwrap()[..]
+    else {
         panic!("one is promised");
     };
     let mut promised: Value = serde_json::from_slice(value).unwrap();
@@ -87,7 +88,7 @@ async fn a_promise_that_nobody_takes_up_is_forgotten() {
     let sent = session.send(&scope(), message("m1", Some(old.clone()))).await;
     assert_eq!(sent.err(), Some(Fault::TaskNotFound { task: old.clone() }));
     let new = session.reserve(&scope(), wanted()).await.unwrap();
-    let left = stores.records.under("reserved", "", None, 9).await.unwrap();
+    let left = stores.records.list_prefix("reserved", "", None, 9).await.unwrap();
     let names: Vec<_> = left.iter().map(|record| record.key.split(' ').next().unwrap()).collect();
     assert_eq!(names, [new.as_str()], "the old one is cleared away");
 }
@@ -117,14 +118,14 @@ impl Records for Hesitant {
         self.inner.change(changes).await
     }
 
-    async fn under(
+    async fn list_prefix(
         &self,
         space: &str,
         prefix: &str,
         after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
-        self.inner.under(space, prefix, after, limit).await
+        self.inner.list_prefix(space, prefix, after, limit).await
     }
 }
 
@@ -134,7 +135,7 @@ async fn of_two_first_messages_both_are_heard() {
         let inner = Arc::new(MemoryStore::default());
         let records = Arc::new(Hesitant { inner: inner.clone(), before });
         let stores = Stores { records, ..Stores::of(inner) };
-        let actor = Actor::of(vec![vec![end(Outcome::Completed)], vec![end(Outcome::Completed)]]);
+        let actor = Actor::of(vec![vec![end(TurnOutcome::Completed)], vec![end(TurnOutcome::Completed)]]);
         let session = session(&stores, &actor).await;
         let promised = session.reserve(&scope(), wanted()).await.unwrap();
         let caller = scope();

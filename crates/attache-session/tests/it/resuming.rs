@@ -37,8 +37,8 @@ impl EventLog for Trimmed {
         Ok(all)
     }
 
-    async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
-        self.inner.keep_snapshot(key, snapshot).await
+    async fn save_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
+        self.inner.save_snapshot(key, snapshot).await
     }
 
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
@@ -46,9 +46,9 @@ impl EventLog for Trimmed {
     }
 }
 
-fn after(seq: u64, when_lost: WhenLost, task: &TaskId) -> SubscribeTask {
+fn after(seq: u64, when_lost: GapPolicy, task: &TaskId) -> SubscribeTask {
     let after = Some(Cursor { epoch: None, seq: Seq(seq) });
-    SubscribeTask { task: task.clone(), after, when_lost }
+    SubscribeTask { task: task.clone(), after, gap_policy: when_lost }
 }
 
 #[tokio::test(start_paused = true)]
@@ -56,7 +56,7 @@ async fn a_cursor_before_what_is_kept_is_told_as_a_gap_and_one_after_it_is_good(
     let log = Arc::new(Trimmed::default());
     let memory = log.inner.clone();
     let stores = Stores { log: log.clone(), index: memory.clone(), records: memory.clone() };
-    let acts = vec![say("a"), say("b"), say("c"), end(Outcome::Completed)];
+    let acts = vec![say("a"), say("b"), say("c"), end(TurnOutcome::Completed)];
     let actor = Actor::of(vec![acts]);
     let first = session(&stores, &actor).await;
     let done = task(first.send(&scope(), message("m1", None)).await.unwrap());
@@ -69,16 +69,16 @@ async fn a_cursor_before_what_is_kept_is_told_as_a_gap_and_one_after_it_is_good(
         view.apply(&event);
     }
     let bytes = serde_json::to_vec(&view).unwrap();
-    memory.keep_snapshot(&key, Snapshot { at: Seq(3), bytes }).await.unwrap();
+    memory.save_snapshot(&key, Snapshot { at: Seq(3), bytes }).await.unwrap();
     log.up_to.store(3, Ordering::SeqCst);
     let session = session(&stores, &actor).await;
 
-    let subscribe = after(1, WhenLost::Tell, &done.task);
+    let subscribe = after(1, GapPolicy::Report, &done.task);
     let told = session.subscribe(&scope(), &subscribe, WhenFinished::Refuse).await.unwrap();
     assert_eq!(told.gap.unwrap().reason, GapReason::Trimmed);
     assert_eq!((told.view.progress.head, told.follower.is_none()), (head, true), "the task as it is");
 
-    let subscribe = after(1, WhenLost::Refuse, &done.task);
+    let subscribe = after(1, GapPolicy::Refuse, &done.task);
     let refused = session.subscribe(&scope(), &subscribe, WhenFinished::Refuse).await.err();
     assert_eq!(refused, Some(Fault::BadCursor { given: "1".into() }));
 

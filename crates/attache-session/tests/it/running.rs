@@ -37,7 +37,7 @@ async fn an_agent_that_forgets_to_end_its_turn_fails() {
 #[tokio::test(start_paused = true)]
 async fn a_cancel_stops_the_agent_and_what_it_says_afterwards_is_lost() {
     let stores = Stores::of(Arc::new(MemoryStore::default()));
-    let actor = Actor::of(vec![vec![say("a"), Act::Wait, say("b"), end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![say("a"), Act::Wait, say("b"), end(TurnOutcome::Completed)]]);
     let session = session(&stores, &actor).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     let cancel = CancelTask { task: opened.task.clone(), metadata: None };
@@ -54,8 +54,8 @@ async fn a_cancel_stops_the_agent_and_what_it_says_afterwards_is_lost() {
 #[tokio::test(start_paused = true)]
 async fn a_prompt_that_arrives_while_the_turn_ends_is_still_answered() {
     let stores = Stores::of(Arc::new(MemoryStore::default()));
-    let first = vec![say("a"), Act::Wait, say("b"), end(Outcome::Completed)];
-    let actor = Actor::of(vec![first, vec![say("c"), end(Outcome::Completed)]]);
+    let first = vec![say("a"), Act::Wait, say("b"), end(TurnOutcome::Completed)];
+    let actor = Actor::of(vec![first, vec![say("c"), end(TurnOutcome::Completed)]]);
     let session = session(&stores, &actor).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     let get = GetTask { task: opened.task.clone(), history_length: None, at: None };
@@ -107,8 +107,8 @@ impl EventLog for Troubled {
         self.inner.read_each(keys, limit).await
     }
 
-    async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
-        self.inner.keep_snapshot(key, snapshot).await
+    async fn save_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
+        self.inner.save_snapshot(key, snapshot).await
     }
 
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
@@ -126,7 +126,7 @@ fn troubled() -> (Arc<Troubled>, Stores) {
 #[tokio::test(start_paused = true)]
 async fn what_another_process_appends_is_read_and_decided_on_again() {
     let (log, stores) = troubled();
-    let turn = |text: &str| vec![say(text), end(Outcome::Completed)];
+    let turn = |text: &str| vec![say(text), end(TurnOutcome::Completed)];
     let actor = Actor::of(vec![turn("a"), turn("b")]);
     let session = session(&stores, &actor).await;
     log.intrude.store(true, Ordering::SeqCst);
@@ -145,11 +145,11 @@ async fn what_another_process_appends_is_read_and_decided_on_again() {
 #[tokio::test(start_paused = true)]
 async fn a_store_that_fails_for_a_while_costs_time_and_nothing_else() {
     let (log, stores) = troubled();
-    let actor = Actor::of(vec![vec![say("a"), say("b"), end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![say("a"), say("b"), end(TurnOutcome::Completed)]]);
     let session = session(&stores, &actor).await;
     log.broken.store(true, Ordering::SeqCst);
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
-    while session.counters().now().store_failures < 3 {
+    while session.counters().snapshot().store_failures < 3 {
         tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     }
     log.broken.store(false, Ordering::SeqCst);

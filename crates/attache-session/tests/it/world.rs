@@ -23,7 +23,7 @@ pub(crate) fn say(text: &str) -> Act {
     Act::Record(Fact::TextSaid { text: text.into(), last: false })
 }
 
-pub(crate) fn end(outcome: Outcome) -> Act {
+pub(crate) fn end(outcome: TurnOutcome) -> Act {
     Act::Record(Fact::TurnEnded { outcome, message: None, usage: None })
 }
 
@@ -51,7 +51,7 @@ impl Agent for Actor {
         ReplyShape::Task
     }
 
-    async fn perform(&self, request: TurnRequest, journal: &Journal) -> Result<(), Stopped> {
+    async fn run_turn(&self, request: TurnRequest, journal: &Journal) -> Result<(), TurnStopped> {
         let turn = request.view.progress.turn;
         self.performed.lock().unwrap().push(turn.number);
         let acts = &self.turns[turn.number as usize - 1];
@@ -98,7 +98,7 @@ pub(crate) fn message(id: &str, task: Option<TaskId>) -> SendMessage {
         message,
         configuration: SendConfiguration::default(),
         metadata: None,
-        manner: Manner::default(),
+        options: SendOptions::default(),
     }
 }
 
@@ -109,10 +109,10 @@ pub(crate) fn at_once(id: &str) -> SendMessage {
 }
 
 #[track_caller]
-pub(crate) fn task(reply: Reply) -> Arc<TaskView> {
+pub(crate) fn task(reply: SendReply) -> Arc<TaskView> {
     match reply {
-        Reply::Task(view) => view,
-        Reply::Message(message) => panic!("a bare message: {message:?}"),
+        SendReply::Task(view) => view,
+        SendReply::Message(message) => panic!("a bare message: {message:?}"),
     }
 }
 
@@ -123,7 +123,7 @@ pub(crate) async fn read_from(
     after: Option<Seq>,
 ) -> (Arc<TaskView>, Vec<u64>) {
     let after = after.map(|seq| Cursor { epoch: None, seq });
-    let subscribe = SubscribeTask { task: task.clone(), after, when_lost: WhenLost::Refuse };
+    let subscribe = SubscribeTask { task: task.clone(), after, gap_policy: GapPolicy::Refuse };
     let subscription = session.subscribe(&scope(), &subscribe, WhenFinished::Show).await.unwrap();
     let mut seen = Vec::new();
     let Some(mut follower) = subscription.follower else { return (subscription.view, seen) };

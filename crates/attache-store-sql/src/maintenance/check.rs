@@ -9,7 +9,7 @@ use super::{MaintenanceError, require_database};
 use crate::connection::open_reader;
 use crate::file_identity::FileIdentity;
 use crate::lock::holder_of;
-use crate::mark::{Past, read_mark};
+use crate::mark_file::{MarkComparison, read_mark};
 use crate::reader::record_of;
 use crate::{checksum, schema};
 
@@ -44,7 +44,7 @@ impl CheckReport {
 }
 
 /// A database that is being checked.
-pub(super) struct Checked<'c> {
+pub(super) struct CheckedDatabase<'c> {
     pub(super) connection: &'c Connection,
     /// How a row's checksum is asked for: databases of earlier versions have none.
     pub(super) checksum: &'static str,
@@ -69,8 +69,8 @@ pub fn check(path: &Path) -> Result<CheckReport, MaintenanceError> {
         return Ok(report);
     }
     let checksum = if steps >= 2 { "checksum" } else { "NULL" };
-    let checked = Checked { connection: &connection, checksum };
-    type Check = fn(&Checked<'_>, &mut CheckReport) -> rusqlite::Result<()>;
+    let checked = CheckedDatabase { connection: &connection, checksum };
+    type Check = fn(&CheckedDatabase<'_>, &mut CheckReport) -> rusqlite::Result<()>;
     let parts: [(&str, Check); 3] =
         [("tasks", check_tasks), ("snapshots", check_snapshots), ("records", check_records)];
     for (what, check) in parts {
@@ -81,12 +81,12 @@ pub fn check(path: &Path) -> Result<CheckReport, MaintenanceError> {
     if steps >= 2
         && let Some(identity) = identity
     {
-        match Past::of(&connection, mark, identity) {
-            Ok(Past::Same) => {}
-            Ok(Past::Unmarked | Past::Copied) => report.notes.push(
+        match MarkComparison::of(&connection, mark, identity) {
+            Ok(MarkComparison::Same) => {}
+            Ok(MarkComparison::Unmarked | MarkComparison::Copied) => report.notes.push(
                 "it is a copy, or has no mark beside it: the next start gives its log a new epoch".to_owned(),
             ),
-            Ok(past @ Past::Lost(_)) => report.fault(past.warning().unwrap_or_default()),
+            Ok(past @ MarkComparison::Lost(_)) => report.fault(past.warning().unwrap_or_default()),
             Err(error) => report.fault(format!("what the mark names cannot be looked for: {error}")),
         }
     }
@@ -114,7 +114,7 @@ fn check_structure(connection: &Connection, report: &mut CheckReport) -> rusqlit
     }
 }
 
-fn check_snapshots(checked: &Checked<'_>, report: &mut CheckReport) -> rusqlite::Result<()> {
+fn check_snapshots(checked: &CheckedDatabase<'_>, report: &mut CheckReport) -> rusqlite::Result<()> {
     let sql = format!("SELECT place, bytes, {} FROM snapshot ORDER BY place", checked.checksum);
     let mut statement = checked.connection.prepare(&sql)?;
     let mut rows = statement.query(())?;
@@ -130,7 +130,7 @@ fn check_snapshots(checked: &Checked<'_>, report: &mut CheckReport) -> rusqlite:
     Ok(())
 }
 
-fn check_records(checked: &Checked<'_>, report: &mut CheckReport) -> rusqlite::Result<()> {
+fn check_records(checked: &CheckedDatabase<'_>, report: &mut CheckReport) -> rusqlite::Result<()> {
     let sql = format!("SELECT key, value, {}, space FROM record ORDER BY space, key", checked.checksum);
     let mut statement = checked.connection.prepare(&sql)?;
     let mut rows = statement.query(())?;

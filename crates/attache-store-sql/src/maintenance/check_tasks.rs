@@ -3,7 +3,7 @@
 use attache_domain::{Progress, Seq, TaskSummary};
 use rusqlite::{OptionalExtension, Row, Statement};
 
-use super::check::{CheckReport, Checked};
+use super::check::{CheckReport, CheckedDatabase};
 use crate::reader::batch_of;
 use crate::stored::{hash_of, last_place, place, seq_at, summary_of};
 
@@ -22,7 +22,7 @@ struct Statements<'c> {
     up_to: i64,
 }
 
-pub(super) fn check_tasks(checked: &Checked<'_>, report: &mut CheckReport) -> rusqlite::Result<()> {
+pub(super) fn check_tasks(checked: &CheckedDatabase<'_>, report: &mut CheckReport) -> rusqlite::Result<()> {
     let connection = checked.connection;
     let batches = format!(
         "SELECT place, body, {} FROM batch WHERE place > ?1 AND place <= ?2 ORDER BY place",

@@ -10,23 +10,23 @@ use crate::{SqliteOptions, schema};
 
 /// How many bytes the files of a database take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Compacted {
+pub struct CompactReport {
     pub before: u64,
     pub after: u64,
 }
 
 /// Rewrites the database at `path` without unused room. No server may use it.
-pub fn compact(path: &Path) -> Result<Compacted, MaintenanceError> {
+pub fn compact(path: &Path) -> Result<CompactReport, MaintenanceError> {
     require_database(path)?;
     let _lock = DatabaseLock::take(path, LOCK_TIMEOUT)?;
     let failed = |source| MaintenanceError::sqlite(path, source);
     let before = bytes(path);
     let mut connection = open_writer(path, SqliteOptions::default()).map_err(failed)?;
-    schema::bring_up_to_date(&mut connection, path)?;
+    schema::migrate(&mut connection, path)?;
     connection.execute_batch("VACUUM").map_err(failed)?;
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(failed)?;
     connection.close().map_err(|(_, source)| failed(source))?;
-    Ok(Compacted { before, after: bytes(path) })
+    Ok(CompactReport { before, after: bytes(path) })
 }
 
 fn bytes(path: &Path) -> u64 {

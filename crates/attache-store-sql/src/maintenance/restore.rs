@@ -12,14 +12,14 @@ use super::{CheckReport, LOCK_TIMEOUT, MaintenanceError, check, holds_something,
 use crate::connection::{open_writer, prepare_folder};
 use crate::file_identity::beside;
 use crate::lock::DatabaseLock;
-use crate::mark::MarkFile;
+use crate::mark_file::MarkFile;
 use crate::{OpenError, SqliteOptions};
 
 /// What the copy is called until it is in its place.
-const SUFFIX: &str = ".restoring";
+const RESTORING_SUFFIX: &str = ".restoring";
 
 #[derive(Debug)]
-pub struct Restored {
+pub struct RestoreReport {
     pub report: CheckReport,
     /// Where the database is that was there before.
     pub replaced: Option<PathBuf>,
@@ -37,7 +37,7 @@ enum Step {
 /// Puts the database in `backup` at `path`. No server may use `path`; what is there is moved aside if `replace` says
 /// so, and is the reason to refuse otherwise. The restored database has no mark, so its log gets a new epoch with the
 /// next start.
-pub fn restore(backup: &Path, path: &Path, replace: bool) -> Result<Restored, MaintenanceError> {
+pub fn restore(backup: &Path, path: &Path, replace: bool) -> Result<RestoreReport, MaintenanceError> {
     restore_in_steps(backup, path, replace, |_| Ok(()))
 }
 
@@ -47,7 +47,7 @@ fn restore_in_steps(
     path: &Path,
     replace: bool,
     after: impl Fn(Step) -> std::io::Result<()>,
-) -> Result<Restored, MaintenanceError> {
+) -> Result<RestoreReport, MaintenanceError> {
     require_database(backup)?;
     let report = check(backup)?;
     if !report.faults.is_empty() {
@@ -62,7 +62,7 @@ fn restore_in_steps(
     }
     let failed = |source| MaintenanceError::write(path, source);
     let real = path.canonicalize().map_err(failed)?;
-    let unfinished = beside(&real, SUFFIX);
+    let unfinished = beside(&real, RESTORING_SUFFIX);
     copy(backup, &unfinished)?;
     // It has the name of the database in a moment, and no server may begin to use it before all is done.
     let _restored_lock = DatabaseLock::take(&unfinished, LOCK_TIMEOUT)?;
@@ -77,7 +77,7 @@ fn restore_in_steps(
     // Last: as long as it is there, a database that is not the one it belongs to is noticed.
     remove(&MarkFile::path_for(&real)).map_err(failed)?;
     sync(&real)?;
-    Ok(Restored { report, replaced })
+    Ok(RestoreReport { report, replaced })
 }
 
 /// Moves the database to a name that no file has yet.
@@ -113,7 +113,7 @@ fn empty_write_ahead_log(database: &Path) -> rusqlite::Result<()> {
 pub(crate) fn refuse_interrupted(path: &Path) -> Result<(), OpenError> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let real = std::fs::read_link(path).map_or_else(|_| path.to_owned(), |target| folder.join(target));
-    match !holds_something(&real) && holds_something(&beside(&real, SUFFIX)) {
+    match !holds_something(&real) && holds_something(&beside(&real, RESTORING_SUFFIX)) {
         true => Err(OpenError::Restoring { path: path.to_owned() }),
         false => Ok(()),
     }

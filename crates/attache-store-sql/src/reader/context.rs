@@ -3,7 +3,7 @@
 //! A context is one conversation, so its tasks are few: all of them are looked at, and put in order.
 
 use attache_domain::ContextId;
-use attache_store::{ListQuery, ListedTasks, StoreError};
+use attache_store::{IndexPage, ListQuery, StoreError};
 
 use super::Reader;
 use super::list::place_of;
@@ -25,12 +25,12 @@ impl Reader<'_> {
         scope: i64,
         context: &ContextId,
         query: &ListQuery,
-    ) -> Result<ListedTasks, StoreError> {
+    ) -> Result<IndexPage, StoreError> {
         let hash = hash_of(scope, context.as_str());
         let since = query.since.map_or(i64::MIN, millisecond_from);
         let filter = (hash, scope, context.as_str(), query.state.map(code_of), since);
         let mut rows = self.in_context.query(filter).map_err(read_failed)?;
-        let mut listed = ListedTasks::default();
+        let mut listed = IndexPage::default();
         while let Some(row) = rows.next().map_err(read_failed)? {
             listed.total += 1;
             if listed.more {
@@ -39,7 +39,7 @@ impl Reader<'_> {
             let place = match place_of(row) {
                 Ok(place) => place,
                 Err(error) => {
-                    self.shared.unreadable.found(format!("listing row in the context {context}"), &error);
+                    self.shared.unreadable.report(format!("listing row in the context {context}"), &error);
                     continue;
                 }
             };

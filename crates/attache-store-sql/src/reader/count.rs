@@ -91,7 +91,7 @@ impl Reader<'_> {
     fn count_all(&mut self) -> Result<Vec<TallyChange>, StoreError> {
         match self.count_by_index() {
             Err(error) if is_corrupt(&error) => {
-                self.shared.unreadable.found("an index of the listing".into(), &error);
+                self.shared.unreadable.report("an index of the listing".into(), &error);
                 self.count_past_damage()
             }
             counted => counted.map_err(read_failed),

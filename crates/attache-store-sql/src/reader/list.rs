@@ -1,7 +1,7 @@
 //! Pages of the task listing, and the tasks that need work.
 
 use attache_domain::{Scope, TaskId, TaskKey, TaskState, TaskSummary, Timestamp};
-use attache_store::{ListCursor, ListQuery, ListedTasks, StoreError};
+use attache_store::{IndexPage, ListCursor, ListQuery, StoreError};
 use rusqlite::{Connection, OptionalExtension, Params, Row, Statement};
 
 use super::Reader;
@@ -49,22 +49,22 @@ pub(super) fn one_state() -> String {
 }
 
 impl Reader<'_> {
-    pub(crate) fn list(&mut self, query: &ListQuery) -> Result<ListedTasks, StoreError> {
-        let Some(scope) = self.scope_number(&query.scope)? else { return Ok(ListedTasks::default()) };
+    pub(crate) fn list(&mut self, query: &ListQuery) -> Result<IndexPage, StoreError> {
+        let Some(scope) = self.scope_number(&query.scope)? else { return Ok(IndexPage::default()) };
         let listed = match &query.context {
             Some(context) => self.list_context(scope, context, query),
             None => self.list_by_index(scope, query),
         };
         match listed {
             Err(StoreError::Corrupt { what }) => {
-                self.shared.unreadable.found("an index of the listing".into(), &what);
+                self.shared.unreadable.report("an index of the listing".into(), &what);
                 self.list_past_damage(scope, query)
             }
             listed => listed,
         }
     }
 
-    fn list_by_index(&mut self, scope: i64, query: &ListQuery) -> Result<ListedTasks, StoreError> {
+    fn list_by_index(&mut self, scope: i64, query: &ListQuery) -> Result<IndexPage, StoreError> {
         let total = self.total(scope, query)?;
         // One more than asked for tells whether more follow.
         let fetched = query.limit.saturating_add(1);
@@ -83,13 +83,13 @@ impl Reader<'_> {
         };
         let more = tasks.len() > query.limit;
         tasks.truncate(query.limit);
-        Ok(ListedTasks { tasks, more, total })
+        Ok(IndexPage { tasks, more, total })
     }
 
     pub(crate) fn unfinished(&mut self) -> Result<Vec<TaskKey>, StoreError> {
         match self.unfinished_by_index() {
             Err(StoreError::Corrupt { what }) => {
-                self.shared.unreadable.found("the index of the tasks at work".into(), &what);
+                self.shared.unreadable.report("the index of the tasks at work".into(), &what);
                 self.unfinished_past_damage()
             }
             found => found,
@@ -104,7 +104,7 @@ impl Reader<'_> {
                 Ok(key) => found.push(key),
                 Err(error) if is_of_one_row(&error) => {
                     let number: i64 = row.get(3).unwrap_or_default();
-                    self.shared.unreadable.found(format!("listing row of task number {number}"), &error);
+                    self.shared.unreadable.report(format!("listing row of task number {number}"), &error);
                 }
                 Err(error) => return Err(read_failed(error)),
             }
@@ -134,7 +134,7 @@ fn page(
             Ok(place) => tasks.push(place),
             Err(error) => {
                 let after = tasks.last().map_or("the first", |last| last.task.as_str());
-                unreadable.found(format!("listing row after {after}"), &error);
+                unreadable.report(format!("listing row after {after}"), &error);
             }
         }
     }

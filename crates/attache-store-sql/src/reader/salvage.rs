@@ -3,7 +3,7 @@
 //! Much slower than an index, and only used once one has failed. What lies on a damaged page is left out and named in the log.
 
 use attache_domain::{Scope, TaskId, TaskKey, Timestamp};
-use attache_store::{ListCursor, ListQuery, ListedTasks, StoreError};
+use attache_store::{IndexPage, ListCursor, ListQuery, StoreError};
 use rusqlite::{OptionalExtension, Row};
 
 use super::Reader;
@@ -47,7 +47,7 @@ impl Reader<'_> {
         &mut self,
         scope: i64,
         query: &ListQuery,
-    ) -> Result<ListedTasks, StoreError> {
+    ) -> Result<IndexPage, StoreError> {
         let since = query.since.map_or(i64::MIN, millisecond_from);
         let (state, context) = (query.state.map(code_of), query.context.as_ref().map(|it| it.as_str()));
         let matches = |row: &TaskRow| {
@@ -74,7 +74,7 @@ impl Reader<'_> {
         }
         let more = places.len() > query.limit;
         places.truncate(query.limit);
-        Ok(ListedTasks { tasks: places, more, total })
+        Ok(IndexPage { tasks: places, more, total })
     }
 
     pub(super) fn unfinished_past_damage(&mut self) -> Result<Vec<TaskKey>, StoreError> {
@@ -97,7 +97,7 @@ impl Reader<'_> {
                 Ok(Some(scope)) => keys.push(TaskKey { scope, task: TaskId::new(id) }),
                 Ok(None) => {}
                 Err(error) if is_corrupt(&error) => {
-                    self.shared.unreadable.found(format!("caller number {scope}"), &error);
+                    self.shared.unreadable.report(format!("caller number {scope}"), &error);
                 }
                 Err(error) => return Err(read_failed(error)),
             }
@@ -131,7 +131,7 @@ impl Reader<'_> {
         left_out += passed_over.map_err(damaged)?;
         if left_out > 0 {
             let row = format!("at most {left_out} rows of the listing");
-            self.shared.unreadable.found(row, &"a page of the database is damaged");
+            self.shared.unreadable.report(row, &"a page of the database is damaged");
         }
         Ok(())
     }

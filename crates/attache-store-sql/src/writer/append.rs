@@ -5,9 +5,9 @@ use attache_store::StoreError;
 use rusqlite::{Connection, OptionalExtension, Statement};
 
 use super::known::KnownTask;
-use super::{Outcome, Writer, Written};
+use super::{Outcome, WriteReply, Writer};
 use crate::checksum;
-use crate::mark::Witness;
+use crate::mark_file::AcknowledgedBatch;
 use crate::reader::FIND_TASK;
 use crate::stored::{FIND_SUMMARY, code_of, hash_of, last_place, place, seq_at, summary_of};
 use crate::tally::TallyChange;
@@ -84,10 +84,10 @@ impl Writer<'_> {
         let place = place(number, *last);
         let checksum = checksum::at_place(*body_checksum, place);
         self.append.insert_batch.execute((place, body, checksum))?;
-        self.last_batch = Some(Witness { place, checksum });
+        self.last_batch = Some(AcknowledgedBatch { place, checksum });
         let known = KnownTask { number, head: *last, summary: summary.clone() };
         self.known.keep(scope, key.task.clone(), known);
-        Ok(Ok(Written::Done))
+        Ok(Ok(WriteReply::Done))
     }
 
     /// Makes the row of a new task; returns its number.

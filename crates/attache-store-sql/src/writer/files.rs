@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use crate::file_watch::FileWatch;
-use crate::mark::{MarkFile, Witness};
+use crate::mark_file::{AcknowledgedBatch, MarkFile};
 
 /// For so long after an acknowledgement the next transaction begins without looking: it looks before it is acknowledged.
-const GOOD_FOR: Duration = Duration::from_millis(5);
+const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
 pub(crate) struct DatabaseFiles {
     watch: FileWatch,
@@ -27,7 +27,7 @@ impl DatabaseFiles {
 
     /// Before a transaction: why nothing must be written. While nothing was written, the fault can pass.
     pub(super) fn fault(&mut self) -> Option<String> {
-        if self.lost.is_none() && self.seen_at.is_some_and(|at| at.elapsed() < GOOD_FOR) {
+        if self.lost.is_none() && self.seen_at.is_some_and(|at| at.elapsed() < CHECK_INTERVAL) {
             return None;
         }
         let fault = self.lost.clone().or_else(|| self.watch.fault());
@@ -42,7 +42,7 @@ impl DatabaseFiles {
     }
 
     /// After a commit, before it is acknowledged: why it must not be.
-    pub(super) fn committed(&mut self, last_batch: Option<Witness>) -> Option<String> {
+    pub(super) fn committed(&mut self, last_batch: Option<AcknowledgedBatch>) -> Option<String> {
         if let Some(fault) = self.watch.fault() {
             self.lost = Some(fault);
             return self.fault();

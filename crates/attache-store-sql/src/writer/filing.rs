@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use attache_domain::{ContextId, TaskId};
 use rusqlite::{Connection, Statement};
 
-use crate::reader::Shared;
+use crate::reader::SharedState;
 use crate::recent::{RecentKey, RecentTasks};
 use crate::salvage::each_readable;
 use crate::stored::{HASH_BITS, hash_of};
@@ -55,7 +55,7 @@ struct Entry {
 
 impl<'c> Filing<'c> {
     /// Takes up the tasks that may not have been entered.
-    pub(super) fn load(connection: &'c Connection, shared: &Shared) -> rusqlite::Result<Self> {
+    pub(super) fn load(connection: &'c Connection, shared: &SharedState) -> rusqlite::Result<Self> {
         let insert = |table| {
             connection.prepare(&format!("INSERT INTO {table} VALUES (?1, ?2) ON CONFLICT DO NOTHING"))
         };
@@ -80,13 +80,13 @@ impl<'c> Filing<'c> {
                 }
                 // Nothing leads to a task whose row cannot be read.
                 (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
-                    shared.unreadable.found(format!("listing row of task number {number}"), &error);
+                    shared.unreadable.report(format!("listing row of task number {number}"), &error);
                 }
             }
         })?;
         if passed_over > 0 {
             let rows = format!("at most {passed_over} rows of the latest tasks");
-            shared.unreadable.found(rows, &"a page of the database is damaged");
+            shared.unreadable.report(rows, &"a page of the database is damaged");
         }
         filing.committed(&shared.recent);
         Ok(filing)

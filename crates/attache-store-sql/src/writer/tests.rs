@@ -6,11 +6,11 @@ use super::*;
 use crate::reader::Reader;
 use crate::schema;
 
-type Waiter = oneshot::Receiver<Result<Written, StoreError>>;
+type Waiter = oneshot::Receiver<Result<WriteReply, StoreError>>;
 
 fn database() -> Connection {
     let mut connection = Connection::open_in_memory().unwrap();
-    schema::bring_up_to_date(&mut connection, Path::new("test")).unwrap();
+    schema::migrate(&mut connection, Path::new("test")).unwrap();
     connection
 }
 
@@ -27,12 +27,12 @@ fn append(task: &str, expected: u64, body: String) -> (Write, Waiter) {
     let (expected, last) = (Seq(expected), Seq(expected + 1));
     let body_checksum = checksum::of_body(body.as_bytes());
     let body = AppendBody { key, expected, last, body, body_checksum, summary };
-    (Write { change: Change::Append(body), answer }, waiter)
+    (Write { change: WriteRequest::Append(body), answer }, waiter)
 }
 
-fn write(writer: &mut Writer<'_>, writes: Vec<(Write, Waiter)>) -> Vec<Result<Written, StoreError>> {
+fn write(writer: &mut Writer<'_>, writes: Vec<(Write, Waiter)>) -> Vec<Result<WriteReply, StoreError>> {
     let (mut writes, waiters): (Vec<_>, Vec<_>) = writes.into_iter().unzip();
-    writer.write_together(&mut writes);
+    writer.commit_together(&mut writes);
     waiters.into_iter().map(|mut waiter| waiter.try_recv().unwrap()).collect()
 }
 
@@ -67,7 +67,7 @@ fn a_conflict_among_several_appends_concerns_only_itself() {
 #[test]
 fn a_full_disk_fails_the_whole_transaction_and_the_next_one_works() {
     let connection = database();
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(SharedState::default());
     shared.tally.complete([]);
     let mut writer = Writer::prepare(&connection, shared.clone()).unwrap();
     assert!(write(&mut writer, vec![small("a", 0)])[0].is_ok());
@@ -136,11 +136,11 @@ fn the_first_value_of_a_record_wins_within_a_transaction() {
     let mut writer = Writer::prepare(&connection, Arc::default()).unwrap();
     let put = |value: &[u8]| {
         let (answer, waiter) = oneshot::channel();
-        let change = Change::Record { space: "space".into(), key: "key".into(), value: value.to_vec() };
+        let change = WriteRequest::Record { space: "space".into(), key: "key".into(), value: value.to_vec() };
         (Write { change, answer }, waiter)
     };
     for answer in write(&mut writer, vec![put(b"first"), put(b"second")]) {
-        assert!(matches!(answer, Ok(Written::Record(value)) if value == b"first"));
+        assert!(matches!(answer, Ok(WriteReply::Record(value)) if value == b"first"));
     }
 }
 
@@ -148,7 +148,7 @@ fn the_first_value_of_a_record_wins_within_a_transaction() {
 #[test]
 fn what_is_listed_is_found_before_readers_are_told_of_it() {
     let connection = database();
-    let shared = Arc::<Shared>::default();
+    let shared = Arc::<SharedState>::default();
     let mut writer = Writer::prepare(&connection, shared.clone()).unwrap();
     let mut reader = Reader::prepare(&connection, shared).unwrap();
     let key = |task: &str| TaskKey { scope: Scope::new("tenant", "owner"), task: task.into() };
@@ -159,7 +159,7 @@ fn what_is_listed_is_found_before_readers_are_told_of_it() {
     assert_eq!(reader.events(&key("b"), Seq::START, 10).unwrap().len(), 0, "nobody was told");
     assert_eq!(reader.events_of_listed(&key("b"), 10).unwrap().len(), 1);
     assert_eq!(reader.events_of_listed(&key("c"), 10).unwrap().len(), 0);
-    writer.tell_readers();
+    writer.publish();
     for task in ["a", "b"] {
         assert_eq!(reader.events(&key(task), Seq::START, 10).unwrap().len(), 1);
         assert_eq!(reader.events_of_listed(&key(task), 10).unwrap().len(), 1);

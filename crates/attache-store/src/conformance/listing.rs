@@ -6,7 +6,7 @@ use attache_domain::{ContextId, Scope, TaskState};
 
 use super::Store;
 use super::samples::{Sample, at};
-use crate::{ListCursor, ListQuery, ListedTasks};
+use crate::{IndexPage, ListCursor, ListQuery};
 
 pub async fn tasks_are_listed_by_newest_status_and_ties_by_id(store: Arc<impl Store>) {
     for (task, seconds) in [("b", 1), ("é", 2), ("a", 2), ("Z", 2), ("z", 2), ("c", 3), ("d", -5)] {
@@ -24,7 +24,7 @@ pub async fn a_listing_can_be_filtered_by_context(store: Arc<impl Store>) {
     assert_eq!(names(&listed), ["g", "e", "c", "a"]);
     assert_eq!((listed.total, listed.more), (4, false));
     let none = list(&*store, ListQuery { context: Some("no such".into()), ..all() }).await;
-    assert_eq!(none, ListedTasks::default());
+    assert_eq!(none, IndexPage::default());
 }
 
 pub async fn a_listing_can_be_filtered_by_state(store: Arc<impl Store>) {
@@ -53,7 +53,7 @@ pub async fn a_listing_can_be_filtered_by_time(store: Arc<impl Store>) {
     let listed = list(&*store, ListQuery { since: Some(finer), ..all() }).await;
     assert_eq!(names(&listed), ["h", "g"]);
     assert_eq!(listed.total, 2);
-    assert_eq!(list(&*store, ListQuery { since: Some(at(99)), ..all() }).await, ListedTasks::default());
+    assert_eq!(list(&*store, ListQuery { since: Some(at(99)), ..all() }).await, IndexPage::default());
 }
 
 pub async fn all_filters_together_narrow_a_listing(store: Arc<impl Store>) {
@@ -167,7 +167,7 @@ pub async fn hidden_tasks_are_in_no_listing(store: Arc<impl Store>) {
         assert_eq!((names(&listed), listed.total), (vec!["shown".to_owned()], 1));
     }
     let failed = list(&*store, ListQuery { state: Some(TaskState::Failed), ..all() }).await;
-    assert_eq!(failed, ListedTasks::default());
+    assert_eq!(failed, IndexPage::default());
 }
 
 pub async fn another_callers_tasks_are_in_no_listing(store: Arc<impl Store>) {
@@ -185,10 +185,10 @@ pub async fn another_callers_tasks_are_in_no_listing(store: Arc<impl Store>) {
 }
 
 pub async fn a_caller_without_tasks_has_an_empty_listing(store: Arc<impl Store>) {
-    assert_eq!(list(&*store, all()).await, ListedTasks::default());
+    assert_eq!(list(&*store, all()).await, IndexPage::default());
     Sample::new("a").put(&*store).await;
     let nobody = ListQuery { scope: Scope::new("tenant", "nobody"), ..all() };
-    assert_eq!(list(&*store, nobody).await, ListedTasks::default());
+    assert_eq!(list(&*store, nobody).await, IndexPage::default());
 }
 
 pub async fn a_status_change_moves_a_task_in_the_listing(store: Arc<impl Store>) {
@@ -211,7 +211,7 @@ pub async fn a_status_change_moves_a_task_in_the_listing(store: Arc<impl Store>)
     let completed = list(&*store, ListQuery { state: Some(TaskState::Completed), ..all() }).await;
     assert_eq!((names(&completed), completed.total), (vec!["first".to_owned()], 1));
     let working = list(&*store, ListQuery { state: Some(TaskState::Working), ..all() }).await;
-    assert_eq!(working, ListedTasks::default());
+    assert_eq!(working, IndexPage::default());
 }
 
 pub async fn an_append_without_a_status_change_leaves_the_listing_alone(store: Arc<impl Store>) {
@@ -238,11 +238,11 @@ fn all() -> ListQuery {
     ListQuery { scope, context: None, state: None, since: None, after: None, limit: 1_000 }
 }
 
-async fn list(store: &impl Store, query: ListQuery) -> ListedTasks {
+async fn list(store: &impl Store, query: ListQuery) -> IndexPage {
     store.list(&query).await.expect("lists")
 }
 
-fn names(listed: &ListedTasks) -> Vec<String> {
+fn names(listed: &IndexPage) -> Vec<String> {
     listed.tasks.iter().map(|place| place.task.to_string()).collect()
 }
 

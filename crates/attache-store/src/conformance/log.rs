@@ -230,7 +230,7 @@ pub async fn the_newest_snapshot_at_or_before_a_place_is_found(store: Arc<impl S
     assert_eq!(store.snapshot(&sample.key, Seq(30)).await.expect("looks"), None);
     // Not kept in order, and one of them twice: then the later counts.
     for kept in [snapshot(20, "twenty"), snapshot(10, "old"), snapshot(10, "ten"), snapshot(30, "\0\u{ff}")] {
-        store.keep_snapshot(&sample.key, kept).await.expect("keeps");
+        store.save_snapshot(&sample.key, kept).await.expect("keeps");
     }
     let cases = [
         (9, None),
@@ -252,14 +252,14 @@ pub async fn a_snapshot_belongs_to_one_task_only(store: Arc<impl Store>) {
         Sample::new(task).put(&*store).await;
     }
     let kept = Snapshot { at: Seq(1), bytes: b"b".to_vec() };
-    store.keep_snapshot(&Sample::new("b").key, kept.clone()).await.expect("keeps");
+    store.save_snapshot(&Sample::new("b").key, kept.clone()).await.expect("keeps");
     for (task, expected) in [("a", None), ("b", Some(kept)), ("c", None), ("none", None)] {
         let found = store.snapshot(&Sample::new(task).key, Seq(5)).await.expect("looks");
         assert_eq!(found, expected, "of {task}");
     }
     // A snapshot of a task that is not there is no error: it only costs time to lose one.
     let lost = Snapshot { at: Seq(1), bytes: Vec::new() };
-    store.keep_snapshot(&Sample::new("none").key, lost).await.expect("ignores");
+    store.save_snapshot(&Sample::new("none").key, lost).await.expect("ignores");
 }
 
 /// Everything after `after`, in one page.

@@ -75,12 +75,12 @@ pub async fn records_are_listed_by_prefix_in_the_order_of_their_keys(store: Arc<
     store.change(keys.iter().map(|key| put(key, key)).collect()).await.expect("changes");
     let elsewhere = Record { key: "b/3".into(), value: Vec::new() };
     store.change(vec![RecordChange::Put { space: "else", record: elsewhere }]).await.expect("changes");
-    let listed = store.under("space", "b/", None, 100).await.expect("lists");
+    let listed = store.list_prefix("space", "b/", None, 100).await.expect("lists");
     let found: Vec<&str> = listed.iter().map(|record| record.key.as_str()).collect();
     assert_eq!(found, ["b/", "b/10", "b/2", "b/\u{e9}"]);
     assert!(listed.iter().all(|record| record.value == record.key.as_bytes()));
-    assert_eq!(store.under("space", "", None, 100).await.expect("lists").len(), keys.len());
-    assert!(store.under("space", "d", None, 100).await.expect("lists").is_empty());
+    assert_eq!(store.list_prefix("space", "", None, 100).await.expect("lists").len(), keys.len());
+    assert!(store.list_prefix("space", "d", None, 100).await.expect("lists").is_empty());
 }
 
 pub async fn records_are_listed_page_by_page(store: Arc<impl Store>) {
@@ -88,7 +88,7 @@ pub async fn records_are_listed_page_by_page(store: Arc<impl Store>) {
     store.change(keys.iter().map(|key| put(key, "")).collect()).await.expect("changes");
     let (mut found, mut after) = (Vec::new(), None::<String>);
     loop {
-        let page = store.under("space", "k", after.as_deref(), 10).await.expect("lists");
+        let page = store.list_prefix("space", "k", after.as_deref(), 10).await.expect("lists");
         after = page.last().map(|record| record.key.clone());
         found.extend(page.iter().map(|record| record.key.clone()));
         if page.len() < 10 {
@@ -96,7 +96,7 @@ pub async fn records_are_listed_page_by_page(store: Arc<impl Store>) {
         }
     }
     assert_eq!(found, keys);
-    let before_all = store.under("space", "k", Some("a"), 1).await.expect("lists");
+    let before_all = store.list_prefix("space", "k", Some("a"), 1).await.expect("lists");
     assert_eq!(before_all.first().map(|record| record.key.as_str()), Some("k00"));
-    assert!(store.under("space", "k", Some("l"), 1).await.expect("lists").is_empty());
+    assert!(store.list_prefix("space", "k", Some("l"), 1).await.expect("lists").is_empty());
 }

@@ -5,9 +5,9 @@ mod calls;
 use std::sync::Arc;
 
 use attache_domain::{
-    Artifact, ArtifactId, Base64, ContextId, Digest, Ending, Event, Fact, Message, MessageId, Metadata,
-    Opened, Outcome, Part, PartContent, Presentation, ReplyShape, Role, Scope, Seq, TaskId, TaskKey,
-    TaskState, TaskSummary, Timestamp,
+    Artifact, ArtifactId, Base64, ContextId, Digest, Event, Fact, Message, MessageId, Metadata, OpenedTask,
+    Part, PartContent, Presentation, ReplyShape, Role, Scope, Seq, TaskEnding, TaskId, TaskKey, TaskState,
+    TaskSummary, Timestamp, TurnOutcome,
 };
 
 use crate::{Append, EventLog, StoreError};
@@ -117,13 +117,13 @@ pub(super) fn numbered(count: usize) -> impl Iterator<Item = Fact> {
 pub fn every_kind_of_fact() -> Vec<Fact> {
     let digest = || Digest("0a1b".into());
     let mut facts = vec![
-        Fact::TaskOpened(Box::new(Opened {
+        Fact::TaskOpened(Box::new(OpenedTask {
             task: TaskId::new("task-1"),
             scope: Scope::new("tenant", "owner"),
             context: ContextId::new("context-1"),
             message: message_with_everything().into(),
             digest: digest(),
-            ending: Ending::Completes,
+            ending: TaskEnding::Completes,
             reply: ReplyShape::Task,
             continues: false,
             presentation: Presentation::default(),
@@ -143,24 +143,24 @@ pub fn every_kind_of_fact() -> Vec<Fact> {
         Fact::ArtifactAdded { artifact: small_artifact().into(), append: true, last: true },
         Fact::CredentialAsked { message: short_message("message-5").into() },
         Fact::WorkResumed,
-        Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None },
+        Fact::TurnEnded { outcome: TurnOutcome::Completed, message: None, usage: None },
         Fact::TurnEnded {
-            outcome: Outcome::InputRequired,
+            outcome: TurnOutcome::InputRequired,
             message: Some(short_message("message-6").into()),
             usage: None,
         },
-        Fact::TurnEnded { outcome: Outcome::AuthRequired, message: None, usage: None },
-        Fact::TurnEnded { outcome: Outcome::Failed, message: None, usage: None },
-        Fact::TurnEnded { outcome: Outcome::Rejected, message: None, usage: None },
+        Fact::TurnEnded { outcome: TurnOutcome::AuthRequired, message: None, usage: None },
+        Fact::TurnEnded { outcome: TurnOutcome::Failed, message: None, usage: None },
+        Fact::TurnEnded { outcome: TurnOutcome::Rejected, message: None, usage: None },
         Fact::CancelRequested,
         Fact::TaskCanceled,
-        Fact::TaskOpened(Box::new(Opened {
+        Fact::TaskOpened(Box::new(OpenedTask {
             task: TaskId::new("task-2"),
             scope: Scope::new("", "owner"),
             context: ContextId::new("context-1"),
             message: short_message("message-7").into(),
             digest: digest(),
-            ending: Ending::Completes,
+            ending: TaskEnding::Completes,
             reply: ReplyShape::Message,
             continues: false,
             presentation: Presentation::default(),

@@ -14,7 +14,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::Planned;
+use crate::model_server::PlannedResponse;
 
 /// A message that begins; each block is told from start to stop.
 pub fn message() -> Message {
@@ -38,8 +38,8 @@ pub fn event(value: &Value) -> String {
 }
 
 /// What an HTTP error looks like.
-pub fn error(status: u16, kind: &str, message: &str) -> Planned {
-    Planned::text(status, "application/json", &error_body(kind, message).to_string())
+pub fn error(status: u16, kind: &str, message: &str) -> PlannedResponse {
+    PlannedResponse::text(status, "application/json", &error_body(kind, message).to_string())
 }
 
 /// The same in the middle of a stream.
@@ -111,18 +111,18 @@ impl Message {
     }
 
     /// The end, as it should be.
-    pub fn stop(self, reason: &str) -> Planned {
+    pub fn stop(self, reason: &str) -> PlannedResponse {
         self.stop_with(json!({"stop_reason": reason, "stop_sequence": null}))
     }
 
-    pub fn stop_with(self, delta: Value) -> Planned {
+    pub fn stop_with(self, delta: Value) -> PlannedResponse {
         let usage = self.usage.clone();
         let told = self.event(json!({"type": "message_delta", "delta": delta, "usage": usage}));
         told.event(json!({"type": "message_stop"})).unended()
     }
 
     /// What there is, and no end.
-    pub fn unended(self) -> Planned {
-        self.events.iter().fold(Planned::stream(), |planned, value| planned.bytes(event(value)))
+    pub fn unended(self) -> PlannedResponse {
+        self.events.iter().fold(PlannedResponse::stream(), |planned, value| planned.bytes(event(value)))
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-use crate::http::find;
-use crate::model_server::{Ending, Planned, Received, Shared, Step};
+use crate::model_server::{PlannedResponse, ReceivedRequest, ResponseEnd, ResponseStep, Shared};
+use crate::test_client::find;
 
 pub(super) async fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
@@ -17,17 +17,21 @@ pub(super) async fn serve(stream: TcpStream, shared: &Shared) -> io::Result<()> 
     let ending = planned.ending;
     play(&mut connection, planned, shared).await?;
     match ending {
-        Ending::Whole => connection.write_all(b"0\r\n\r\n").await?,
-        Ending::Cut => {}
-        Ending::Reset => connection.get_ref().set_zero_linger()?,
+        ResponseEnd::Whole => connection.write_all(b"0\r\n\r\n").await?,
+        ResponseEnd::Cut => {}
+        ResponseEnd::Reset => connection.get_ref().set_zero_linger()?,
     }
-    if ending != Ending::Reset {
+    if ending != ResponseEnd::Reset {
         connection.shutdown().await?;
     }
     Ok(())
 }
 
-async fn play(connection: &mut BufReader<TcpStream>, planned: Planned, shared: &Shared) -> io::Result<()> {
+async fn play(
+    connection: &mut BufReader<TcpStream>,
+    planned: PlannedResponse,
+    shared: &Shared,
+) -> io::Result<()> {
     let mut head = format!("HTTP/1.1 {} Planned\r\n", planned.status);
     for (name, value) in &planned.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
@@ -36,15 +40,15 @@ async fn play(connection: &mut BufReader<TcpStream>, planned: Planned, shared: &
     connection.write_all(head.as_bytes()).await?;
     for step in planned.steps {
         match step {
-            Step::Bytes(bytes) if bytes.is_empty() => {}
-            Step::Bytes(bytes) => {
+            ResponseStep::Bytes(bytes) if bytes.is_empty() => {}
+            ResponseStep::Bytes(bytes) => {
                 let mut chunk = format!("{:x}\r\n", bytes.len()).into_bytes();
                 chunk.extend(bytes);
                 chunk.extend(b"\r\n");
                 connection.write_all(&chunk).await?;
             }
-            Step::Pause(pause) => tokio::time::sleep(pause).await,
-            Step::Hold => hold(connection, shared).await?,
+            ResponseStep::Pause(pause) => tokio::time::sleep(pause).await,
+            ResponseStep::Hold => hold(connection, shared).await?,
         }
     }
     Ok(())
@@ -65,7 +69,9 @@ async fn hold(connection: &mut BufReader<TcpStream>, shared: &Shared) -> io::Res
 }
 
 /// `None` when the client left without asking.
-pub(crate) async fn read_request(connection: &mut BufReader<TcpStream>) -> io::Result<Option<Received>> {
+pub(crate) async fn read_request(
+    connection: &mut BufReader<TcpStream>,
+) -> io::Result<Option<ReceivedRequest>> {
     let mut line = String::new();
     if connection.read_line(&mut line).await? == 0 {
         return Ok(None);
@@ -82,7 +88,7 @@ pub(crate) async fn read_request(connection: &mut BufReader<TcpStream>) -> io::R
         }
     }
     let body = read_body(connection, &headers).await?;
-    Ok(Some(Received { method, target, headers, body }))
+    Ok(Some(ReceivedRequest { method, target, headers, body }))
 }
 
 async fn read_body(
@@ -91,7 +97,7 @@ async fn read_body(
 ) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
     if find(headers, "transfer-encoding").is_some() {
-        while let Some(chunk) = crate::http::read_chunk(connection).await? {
+        while let Some(chunk) = crate::test_client::read_chunk(connection).await? {
             body.extend(chunk);
         }
     } else if let Some(length) = find(headers, "content-length") {

@@ -13,11 +13,11 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::Planned;
+use crate::model_server::PlannedResponse;
 
 /// A stream of these chunks that ends as it should.
-pub fn answer(chunks: impl IntoIterator<Item = Chunk>) -> Planned {
-    chunks.into_iter().fold(Planned::stream(), |planned, chunk| planned.bytes(event(&chunk.0)))
+pub fn answer(chunks: impl IntoIterator<Item = Chunk>) -> PlannedResponse {
+    chunks.into_iter().fold(PlannedResponse::stream(), |planned, chunk| planned.bytes(event(&chunk.0)))
 }
 
 /// One event as Gemini spells it.
@@ -37,12 +37,12 @@ pub fn bare(value: Value) -> Chunk {
 }
 
 /// What an HTTP error looks like.
-pub fn error(status: u16, name: &str, message: &str, details: Value) -> Planned {
-    Planned::text(status, "application/json", &error_body(status, name, message, details).to_string())
+pub fn error(status: u16, name: &str, message: &str, details: Value) -> PlannedResponse {
+    PlannedResponse::text(status, "application/json", &error_body(status, name, message, details).to_string())
 }
 
 /// As [`error`], and the server says how long to wait.
-pub fn error_with_delay(status: u16, name: &str, message: &str, delay: &str) -> Planned {
+pub fn error_with_delay(status: u16, name: &str, message: &str, delay: &str) -> PlannedResponse {
     let info = json!([{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}]);
     error(status, name, message, info)
 }

@@ -14,16 +14,16 @@
 
 use serde_json::{Value, json};
 
-use crate::model_server::Planned;
+use crate::model_server::PlannedResponse;
 
 /// A stream of these chunks that ends as it should.
-pub fn answer(chunks: impl IntoIterator<Item = Chunk>) -> Planned {
+pub fn answer(chunks: impl IntoIterator<Item = Chunk>) -> PlannedResponse {
     unended(chunks).bytes(DONE)
 }
 
 /// As [`answer`], without the last word.
-pub fn unended(chunks: impl IntoIterator<Item = Chunk>) -> Planned {
-    chunks.into_iter().fold(Planned::stream(), |planned, chunk| planned.bytes(event(&chunk.0)))
+pub fn unended(chunks: impl IntoIterator<Item = Chunk>) -> PlannedResponse {
+    chunks.into_iter().fold(PlannedResponse::stream(), |planned, chunk| planned.bytes(event(&chunk.0)))
 }
 
 pub const DONE: &str = "data: [DONE]\n\n";
@@ -62,8 +62,8 @@ pub fn bare(value: Value) -> Chunk {
 }
 
 /// What an HTTP error looks like.
-pub fn error(status: u16, kind: &str, code: &str, message: &str) -> Planned {
-    Planned::text(status, "application/json", &error_body(kind, code, message).to_string())
+pub fn error(status: u16, kind: &str, code: &str, message: &str) -> PlannedResponse {
+    PlannedResponse::text(status, "application/json", &error_body(kind, code, message).to_string())
 }
 
 pub fn error_body(kind: &str, code: &str, message: &str) -> Value {

@@ -8,7 +8,7 @@ pub mod openai;
 use serde_json::json;
 
 use crate::model_server::gemini::{self, chunk};
-use crate::model_server::{Planned, Received};
+use crate::model_server::{PlannedResponse, ReceivedRequest};
 
 /// The names of all of them.
 pub const NAMES: &[&str] = &[
@@ -29,7 +29,7 @@ pub const NAMES: &[&str] = &[
 ];
 
 /// The answer of a scenario to a request; what it says may depend on where the request goes on.
-pub fn answer(name: &str, received: &Received) -> Option<Planned> {
+pub fn answer(name: &str, received: &ReceivedRequest) -> Option<PlannedResponse> {
     let continued = received.json().get("continuationToken").is_some();
     Some(match name {
         "text" => gemini::answer([
@@ -94,7 +94,7 @@ pub fn answer(name: &str, received: &Received) -> Option<Planned> {
 }
 
 /// The scenario that a request asks for by the name of its model, of the provider whose path it takes.
-pub fn by_model(received: &Received) -> Option<Planned> {
+pub fn by_model(received: &ReceivedRequest) -> Option<PlannedResponse> {
     let path = received.target.split('?').next().unwrap_or_default();
     let body = received.json();
     let named = body["model"].as_str().unwrap_or_default();

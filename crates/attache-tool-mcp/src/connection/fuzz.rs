@@ -2,7 +2,7 @@
 
 use attache_net::Url;
 
-use super::events::{Event, Parser};
+use super::event_reader::{Event, EventParser};
 use super::legacy_sse::endpoint;
 pub(crate) use super::open::fuzz::over;
 pub(crate) use super::stdio::fuzz::lines;
@@ -30,7 +30,7 @@ pub(crate) fn events(stream: &[u8]) {
 }
 
 fn parsed<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<Event>, bool) {
-    let mut parser = Parser::new(LIMIT);
+    let mut parser = EventParser::new(LIMIT);
     let mut read = true;
     for piece in pieces {
         read = parser.push(piece).is_ok();

@@ -18,21 +18,21 @@ use crate::ConnectContext;
 use crate::shorten::cut;
 use crate::visible::on_one_line;
 
-const LONGEST_MESSAGE: usize = 500;
+const MAX_MESSAGE_LENGTH: usize = 500;
 /// Between two lines of progress; those in between are left out.
-const SHOW_EVERY: Duration = Duration::from_millis(100);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Lines of progress of one call.
-const MOST_LINES: usize = 1_000;
+const MAX_PROGRESS_LINES: usize = 1_000;
 
 /// Tells a server the workspace if it asks. Asking a model or a person is not offered, so it is refused.
 pub(super) struct Host {
     config: ClientConfig,
     root: Option<Url>,
-    news: Arc<News>,
+    news: Arc<ServerNotifications>,
 }
 
 impl Host {
-    pub(super) fn new(context: &ConnectContext, news: Arc<News>) -> Self {
+    pub(super) fn new(context: &ConnectContext, news: Arc<ServerNotifications>) -> Self {
         let mut capabilities = ClientCapabilities::default();
         capabilities.roots = Some(RootsCapabilities::default());
         let client = Implementation::new("attache", env!("CARGO_PKG_VERSION"));
@@ -75,23 +75,27 @@ impl ClientHandler for Host {
 
 /// What a server tells without being asked.
 #[derive(Default)]
-pub(super) struct News {
-    listeners: Mutex<HashMap<ProgressToken, Listener>>,
+pub(super) struct ServerNotifications {
+    listeners: Mutex<HashMap<ProgressToken, ProgressListener>>,
     lists_changed: Notify,
 }
 
-struct Listener {
+struct ProgressListener {
     live: Arc<dyn LiveOutput>,
     last: Option<Instant>,
     lines: usize,
 }
 
-impl News {
+impl ServerNotifications {
     /// `live` hears of the progress of one call until what is returned is dropped.
-    pub(super) fn listen(self: &Arc<Self>, token: ProgressToken, live: Arc<dyn LiveOutput>) -> Listening {
-        let listener = Listener { live, last: None, lines: 0 };
+    pub(super) fn listen(
+        self: &Arc<Self>,
+        token: ProgressToken,
+        live: Arc<dyn LiveOutput>,
+    ) -> ProgressSubscription {
+        let listener = ProgressListener { live, last: None, lines: 0 };
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner).insert(token.clone(), listener);
-        Listening { news: self.clone(), token }
+        ProgressSubscription { news: self.clone(), token }
     }
 
     pub(super) async fn lists_changed(&self) {
@@ -103,8 +107,8 @@ impl News {
             let mut listeners = self.listeners.lock().unwrap_or_else(PoisonError::into_inner);
             let Some(listener) = listeners.get_mut(&progress.progress_token) else { return };
             let now = Instant::now();
-            let soon = listener.last.is_some_and(|last| now.duration_since(last) < SHOW_EVERY);
-            if soon || listener.lines >= MOST_LINES {
+            let soon = listener.last.is_some_and(|last| now.duration_since(last) < PROGRESS_INTERVAL);
+            if soon || listener.lines >= MAX_PROGRESS_LINES {
                 return;
             }
             listener.last = Some(now);
@@ -115,12 +119,12 @@ impl News {
     }
 }
 
-pub(super) struct Listening {
-    news: Arc<News>,
+pub(super) struct ProgressSubscription {
+    news: Arc<ServerNotifications>,
     token: ProgressToken,
 }
 
-impl Drop for Listening {
+impl Drop for ProgressSubscription {
     fn drop(&mut self) {
         self.news.listeners.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.token);
     }
@@ -134,7 +138,7 @@ fn line(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
     };
     let message = message.map(on_one_line).filter(|text| !text.is_empty());
     match message {
-        Some(message) => format!("{far}: {}\n", cut(&message, LONGEST_MESSAGE)),
+        Some(message) => format!("{far}: {}\n", cut(&message, MAX_MESSAGE_LENGTH)),
         None => format!("{far}\n"),
     }
 }

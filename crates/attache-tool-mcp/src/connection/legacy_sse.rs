@@ -7,28 +7,28 @@ use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
-use super::ending::Ending;
-use super::events::Events;
-use super::web::{Web, WebFailure, media_type};
-use crate::failure::ConnectError;
+use super::connection_end::ConnectionEnd;
+use super::event_reader::EventReader;
+use super::http_channel::{HttpChannel, HttpError, media_type};
+use crate::error::ConnectError;
 
 pub(super) struct LegacySse {
-    web: Web,
+    web: HttpChannel,
     /// Gone when it is closed.
-    events: Option<Events>,
+    events: Option<EventReader>,
     endpoint: Url,
-    ending: Ending,
+    ending: ConnectionEnd,
 }
 
 impl LegacySse {
     /// Opens the stream and hears where to send to.
-    pub(super) async fn open(web: Web, ending: Ending) -> Result<Self, ConnectError> {
+    pub(super) async fn open(web: HttpChannel, ending: ConnectionEnd) -> Result<Self, ConnectError> {
         let answer = web.successful(web.get(&[("accept", "text/event-stream")]).await?).await?;
         let kind = media_type(&answer);
         if kind != "text/event-stream" {
-            return Err(WebFailure::Kind(kind).into());
+            return Err(HttpError::Kind(kind).into());
         }
-        let mut events = Events::of(answer);
+        let mut events = EventReader::of(answer);
         while let Some(event) = events.next().await? {
             if event.name.as_deref() == Some("endpoint") {
                 let endpoint = endpoint(web.url(), event.data.as_deref().unwrap_or_default())?;
@@ -50,15 +50,15 @@ pub(super) fn endpoint(url: &Url, told: &str) -> Result<Url, ConnectError> {
 }
 
 impl Transport<RoleClient> for LegacySse {
-    type Error = WebFailure;
+    type Error = HttpError;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = Result<(), WebFailure>> + Send + 'static {
+    ) -> impl Future<Output = Result<(), HttpError>> + Send + 'static {
         let (web, endpoint) = (self.web.clone(), self.endpoint.clone());
         async move {
-            let body = serde_json::to_vec(&message).map_err(|_| WebFailure::NoMessage)?;
+            let body = serde_json::to_vec(&message).map_err(|_| HttpError::NoMessage)?;
             let answer = web.post(endpoint, body, &[("accept", "application/json")]).await?;
             web.successful(answer).await.map(drop)
         }
@@ -83,7 +83,7 @@ impl Transport<RoleClient> for LegacySse {
         }
     }
 
-    async fn close(&mut self) -> Result<(), WebFailure> {
+    async fn close(&mut self) -> Result<(), HttpError> {
         self.events = None;
         Ok(())
     }

@@ -14,26 +14,26 @@ use rmcp::service::{
 use tokio::time::{Instant, sleep_until, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::ending::Ending;
-use super::host::{Host, News};
+use super::connection_end::ConnectionEnd;
+use super::host::{Host, ServerNotifications};
+use super::http_channel::HttpChannel;
 use super::legacy_sse::LegacySse;
 use super::process::{Process, Program};
-use super::stdio::Lines;
-use super::watched::Watched;
-use super::web::Web;
-use super::{Connection, LONGEST_ERROR, streamable};
-use crate::failure::ConnectError;
+use super::rate_limited::RateLimited;
+use super::stdio::StdioTransport;
+use super::{Connection, MAX_ERROR_LENGTH, streamable};
+use crate::error::ConnectError;
 use crate::shorten::cut;
 use crate::{ConnectContext, ServerOptions, Transport};
 
 /// A program that has just ended may have its last words still on their way.
-const LAST_WORDS: Duration = Duration::from_millis(50);
+const STDERR_DELAY: Duration = Duration::from_millis(50);
 
 pub(super) async fn open(
     options: &ServerOptions,
     context: &ConnectContext,
 ) -> Result<Connection, ConnectError> {
-    let attempt = Attempt::new(context);
+    let attempt = ConnectAttempt::new(context);
     match &options.transport {
         Transport::Stdio { command, args, env, directory } => {
             let access = &options.access;
@@ -58,30 +58,30 @@ fn is_another_way(error: &ConnectError) -> bool {
     matches!(error, ConnectError::Refused { status, .. } if (400..500).contains(status) && ![407, 429].contains(status))
 }
 
-struct Attempt<'a> {
+struct ConnectAttempt<'a> {
     context: &'a ConnectContext,
     until: Instant,
 }
 
 /// What a handshake was refused with, when another handshake may be understood.
-enum Refusal {
+enum HandshakeError {
     OfThisHandshake(ConnectError),
     OfAny(ConnectError),
 }
 
 type Service = RunningService<RoleClient, Host>;
 
-impl<'a> Attempt<'a> {
+impl<'a> ConnectAttempt<'a> {
     fn new(context: &'a ConnectContext) -> Self {
         Self { context, until: Instant::now() + context.connect_timeout }
     }
 
     async fn stdio(&self, program: &Program<'_>) -> Result<Connection, ConnectError> {
         match self.stdio_with(program, older()).await {
-            Err(Refusal::OfThisHandshake(_)) => {
-                self.stdio_with(program, newer()).await.map_err(Refusal::error)
+            Err(HandshakeError::OfThisHandshake(_)) => {
+                self.stdio_with(program, newer()).await.map_err(HandshakeError::error)
             }
-            decided => decided.map_err(Refusal::error),
+            decided => decided.map_err(HandshakeError::error),
         }
     }
 
@@ -89,42 +89,43 @@ impl<'a> Attempt<'a> {
         &self,
         program: &Program<'_>,
         mode: ClientLifecycleMode,
-    ) -> Result<Connection, Refusal> {
-        let (process, stdin, stdout) = Process::start(program, self.context).map_err(Refusal::OfAny)?;
-        let parts = Parts::default();
-        let transport = Lines::new(stdout, stdin, parts.ending.clone());
+    ) -> Result<Connection, HandshakeError> {
+        let (process, stdin, stdout) =
+            Process::start(program, self.context).map_err(HandshakeError::OfAny)?;
+        let parts = ConnectionParts::default();
+        let transport = StdioTransport::new(stdout, stdin, parts.ending.clone());
         match self.shake_hands(transport, &parts, mode).await {
             Ok(service) => Ok(parts.connection(service, Some(process))),
             Err(failed) => {
-                let until = Instant::now() + LAST_WORDS;
+                let until = Instant::now() + STDERR_DELAY;
                 parts.stop.cancel();
                 tokio::join!(process.stop(), sleep_until(until));
-                Err(failed.with(&process.last_words()))
+                Err(failed.with(&process.stderr_tail()))
             }
         }
     }
 
     async fn http(&self, url: &str, headers: &[(String, Secret)]) -> Result<Connection, ConnectError> {
-        let web = Web::new(url, headers, self.context)?;
+        let web = HttpChannel::new(url, headers, self.context)?;
         let attempt = async |mode| {
-            let parts = Parts::default();
+            let parts = ConnectionParts::default();
             let service = self.shake_hands(streamable::transport(web.clone()), &parts, mode).await;
             match (service, web.failure()) {
                 (Ok(service), _) => Ok(parts.connection(service, None)),
                 // The library says only that nothing came of it; what the server said is known here.
-                (Err(_), Some(failure)) => Err(Refusal::OfAny(failure.into())),
+                (Err(_), Some(failure)) => Err(HandshakeError::OfAny(failure.into())),
                 (Err(refusal), None) => Err(refusal),
             }
         };
         match attempt(older()).await {
-            Err(Refusal::OfThisHandshake(_)) => attempt(newer()).await.map_err(Refusal::error),
-            decided => decided.map_err(Refusal::error),
+            Err(HandshakeError::OfThisHandshake(_)) => attempt(newer()).await.map_err(HandshakeError::error),
+            decided => decided.map_err(HandshakeError::error),
         }
     }
 
     async fn sse(&self, url: &str, headers: &[(String, Secret)]) -> Result<Connection, ConnectError> {
-        let web = Web::new(url, headers, self.context)?;
-        let parts = Parts::default();
+        let web = HttpChannel::new(url, headers, self.context)?;
+        let parts = ConnectionParts::default();
         let opening = timeout_at(self.until, LegacySse::open(web.clone(), parts.ending.clone())).await;
         let transport = opening.map_err(|_| self.silent())??;
         // Servers of this kind are older than the newer handshake.
@@ -138,19 +139,19 @@ impl<'a> Attempt<'a> {
     async fn shake_hands<T>(
         &self,
         transport: T,
-        parts: &Parts,
+        parts: &ConnectionParts,
         mode: ClientLifecycleMode,
-    ) -> Result<Service, Refusal>
+    ) -> Result<Service, HandshakeError>
     where
         T: rmcp::transport::Transport<RoleClient> + 'static,
     {
         let host = Host::new(self.context, parts.news.clone());
-        let transport = Watched::new(transport, parts.ending.clone());
+        let transport = RateLimited::new(transport, parts.ending.clone());
         let shaking = serve_client_with_lifecycle_and_ct(host, transport, mode, parts.stop.clone());
         match timeout_at(self.until, shaking).await {
             Ok(Ok(service)) => Ok(service),
             Ok(Err(error)) => Err(refusal(error)),
-            Err(_) => Err(Refusal::OfAny(self.silent())),
+            Err(_) => Err(HandshakeError::OfAny(self.silent())),
         }
     }
 
@@ -168,25 +169,27 @@ fn newer() -> ClientLifecycleMode {
     ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] }
 }
 
-fn refusal(error: ClientInitializeError) -> Refusal {
+fn refusal(error: ClientInitializeError) -> HandshakeError {
     match error {
         ClientInitializeError::JsonRpcError(data) => {
-            let said = cut(&data.message, LONGEST_ERROR);
-            Refusal::OfThisHandshake(ConnectError::NotUnderstood(format!("it refuses to begin: {said}")))
+            let said = cut(&data.message, MAX_ERROR_LENGTH);
+            HandshakeError::OfThisHandshake(ConnectError::NotUnderstood(format!(
+                "it refuses to begin: {said}"
+            )))
         }
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. } => {
-            Refusal::OfAny(ConnectError::Unreachable("it ended before it had answered".into()))
+            HandshakeError::OfAny(ConnectError::Unreachable("it ended before it had answered".into()))
         }
-        ClientInitializeError::NoCompatibleProtocolVersion { .. } => Refusal::OfAny(
+        ClientInitializeError::NoCompatibleProtocolVersion { .. } => HandshakeError::OfAny(
             ConnectError::NotUnderstood("it knows no version of the protocol that we know".into()),
         ),
-        _ => {
-            Refusal::OfAny(ConnectError::NotUnderstood("it answered something else than it was asked".into()))
-        }
+        _ => HandshakeError::OfAny(ConnectError::NotUnderstood(
+            "it answered something else than it was asked".into(),
+        )),
     }
 }
 
-impl Refusal {
+impl HandshakeError {
     fn error(self) -> ConnectError {
         match self {
             Self::OfThisHandshake(error) | Self::OfAny(error) => error,
@@ -216,19 +219,19 @@ impl Refusal {
 
 /// What a connection and its transport share.
 #[derive(Default)]
-struct Parts {
-    news: Arc<News>,
-    ending: Ending,
+struct ConnectionParts {
+    news: Arc<ServerNotifications>,
+    ending: ConnectionEnd,
     stop: CancellationToken,
 }
 
-impl Parts {
+impl ConnectionParts {
     fn connection(self, service: Service, process: Option<Process>) -> Connection {
         Connection {
             peer: service.peer().clone(),
             service: Mutex::new(Some(service)),
             stop: self.stop,
-            news: self.news,
+            notifications: self.news,
             ending: self.ending,
             process,
         }

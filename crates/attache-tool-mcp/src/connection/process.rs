@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use attache_net::Secret;
-use attache_tool::{Access, Guard, IgnoreSources, Input, Launch, Level, MARK_VARIABLE, Workspace};
+use attache_tool::{
+    Access, AccessLevel, ConfinementGuard, IgnoreSources, Launch, MARK_VARIABLE, ProgramInput, Workspace,
+};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process_group, test_kill_process_group, waitid,
 };
@@ -16,29 +18,29 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::hide::hide;
+use super::redact::redact;
 use crate::ConnectContext;
-use crate::failure::ConnectError;
+use crate::error::ConnectError;
 use crate::visible::in_lines;
 
 /// How long a program has to end by itself once nothing more is said to it, and again once it is asked to.
-const GRACE: Duration = Duration::from_millis(300);
+const EXIT_TIMEOUT: Duration = Duration::from_millis(300);
 /// How often is looked whether it has.
-const LOOK: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// How long those that a program has started may take to end once they have been made to.
-const LAST_OF_GROUP: Duration = Duration::from_millis(200);
+const GROUP_EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 /// What is kept of what a program writes to its standard error: the end.
-const LAST_WORDS: usize = 2_000;
+const MAX_STDERR_BYTES: usize = 2_000;
 
 pub(super) struct Process {
     /// Gone when it has ended and been waited for; only until then is its number surely its own.
     child: Mutex<Option<Child>>,
     group: Pid,
-    complaints: Arc<Mutex<Vec<u8>>>,
+    stderr: Arc<Mutex<Vec<u8>>>,
     secrets: Vec<Secret>,
     _listening: JoinSet<()>,
     /// Serves the confinement while the program runs.
-    _guard: Option<Arc<dyn Guard>>,
+    _guard: Option<Arc<dyn ConfinementGuard>>,
 }
 
 /// What is to be started.
@@ -59,15 +61,15 @@ fn launch(program: &Program<'_>, directory: &Path, context: &ConnectContext) -> 
         environment: context.environment.clone(),
         ignore: IgnoreSources::default(),
     };
-    let started = attache_tool::Program {
+    let started = attache_tool::ConfinedProgram {
         name: program.command,
         arguments: program.args.to_vec(),
         workspace: &workspace,
         access: program.access,
-        input: Input::Inherited,
+        input: ProgramInput::Inherited,
     };
     let confinement = context.confinement.as_ref();
-    if program.access.level == Level::Open {
+    if program.access.level == AccessLevel::Open {
         return match confinement {
             Some(confinement) => confinement.confiner.supervise(started),
             None => Ok(Launch::plain(started)),
@@ -120,14 +122,15 @@ impl Process {
         listening.spawn(listen(stderr, complaints.clone()));
         let secrets = program.env.iter().map(|(_, value)| value.clone()).collect();
         let child = Mutex::new(Some(child));
-        let process = Self { child, group, complaints, secrets, _listening: listening, _guard: launch.guard };
+        let process =
+            Self { child, group, stderr: complaints, secrets, _listening: listening, _guard: launch.guard };
         Ok((process, stdin, stdout))
     }
 
     /// The last that the program wrote to its standard error, without the secrets it was given.
-    pub(super) fn last_words(&self) -> String {
-        let bytes = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let text = hide(&String::from_utf8_lossy(&bytes), &self.secrets);
+    pub(super) fn stderr_tail(&self) -> String {
+        let bytes = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let text = redact(&String::from_utf8_lossy(&bytes), &self.secrets);
         in_lines(text.trim())
     }
 
@@ -139,12 +142,12 @@ impl Process {
         self.signal(Signal::KILL);
         let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(mut child) = child {
-            let _ = timeout(GRACE, child.wait()).await;
+            let _ = timeout(EXIT_TIMEOUT, child.wait()).await;
         }
         // Those that it started end a moment later; one that nobody waits for keeps its place in the group.
-        let until = Instant::now() + LAST_OF_GROUP;
+        let until = Instant::now() + GROUP_EXIT_TIMEOUT;
         while test_kill_process_group(self.group).is_ok() && Instant::now() < until {
-            sleep(LOOK).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -156,9 +159,9 @@ impl Process {
     }
 
     async fn wait_a_moment(&self) {
-        let until = Instant::now() + GRACE;
+        let until = Instant::now() + EXIT_TIMEOUT;
         while !self.has_ended() && Instant::now() < until {
-            sleep(LOOK).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -210,7 +213,7 @@ async fn listen(mut stderr: ChildStderr, complaints: Arc<Mutex<Vec<u8>>>) {
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
         let mut kept = complaints.lock().unwrap_or_else(PoisonError::into_inner);
         kept.extend_from_slice(&buffer[..count]);
-        let excess = kept.len().saturating_sub(LAST_WORDS);
+        let excess = kept.len().saturating_sub(MAX_STDERR_BYTES);
         kept.drain(..excess);
     }
 }

@@ -12,22 +12,22 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 
-use super::LARGEST_MESSAGE;
-use super::ending::Ending;
+use super::MAX_MESSAGE_BYTES;
+use super::connection_end::ConnectionEnd;
 
-pub(super) struct Lines<R, W> {
+pub(super) struct StdioTransport<R, W> {
     from: BufReader<R>,
     /// The beginning of a line whose end has not come: receiving may be given up and taken up again at any time.
     begun: Vec<u8>,
     to: Arc<Mutex<Option<W>>>,
-    ending: Ending,
+    ending: ConnectionEnd,
     largest: usize,
 }
 
-impl<R: AsyncRead + Unpin, W> Lines<R, W> {
-    pub(super) fn new(from: R, to: W, ending: Ending) -> Self {
+impl<R: AsyncRead + Unpin, W> StdioTransport<R, W> {
+    pub(super) fn new(from: R, to: W, ending: ConnectionEnd) -> Self {
         let to = Arc::new(Mutex::new(Some(to)));
-        Self { from: BufReader::new(from), begun: Vec::new(), to, ending, largest: LARGEST_MESSAGE }
+        Self { from: BufReader::new(from), begun: Vec::new(), to, ending, largest: MAX_MESSAGE_BYTES }
     }
 
     /// The next line without its end; none when there will be no more.
@@ -58,7 +58,7 @@ impl<R: AsyncRead + Unpin, W> Lines<R, W> {
     }
 }
 
-impl<R, W> Transport<RoleClient> for Lines<R, W>
+impl<R, W> Transport<RoleClient> for StdioTransport<R, W>
 where
     R: AsyncRead + Unpin + Send,
     W: AsyncWrite + Unpin + Send + 'static,
@@ -106,9 +106,9 @@ where
 mod tests {
     use super::*;
 
-    async fn receive(bytes: &[u8], largest: usize) -> (usize, Ending) {
-        let ending = Ending::default();
-        let mut lines = Lines::new(bytes, tokio::io::sink(), ending.clone());
+    async fn receive(bytes: &[u8], largest: usize) -> (usize, ConnectionEnd) {
+        let ending = ConnectionEnd::default();
+        let mut lines = StdioTransport::new(bytes, tokio::io::sink(), ending.clone());
         lines.largest = largest;
         let mut count = 0;
         while lines.receive().await.is_some() {

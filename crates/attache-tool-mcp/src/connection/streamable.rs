@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use attache_net::Answer;
+use attache_net::HttpResponse;
 use futures_util::stream::{self, BoxStream, StreamExt};
 use http::{HeaderName, HeaderValue};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
@@ -14,24 +14,24 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
-use super::LARGEST_MESSAGE;
-use super::events::{Event, Events};
-use super::web::{Web, WebFailure, media_type};
+use super::MAX_MESSAGE_BYTES;
+use super::event_reader::{Event, EventReader};
+use super::http_channel::{HttpChannel, HttpError, media_type};
 
-pub(super) fn transport(web: Web) -> StreamableHttpClientTransport<Web> {
+pub(super) fn transport(web: HttpChannel) -> StreamableHttpClientTransport<HttpChannel> {
     let config = StreamableHttpClientTransportConfig::with_uri(web.url().as_str());
     StreamableHttpClientTransport::with_client(web, config)
 }
 
-type Failure = StreamableHttpError<WebFailure>;
+type Failure = StreamableHttpError<HttpError>;
 type EventStream = BoxStream<'static, Result<Sse, SseError>>;
 
 const SESSION: &str = "mcp-session-id";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
-impl StreamableHttpClient for Web {
-    type Error = WebFailure;
+impl StreamableHttpClient for HttpChannel {
+    type Error = HttpError;
 
     async fn post_message(
         &self,
@@ -64,7 +64,7 @@ impl StreamableHttpClient for Web {
                 let message = self.note(message_of(answer).await).map_err(Failure::Client)?;
                 Ok(StreamableHttpPostResponse::Json(message, session))
             }
-            other => self.note(Err(WebFailure::Kind(other.to_owned()))).map_err(Failure::Client),
+            other => self.note(Err(HttpError::Kind(other.to_owned()))).map_err(Failure::Client),
         }
     }
 
@@ -106,25 +106,25 @@ impl StreamableHttpClient for Web {
 }
 
 /// A server that was started anew knows nothing of a session; some say so with 400.
-fn forgot_the_session(failure: &WebFailure) -> bool {
+fn forgot_the_session(failure: &HttpError) -> bool {
     match failure {
-        WebFailure::Status { status: 404, .. } => true,
-        WebFailure::Status { status: 400, what } => what.to_ascii_lowercase().contains("session"),
+        HttpError::Status { status: 404, .. } => true,
+        HttpError::Status { status: 400, what } => what.to_ascii_lowercase().contains("session"),
         _ => false,
     }
 }
 
-async fn message_of(answer: Answer) -> Result<ServerJsonRpcMessage, WebFailure> {
-    let body = answer.read(LARGEST_MESSAGE).await.map_err(WebFailure::Net)?;
-    serde_json::from_slice(&body).map_err(|_| WebFailure::NoMessage)
+async fn message_of(answer: HttpResponse) -> Result<ServerJsonRpcMessage, HttpError> {
+    let body = answer.read(MAX_MESSAGE_BYTES).await.map_err(HttpError::Net)?;
+    serde_json::from_slice(&body).map_err(|_| HttpError::NoMessage)
 }
 
-fn events_of(answer: Answer) -> EventStream {
-    let next = |mut events: Events| async move {
+fn events_of(answer: HttpResponse) -> EventStream {
+    let next = |mut events: EventReader| async move {
         let event = events.next().await.map_err(|failure| SseError::Body(Box::new(failure))).transpose()?;
         Some((event.map(sse), events))
     };
-    stream::unfold(Events::of(answer), next).boxed()
+    stream::unfold(EventReader::of(answer), next).boxed()
 }
 
 fn sse(event: Event) -> Sse {

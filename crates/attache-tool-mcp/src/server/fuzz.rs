@@ -1,19 +1,19 @@
 //! Arbitrary bytes as all that a server says, from the handshake to its last word.
 
 use attache_domain::Content;
-use attache_tool::{ErrorKind, LiveOutput, ToolContext, ToolError, ToolInput, ToolOutput, Workspace};
+use attache_tool::{LiveOutput, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput, Workspace};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
 use super::*;
 use crate::connection::fuzz::over;
 use crate::resources::{ListResources, ReadResource};
 use crate::visible::is_drawn;
-use crate::{Transport, offer};
+use crate::{Transport, tool_list};
 
 /// What a server says at once; what comes after more of them is left out.
-const MOST_TURNS: usize = 64;
+const MAX_TURNS: usize = 64;
 /// So often others get their turn before the server goes on: enough for us to say all that we have to say.
-const PATIENCE: usize = 40;
+const MAX_POLLS: usize = 40;
 /// Nothing that is written here ever has to wait for being read.
 const ROOM: usize = 1 << 20;
 const CALLS: usize = 2;
@@ -38,7 +38,7 @@ async fn meet(script: &[u8], again: bool) -> Option<()> {
 
 async fn speak(mut pipe: DuplexStream, script: &[u8]) {
     let text = String::from_utf8_lossy(script);
-    for turn in text.split("\n\n").take(MOST_TURNS) {
+    for turn in text.split("\n\n").take(MAX_TURNS) {
         wait_a_moment().await;
         // Whoever does not listen any longer need not hear it.
         let _ = pipe.write_all(format!("{turn}\n").as_bytes()).await;
@@ -47,7 +47,7 @@ async fn speak(mut pipe: DuplexStream, script: &[u8]) {
 }
 
 async fn wait_a_moment() {
-    for _ in 0..PATIENCE {
+    for _ in 0..MAX_POLLS {
         tokio::task::yield_now().await;
     }
 }
@@ -84,9 +84,9 @@ async fn listen(pipe: DuplexStream, again: bool, said: usize) -> Option<()> {
 
 fn check_kept(server: &Server) {
     let status = server.status();
-    assert!(status.tools.len() <= offer::MOST_TOOLS);
+    assert!(status.tools.len() <= tool_list::MAX_TOOLS);
     assert!(status.notes.len() <= 21 && status.notes.iter().all(|note| note.len() <= 1_000), "{status:?}");
-    assert!(status.instructions.is_none_or(|text| text.len() <= LONGEST_INSTRUCTIONS + 3));
+    assert!(status.instructions.is_none_or(|text| text.len() <= MAX_INSTRUCTIONS_LENGTH + 3));
     let resources = server.resources();
     assert!(resources.len() <= 1_000, "{} resources", resources.len());
     for resource in resources {
@@ -144,7 +144,10 @@ fn check_told(called: Result<ToolOutput, ToolError>, said: usize) {
             assert!(output.summary.len() <= 2_000, "{:?}", output.summary);
         }
         Err(error) => {
-            assert!(matches!(error.kind, ErrorKind::McpToolError | ErrorKind::InvalidToolParams), "{error}");
+            assert!(
+                matches!(error.kind, ToolErrorKind::McpToolError | ToolErrorKind::InvalidToolParams),
+                "{error}"
+            );
             assert!(!error.message.is_empty() && error.message.len() <= most, "{error}");
         }
     }

@@ -5,25 +5,25 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::{Resource, Server};
-use crate::connection::{Connection, Terms};
-use crate::failure::{CallError, ConnectError};
-use crate::offer::Offer;
+use crate::connection::{Connection, RequestOptions};
+use crate::error::{CallError, ConnectError};
 use crate::shorten::cut;
+use crate::tool_list::ToolList;
 
 /// Pages of one list.
-const MOST_PAGES: usize = 100;
-const MOST_RESOURCES: usize = 1_000;
-const LONGEST_TEXT: usize = 1_000;
+const MAX_PAGES: usize = 100;
+const MAX_RESOURCES: usize = 1_000;
+const MAX_TEXT_LENGTH: usize = 1_000;
 /// The code of "there is no such method": a server without tools need not know how to list them.
 const METHOD_NOT_FOUND: i32 = -32601;
 
-pub(super) struct Listed {
-    pub(super) offer: Offer,
+pub(super) struct ServerLists {
+    pub(super) offer: ToolList,
     pub(super) resources: Vec<Resource>,
 }
 
-pub(super) async fn read(server: &Server, connection: &Connection) -> Result<Listed, ConnectError> {
-    let mut offer = Offer::default();
+pub(super) async fn read(server: &Server, connection: &Connection) -> Result<ServerLists, ConnectError> {
+    let mut offer = ToolList::default();
     let more = pages(server, connection, "tools", |entry| {
         offer.add(&server.options, entry);
         !offer.is_full()
@@ -40,16 +40,16 @@ pub(super) async fn read(server: &Server, connection: &Connection) -> Result<Lis
     if connection.has_resources() {
         let reading = pages(server, connection, "resources", |entry| {
             // A page is read to its end, however long it is.
-            if resources.len() < MOST_RESOURCES {
+            if resources.len() < MAX_RESOURCES {
                 resources.extend(resource(&entry));
             }
-            resources.len() < MOST_RESOURCES
+            resources.len() < MAX_RESOURCES
         });
         if let Err(error) = reading.await {
             tracing::debug!(server = server.options.name, %error, "its resources are not known");
         }
     }
-    Ok(Listed { offer, resources })
+    Ok(ServerLists { offer, resources })
 }
 
 /// Gives every entry of a list to `take` until it has enough; true when there was more.
@@ -62,9 +62,9 @@ async fn pages(
     let timeout = server.context.connect_timeout.min(server.options.timeout);
     let mut seen = HashSet::new();
     let mut cursor: Option<String> = None;
-    for _ in 0..MOST_PAGES {
+    for _ in 0..MAX_PAGES {
         let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
-        let terms = Terms { timeout, cancel: &server.closed, live: None };
+        let terms = RequestOptions { timeout, cancel: &server.closed, live: None };
         let mut page = connection.request(&format!("{what}/list"), params, terms).await?;
         let mut enough = false;
         if let Some(Value::Array(entries)) = page.get_mut(what).map(Value::take) {
@@ -82,8 +82,8 @@ async fn pages(
 }
 
 fn resource(entry: &Value) -> Option<Resource> {
-    let text = |key: &str| cut(entry.get(key).and_then(Value::as_str).unwrap_or_default(), LONGEST_TEXT);
-    let uri = entry.get("uri")?.as_str().filter(|uri| !uri.is_empty() && uri.len() <= LONGEST_TEXT)?;
+    let text = |key: &str| cut(entry.get(key).and_then(Value::as_str).unwrap_or_default(), MAX_TEXT_LENGTH);
+    let uri = entry.get("uri")?.as_str().filter(|uri| !uri.is_empty() && uri.len() <= MAX_TEXT_LENGTH)?;
     Some(Resource {
         uri: uri.to_owned(),
         name: text("name"),

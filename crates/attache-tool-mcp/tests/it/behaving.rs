@@ -1,7 +1,7 @@
 //! What works with a server that keeps to the protocol.
 
-use attache_domain::{Effect, Shown};
-use attache_tool::ErrorKind;
+use attache_domain::{Effect, Preview};
+use attache_tool::ToolErrorKind;
 use attache_tool_mcp::{ServerState, ServerStatus};
 use serde_json::json;
 
@@ -21,7 +21,7 @@ async fn a_tool_is_proposed_and_called() {
     let input = json!({ "word": "hi" }).as_object().unwrap().clone();
     let proposal = say.propose(&input, &world.tool_context()).await.unwrap();
     assert_eq!(proposal.effects, [Effect::UseServer { server: "srv".into(), tool: "say".into() }]);
-    let shown = Shown::Mcp { server: "srv".into(), tool: "say".into(), title: "say".into(), address: None };
+    let shown = Preview::Mcp { server: "srv".into(), tool: "say".into(), title: "say".into(), address: None };
     assert_eq!(proposal.shown, shown);
     let output = say.run(proposal, &world.tool_context()).await.unwrap();
     assert_eq!(text(&output), "<untrusted_context>\nright\n</untrusted_context>");
@@ -106,7 +106,7 @@ async fn a_wrong_input_never_reaches_the_server() {
     let script = r#"hello; tools '{"name":"a","inputSchema":{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}}'; next"#;
     let servers = world.connect(vec![shell("srv", script)]).await;
     let error = world.call(&servers, "mcp_srv_a", json!({ "n": "1" })).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::InvalidToolParams);
+    assert_eq!(error.kind, ToolErrorKind::InvalidToolParams);
     assert_eq!(error.message, "`n` must be of type integer, not string");
 }
 

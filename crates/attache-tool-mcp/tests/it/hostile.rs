@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attache_tool::ErrorKind;
+use attache_tool::ToolErrorKind;
 use attache_tool_mcp::ServerState;
 use serde_json::json;
 
@@ -32,7 +32,7 @@ async fn one_that_dies_during_a_call_is_started_again_by_the_next() {
         if [ -e died ]; then text alive; next; else touch died; next; echo 'out of luck' >&2; exit 1; fi"#;
     let servers = world.connect(vec![shell("srv", script)]).await;
     let error = world.call(&servers, "mcp_srv_a", json!({})).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::McpToolError);
+    assert_eq!(error.kind, ToolErrorKind::McpToolError);
     assert!(error.message.contains("nobody knows whether it was carried out"), "{error}");
     until(&servers, |servers| matches!(servers.statuses()[0].state, ServerState::Failed { .. })).await;
     assert!(why(&servers).contains("out of luck"), "{}", why(&servers));

@@ -1,7 +1,7 @@
 //! Servers over HTTP that refuse.
 
 use attache_net::Secret;
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use attache_tool_mcp::{ServerOptions, Transport};
 
 use crate::world::{World, why};
@@ -17,7 +17,8 @@ async fn refused(transport: Transport) -> String {
 #[tokio::test]
 async fn missing_credentials_are_told_with_the_setting_that_holds_them() {
     for status in [401, 403] {
-        let server = ModelServer::playing([Planned::text(status, "text/plain", "who are you?")]);
+        let server =
+            ModelServer::with_responses([PlannedResponse::text(status, "text/plain", "who are you?")]);
         let why = refused(http(server.url())).await;
         assert!(why.contains(&status.to_string()) && why.contains("`headers`"), "{why}");
         assert_eq!(server.received()[0].header("authorization"), Some("Bearer s3cret"));
@@ -27,46 +28,55 @@ async fn missing_credentials_are_told_with_the_setting_that_holds_them() {
 #[tokio::test]
 async fn what_the_server_says_of_its_refusal_is_told() {
     let json = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"closed\non Sundays"}}"#;
-    let server = ModelServer::playing([Planned::text(503, "application/json", json)]);
+    let server = ModelServer::with_responses([PlannedResponse::text(503, "application/json", json)]);
     assert_eq!(refused(http(server.url())).await, "it answers 503: closed on Sundays");
-    let server = ModelServer::playing([Planned::text(200, "text/html", "<html>")]);
+    let server = ModelServer::with_responses([PlannedResponse::text(200, "text/html", "<html>")]);
     let why = refused(http(server.url())).await;
     assert!(why.contains("does not speak MCP") || why.contains("text/html"), "{why}");
 }
 
 #[tokio::test]
 async fn a_refusal_that_repeats_the_credential_is_told_without_it() {
-    let server =
-        ModelServer::playing([Planned::text(400, "text/plain", "bad token s3cret in Bearer s3cret")]);
+    let server = ModelServer::with_responses([PlannedResponse::text(
+        400,
+        "text/plain",
+        "bad token s3cret in Bearer s3cret",
+    )]);
     assert_eq!(refused(http(server.url())).await, "it answers 400: bad token (hidden) in (hidden)");
 }
 
 #[tokio::test]
 async fn a_huge_answer_is_not_read() {
-    let server =
-        ModelServer::playing([Planned::text(200, "application/json", &"x".repeat(17 * 1024 * 1024))]);
+    let server = ModelServer::with_responses([PlannedResponse::text(
+        200,
+        "application/json",
+        &"x".repeat(17 * 1024 * 1024),
+    )]);
     assert!(refused(http(server.url())).await.contains("larger than 16777216 bytes"));
-    let stream = Planned::stream().bytes(format!("data: {}", "x".repeat(17 * 1024 * 1024)));
-    let server = ModelServer::playing([stream]);
+    let stream = PlannedResponse::stream().bytes(format!("data: {}", "x".repeat(17 * 1024 * 1024)));
+    let server = ModelServer::with_responses([stream]);
     let why = refused(Transport::Sse { url: server.url(), headers: vec![] }).await;
     assert!(why.contains("larger than 16 MiB"), "{why}");
 }
 
 #[tokio::test]
 async fn the_older_way_is_refused_when_it_leads_elsewhere_or_nowhere() {
-    let sse = async |answer: Planned| {
-        let server = ModelServer::playing([answer]);
+    let sse = async |answer: PlannedResponse| {
+        let server = ModelServer::with_responses([answer]);
         refused(Transport::Sse { url: server.url(), headers: vec![] }).await
     };
-    let elsewhere = Planned::stream().bytes("event: endpoint\ndata: https://evil.example/take\n\n").hold();
+    let elsewhere =
+        PlannedResponse::stream().bytes("event: endpoint\ndata: https://evil.example/take\n\n").hold();
     assert!(sse(elsewhere).await.contains("a place on another server"));
-    assert!(sse(Planned::stream().bytes(": nothing\n\n")).await.contains("ended before it said where"));
-    assert!(sse(Planned::text(200, "text/html", "<html>")).await.contains("text/html"));
+    assert!(
+        sse(PlannedResponse::stream().bytes(": nothing\n\n")).await.contains("ended before it said where")
+    );
+    assert!(sse(PlannedResponse::text(200, "text/html", "<html>")).await.contains("text/html"));
 }
 
 #[tokio::test]
 async fn a_stream_that_says_nothing_is_given_up() {
-    let server = ModelServer::playing([Planned::stream().bytes(": wait\n\n").hold()]);
+    let server = ModelServer::with_responses([PlannedResponse::stream().bytes(": wait\n\n").hold()]);
     let mut world = World::new();
     world.context.connect_timeout = std::time::Duration::from_millis(300);
     let transport = Transport::Sse { url: server.url(), headers: vec![] };
@@ -76,17 +86,20 @@ async fn a_stream_that_says_nothing_is_given_up() {
 
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
-    let server =
-        ModelServer::playing([Planned::text(307, "text/plain", "").header("location", "/elsewhere")]);
+    let server = ModelServer::with_responses([
+        PlannedResponse::text(307, "text/plain", "").header("location", "/elsewhere")
+    ]);
     assert!(refused(http(server.url())).await.contains("307"));
     assert_eq!(server.received().len(), 1);
 }
 
 #[tokio::test]
 async fn a_server_that_refuses_both_ways_is_told_of_once() {
-    let refusals =
-        [Planned::text(404, "text/plain", "nothing here"), Planned::text(404, "text/plain", "nor here")];
-    let server = ModelServer::playing(refusals);
+    let refusals = [
+        PlannedResponse::text(404, "text/plain", "nothing here"),
+        PlannedResponse::text(404, "text/plain", "nor here"),
+    ];
+    let server = ModelServer::with_responses(refusals);
     let why = refused(Transport::Detect { url: server.url(), headers: vec![] }).await;
     assert_eq!(why, "it answers 404: nothing here");
     assert_eq!(server.received().len(), 2);

@@ -12,8 +12,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use super::head::{self, Head};
-use super::{EgressOptions, Refused};
+use super::request::{self, ProxyRequest};
+use super::{EgressOptions, RefusedHosts};
 
 const MAX_CONNECTIONS: usize = 256;
 const MAX_HEAD_BYTES: usize = 16 * 1024;
@@ -24,7 +24,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 pub(super) struct Proxy {
     pub(super) hosts: Vec<String>,
     pub(super) options: EgressOptions,
-    pub(super) refused: Refused,
+    pub(super) refused: RefusedHosts,
 }
 
 impl Proxy {
@@ -61,7 +61,7 @@ impl Proxy {
                 );
                 stream.write_all(answer.as_bytes()).await
             }
-            Ok((mut host, Head { forwarded, .. })) => {
+            Ok((mut host, ProxyRequest { forwarded, .. })) => {
                 match forwarded {
                     None => stream.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await?,
                     Some(head) => host.write_all(&head).await?,
@@ -73,15 +73,15 @@ impl Proxy {
     }
 
     /// Says in words why it is not connected.
-    async fn connect(&self, head: &[u8]) -> Result<(TcpStream, Head), String> {
-        let head = head::parse(head)?;
+    async fn connect(&self, head: &[u8]) -> Result<(TcpStream, ProxyRequest), String> {
+        let head = request::parse(head)?;
         let (host, port) = (head.host.as_str(), head.port);
-        if !head::allows(&self.hosts, host, port) {
+        if !request::allows(&self.hosts, host, port) {
             return Err(format!("network access to {host}:{port} was not approved"));
         }
         let found = self.addresses(host).await?;
         for address in found {
-            let address = SocketAddr::new(self.options.resolver.dialled(address), port);
+            let address = SocketAddr::new(self.options.resolver.dial_address(address), port);
             if let Ok(Ok(stream)) = timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
                 return Ok((stream, head));
             }

@@ -17,7 +17,7 @@ const LOOPBACK: u32 = 1;
 pub(super) fn bring_up() -> io::Result<()> {
     // The first netlink protocol, which is the default one, is that of devices and routes.
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
-    sendto(&socket, &set_up(LOOPBACK), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
+    sendto(&socket, &link_up_message(LOOPBACK), SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
     let mut answer = [0u8; 128];
     let (length, _) = recv(&socket, &mut answer[..], RecvFlags::empty())?;
     match answer[..length].get(16..20) {
@@ -31,7 +31,7 @@ pub(super) fn bring_up() -> io::Result<()> {
 }
 
 /// A netlink message (RTM_NEWLINK) that sets the flag IFF_UP of a device.
-fn set_up(device: u32) -> Vec<u8> {
+fn link_up_message(device: u32) -> Vec<u8> {
     const LENGTH: u32 = 32;
     const RTM_NEWLINK: u16 = 16;
     const REQUEST_AND_ACKNOWLEDGE: u16 = 1 | 4;
@@ -52,7 +52,7 @@ fn set_up(device: u32) -> Vec<u8> {
 
 /// Listens where the command looks for its proxy, and hands the socket to the server, which accepts on it: a socket
 /// stays in the network namespace it was made in.
-pub(super) fn hand_out_listener() -> io::Result<()> {
+pub(super) fn send_listener() -> io::Result<()> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PROXY_PORT))?;
     handles::send(rustix::stdio::stdin(), listener.as_fd())
 }

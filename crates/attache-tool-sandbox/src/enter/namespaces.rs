@@ -26,16 +26,16 @@ pub(super) fn create() -> io::Result<()> {
 }
 
 /// This process by a handle: the other process exchanges the file tree of both.
-pub(super) struct Process(OwnedFd);
+pub(super) struct ProcessHandle(OwnedFd);
 
-impl Process {
+impl ProcessHandle {
     pub(super) fn this() -> io::Result<Self> {
         Ok(Self(open("/proc/self", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
     }
 
     /// Makes a network namespace and hands it to the process at the other end. The kernel takes about as long for it as
     /// the other process takes for its file tree, so the two are made side by side.
-    pub(super) fn hand_out_network(&self, socket: &UnixStream) -> io::Result<()> {
+    pub(super) fn send_network_namespace(&self, socket: &UnixStream) -> io::Result<()> {
         unshare(CloneFlags::CLONE_NEWNET)?;
         let network = openat(&self.0, "ns/net", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
         handles::send(socket, network.as_fd())
@@ -43,6 +43,6 @@ impl Process {
 }
 
 /// Enters the network namespace that the process at the other end has made.
-pub(super) fn enter_network(socket: &UnixStream) -> io::Result<()> {
+pub(super) fn receive_network_namespace(socket: &UnixStream) -> io::Result<()> {
     Ok(setns(handles::receive(socket)?, CloneFlags::CLONE_NEWNET)?)
 }

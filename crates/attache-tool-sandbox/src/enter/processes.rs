@@ -15,7 +15,7 @@ pub(super) struct Process {
 pub(super) fn descendants() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let all: Vec<Process> = numbers.filter_map(one).collect();
+    let all: Vec<Process> = numbers.filter_map(read_process).collect();
     let mut below = HashSet::from([i32::try_from(std::process::id()).unwrap_or_default()]);
     let mut found: Vec<Process> = Vec::new();
     loop {
@@ -34,7 +34,7 @@ pub(super) fn descendants() -> Vec<Process> {
 
 /// The numbers of the same processes, found without looking at all others of the machine. Some may be missing that have
 /// started or ended in this moment.
-pub(super) fn numbers_below() -> Vec<i32> {
+pub(super) fn descendant_pids() -> Vec<i32> {
     let own = i32::try_from(std::process::id()).unwrap_or_default();
     let Some(mut found) = children(own) else {
         return descendants().iter().map(|process| process.pid).collect();
@@ -60,10 +60,10 @@ fn children(pid: i32) -> Option<Vec<i32>> {
 }
 
 pub(super) fn started_at(pid: i32) -> Option<u64> {
-    one(pid).map(|process| process.started)
+    read_process(pid).map(|process| process.started)
 }
 
-fn one(pid: i32) -> Option<Process> {
+fn read_process(pid: i32) -> Option<Process> {
     parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
@@ -84,7 +84,7 @@ mod tests {
         let pid = i32::try_from(child.id()).unwrap();
         let below: Vec<i32> = descendants().iter().map(|process| process.pid).collect();
         assert!(below.contains(&pid) && !below.contains(&1), "{below:?}");
-        let numbers = numbers_below();
+        let numbers = descendant_pids();
         assert!(numbers.contains(&pid) && !numbers.contains(&1), "{numbers:?}");
         assert!(started_at(pid).is_some());
         child.kill().unwrap();

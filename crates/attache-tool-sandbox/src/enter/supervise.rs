@@ -12,37 +12,37 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, getpid, getppid, kill_process, pidfd_open, wait, waitpid,
 };
 
-use super::usage::{FIRST_LOOK, SLOWEST_LOOK, in_words, passed};
-use super::{During, Step};
-use crate::Limits;
+use super::usage::{FIRST_CHECK_INTERVAL, MAX_CHECK_INTERVAL, exceeded_limit, limit_message};
+use super::{During, StepError};
+use crate::CommandLimits;
 
 /// The server, with a handle that tells when it has ended.
-pub(super) struct Server {
+pub(super) struct ServerHandle {
     pub(super) pid: Pid,
     pub(super) handle: OwnedFd,
 }
 
 /// Fails when the server has ended already.
-pub(super) fn watch_server(server: i32) -> io::Result<Server> {
+pub(super) fn watch_server(server: i32) -> io::Result<ServerHandle> {
     let gone = || io::Error::other("the server has ended");
     let pid = Pid::from_raw(server).ok_or_else(gone)?;
     let handle = pidfd_open(pid, PidfdFlags::empty())?;
-    if getppid() == Some(pid) { Ok(Server { pid, handle }) } else { Err(gone()) }
+    if getppid() == Some(pid) { Ok(ServerHandle { pid, handle }) } else { Err(gone()) }
 }
 
 /// What the first process inside does.
-pub(super) enum Prepared {
+pub(super) enum InnerAction {
     /// Runs the command within the limits while the server lives.
-    Run(Box<Command>, Limits, OwnedFd),
+    Run(Box<Command>, CommandLimits, OwnedFd),
     Ended(ExitCode),
 }
 
 /// Runs `prepare` and the command it returns in a new process, the first of its namespace, and `beside` meanwhile in this
 /// one; ends as the command ends.
 pub(super) fn in_child(
-    beside: impl FnOnce() -> Result<(), Step>,
-    prepare: impl FnOnce() -> Result<Prepared, Step>,
-) -> Result<ExitCode, Step> {
+    beside: impl FnOnce() -> Result<(), StepError>,
+    prepare: impl FnOnce() -> Result<InnerAction, StepError>,
+) -> Result<ExitCode, StepError> {
     let (reader, writer) = io::pipe().during("making a pipe")?;
     #[expect(unsafe_code, reason = "this process has one thread, so its copy is whole")]
     // SAFETY: no other thread exists whose locks the copy could find held.
@@ -51,30 +51,30 @@ pub(super) fn in_child(
         nix::unistd::ForkResult::Child => {
             // The child sees when the other process ends without having done its part.
             drop((reader, beside));
-            let mut report = Report(writer);
+            let mut report = ExitReport(writer);
             // The command must not look into this process, which is the first of its namespace.
             nix::sys::prctl::set_dumpable(false).during("making the first process unreadable")?;
             let (mut command, limits, server) = match prepare()? {
-                Prepared::Run(command, limits, server) => (command, limits, server),
-                Prepared::Ended(code) => return Ok(code),
+                InnerAction::Run(command, limits, server) => (command, limits, server),
+                InnerAction::Ended(code) => return Ok(code),
             };
             let child = command.spawn().during("starting the command")?;
             let leader = Pid::from_child(&child);
             drop(child);
-            Ok(first_process(leader, limits, &server, &mut report))
+            Ok(run_first_process(leader, limits, &server, &mut report))
         }
         nix::unistd::ForkResult::Parent { child } => {
             drop((writer, prepare));
             beside()?;
-            Ok(as_command(reader, Pid::from_raw(child.as_raw())))
+            Ok(exit_as_command(reader, Pid::from_raw(child.as_raw())))
         }
     }
 }
 
 /// How the command ended, told to the process outside.
-struct Report(io::PipeWriter);
+struct ExitReport(io::PipeWriter);
 
-impl Report {
+impl ExitReport {
     /// `status` is what the kernel says of a process that ended.
     fn send(&mut self, status: i32) {
         // The process outside may have been ended before.
@@ -83,7 +83,7 @@ impl Report {
 }
 
 /// Waits for the report and ends in the same way.
-fn as_command(mut reader: io::PipeReader, first: Option<Pid>) -> ExitCode {
+fn exit_as_command(mut reader: io::PipeReader, first: Option<Pid>) -> ExitCode {
     let mut message = [0; 4];
     let told = reader.read_exact(&mut message).is_ok();
     let mut status = i32::from_ne_bytes(message);
@@ -92,11 +92,11 @@ fn as_command(mut reader: io::PipeReader, first: Option<Pid>) -> ExitCode {
     if let (false, Ok(Some((_, ended)))) = (told, ended) {
         status = ended.as_raw();
     }
-    end_like(status)
+    exit_like(status)
 }
 
 /// Ends as a process did of which the kernel says `status`.
-pub(super) fn end_like(status: i32) -> ExitCode {
+pub(super) fn exit_like(status: i32) -> ExitCode {
     let signal = status & 0x7f;
     if let Some(signal) = Signal::from_named_raw(signal) {
         // Some have a handler of the language's that is taken away by the first. Where a signal does not end this process
@@ -109,10 +109,15 @@ pub(super) fn end_like(status: i32) -> ExitCode {
 }
 
 /// Goes on until the command or the server ends; the kernel then ends all that is left in the namespace.
-fn first_process(leader: Pid, limits: Limits, server: &OwnedFd, report: &mut Report) -> ExitCode {
-    let mut look = FIRST_LOOK;
+fn run_first_process(
+    leader: Pid,
+    limits: CommandLimits,
+    server: &OwnedFd,
+    report: &mut ExitReport,
+) -> ExitCode {
+    let mut look = FIRST_CHECK_INTERVAL;
     loop {
-        if wait_for_news(leader, server, look) {
+        if wait_for_event(leader, server, look) {
             return ExitCode::SUCCESS;
         }
         let of_leader = reap(leader);
@@ -121,14 +126,14 @@ fn first_process(leader: Pid, limits: Limits, server: &OwnedFd, report: &mut Rep
             report.send(status);
             return ExitCode::SUCCESS;
         }
-        if let Some(why) = passed(limits, &others()) {
+        if let Some(why) = exceeded_limit(limits, &other_pids()) {
             // Where it cannot be said, the signal says it.
-            let _ = io::stderr().write_all(in_words(&why).as_bytes());
+            let _ = io::stderr().write_all(limit_message(&why).as_bytes());
             report.send(Signal::KILL.as_raw());
             // With the first process of a namespace the kernel ends all others at once.
             return ExitCode::SUCCESS;
         }
-        look = (look * 2).min(SLOWEST_LOOK);
+        look = (look * 2).min(MAX_CHECK_INTERVAL);
     }
 }
 
@@ -144,7 +149,7 @@ fn reap(leader: Pid) -> Option<i32> {
 }
 
 /// Until the command or the server ends, or the time is up. True: the server has ended.
-fn wait_for_news(leader: Pid, server: &OwnedFd, time: Duration) -> bool {
+fn wait_for_event(leader: Pid, server: &OwnedFd, time: Duration) -> bool {
     let command = pidfd_open(leader, PidfdFlags::empty()).ok();
     let mut handles = vec![PollFd::new(server, PollFlags::IN)];
     handles.extend(command.as_ref().map(|command| PollFd::from_borrowed_fd(command.as_fd(), PollFlags::IN)));
@@ -155,7 +160,7 @@ fn wait_for_news(leader: Pid, server: &OwnedFd, time: Duration) -> bool {
 }
 
 /// The processes of the namespace but this one.
-fn others() -> Vec<i32> {
+fn other_pids() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     numbers.filter(|number| *number != 1).collect()

@@ -3,14 +3,14 @@
 use std::fs;
 use std::time::Duration;
 
-use crate::Limits;
+use crate::CommandLimits;
 
 /// Processes are counted this often at first, and ever more rarely up to the slowest.
-pub(super) const FIRST_LOOK: Duration = Duration::from_millis(20);
-pub(super) const SLOWEST_LOOK: Duration = Duration::from_millis(500);
+pub(super) const FIRST_CHECK_INTERVAL: Duration = Duration::from_millis(20);
+pub(super) const MAX_CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Which limit these processes pass together.
-pub(super) fn passed(limits: Limits, processes: &[i32]) -> Option<String> {
+pub(super) fn exceeded_limit(limits: CommandLimits, processes: &[i32]) -> Option<String> {
     if processes.len() as u64 > limits.processes {
         return Some(format!("it started more than {} processes", limits.processes));
     }
@@ -27,6 +27,6 @@ pub(super) fn passed(limits: Limits, processes: &[i32]) -> Option<String> {
 }
 
 /// What is added to the command's output.
-pub(super) fn in_words(why: &str) -> String {
+pub(super) fn limit_message(why: &str) -> String {
     format!("\nattache: the command was ended: {why} (see [confinement] in the settings)\n")
 }

@@ -23,35 +23,35 @@ use rustix::process::{
     pidfd_open, pidfd_send_signal, set_child_subreaper, setsid, wait, waitpid,
 };
 
-use super::outlet::{self, Outlet};
-use super::processes::{descendants, numbers_below, started_at};
-use super::supervise::{Server, end_like};
-use super::usage::{FIRST_LOOK, SLOWEST_LOOK, in_words, passed};
-use super::{During, Step, resources};
-use crate::Limits;
+use super::processes::{descendant_pids, descendants, started_at};
+use super::stderr_target::{self, StderrTarget};
+use super::supervise::{ServerHandle, exit_like};
+use super::usage::{FIRST_CHECK_INTERVAL, MAX_CHECK_INTERVAL, exceeded_limit, limit_message};
+use super::{During, StepError, resource_limits};
+use crate::CommandLimits;
 
 /// How long the watcher tries to kill; what is left then runs as another user, and it only waits.
-const HOPELESS: Duration = Duration::from_secs(5);
-const BETWEEN_KILLS: Duration = Duration::from_millis(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+const KILL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// What the process that becomes the command does last.
-pub(super) enum Prepared {
+pub(super) enum CommandAction {
     Run(Box<Command>),
     Ended(ExitCode),
 }
 
 /// Runs `prepare` and the command it returns in a process of its own, and watches it; ends as the command ends.
-pub(super) fn watched(
-    server: Server,
-    limits: Limits,
-    prepare: impl FnOnce() -> Result<Prepared, Step>,
-) -> Result<ExitCode, Step> {
+pub(super) fn run_watched(
+    server: ServerHandle,
+    limits: CommandLimits,
+    prepare: impl FnOnce() -> Result<CommandAction, StepError>,
+) -> Result<ExitCode, StepError> {
     let (reader, writer) = io::pipe().during("making a pipe")?;
     let outer_pid = getpid();
     match fork()? {
         ForkResult::Parent { child } => {
             drop(writer);
-            stand_for(reader, Pid::from_raw(child.as_raw()), server.pid)
+            exit_with_watcher(reader, Pid::from_raw(child.as_raw()), server.pid)
         }
         ForkResult::Child => {
             drop(reader);
@@ -68,8 +68,8 @@ pub(super) fn watched(
                         outer_pid,
                         command,
                         report: Some(writer),
-                        look: Look { limits, last: Instant::now(), pause: FIRST_LOOK },
-                        outlet: Outlet::of_stderr(),
+                        limit_check: LimitCheck { limits, last: Instant::now(), pause: FIRST_CHECK_INTERVAL },
+                        stderr: StderrTarget::of_stderr(),
                     };
                     watcher.run()
                 }
@@ -78,32 +78,36 @@ pub(super) fn watched(
     }
 }
 
-fn fork() -> Result<ForkResult, Step> {
+fn fork() -> Result<ForkResult, StepError> {
     #[expect(unsafe_code, reason = "this process has one thread, so its copy is whole")]
     // SAFETY: no other thread exists whose locks the copy could find held.
     unsafe { nix::unistd::fork() }.during("starting a process")
 }
 
-fn become_command(prepared: Prepared) -> Result<ExitCode, Step> {
+fn become_command(prepared: CommandAction) -> Result<ExitCode, StepError> {
     use std::os::unix::process::CommandExt;
     // Should the watcher be killed, at least the command itself ends. The watcher has one thread, so this is its end.
     prctl::set_pdeathsig(NixSignal::SIGKILL).during("following the watcher")?;
     match prepared {
-        Prepared::Ended(code) => Ok(code),
-        Prepared::Run(mut command) => Err(command.exec()).during("starting the command"),
+        CommandAction::Ended(code) => Ok(code),
+        CommandAction::Run(mut command) => Err(command.exec()).during("starting the command"),
     }
 }
 
 /// The process outside: the server signals it and waits for it as if it were the command.
-fn stand_for(mut reader: PipeReader, watcher: Option<Pid>, server: Pid) -> Result<ExitCode, Step> {
-    keep_out_of_the_way();
+fn exit_with_watcher(
+    mut reader: PipeReader,
+    watcher: Option<Pid>,
+    server: Pid,
+) -> Result<ExitCode, StepError> {
+    ignore_signals();
     // The terminal's hangup reaches the command by itself. An order to end is passed on, unless the server gives it, which
     // tells all of the command's processes.
     let asked = block(&[NixSignal::SIGTERM, NixSignal::SIGHUP, NixSignal::SIGINT, NixSignal::SIGQUIT]);
     let asked = asked.and_then(|_| SignalFd::new(&SigSet::from(NixSignal::SIGTERM)));
     let asked = asked.during("watching for signals")?;
     // The command ends as it likes; its memory is not written twice.
-    let _ = resources::lower(Resource::Core, 0);
+    let _ = resource_limits::lower(Resource::Core, 0);
     let command = receive(&mut reader).and_then(Pid::from_raw);
     loop {
         let mut handles =
@@ -131,7 +135,7 @@ fn stand_for(mut reader: PipeReader, watcher: Option<Pid>, server: Pid) -> Resul
         let _ = waitpid(watcher, WaitOptions::empty());
     }
     let _ = pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::empty()), None);
-    Ok(end_like(status.unwrap_or(Signal::KILL.as_raw())))
+    Ok(exit_like(status.unwrap_or(Signal::KILL.as_raw())))
 }
 
 fn receive(reader: &mut PipeReader) -> Option<i32> {
@@ -148,19 +152,19 @@ struct Watcher {
     command: Pid,
     /// Tells the process outside which process the command is, and how it ended.
     report: Option<PipeWriter>,
-    look: Look,
+    limit_check: LimitCheck,
     /// Where the command writes.
-    outlet: Option<Outlet>,
+    stderr: Option<StderrTarget>,
 }
 
 /// When the limits are looked at.
-struct Look {
-    limits: Limits,
+struct LimitCheck {
+    limits: CommandLimits,
     last: Instant,
     pause: Duration,
 }
 
-impl Look {
+impl LimitCheck {
     fn until_next(&self) -> Timespec {
         Timespec::try_from(self.pause.saturating_sub(self.last.elapsed())).unwrap_or_default()
     }
@@ -170,24 +174,24 @@ impl Look {
         if self.last.elapsed() < self.pause {
             return None;
         }
-        let processes = numbers_below();
-        let why = passed(self.limits, &processes);
-        self.pause = (self.pause * 2).min(SLOWEST_LOOK);
+        let processes = descendant_pids();
+        let why = exceeded_limit(self.limits, &processes);
+        self.pause = (self.pause * 2).min(MAX_CHECK_INTERVAL);
         self.last = Instant::now();
         why.map(|why| (why, processes))
     }
 }
 
 impl Watcher {
-    fn run(mut self) -> Result<ExitCode, Step> {
+    fn run(mut self) -> Result<ExitCode, StepError> {
         // Signals for the command's session and group are not meant for the one that watches it.
         let _ = setsid();
-        keep_out_of_the_way();
+        ignore_signals();
         pthread_sigmask(SigmaskHow::SIG_SETMASK, Some(&SigSet::all()), None).during("blocking signals")?;
         let ended = SignalFd::new(&SigSet::from(NixSignal::SIGCHLD)).during("watching for children")?;
         self.send(self.command.as_raw_nonzero().get());
         // What ended before its signal could be waited for is seen here.
-        while self.reap() == Left::Processes {
+        while self.reap() == Descendants::Processes {
             let mut handles = vec![
                 PollFd::new(&self.server, PollFlags::IN),
                 PollFd::from_borrowed_fd(ended.as_fd(), PollFlags::IN),
@@ -196,7 +200,7 @@ impl Watcher {
                 handles.push(PollFd::new(&self.outer, PollFlags::IN));
             }
             // An interruption is looked at like everything else.
-            let _ = poll(&mut handles, Some(&self.look.until_next()));
+            let _ = poll(&mut handles, Some(&self.limit_check.until_next()));
             let over =
                 |handle: Option<&PollFd<'_>>| handle.is_some_and(|it| it.revents().contains(PollFlags::IN));
             if over(handles.first()) || over(handles.get(2)) {
@@ -206,7 +210,7 @@ impl Watcher {
             if over(handles.get(1)) {
                 let _ = ended.read_signal();
             }
-            if let Some((why, processes)) = self.look.passed() {
+            if let Some((why, processes)) = self.limit_check.passed() {
                 self.end(&why, &processes);
                 break;
             }
@@ -216,9 +220,9 @@ impl Watcher {
 
     /// Kills the command with all that it has started, and says why where it writes.
     fn end(&mut self, why: &str, processes: &[i32]) {
-        let mut outlet = self.outlet.and_then(|outlet| outlet.open(processes));
+        let mut outlet = self.stderr.and_then(|outlet| outlet.open(processes));
         if let Some(outlet) = &mut outlet {
-            outlet::write(outlet, &in_words(why));
+            stderr_target::write(outlet, &limit_message(why));
         }
         // One call ends a group that starts processes faster than they can be counted, with the process outside, which
         // leads it.
@@ -231,7 +235,7 @@ impl Watcher {
     }
 
     /// Waits for all that have ended, and reports the command.
-    fn reap(&mut self) -> Left {
+    fn reap(&mut self) -> Descendants {
         let mut of_command = None;
         let left = loop {
             match wait(WaitOptions::NOHANG) {
@@ -239,13 +243,13 @@ impl Watcher {
                     of_command = Some(status.as_raw());
                 }
                 Ok(Some(_)) | Err(Errno::INTR) => {}
-                Ok(None) => break Left::Processes,
-                Err(_) => break Left::Nothing,
+                Ok(None) => break Descendants::Processes,
+                Err(_) => break Descendants::Nothing,
             }
         };
         if let Some(status) = of_command {
             self.send(status);
-            self.send(i32::from(left == Left::Processes));
+            self.send(i32::from(left == Descendants::Processes));
             self.report = None;
         }
         left
@@ -260,7 +264,7 @@ impl Watcher {
 }
 
 #[derive(PartialEq, Eq)]
-enum Left {
+enum Descendants {
     Processes,
     Nothing,
 }
@@ -270,7 +274,7 @@ fn kill_all() {
     let begun = Instant::now();
     let mut seen = HashSet::new();
     loop {
-        let hopeless = begun.elapsed() > HOPELESS;
+        let hopeless = begun.elapsed() > KILL_TIMEOUT;
         for process in descendants() {
             if seen.insert((process.pid, process.started)) || !hopeless {
                 kill(process.pid, process.started);
@@ -284,7 +288,7 @@ fn kill_all() {
                 Err(_) => return,
             }
         }
-        std::thread::sleep(BETWEEN_KILLS);
+        std::thread::sleep(KILL_INTERVAL);
     }
 }
 
@@ -305,7 +309,7 @@ fn block(signals: &[NixSignal]) -> nix::Result<()> {
 
 /// Lets go of what the command reads and writes, so that its end is seen there, and shows in lists of processes as what
 /// it is.
-fn keep_out_of_the_way() {
+fn ignore_signals() {
     if let Ok(name) = std::ffi::CString::new(WATCHER_NAME) {
         let _ = prctl::set_name(&name);
     }

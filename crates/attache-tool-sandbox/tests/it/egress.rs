@@ -2,9 +2,9 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 use std::sync::Arc;
 
-use attache_net::{AddressRules, Resolver, Resolving};
-use attache_tool::{Access, Level};
-use attache_tool_sandbox::{EgressOptions, Limits};
+use attache_net::{AddressRules, ResolveFuture, Resolver};
+use attache_tool::{Access, AccessLevel};
+use attache_tool_sandbox::{CommandLimits, EgressOptions};
 
 use crate::world::{World, ran};
 
@@ -13,7 +13,7 @@ use crate::world::{World, ran};
 struct Internet;
 
 impl Resolver for Internet {
-    fn resolve(&self, host: &str) -> Resolving {
+    fn resolve(&self, host: &str) -> ResolveFuture {
         let inner = host.starts_with("inner");
         Box::pin(async move {
             let address = if inner { Ipv4Addr::new(10, 0, 0, 1) } else { Ipv4Addr::new(203, 0, 114, 1) };
@@ -21,7 +21,7 @@ impl Resolver for Internet {
         })
     }
 
-    fn dialled(&self, _: IpAddr) -> IpAddr {
+    fn dial_address(&self, _: IpAddr) -> IpAddr {
         Ipv4Addr::LOCALHOST.into()
     }
 }
@@ -40,9 +40,9 @@ async fn approved_hosts_are_reached_and_no_others() {
         }
     });
     let options = EgressOptions { rules: AddressRules::public_only(), resolver: Arc::new(Internet) };
-    let world = Arc::new(World::with(Limits::default(), options));
+    let world = Arc::new(World::with(CommandLimits::default(), options));
     let hosts = [format!("good.example:{port}"), format!("inner.example:{port}")];
-    let access = Access { network: hosts.to_vec(), ..Access::new(Level::Work) };
+    let access = Access { network: hosts.to_vec(), ..Access::new(AccessLevel::Work) };
     let script = format!(
         "curl -sS http://good.example:{port}/plain; curl -sSp http://good.example:{port}/tunnel; \
          curl -sS http://evil.example:{port}/; curl -sS http://inner.example:{port}/; curl -sS http://good.example/; \

@@ -119,7 +119,7 @@ fn a_new_repository_is_put_aside_unless_it_was_approved() {
     assert!(ran.blocked.iter().any(|what| what.contains(".git")), "{ran:?}");
     let access = attache_tool::Access {
         writes: vec![world.root().join(".git")],
-        ..attache_tool::Access::new(attache_tool::Level::Work)
+        ..attache_tool::Access::new(attache_tool::AccessLevel::Work)
     };
     let ran = world.run("git init -q .", &access);
     assert!(world.root().join(".git/config").exists(), "{ran:?}");

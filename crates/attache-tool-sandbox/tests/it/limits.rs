@@ -3,8 +3,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use attache_tool::{Access, Confiner, Input, Launch, Program};
-use attache_tool_sandbox::{EgressOptions, Limits, Supervisor};
+use attache_tool::{Access, ConfinedProgram, Confiner, Launch, ProgramInput};
+use attache_tool_sandbox::{CommandLimits, EgressOptions, Supervisor};
 
 use crate::world::World;
 
@@ -13,13 +13,13 @@ const HOG: &str = "python3 -c 'x = bytearray(b\"x\") * (1 << 30); import time; t
 /// Any user but root and the one that runs the tests.
 const OTHER_USER: &str = "54321";
 
-fn limited(limits: Limits) -> World {
+fn limited(limits: CommandLimits) -> World {
     World::with(limits, EgressOptions::default())
 }
 
 #[test]
 fn a_fork_bomb_is_ended() {
-    let world = limited(Limits { processes: 64, ..Limits::default() });
+    let world = limited(CommandLimits { processes: 64, ..CommandLimits::default() });
     let started = Instant::now();
     let ran = world.work(BOMB);
     assert!(started.elapsed() < Duration::from_secs(120), "{ran:?}");
@@ -32,7 +32,7 @@ fn is_bomb_ended(text: &str) -> bool {
 
 #[test]
 fn memory_is_limited_for_one_process_and_for_all_together() {
-    let world = limited(Limits { memory_bytes: 256 << 20, ..Limits::default() });
+    let world = limited(CommandLimits { memory_bytes: 256 << 20, ..CommandLimits::default() });
     let ran = world.work(HOG);
     assert!(ran.code != Some(0) && ran.text.contains("more than 256 MiB of memory"), "{ran:?}");
     let ran = world.work("python3 -c 'x = bytearray(6 << 30); print(\"GOT\")'");
@@ -44,7 +44,12 @@ fn memory_is_limited_for_one_process_and_for_all_together() {
 
 #[test]
 fn files_cpu_time_and_open_files_are_limited() {
-    let world = limited(Limits { file_bytes: 1 << 20, cpu_seconds: 1, open_files: 64, ..Limits::default() });
+    let world = limited(CommandLimits {
+        file_bytes: 1 << 20,
+        cpu_seconds: 1,
+        open_files: 64,
+        ..CommandLimits::default()
+    });
     let ran = world.work("seq 1 99999999999 > big; wc -c < big");
     assert!(ran.text.contains("1048576"), "{ran:?}");
     let ran = world.work("while :; do :; done");
@@ -54,7 +59,7 @@ fn files_cpu_time_and_open_files_are_limited() {
 
 #[test]
 fn limits_hold_for_commands_without_confinement_too() {
-    let world = limited(Limits { file_bytes: 1 << 20, open_files: 64, ..Limits::default() });
+    let world = limited(CommandLimits { file_bytes: 1 << 20, open_files: 64, ..CommandLimits::default() });
     let ran = world.run("ulimit -n; cat ~/.ssh/id_rsa", &Access::open());
     assert!(ran.text.starts_with("64\n") && ran.text.contains("the private key"), "{ran:?}");
     let ran = world.run("seq 1 99999999999 > big; wc -c < big", &Access::open());
@@ -63,7 +68,7 @@ fn limits_hold_for_commands_without_confinement_too() {
 
 #[test]
 fn a_fork_bomb_and_a_hog_are_ended_at_level_open_too() {
-    let world = limited(Limits { processes: 64, memory_bytes: 256 << 20, ..Limits::default() });
+    let world = limited(CommandLimits { processes: 64, memory_bytes: 256 << 20, ..CommandLimits::default() });
     let ran = world.run(BOMB, &Access::open());
     assert!(ran.code != Some(0) && is_bomb_ended(&ran.text), "{ran:?}");
     let ran = world.run(HOG, &Access::open());
@@ -76,7 +81,7 @@ fn a_fork_bomb_and_a_hog_are_ended_at_level_open_too() {
 }
 
 /// Runs a command as confinement that is switched off does, and MCP servers that are not confined.
-fn supervised(limits: Limits, script: &str, world: &World, own: &[&str]) -> Output {
+fn supervised(limits: CommandLimits, script: &str, world: &World, own: &[&str]) -> Output {
     let confined = world.beside("confined");
     // Where other users can start it.
     if !confined.exists() {
@@ -85,7 +90,7 @@ fn supervised(limits: Limits, script: &str, world: &World, own: &[&str]) -> Outp
     let supervisor = Supervisor::probe(confined, limits, "a test".into()).unwrap();
     let (workspace, access) = (&world.workspace, &Access::open());
     let arguments = vec!["-c".to_owned(), script.to_owned()];
-    let program = Program { name: "bash", arguments, workspace, access, input: Input::Empty };
+    let program = ConfinedProgram { name: "bash", arguments, workspace, access, input: ProgramInput::Empty };
     let Launch { program, arguments, environment, .. } = supervisor.supervise(program).unwrap();
     let line: Vec<_> =
         own.iter().map(Into::into).chain([program.into_os_string()]).chain(arguments).collect();
@@ -100,7 +105,7 @@ fn text(output: &Output) -> String {
 
 #[test]
 fn limits_hold_where_nothing_is_confined() {
-    let limits = Limits {
+    let limits = CommandLimits {
         processes: 64,
         memory_bytes: 256 << 20,
         cpu_seconds: 77,
@@ -123,7 +128,7 @@ fn limits_hold_where_nothing_is_confined() {
 fn a_user_who_is_not_root_cannot_start_more_processes() {
     let world = World::new();
     fs::set_permissions(world.folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let limits = Limits { processes: 64, ..Limits::default() };
+    let limits = CommandLimits { processes: 64, ..CommandLimits::default() };
     let own: &[&str] = if rustix::process::getuid().is_root() {
         &["setpriv", "--reuid", OTHER_USER, "--clear-groups"]
     } else {

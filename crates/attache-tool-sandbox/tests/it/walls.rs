@@ -3,7 +3,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 
-use attache_tool::{Access, Level};
+use attache_tool::{Access, AccessLevel};
 
 use crate::world::World;
 
@@ -35,7 +35,7 @@ fn nothing_outside_is_read_also_not_through_links() {
         "cat /etc/shadow /etc/ssh/*key".to_owned(),
         "head -c 10 /dev/mem /dev/kmem /dev/sda /dev/vda".to_owned(),
     ] {
-        for level in [Level::Look, Level::Work] {
+        for level in [AccessLevel::Look, AccessLevel::Work] {
             let ran = world.run(&script, &Access::new(level));
             assert_ne!(ran.code, Some(0), "{script}: {ran:?}");
             assert!(
@@ -102,7 +102,7 @@ fn protected_files_in_the_folders_of_a_workspace_are_kept_as_well() {
     assert!(ran.text.contains("worked") && read("node_modules/x/.env").is_empty(), "{ran:?}");
     // One that has come since then, and one that an approval names.
     fs::write(root.join("app/api/CLAUDE.md"), "before").unwrap();
-    let named = Access { writes: vec![root.join("app/api/.env")], ..Access::new(Level::Work) };
+    let named = Access { writes: vec![root.join("app/api/.env")], ..Access::new(AccessLevel::Work) };
     let ran = world.run("echo x > app/api/.env; echo x > app/api/CLAUDE.md", &named);
     assert_eq!(
         (read("app/api/.env").as_str(), read("app/api/CLAUDE.md").as_str()),
@@ -115,7 +115,8 @@ fn protected_files_in_the_folders_of_a_workspace_are_kept_as_well() {
 fn a_path_that_the_approval_names_can_be_written() {
     let world = World::new();
     fs::write(world.root().join(".env"), "A=1").unwrap();
-    let named = |name: &str| Access { writes: vec![world.root().join(name)], ..Access::new(Level::Work) };
+    let named =
+        |name: &str| Access { writes: vec![world.root().join(name)], ..Access::new(AccessLevel::Work) };
     let ran = world.run("echo A=2 > .env", &named(".env"));
     assert_eq!(fs::read_to_string(world.root().join(".env")).unwrap(), "A=2\n", "{ran:?}");
     let ran = world.run("mkdir .vscode && touch .vscode/x .envrc", &named(".vscode"));
@@ -147,7 +148,7 @@ for family, kind in [(socket.AF_INET, socket.SOCK_DGRAM), (socket.AF_INET6, sock
 '",
         world.beside("service.sock").display()
     );
-    for level in [Level::Look, Level::Work] {
+    for level in [AccessLevel::Look, AccessLevel::Work] {
         let ran = world.run(&script, &Access::new(level));
         assert!(!ran.text.contains("REACHED"), "{ran:?}");
     }
@@ -186,7 +187,7 @@ fn there_is_no_way_to_more_rights() {
 fn exit_codes_and_signals_pass_through() {
     let world = World::new();
     assert_eq!(world.look("exit 7").code, Some(7));
-    let (mut command, _launch) = world.command("kill -TERM $$", &Access::new(Level::Look));
+    let (mut command, _launch) = world.command("kill -TERM $$", &Access::new(AccessLevel::Look));
     assert_eq!(std::os::unix::process::ExitStatusExt::signal(&command.status().unwrap()), Some(15));
     assert_eq!(world.look("no-such-program").code, Some(127));
 }
@@ -212,7 +213,7 @@ fn what_a_command_leaves_running_ends_with_it() {
 fn a_command_ends_with_the_server() {
     let world = World::new();
     // The server is a shell that starts the command and ends at once.
-    let (command, _launch) = world.command("touch started; sleep 600", &Access::new(Level::Work));
+    let (command, _launch) = world.command("touch started; sleep 600", &Access::new(AccessLevel::Work));
     let mut line = vec!["-c".into(), "".into(), "server".into()];
     line.push(command.get_program().to_owned());
     line.extend(command.get_args().map(|argument| {
@@ -239,7 +240,7 @@ fn a_command_ends_with_the_server() {
 fn a_home_that_is_the_workspace_hides_its_secrets() {
     let mut world = World::new();
     world.workspace.roots = vec![world.beside("home")];
-    for level in [Level::Look, Level::Work] {
+    for level in [AccessLevel::Look, AccessLevel::Work] {
         let ran = world.run("ls -a; cat .ssh/id_rsa", &Access::new(level));
         assert!(ran.code == Some(1) && !ran.text.contains("private key"), "{ran:?}");
     }
@@ -255,7 +256,7 @@ fn links_that_a_command_left_lead_the_next_one_nowhere() {
         "rm -rf ~/.cargo; ln -s {aim} ~/.cargo; ls -la ~; mkdir -p /tmp/x; ln -s {aim} /tmp/y"
     ));
     // The folder is a mount by now, so it cannot be replaced from inside; whatever was left leads nowhere.
-    for level in [Level::Look, Level::Work] {
+    for level in [AccessLevel::Look, AccessLevel::Work] {
         world.run("true", &Access::new(level));
     }
     symlink(&aim, world.workspace.scratch.join("home/.rustup")).unwrap();
@@ -271,7 +272,7 @@ fn links_that_a_command_left_lead_the_next_one_nowhere() {
 fn descriptors_that_the_server_has_open_are_closed() {
     let world = World::new();
     let (command, _launch) =
-        world.command("cat <&9; echo x >&9; ls /proc/self/fd | wc -l", &Access::new(Level::Look));
+        world.command("cat <&9; echo x >&9; ls /proc/self/fd | wc -l", &Access::new(AccessLevel::Look));
     let mut line =
         vec!["-c".into(), "exec 9<>\"$0\"; exec \"$@\"".into(), world.beside("outside.txt").into_os_string()];
     line.push(command.get_program().to_owned());

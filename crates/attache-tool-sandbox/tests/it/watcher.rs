@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
-use attache_tool::{Access, Confiner, IgnoreSources, Input, Program, Workspace};
-use attache_tool_sandbox::{Limits, Supervisor};
+use attache_tool::{Access, ConfinedProgram, Confiner, IgnoreSources, ProgramInput, Workspace};
+use attache_tool_sandbox::{CommandLimits, Supervisor};
 
 fn start(script: &str) -> Child {
     let supervisor =
-        Supervisor::probe(env!("CARGO_BIN_EXE_confined").into(), Limits::default(), "a test".into())
+        Supervisor::probe(env!("CARGO_BIN_EXE_confined").into(), CommandLimits::default(), "a test".into())
             .expect("it can be watched");
     let workspace = Workspace {
         roots: vec!["/".into()],
@@ -19,8 +19,13 @@ fn start(script: &str) -> Child {
     };
     let access = Access::open();
     let arguments = vec!["-c".to_owned(), script.to_owned()];
-    let program =
-        Program { name: "bash", arguments, workspace: &workspace, access: &access, input: Input::Inherited };
+    let program = ConfinedProgram {
+        name: "bash",
+        arguments,
+        workspace: &workspace,
+        access: &access,
+        input: ProgramInput::Inherited,
+    };
     let launch = supervisor.confine(program).unwrap();
     assert!(launch.supervised);
     let mut command = Command::new(launch.program);

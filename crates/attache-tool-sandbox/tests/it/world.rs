@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use attache_tool::{Access, Confiner, IgnoreSources, Input, Launch, Level, Program, Workspace};
-use attache_tool_sandbox::{EgressOptions, Limits, Sandbox, SandboxOptions};
+use attache_tool::{
+    Access, AccessLevel, ConfinedProgram, Confiner, IgnoreSources, Launch, ProgramInput, Workspace,
+};
+use attache_tool_sandbox::{CommandLimits, EgressOptions, Sandbox, SandboxOptions};
 
 /// What a command wrote and how it ended.
 #[derive(Debug)]
@@ -23,10 +25,10 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        Self::with(Limits::default(), EgressOptions::default())
+        Self::with(CommandLimits::default(), EgressOptions::default())
     }
 
-    pub(crate) fn with(limits: Limits, egress: EgressOptions) -> Self {
+    pub(crate) fn with(limits: CommandLimits, egress: EgressOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         for name in ["workspace", "scratch/conversation", "home/.ssh"] {
@@ -51,7 +53,12 @@ impl World {
 
     /// A sandbox that has looked again at what there is in the home.
     pub(crate) fn rebuilt(&self) -> Sandbox {
-        probed(&self.beside(""), &self.workspace.environment, Limits::default(), EgressOptions::default())
+        probed(
+            &self.beside(""),
+            &self.workspace.environment,
+            CommandLimits::default(),
+            EgressOptions::default(),
+        )
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -64,11 +71,11 @@ impl World {
     }
 
     pub(crate) fn look(&self, script: &str) -> Ran {
-        self.run(script, &Access::new(Level::Look))
+        self.run(script, &Access::new(AccessLevel::Look))
     }
 
     pub(crate) fn work(&self, script: &str) -> Ran {
-        self.run(script, &Access::new(Level::Work))
+        self.run(script, &Access::new(AccessLevel::Work))
     }
 
     pub(crate) fn run(&self, script: &str, access: &Access) -> Ran {
@@ -80,8 +87,13 @@ impl World {
     /// The command to be started, and what has to be kept meanwhile.
     pub(crate) fn command(&self, script: &str, access: &Access) -> (Command, Launch) {
         let arguments = vec!["-c".to_owned(), script.to_owned()];
-        let program =
-            Program { name: "bash", arguments, workspace: &self.workspace, access, input: Input::Empty };
+        let program = ConfinedProgram {
+            name: "bash",
+            arguments,
+            workspace: &self.workspace,
+            access,
+            input: ProgramInput::Empty,
+        };
         let mut launch = self.sandbox.confine(program).unwrap();
         let mut command = Command::new(&launch.program);
         command
@@ -102,7 +114,12 @@ pub(crate) fn ran(output: std::process::Output, launch: &Launch) -> Ran {
     Ran { code: output.status.code(), text, blocked }
 }
 
-fn probed(root: &Path, environment: &[(String, String)], limits: Limits, egress: EgressOptions) -> Sandbox {
+fn probed(
+    root: &Path,
+    environment: &[(String, String)],
+    limits: CommandLimits,
+    egress: EgressOptions,
+) -> Sandbox {
     let options = SandboxOptions {
         program: env!("CARGO_BIN_EXE_confined").into(),
         environment: environment.to_vec(),

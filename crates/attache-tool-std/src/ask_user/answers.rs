@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use super::{Question, QuestionKind};
 
 /// Characters of one answer.
-const LONGEST: usize = 20_000;
+const MAX_ANSWER: usize = 20_000;
 /// Characters of an answer that could not be understood, for the model to make something of.
-const MOST_REPEATED: usize = 2_000;
+const MAX_REPEATED: usize = 2_000;
 const YES: &[&str] = &["yes", "y", "true", "ok", "okay", "sure", "yep", "yeah"];
 const NO: &[&str] = &["no", "n", "false", "nope"];
 
@@ -45,7 +45,7 @@ fn by_number<'a>(questions: &[Question], given: &'a Value) -> Result<Vec<(usize,
         },
         _ if questions.len() == 1 => Ok(vec![(0, given)]),
         other => {
-            let said: String = word(other).unwrap_or_default().chars().take(MOST_REPEATED).collect();
+            let said: String = word(other).unwrap_or_default().chars().take(MAX_REPEATED).collect();
             Err(ToolError::bad_input(format!(
                 "there is one answer for {} questions: {said:?}; take from it what is clear, and ask again for the \
                  rest, one question at a time",
@@ -87,8 +87,8 @@ fn answer(question: &Question, number: usize, given: &Value) -> Result<Option<Va
         text => Vec::from_iter(word(text)),
     };
     let Some(first) = given.first() else { return Ok(None) };
-    if given.iter().any(|text| text.chars().count() > LONGEST) {
-        return wrong(format!("it is longer than {LONGEST} characters"));
+    if given.iter().any(|text| text.chars().count() > MAX_ANSWER) {
+        return wrong(format!("it is longer than {MAX_ANSWER} characters"));
     }
     match question.kind {
         QuestionKind::Text => Ok(Some(first.as_str().into())),

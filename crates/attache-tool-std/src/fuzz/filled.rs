@@ -7,7 +7,7 @@ use attache_tool::ToolInput;
 use serde_json::{Map, Value};
 
 /// Items of a list, so that some have none and a few several.
-const MOST_ITEMS: usize = 4;
+const MAX_ITEMS: usize = 4;
 
 /// Every member is made of the next of the texts, which are separated by NULs and taken again from the first after the
 /// last. An empty one leaves out what need not be there.
@@ -37,7 +37,7 @@ fn value(schema: &Value, text: &str, texts: &mut Texts<'_>) -> Value {
     match schema["type"].as_str() {
         Some("object") => Value::Object(object(schema, texts)),
         Some("array") => {
-            let count = text.len() % MOST_ITEMS;
+            let count = text.len() % MAX_ITEMS;
             (0..count).map(|_| value(&schema["items"], texts.next().unwrap_or_default(), texts)).collect()
         }
         Some("integer") => text.parse::<i64>().map_or(text.len().into(), Value::from),

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
-use attache_net::{AddressRules, Client};
-use attache_tool::{ErrorKind, LiveOutput, NoConfinement, Tool, ToolContext, ToolError, ToolInput};
+use attache_net::{AddressRules, HttpClient};
+use attache_tool::{LiveOutput, NoConfinement, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use super::desk;
 use super::filled::filled;
+use super::fuzz_workspace;
 use super::proposed;
 use crate::*;
 
@@ -21,16 +21,16 @@ const LOOKING: &[&str] =
     &["read_file", "read_many_files", "list_directory", "glob", "grep_search", "share_file"];
 
 /// What is said about an input repeats parts of it, escaped, and names files of the folder.
-const MOST_SAID: usize = 8192;
+const MAX_OUTPUT: usize = 8192;
 
 /// An object is given to every tool as it is. Of anything else the first byte says which tool is given an object that
 /// fits its parameters, made of the texts after it. A tool says what is wrong, or proposes what it may propose.
 pub(super) fn given(folder: &Path, text: &[u8]) {
-    let desk = desk::Desk::at(folder);
+    let desk = fuzz_workspace::FuzzWorkspace::at(folder);
     let context = ToolContext {
         workspace: Arc::new(desk.workspace()),
         cancel: Default::default(),
-        live: Arc::new(Silence),
+        live: Arc::new(NoLiveOutput),
         mark: None,
     };
     let before = desk.listed();
@@ -49,7 +49,7 @@ pub(super) fn given(folder: &Path, text: &[u8]) {
 async fn check(tool: &dyn Tool, input: &ToolInput, context: &ToolContext) {
     let name = tool.spec().name.as_str();
     let said = Value::Object(input.clone()).to_string();
-    let most = MOST_SAID + 40 * said.len();
+    let most = MAX_OUTPUT + 40 * said.len();
     let proposed = tool.propose(input, context).await;
     assert_eq!(proposed, tool.propose(input, context).await, "{name} says the same when it is asked again");
     let proposal = match proposed {
@@ -65,9 +65,9 @@ async fn check(tool: &dyn Tool, input: &ToolInput, context: &ToolContext) {
     }
     match tool.run(proposal, context).await {
         Ok(output) => {
-            let told = desk::told(&output);
+            let told = fuzz_workspace::told(&output);
             assert!(told.len() <= most, "{name} tells {} bytes for {}", told.len(), said.len());
-            let hidden = String::from_utf8_lossy(desk::OUTSIDE);
+            let hidden = String::from_utf8_lossy(fuzz_workspace::OUTSIDE);
             assert!(!told.contains(&*hidden) || said.contains(&*hidden), "{name} looked outside: {told}");
         }
         Err(error) => check_error(&error, most),
@@ -78,16 +78,16 @@ async fn check(tool: &dyn Tool, input: &ToolInput, context: &ToolContext) {
 fn check_error(error: &ToolError, most: usize) {
     assert!(!error.message.trim().is_empty() && error.message.len() <= most, "{error}");
     // That is what becomes of a panic in another thread.
-    assert_ne!(error.kind, ErrorKind::UnhandledException, "{error}");
+    assert_ne!(error.kind, ToolErrorKind::UnhandledException, "{error}");
 }
 
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().build().expect("a runtime"));
 
 static TOOLS: LazyLock<Vec<Arc<dyn Tool>>> = LazyLock::new(|| {
-    let reads = Arc::new(Reads::default());
+    let reads = Arc::new(ReadDigests::default());
     let background = Arc::new(BackgroundProcesses::default());
-    let client = Client::new(&WebFetch::client_options(AddressRules::public_only())).expect("a client");
+    let client = HttpClient::new(&WebFetch::client_options(AddressRules::public_only())).expect("a client");
     vec![
         Arc::new(ReadFile::new(reads.clone())),
         Arc::new(ReadManyFiles::default()),
@@ -107,25 +107,25 @@ static TOOLS: LazyLock<Vec<Arc<dyn Tool>>> = LazyLock::new(|| {
         Arc::new(ListBackgroundProcesses::new(background.clone())),
         Arc::new(ReadBackgroundOutput::new(background)),
         Arc::new(WebFetch::new(client, WebFetchOptions::default())),
-        Arc::new(GoogleWebSearch::new(Arc::new(Nobody))),
+        Arc::new(GoogleWebSearch::new(Arc::new(NoWebSearch))),
         Arc::new(AskUser::default()),
         Arc::new(WriteTodos::default()),
     ]
 });
 
-struct Silence;
+struct NoLiveOutput;
 
-impl LiveOutput for Silence {
+impl LiveOutput for NoLiveOutput {
     fn show(&self, _: &str) {}
 }
 
 /// Nothing is searched for here.
-struct Nobody;
+struct NoWebSearch;
 
 #[async_trait]
-impl WebSearch for Nobody {
-    async fn search(&self, _: &str) -> Result<Found, ToolError> {
-        Err(ToolError::new(ErrorKind::WebSearchFailed, "nobody is asked"))
+impl WebSearch for NoWebSearch {
+    async fn search(&self, _: &str) -> Result<WebSearchResult, ToolError> {
+        Err(ToolError::new(ToolErrorKind::WebSearchFailed, "nobody is asked"))
     }
 }
 

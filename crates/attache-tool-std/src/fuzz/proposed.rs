@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use attache_net::Url;
-use attache_tool::{Effect, Proposal, Shown, ToolKind, Workspace};
+use attache_tool::{Effect, Preview, Proposal, ToolKind, Workspace};
 
 /// Only effects that a tool of this kind has, in places that are really inside of the workspace.
 pub(super) fn check(kind: ToolKind, proposal: &Proposal, workspace: &Workspace) {
@@ -27,13 +27,13 @@ pub(super) fn check(kind: ToolKind, proposal: &Proposal, workspace: &Workspace) 
     }
     // Whoever approves it sees what would be done, and all of it.
     match (&proposal.shown, proposal.effects.as_slice()) {
-        (Shown::Edit { path, .. }, effects) => assert_eq!(effects, [Effect::Write { path: path.clone() }]),
-        (Shown::Exec { command, directory, .. }, effects) => {
+        (Preview::Edit { path, .. }, effects) => assert_eq!(effects, [Effect::Write { path: path.clone() }]),
+        (Preview::Exec { command, directory, .. }, effects) => {
             let access = proposal.access().expect("a command has an access").clone();
             let (command, directory) = (command.clone(), directory.clone());
             assert_eq!(effects, [Effect::Run { command, directory, access }]);
         }
-        (Shown::Info { urls, .. }, effects) => {
+        (Preview::Info { urls, .. }, effects) => {
             let fetched = urls.iter().map(|url| Effect::Fetch { url: url.clone() });
             assert_eq!(effects, fetched.collect::<Vec<_>>());
         }

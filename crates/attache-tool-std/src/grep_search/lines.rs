@@ -6,17 +6,17 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkFinish, SinkMatch};
 
-use crate::text_file::MOST_LINE_CHARACTERS;
+use crate::text_file::MAX_LINE_CHARACTERS;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct MatchLine {
     pub(super) number: u64,
     pub(super) text: String,
-    pub(super) role: Role,
+    pub(super) role: LineRole,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum LineRole {
     Match,
     Context,
 }
@@ -24,7 +24,7 @@ pub(super) enum Role {
 /// What was found in one file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct FileMatches {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<MatchLine>,
     pub(super) matches: usize,
     /// There are more matches than were wanted.
     pub(super) more: bool,
@@ -35,7 +35,7 @@ impl FileMatches {
     pub(super) fn truncate(&mut self, matches: usize) {
         let mut seen = 0;
         self.lines.retain(|line| {
-            seen += usize::from(line.role == Role::Match);
+            seen += usize::from(line.role == LineRole::Match);
             seen <= matches
         });
         self.more |= matches < self.matches;
@@ -44,7 +44,7 @@ impl FileMatches {
 }
 
 /// What of a file is wanted.
-pub(super) enum Wanted {
+pub(super) enum SearchDetail {
     /// Whether it matches at all.
     Name,
     /// So many matching lines.
@@ -52,25 +52,25 @@ pub(super) enum Wanted {
 }
 
 /// Listens to the search of one file.
-pub(super) struct Listener<'search> {
+pub(super) struct MatchSink<'search> {
     pub(super) matcher: &'search RegexMatcher,
     pub(super) unwanted: Option<&'search RegexMatcher>,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: SearchDetail,
     pub(super) found: FileMatches,
 }
 
-impl Listener<'_> {
-    fn push(&mut self, number: Option<u64>, bytes: &[u8], role: Role) {
+impl MatchSink<'_> {
+    fn push(&mut self, number: Option<u64>, bytes: &[u8], role: LineRole) {
         let at = match role {
-            Role::Match => self.matcher.find(bytes).ok().flatten().map_or(0, |found| found.start()),
-            Role::Context => 0,
+            LineRole::Match => self.matcher.find(bytes).ok().flatten().map_or(0, |found| found.start()),
+            LineRole::Context => 0,
         };
         let number = number.unwrap_or_default();
-        self.found.lines.push(Line { number, text: shorten(bytes, at), role });
+        self.found.lines.push(MatchLine { number, text: shorten(bytes, at), role });
     }
 }
 
-impl Sink for Listener<'_> {
+impl Sink for MatchSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
@@ -78,26 +78,26 @@ impl Sink for Listener<'_> {
             return Ok(true);
         }
         match self.wanted {
-            Wanted::Name => {
+            SearchDetail::Name => {
                 self.found.matches = 1;
                 Ok(false)
             }
             // Ends at the match after the last one that is wanted, so that the context of that one is complete.
-            Wanted::Lines(most) if self.found.matches == most => {
+            SearchDetail::Lines(most) if self.found.matches == most => {
                 self.found.more = true;
                 Ok(false)
             }
-            Wanted::Lines(_) => {
+            SearchDetail::Lines(_) => {
                 self.found.matches += 1;
-                self.push(found.line_number(), found.bytes(), Role::Match);
+                self.push(found.line_number(), found.bytes(), LineRole::Match);
                 Ok(true)
             }
         }
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {
-        if matches!(self.wanted, Wanted::Lines(_)) {
-            self.push(context.line_number(), context.bytes(), Role::Context);
+        if matches!(self.wanted, SearchDetail::Lines(_)) {
+            self.push(context.line_number(), context.bytes(), LineRole::Context);
         }
         Ok(true)
     }
@@ -115,19 +115,19 @@ impl Sink for Listener<'_> {
 fn shorten(bytes: &[u8], at: usize) -> String {
     let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-    if bytes.len() <= MOST_LINE_CHARACTERS {
+    if bytes.len() <= MAX_LINE_CHARACTERS {
         return String::from_utf8_lossy(bytes).into_owned();
     }
-    let mut start = if at < MOST_LINE_CHARACTERS / 2 { 0 } else { at - MOST_LINE_CHARACTERS / 4 };
+    let mut start = if at < MAX_LINE_CHARACTERS / 2 { 0 } else { at - MAX_LINE_CHARACTERS / 4 };
     while start < at && bytes[start] & 0b1100_0000 == 0b1000_0000 {
         start += 1;
     }
     // A character has four bytes at most.
-    let window = &bytes[start..bytes.len().min(start + 4 * MOST_LINE_CHARACTERS)];
+    let window = &bytes[start..bytes.len().min(start + 4 * MAX_LINE_CHARACTERS)];
     let window = String::from_utf8_lossy(window);
     let mut characters = window.chars();
-    let text: String = characters.by_ref().take(MOST_LINE_CHARACTERS).collect();
-    let whole = characters.next().is_none() && start + 4 * MOST_LINE_CHARACTERS >= bytes.len();
+    let text: String = characters.by_ref().take(MAX_LINE_CHARACTERS).collect();
+    let whole = characters.next().is_none() && start + 4 * MAX_LINE_CHARACTERS >= bytes.len();
     let before = if start > 0 { "... " } else { "" };
     let after = if whole { String::new() } else { format!("... [cut: the line has {} bytes]", bytes.len()) };
     format!("{before}{text}{after}")
@@ -151,7 +151,7 @@ mod tests {
         let text = shorten(line.as_bytes(), line.find("needle").unwrap());
         assert!(text.starts_with("... é") && text.contains("éneedleé"), "{text}");
         assert!(text.ends_with("... [cut: the line has 200006 bytes]"), "{text}");
-        assert!(text.chars().count() < MOST_LINE_CHARACTERS + 60);
+        assert!(text.chars().count() < MAX_LINE_CHARACTERS + 60);
 
         let text = shorten(line.as_bytes(), 3);
         assert!(text.starts_with("éé"));
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_long_line_of_few_characters_is_whole() {
-        let line = "😀".repeat(MOST_LINE_CHARACTERS);
+        let line = "😀".repeat(MAX_LINE_CHARACTERS);
         assert_eq!(shorten(line.as_bytes(), 0), line);
     }
 }

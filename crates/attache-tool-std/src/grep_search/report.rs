@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use attache_tool::{ToolOutput, Workspace};
 
 use super::Input;
-use super::lines::Role;
-use super::search::Outcome;
-use crate::looking::{shown_path, text_output};
+use super::lines::LineRole;
+use super::search::SearchOutcome;
+use crate::read_only::{shown_path, text_output};
 
 /// An answer is cut between lines when it gets longer than this many bytes.
-const MOST_BYTES: usize = 512 * 1024;
+const MAX_BYTES: usize = 512 * 1024;
 
 pub(super) fn report(
     workspace: &Workspace,
     starts: &[PathBuf],
     input: &Input,
-    outcome: Outcome,
+    outcome: SearchOutcome,
 ) -> ToolOutput {
     let places: Vec<String> =
         starts.iter().map(|start| format!("{:?}", shown_path(workspace, start))).collect();
@@ -46,7 +46,7 @@ pub(super) fn report(
 }
 
 /// Says whether everything was written.
-fn write_matches(text: &mut String, workspace: &Workspace, input: &Input, outcome: &Outcome) -> bool {
+fn write_matches(text: &mut String, workspace: &Workspace, input: &Input, outcome: &SearchOutcome) -> bool {
     for (path, found) in &outcome.kept.files {
         let path = shown_path(workspace, path);
         if input.names_only {
@@ -55,12 +55,12 @@ fn write_matches(text: &mut String, workspace: &Workspace, input: &Input, outcom
         }
         *text += &format!("File: {path}\n");
         for line in &found.lines {
-            if text.len() > MOST_BYTES {
+            if text.len() > MAX_BYTES {
                 return false;
             }
             let mark = match line.role {
-                Role::Match => ':',
-                Role::Context => '-',
+                LineRole::Match => ':',
+                LineRole::Context => '-',
             };
             *text += &format!("L{}{mark} {}\n", line.number, line.text);
         }
@@ -69,7 +69,7 @@ fn write_matches(text: &mut String, workspace: &Workspace, input: &Input, outcom
     true
 }
 
-fn notes(input: &Input, outcome: &Outcome) -> String {
+fn notes(input: &Input, outcome: &SearchOutcome) -> String {
     let mut notes = String::new();
     if outcome.kept.limited {
         let what = if input.names_only { "files" } else { "matches" };

@@ -11,19 +11,19 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::{DirEntry, WalkState};
 
-use super::found::{Found, Kept};
-use super::lines::{FileMatches, Listener, Wanted};
-use super::{Input, MATCHES, MOST_MATCHES};
-use crate::ignoring::Respected;
+use super::collector::{KeptMatches, MatchCollector};
+use super::lines::{FileMatches, MatchSink, SearchDetail};
+use super::{DEFAULT_MATCHES, Input, MAX_MATCHES};
+use crate::ignore_rules::IgnoreSelection;
 use crate::path_pattern::PathPattern;
-use crate::walk::{NEVER_ENTERED, Stop, VERSION_CONTROL, Walk};
+use crate::walk::{NEVER_ENTERED, VERSION_CONTROL, Walk, WalkDeadline};
 use crate::workspace::locate_resolved;
 
 /// The longest line a search holds in memory; a file with a longer one is not searched.
-const MOST_HELD: usize = 16 * 1024 * 1024;
+const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
 /// Lines around a single match, and around each of a few, when none were asked for.
-const AROUND_ONE: usize = 50;
-const AROUND_FEW: usize = 15;
+const CONTEXT_OF_ONE: usize = 50;
+const CONTEXT_OF_FEW: usize = 15;
 const FEW: usize = 3;
 
 /// A call's input, understood.
@@ -36,7 +36,7 @@ pub(super) struct Search {
     context: Option<(usize, usize)>,
     per_file: usize,
     total: usize,
-    respected: Respected,
+    respected: IgnoreSelection,
     never_entered: &'static [&'static str],
 }
 
@@ -47,8 +47,8 @@ struct Include {
 }
 
 /// What a search came to.
-pub(super) struct Outcome {
-    pub(super) kept: Kept,
+pub(super) struct SearchOutcome {
+    pub(super) kept: KeptMatches,
     /// It was ended for taking too long.
     pub(super) late: bool,
     /// Files that could not be searched.
@@ -58,13 +58,13 @@ pub(super) struct Outcome {
 impl Search {
     pub(super) fn new(input: &Input) -> Result<Self, ToolError> {
         let (respected, never_entered) = match input.no_ignore {
-            false => (Respected::ALL, NEVER_ENTERED),
+            false => (IgnoreSelection::ALL, NEVER_ENTERED),
             // What a person hides from agents stays hidden.
-            true => (Respected { git: false, ..Respected::ALL }, VERSION_CONTROL),
+            true => (IgnoreSelection { git: false, ..IgnoreSelection::ALL }, VERSION_CONTROL),
         };
         let asked = [input.context, input.before, input.after].iter().any(Option::is_some);
         let context = |own: Option<usize>| own.or(input.context).unwrap_or(0);
-        let total = input.total_max_matches.unwrap_or(MATCHES);
+        let total = input.total_max_matches.unwrap_or(DEFAULT_MATCHES);
         Ok(Self {
             matcher: matcher("pattern", &input.pattern, input.case_sensitive, input.fixed_strings)?,
             unwanted: match &input.exclude_pattern {
@@ -74,7 +74,7 @@ impl Search {
             include: input.include_pattern.as_deref().map(Include::new).transpose()?,
             names_only: input.names_only,
             context: asked.then(|| (context(input.before), context(input.after))),
-            per_file: input.max_matches_per_file.unwrap_or(MOST_MATCHES).min(total),
+            per_file: input.max_matches_per_file.unwrap_or(MAX_MATCHES).min(total),
             total,
             respected,
             never_entered,
@@ -88,16 +88,16 @@ impl Search {
             .before_context(before)
             .after_context(after)
             .binary_detection(BinaryDetection::quit(0))
-            .heap_limit(Some(MOST_HELD))
+            .heap_limit(Some(MAX_FILE_BYTES))
             .build()
     }
 
     /// The lines to show around so many matches when none were asked for.
-    fn context_for(&self, kept: &Kept) -> Option<usize> {
+    fn context_for(&self, kept: &KeptMatches) -> Option<usize> {
         let wanted = self.context.is_none() && !self.names_only && !kept.limited;
         match kept.matches {
-            1 if wanted => Some(AROUND_ONE),
-            2..=FEW if wanted => Some(AROUND_FEW),
+            1 if wanted => Some(CONTEXT_OF_ONE),
+            2..=FEW if wanted => Some(CONTEXT_OF_FEW),
             _ => None,
         }
     }
@@ -153,9 +153,9 @@ pub(super) fn search(
     workspace: &Workspace,
     starts: &[PathBuf],
     search: &Search,
-    stop: &Stop,
-) -> Result<Outcome, ToolError> {
-    let found = Found::new(search.total);
+    stop: &WalkDeadline,
+) -> Result<SearchOutcome, ToolError> {
+    let found = MatchCollector::new(search.total);
     let unread = AtomicUsize::new(0);
     for start in starts {
         let walk = Walk::new(workspace, start, search.respected, stop)?.never_entering(search.never_entered);
@@ -197,8 +197,8 @@ pub(super) fn search(
             }
         }
     }
-    let late = stop.was_late()?;
-    Ok(Outcome { kept, late, unread: unread.into_inner() })
+    let late = stop.check_end()?;
+    Ok(SearchOutcome { kept, late, unread: unread.into_inner() })
 }
 
 fn below<'entry>(start: &Path, entry: &'entry DirEntry) -> &'entry Path {
@@ -214,27 +214,27 @@ fn search_file(
     file: Option<File>,
     search: &Search,
     searcher: &mut Searcher,
-    stop: &Stop,
+    stop: &WalkDeadline,
 ) -> Option<FileMatches> {
     let file = file?;
-    let mut listener = Listener {
+    let mut listener = MatchSink {
         matcher: &search.matcher,
         unwanted: search.unwanted.as_ref(),
-        wanted: if search.names_only { Wanted::Name } else { Wanted::Lines(search.per_file) },
+        wanted: if search.names_only { SearchDetail::Name } else { SearchDetail::Lines(search.per_file) },
         found: FileMatches::default(),
     };
-    let reader = Stoppable { file, stop };
+    let reader = StoppableReader { file, stop };
     searcher.search_reader(&search.matcher, reader, &mut listener).ok()?;
     Some(listener.found)
 }
 
 /// A file that fails to be read when it is time to stop: also a single huge one must not hold up the end.
-struct Stoppable<'stop> {
+struct StoppableReader<'stop> {
     file: File,
-    stop: &'stop Stop,
+    stop: &'stop WalkDeadline,
 }
 
-impl Read for Stoppable<'_> {
+impl Read for StoppableReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.stop.is_due() { Err(io::ErrorKind::TimedOut.into()) } else { self.file.read(buffer) }
     }

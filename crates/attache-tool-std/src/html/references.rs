@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Those that pages really use; the rest stays as it is written.
-const NAMED: &[(&str, &str)] = &[
+const NAMED_REFERENCES: &[(&str, &str)] = &[
     ("amp", "&"),
     ("apos", "'"),
     ("auml", "ä"),
@@ -68,7 +68,7 @@ const NAMED: &[(&str, &str)] = &[
     ("zwnj", ""),
 ];
 /// No reference is longer.
-const LONGEST: usize = 12;
+const MAX_REFERENCE: usize = 12;
 
 pub(super) fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
@@ -79,7 +79,7 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
     while let Some(at) = rest.find('&') {
         decoded.push_str(&rest[..at]);
         rest = &rest[at + 1..];
-        let end = rest.bytes().take(LONGEST).position(|byte| byte == b';');
+        let end = rest.bytes().take(MAX_REFERENCE).position(|byte| byte == b';');
         match end.and_then(|end| Some((meaning(&rest[..end])?, end))) {
             Some((meaning, end)) => {
                 decoded.push_str(&meaning);
@@ -94,7 +94,10 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
 
 fn meaning(name: &str) -> Option<Cow<'static, str>> {
     let Some(number) = name.strip_prefix('#') else {
-        return NAMED.iter().find(|(known, _)| *known == name).map(|(_, text)| Cow::Borrowed(*text));
+        return NAMED_REFERENCES
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, text)| Cow::Borrowed(*text));
     };
     let code = match number.strip_prefix(['x', 'X']) {
         Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok()?,

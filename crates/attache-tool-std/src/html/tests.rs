@@ -8,8 +8,8 @@ fn base() -> Url {
     Url::parse("https://a.test/docs/page").unwrap()
 }
 
-fn read(html: &str) -> Readable {
-    readable(html, &base(), 1 << 24)
+fn read(html: &str) -> PageText {
+    page_text(html, &base(), 1 << 24)
 }
 
 #[track_caller]
@@ -65,9 +65,9 @@ fn what_only_a_browser_needs_is_left_out() {
 
 #[test]
 fn a_long_page_is_cut() {
-    let page = readable(&"word ".repeat(1_000), &base(), 100);
+    let page = page_text(&"word ".repeat(1_000), &base(), 100);
     assert!(page.cut && page.text.len() <= 120, "{}", page.text.len());
-    assert!(!readable("word", &base(), 100).cut);
+    assert!(!page_text("word", &base(), 100).cut);
 }
 
 /// What makes careless readers slow or deep.
@@ -145,7 +145,7 @@ proptest! {
     #[test]
     fn nothing_makes_it_panic(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..60), limit in 0_usize..400) {
         let html = pieces.concat();
-        let page = readable(&html, &base(), limit);
+        let page = page_text(&html, &base(), limit);
         prop_assert!(page.text.chars().all(|character| !character.is_control() || "\n\t".contains(character)));
         prop_assert!(page.cut || page == read(&html));
     }

@@ -15,7 +15,7 @@ pub(super) enum Token<'a> {
 }
 
 /// Elements in which nothing counts as a tag but their own end.
-const RAW: &[&str] =
+const RAW_ELEMENTS: &[&str] =
     &["iframe", "noembed", "noframes", "noscript", "script", "style", "textarea", "title", "xmp"];
 
 pub(super) struct Tokens<'a> {
@@ -105,7 +105,7 @@ impl<'a> Iterator for Tokens<'a> {
             match (bytes.first()?, bytes.get(1), bytes.get(2)) {
                 (b'<', Some(letter), _) if letter.is_ascii_alphabetic() => {
                     let (name, attributes) = self.take_tag(1)?;
-                    self.raw = RAW.iter().any(|raw| name.eq_ignore_ascii_case(raw)).then_some(name);
+                    self.raw = RAW_ELEMENTS.iter().any(|raw| name.eq_ignore_ascii_case(raw)).then_some(name);
                     return Some(Token::Start { name, attributes });
                 }
                 (b'<', Some(b'/'), Some(letter)) if letter.is_ascii_alphabetic() => {

@@ -4,30 +4,30 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use attache_domain::Content;
-use attache_tool::{ErrorKind, ToolContext, ToolError, Workspace};
+use attache_tool::{ToolContext, ToolError, ToolErrorKind, Workspace};
 
 use super::{Mention, find_mentions};
-use crate::ignoring::{Ignoring, Respected};
-use crate::looking::{blocking, cancelled, root_of};
-use crate::read_many_files::{Answer, Choice, Chosen};
-use crate::walk::{Stop, TIME_LIMIT};
+use crate::ignore_rules::{IgnoreRules, IgnoreSelection};
+use crate::read_many_files::{FileSelection, FilesReport, SelectedFile};
+use crate::read_only::{blocking, cancelled, root_of};
+use crate::walk::{TIME_LIMIT, WalkDeadline};
 use crate::workspace::locate;
 
-const BEGINNING: &str = "--- Content from referenced files ---";
+const FIRST_LINE: &str = "--- Content from referenced files ---";
 
 /// What comes after a prompt, and what is to be said about it.
 #[derive(Debug, Default, PartialEq)]
-pub struct Expanded {
+pub struct Expansion {
     /// Between a beginning and an end mark, each file under its name; empty when nothing was read.
     pub contents: Vec<Content>,
     /// For people: what was left out, and why.
     pub notes: Vec<String>,
     /// Plainly meant as paths, and not to be read as they are.
-    pub unresolved: Vec<Unresolved>,
+    pub unresolved: Vec<UnresolvedMention>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unresolved {
+pub struct UnresolvedMention {
     pub mention: Mention,
     /// `path_not_in_workspace` where a person could be asked, `file_not_found` where there is nothing.
     pub error: ToolError,
@@ -35,20 +35,20 @@ pub struct Unresolved {
 
 /// Reads what `text` mentions. Only what is inside the workspace and not ignored is read; folders stand for all in
 /// them that `read_many_files` would read.
-pub async fn expand(text: &str, context: &ToolContext) -> Result<Expanded, ToolError> {
+pub async fn expand(text: &str, context: &ToolContext) -> Result<Expansion, ToolError> {
     let mentions = find_mentions(text);
     if mentions.is_empty() {
-        return Ok(Expanded::default());
+        return Ok(Expansion::default());
     }
     let (workspace, cancel) = (context.workspace.clone(), context.cancel.clone());
     blocking(move || {
-        let stop = Stop::after(TIME_LIMIT, cancel);
-        let mut gathered = Gathered {
+        let stop = WalkDeadline::after(TIME_LIMIT, cancel);
+        let mut gathered = MentionReader {
             workspace: &workspace,
             stop: &stop,
             files: Vec::new(),
             places: HashMap::new(),
-            expanded: Expanded::default(),
+            expanded: Expansion::default(),
         };
         for mention in mentions {
             gathered.take(mention)?;
@@ -58,19 +58,19 @@ pub async fn expand(text: &str, context: &ToolContext) -> Result<Expanded, ToolE
     .await
 }
 
-struct Gathered<'call> {
+struct MentionReader<'call> {
     workspace: &'call Workspace,
-    stop: &'call Stop,
-    files: Vec<Chosen>,
+    stop: &'call WalkDeadline,
+    files: Vec<SelectedFile>,
     /// Where in the list each of them is.
     places: HashMap<PathBuf, usize>,
-    expanded: Expanded,
+    expanded: Expansion,
 }
 
-impl Gathered<'_> {
+impl MentionReader<'_> {
     fn take(&mut self, mention: Mention) -> Result<(), ToolError> {
         if self.stop.is_due() {
-            self.stop.was_late()?;
+            self.stop.check_end()?;
             let note = format!("@{} was left out: looking for files took too long", mention.path);
             self.expanded.notes.push(note);
             return Ok(());
@@ -79,15 +79,15 @@ impl Gathered<'_> {
         let path = match found {
             Ok(path) => path,
             Err(error) => {
-                let is_word = error.kind == ErrorKind::FileNotFound && !mention.plainly_a_path;
-                if !is_word && !matches!(error.kind, ErrorKind::InvalidToolParams) {
-                    self.expanded.unresolved.push(Unresolved { mention, error });
+                let is_word = error.kind == ToolErrorKind::FileNotFound && !mention.plainly_a_path;
+                if !is_word && !matches!(error.kind, ToolErrorKind::InvalidToolParams) {
+                    self.expanded.unresolved.push(UnresolvedMention { mention, error });
                 }
                 return Ok(());
             }
         };
         let is_folder = path.is_dir();
-        if Ignoring::new(self.workspace, root_of(self.workspace, &path), Respected::ALL)
+        if IgnoreRules::new(self.workspace, root_of(self.workspace, &path), IgnoreSelection::ALL)
             .hides(&path, is_folder)
         {
             let note = format!("@{} was left out: the project ignores it", mention.path);
@@ -95,14 +95,15 @@ impl Gathered<'_> {
         } else if is_folder {
             self.take_folder(&mention, &path)?;
         } else {
-            self.add(Chosen { path, by_name: true });
+            self.add(SelectedFile { path, by_name: true });
         }
         Ok(())
     }
 
     fn take_folder(&mut self, mention: &Mention, folder: &Path) -> Result<(), ToolError> {
-        let mut found = Choice::everything()?.files(self.workspace, folder, Default::default(), self.stop)?;
-        if self.stop.was_late()? {
+        let mut found =
+            FileSelection::everything()?.files(self.workspace, folder, Default::default(), self.stop)?;
+        if self.stop.check_end()? {
             self.expanded.notes.push(format!("@{} is too large to be looked through whole", mention.path));
         }
         if found.is_empty() {
@@ -113,7 +114,7 @@ impl Gathered<'_> {
         Ok(())
     }
 
-    fn add(&mut self, file: Chosen) {
+    fn add(&mut self, file: SelectedFile) {
         match self.places.get(&file.path) {
             Some(place) => self.files[*place].by_name |= file.by_name,
             None => {
@@ -123,11 +124,11 @@ impl Gathered<'_> {
         }
     }
 
-    fn read(self) -> Result<Expanded, ToolError> {
+    fn read(self) -> Result<Expansion, ToolError> {
         let Self { workspace, stop, files, mut expanded, .. } = self;
-        let mut answer = Answer::beginning_with(BEGINNING);
+        let mut answer = FilesReport::beginning_with(FIRST_LINE);
         for file in files {
-            if stop.is_due() && stop.was_late().is_err() {
+            if stop.is_due() && stop.check_end().is_err() {
                 return Err(cancelled());
             }
             answer.add(workspace, file);

@@ -3,21 +3,21 @@
 use attache_domain::Content;
 use attache_tool::{ToolOutput, Workspace};
 
-use super::choose::Chosen;
-use crate::file_content::{FileContent, content_of, read_bytes};
-use crate::looking::shown_path;
+use super::select::SelectedFile;
+use crate::file_content::{FileContent, classify, read_bytes};
 use crate::read_file::with_notes;
+use crate::read_only::shown_path;
 use crate::text_file::excerpt;
 use crate::workspace::locate_resolved;
 
 /// Bytes of text, and of media in base64, that one answer holds.
-const MOST_TEXT: usize = 1024 * 1024;
-const MOST_MEDIA: usize = 28 * 1024 * 1024;
+const MAX_TEXT: usize = 1024 * 1024;
+const MAX_MEDIA: usize = 28 * 1024 * 1024;
 /// Names of left out files that are said.
-const MOST_NAMED: usize = 50;
+const MAX_NAMED: usize = 50;
 
 #[derive(Default)]
-pub(crate) struct Answer {
+pub(crate) struct FilesReport {
     content: Vec<Content>,
     text: String,
     text_bytes: usize,
@@ -28,13 +28,13 @@ pub(crate) struct Answer {
 
 const END: &str = "--- End of content ---";
 
-impl Answer {
+impl FilesReport {
     /// An answer that says what it is before the first file.
     pub(crate) fn beginning_with(line: &str) -> Self {
         Self { text: format!("{line}\n\n"), ..Self::default() }
     }
 
-    pub(crate) fn add(&mut self, workspace: &Workspace, file: Chosen) {
+    pub(crate) fn add(&mut self, workspace: &Workspace, file: SelectedFile) {
         let name = shown_path(workspace, &file.path);
         match self.take(workspace, &file, &name) {
             Ok(()) => self.read.push(name),
@@ -43,18 +43,18 @@ impl Answer {
     }
 
     /// Or why not.
-    fn take(&mut self, workspace: &Workspace, file: &Chosen, name: &str) -> Result<(), String> {
+    fn take(&mut self, workspace: &Workspace, file: &SelectedFile, name: &str) -> Result<(), String> {
         const FULL: &str = "the answer is full";
-        if self.text_bytes >= MOST_TEXT {
+        if self.text_bytes >= MAX_TEXT {
             return Err(FULL.to_owned());
         }
         let place = locate_resolved(workspace, &file.path).map_err(|error| error.message)?;
         let bytes = read_bytes(&place).map_err(|error| error.message)?;
-        match content_of(&file.path, bytes) {
+        match classify(&file.path, bytes) {
             FileContent::Text { text, damaged } => {
                 let text =
                     excerpt(&text, 1, None).map(|shown| with_notes(shown, damaged)).unwrap_or_default();
-                if self.text_bytes + text.len() > MOST_TEXT {
+                if self.text_bytes + text.len() > MAX_TEXT {
                     return Err(FULL.to_owned());
                 }
                 self.text_bytes += text.len();
@@ -65,7 +65,7 @@ impl Answer {
             }
             FileContent::Media(content) => {
                 let size = if let Content::Bytes { bytes, .. } = &content { bytes.0.len() } else { 0 };
-                if self.media_bytes + size > MOST_MEDIA {
+                if self.media_bytes + size > MAX_MEDIA {
                     return Err(FULL.to_owned());
                 }
                 self.media_bytes += size;
@@ -83,7 +83,7 @@ impl Answer {
         if self.read.is_empty() {
             let text =
                 format!("No files were read: nothing matches the patterns that may be read.\n{skipped}");
-            return crate::looking::text_output(
+            return crate::read_only::text_output(
                 text.trim_end().to_owned(),
                 format!("No files read\n{skipped}"),
             );
@@ -93,7 +93,7 @@ impl Answer {
             self.text += &format!("\n{skipped}");
         }
         self.content.push(Content::Text(self.text.trim_end().to_owned()));
-        let named: Vec<&str> = self.read.iter().take(MOST_NAMED).map(String::as_str).collect();
+        let named: Vec<&str> = self.read.iter().take(MAX_NAMED).map(String::as_str).collect();
         let more = more(self.read.len());
         let summary = format!("Read {} files: {}{more}\n{skipped}", self.read.len(), named.join(", "));
         ToolOutput {
@@ -106,8 +106,8 @@ impl Answer {
 
     /// The files that were not read, and why, as far as they are named; and how many more there are.
     pub(crate) fn skipped(&self) -> (impl Iterator<Item = (&str, &str)>, usize) {
-        let named = self.skipped.iter().take(MOST_NAMED).map(|(name, why)| (name.as_str(), why.as_str()));
-        (named, self.skipped.len().saturating_sub(MOST_NAMED))
+        let named = self.skipped.iter().take(MAX_NAMED).map(|(name, why)| (name.as_str(), why.as_str()));
+        (named, self.skipped.len().saturating_sub(MAX_NAMED))
     }
 
     /// What was read and nothing else; empty when nothing was.
@@ -123,8 +123,7 @@ impl Answer {
         if self.skipped.is_empty() {
             return String::new();
         }
-        let lines =
-            self.skipped.iter().take(MOST_NAMED).map(|(name, reason)| format!("- {name}: {reason}\n"));
+        let lines = self.skipped.iter().take(MAX_NAMED).map(|(name, reason)| format!("- {name}: {reason}\n"));
         format!(
             "Left out {} files{}:\n{}",
             self.skipped.len(),
@@ -135,5 +134,5 @@ impl Answer {
 }
 
 fn more(count: usize) -> String {
-    if count > MOST_NAMED { format!(" (the first {MOST_NAMED} are named)") } else { String::new() }
+    if count > MAX_NAMED { format!(" (the first {MAX_NAMED} are named)") } else { String::new() }
 }

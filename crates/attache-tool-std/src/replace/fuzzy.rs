@@ -10,16 +10,16 @@ const TOLERANCE: f64 = 0.1;
 /// What differing white space counts, compared with anything else.
 const WHITE_SPACE: f64 = 0.1;
 /// In shorter texts one character in ten says nothing.
-const LEAST_CHARACTERS: usize = 10;
+const MIN_CHARACTERS: usize = 10;
 /// Lines of the file times characters of the text, squared; beyond this it would take too long.
-const MOST_WORK: f64 = 4e8;
+const MAX_WORK: f64 = 4e8;
 
 pub(super) fn find(text: &str, old: &str, new: &str) -> Vec<Edit> {
     let (old, new) = without_equal_edges(old, new);
-    let wanted = Wanted::new(old);
+    let wanted = FuzzyPattern::new(old);
     let lines = lines(text);
     let work = lines.len() as f64 * (wanted.characters.len() as f64).powi(2);
-    if wanted.characters.len() < LEAST_CHARACTERS || wanted.dense.is_empty() || work > MOST_WORK {
+    if wanted.characters.len() < MIN_CHARACTERS || wanted.dense.is_empty() || work > MAX_WORK {
         return Vec::new();
     }
     let height = old.lines().count();
@@ -46,13 +46,13 @@ pub(super) fn find(text: &str, old: &str, new: &str) -> Vec<Edit> {
     taken.into_iter().map(edit).collect()
 }
 
-struct Wanted {
+struct FuzzyPattern {
     characters: Vec<char>,
     /// The same without white space.
     dense: Vec<char>,
 }
 
-impl Wanted {
+impl FuzzyPattern {
     fn new(old: &str) -> Self {
         let characters: Vec<char> = old.strip_suffix('\n').unwrap_or(old).chars().collect();
         Self { dense: dense(&characters), characters }

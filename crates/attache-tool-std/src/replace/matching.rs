@@ -15,7 +15,7 @@ pub(super) enum Strategy {
 
 /// All occurrences, in order and apart from each other; none when no strategy found any.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct Matches {
     pub(super) strategy: Strategy,
     pub(super) edits: Vec<Edit>,
 }
@@ -28,25 +28,25 @@ pub(super) struct Edit {
 }
 
 /// Finds `old`, which is not empty, in `text`. The first strategy that finds something decides.
-pub(super) fn find(text: &str, old: &str, new: &str) -> Found {
-    const STRATEGIES: [(Strategy, Finding); 4] = [
+pub(super) fn find(text: &str, old: &str, new: &str) -> Matches {
+    const STRATEGIES: [(Strategy, FindFn); 4] = [
         (Strategy::Exact, exact::find),
         (Strategy::Flexible, flexible::find),
         (Strategy::Tokens, tokens::find),
         (Strategy::Fuzzy, fuzzy::find),
     ];
-    let found = |(strategy, find): (Strategy, Finding)| Found { strategy, edits: find(text, old, new) };
+    let found = |(strategy, find): (Strategy, FindFn)| Matches { strategy, edits: find(text, old, new) };
     STRATEGIES
         .into_iter()
         .map(found)
         .find(|found| !found.edits.is_empty())
-        .unwrap_or(Found { strategy: Strategy::Exact, edits: Vec::new() })
+        .unwrap_or(Matches { strategy: Strategy::Exact, edits: Vec::new() })
 }
 
 /// All occurrences of the second in the first, to be replaced by the third.
-type Finding = fn(&str, &str, &str) -> Vec<Edit>;
+type FindFn = fn(&str, &str, &str) -> Vec<Edit>;
 
-impl Found {
+impl Matches {
     pub(super) fn apply(&self, text: &str) -> String {
         let mut after = String::with_capacity(text.len());
         let mut end = 0;

@@ -4,19 +4,19 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use attache_tool::{ErrorKind, ToolContext, ToolError, ToolInput, Workspace};
+use attache_tool::{ToolContext, ToolError, ToolErrorKind, ToolInput, Workspace};
 use ignore::{DirEntry, WalkState};
 use serde_json::Value;
 
-use crate::ignoring::Respected;
-use crate::looking::{blocking, shown_path};
-use crate::walk::{Stop, Walk};
+use crate::ignore_rules::IgnoreSelection;
+use crate::read_only::{blocking, shown_path};
+use crate::walk::{Walk, WalkDeadline};
 use crate::workspace::locate;
 
 /// Guessing is worth no more.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 /// So many files that could be meant are named.
-const MOST_NAMED: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// The input with the path of the file that is meant. It stays as it is when that exists, when nothing is found, and
 /// when the file is to be created.
@@ -25,9 +25,10 @@ pub(super) async fn corrected(input: &ToolInput, context: &ToolContext) -> Resul
     let (given, creates) = (PathBuf::from(text("file_path")), text("old_string").is_empty());
     let Some(words) = words(&given).filter(|_| !creates) else { return Ok(input.clone()) };
     let Ok(place) = locate(&context.workspace, text("file_path")) else { return Ok(input.clone()) };
-    let (workspace, stop) = (context.workspace.clone(), Stop::after(TIME_LIMIT, context.cancel.clone()));
+    let (workspace, stop) =
+        (context.workspace.clone(), WalkDeadline::after(TIME_LIMIT, context.cancel.clone()));
     let found = blocking(move || match place.resolve() {
-        Err(error) if error.kind == ErrorKind::FileNotFound => ending_with(&workspace, &words, &stop),
+        Err(error) if error.kind == ToolErrorKind::FileNotFound => ending_with(&workspace, &words, &stop),
         _ => Ok(Vec::new()),
     })
     .await?;
@@ -57,11 +58,11 @@ fn words(path: &Path) -> Option<PathBuf> {
 }
 
 /// Files that end with these words; none when not all could be looked at, for then one alone says nothing.
-fn ending_with(workspace: &Workspace, words: &Path, stop: &Stop) -> Result<Vec<PathBuf>, ToolError> {
+fn ending_with(workspace: &Workspace, words: &Path, stop: &WalkDeadline) -> Result<Vec<PathBuf>, ToolError> {
     let found = Mutex::new(Vec::new());
     let lock = || found.lock().unwrap_or_else(PoisonError::into_inner);
     for root in &workspace.roots {
-        Walk::new(workspace, root, Respected::ALL, stop)?.run(|| {
+        Walk::new(workspace, root, IgnoreSelection::ALL, stop)?.run(|| {
             |entry: &DirEntry| {
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
                 if !is_file || !entry.path().ends_with(words) {
@@ -69,7 +70,7 @@ fn ending_with(workspace: &Workspace, words: &Path, stop: &Stop) -> Result<Vec<P
                 }
                 let mut found = lock();
                 found.push(entry.path().to_owned());
-                if found.len() > MOST_NAMED { WalkState::Quit } else { WalkState::Continue }
+                if found.len() > MAX_NAMED { WalkState::Quit } else { WalkState::Continue }
             }
         });
     }
@@ -77,17 +78,16 @@ fn ending_with(workspace: &Workspace, words: &Path, stop: &Stop) -> Result<Vec<P
     found.sort_unstable();
     // Roots may lie in each other.
     found.dedup();
-    Ok(if stop.was_late()? { Vec::new() } else { found })
+    Ok(if stop.check_end()? { Vec::new() } else { found })
 }
 
 fn ambiguous(workspace: &Workspace, given: &Path, several: &[PathBuf]) -> ToolError {
-    let named: Vec<String> =
-        several.iter().take(MOST_NAMED).map(|path| shown_path(workspace, path)).collect();
-    let more = if several.len() > MOST_NAMED { " and others" } else { "" };
+    let named: Vec<String> = several.iter().take(MAX_NAMED).map(|path| shown_path(workspace, path)).collect();
+    let more = if several.len() > MAX_NAMED { " and others" } else { "" };
     let message = format!(
         "{} does not exist, and more than one file ends with that path: {}{more}; give the path of one of them",
         given.display(),
         named.join(", ")
     );
-    ToolError::new(ErrorKind::FileNotFound, message)
+    ToolError::new(ToolErrorKind::FileNotFound, message)
 }

@@ -5,23 +5,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::attend::{Limits, attend};
-use super::entry::{Entry, Scribe};
-use super::start::Started;
+use super::background_process::{BackgroundListener, BackgroundProcess};
+use super::listen::{ListenLimits, listen_until_end};
+use super::start::RunningCommand;
 
 /// How many are remembered, ended ones included; those that run are never forgotten.
-const REMEMBERED: usize = 100;
+const MAX_ENTRIES: usize = 100;
 
 /// Owns all background processes of a conversation: they end with it.
 #[derive(Debug, Default)]
 pub struct BackgroundProcesses {
-    kept: Mutex<Kept>,
+    processes: Mutex<ProcessList>,
     stop: CancellationToken,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
-    entries: Vec<Arc<Entry>>,
+struct ProcessList {
+    entries: Vec<Arc<BackgroundProcess>>,
     tasks: JoinSet<()>,
 }
 
@@ -29,7 +29,7 @@ impl BackgroundProcesses {
     /// Ends all of them, and waits until they have. What is started later ends at once.
     pub async fn shutdown(&self) {
         self.stop.cancel();
-        let mut tasks = std::mem::take(&mut self.kept().tasks);
+        let mut tasks = std::mem::take(&mut self.lock().tasks);
         while tasks.join_next().await.is_some() {}
         for entry in self.entries() {
             if entry.lives() {
@@ -61,38 +61,43 @@ impl BackgroundProcesses {
     }
 
     /// Attends to a running command from now on.
-    pub(super) fn keep(&self, mut started: Started, entry: Arc<Entry>, limits: Limits) {
+    pub(super) fn watch(
+        &self,
+        mut started: RunningCommand,
+        entry: Arc<BackgroundProcess>,
+        limits: ListenLimits,
+    ) {
         let stop = self.stop.clone();
         let listened = entry.clone();
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         while kept.tasks.try_join_next().is_some() {}
         kept.remember(entry);
         kept.tasks.spawn(async move {
-            let mut scribe = Scribe(listened.clone());
-            let ending = attend(&mut started, &limits, &stop, &mut scribe).await;
-            let left = left_behind(&mut started).await;
+            let mut scribe = BackgroundListener(listened.clone());
+            let ending = listen_until_end(&mut started, &limits, &stop, &mut scribe).await;
+            let left = remaining_processes(&mut started).await;
             listened.finish(ending, &left);
         });
     }
 
     /// Remembers what a command that ended has left running.
-    pub(super) fn adopt(&self, entry: Entry) {
-        self.kept().remember(Arc::new(entry));
+    pub(super) fn adopt(&self, entry: BackgroundProcess) {
+        self.lock().remember(Arc::new(entry));
     }
 
-    fn entries(&self) -> Vec<Arc<Entry>> {
-        self.kept().entries.clone()
+    fn entries(&self) -> Vec<Arc<BackgroundProcess>> {
+        self.lock().entries.clone()
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ProcessList> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
-    fn remember(&mut self, entry: Arc<Entry>) {
+impl ProcessList {
+    fn remember(&mut self, entry: Arc<BackgroundProcess>) {
         self.entries.push(entry);
-        while self.entries.len() > REMEMBERED {
+        while self.entries.len() > MAX_ENTRIES {
             let Some(oldest) = self.entries.iter().position(|entry| !entry.lives()) else { return };
             self.entries.remove(oldest);
         }
@@ -112,10 +117,10 @@ impl Drop for BackgroundProcesses {
 
 /// The processes that a command which ended has left running, or that could not be ended; somebody else has to see
 /// to them now.
-pub(super) async fn left_behind(started: &mut Started) -> Vec<i32> {
+pub(super) async fn remaining_processes(started: &mut RunningCommand) -> Vec<i32> {
     let tree = started.leash.tree().clone();
     let left = tree.survivors().await;
     tree.leader_ended();
-    started.leash.let_go();
+    started.leash.release();
     left
 }

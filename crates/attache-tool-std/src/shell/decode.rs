@@ -2,11 +2,11 @@
 
 /// Keeps the first bytes of a character until the rest of it arrives.
 #[derive(Debug, Default)]
-pub(super) struct Decoder {
+pub(super) struct Utf8Decoder {
     started: Vec<u8>,
 }
 
-impl Decoder {
+impl Utf8Decoder {
     /// The text of all characters that are complete. What is no UTF-8 shows as the replacement character.
     pub(super) fn decode(&mut self, bytes: &[u8]) -> String {
         let mut all = std::mem::take(&mut self.started);
@@ -24,8 +24,8 @@ impl Decoder {
 
 /// How many bytes at the end begin a character that may still be completed.
 fn unfinished(bytes: &[u8]) -> usize {
-    const LONGEST: usize = 4;
-    let end = &bytes[bytes.len().saturating_sub(LONGEST - 1)..];
+    const MAX_CHARACTER_BYTES: usize = 4;
+    let end = &bytes[bytes.len().saturating_sub(MAX_CHARACTER_BYTES - 1)..];
     let Some(first) = end.iter().rposition(|byte| byte & 0xC0 != 0x80) else { return 0 };
     let begun = &end[first..];
     match str::from_utf8(begun) {
@@ -44,13 +44,13 @@ mod tests {
         fn pieces_give_the_text_of_the_whole(text in "\\PC{0,40}", cut in 0usize..200) {
             let bytes = text.as_bytes();
             let (one, other) = bytes.split_at(cut.min(bytes.len()));
-            let mut decoder = Decoder::default();
+            let mut decoder = Utf8Decoder::default();
             prop_assert_eq!(decoder.decode(one) + &decoder.decode(other) + &decoder.finish(), text);
         }
 
         #[test]
         fn anything_cut_byte_by_byte_is_the_whole(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
-            let mut decoder = Decoder::default();
+            let mut decoder = Utf8Decoder::default();
             let mut text: String = bytes.iter().map(|byte| decoder.decode(&[*byte])).collect();
             text += &decoder.finish();
             prop_assert_eq!(text, String::from_utf8_lossy(&bytes));

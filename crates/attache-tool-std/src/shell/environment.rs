@@ -1,6 +1,6 @@
 //! The environment of a command: what the workspace allows, and what keeps programs from asking questions.
 
-use attache_tool::{Level, MARK_VARIABLE, Workspace};
+use attache_tool::{AccessLevel, MARK_VARIABLE, Workspace};
 
 /// What the shell itself would obey before it reads the command.
 const OBEYED_BY_THE_SHELL: &[&str] =
@@ -48,11 +48,11 @@ const GIT_LOOKING: &[(&str, &str)] = &[
 const LOOKING: &[(&str, &str)] = &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")];
 
 /// Settings of git that beat those of its files.
-fn git_settings(level: Level) -> Vec<(String, String)> {
+fn git_settings(level: AccessLevel) -> Vec<(String, String)> {
     let lists: &[&[(&str, &str)]] = match level {
-        Level::Look => &[GIT, GIT_CONFINED, GIT_LOOKING],
-        Level::Work => &[GIT, GIT_CONFINED],
-        Level::Open => &[GIT],
+        AccessLevel::Look => &[GIT, GIT_CONFINED, GIT_LOOKING],
+        AccessLevel::Work => &[GIT, GIT_CONFINED],
+        AccessLevel::Open => &[GIT],
     };
     let settings: Vec<_> = lists.iter().copied().flatten().collect();
     let mut variables = vec![
@@ -63,7 +63,7 @@ fn git_settings(level: Level) -> Vec<(String, String)> {
         variables.push((format!("GIT_CONFIG_KEY_{place}"), (*key).into()));
         variables.push((format!("GIT_CONFIG_VALUE_{place}"), (*value).into()));
     }
-    if level == Level::Look {
+    if level == AccessLevel::Look {
         variables.extend(LOOKING.iter().map(|(name, value)| (String::from(*name), String::from(*value))));
     }
     variables
@@ -72,7 +72,7 @@ fn git_settings(level: Level) -> Vec<(String, String)> {
 /// The whole environment of the command with this id, at this level; nothing else is inherited.
 pub(super) fn environment(
     workspace: &Workspace,
-    level: Level,
+    level: AccessLevel,
     terminal: bool,
     id: &str,
 ) -> Vec<(String, String)> {
@@ -98,7 +98,7 @@ mod tests {
             environment: allowed.map(|name| (name.into(), "theirs".into())).into(),
             ignore: Default::default(),
         };
-        let made = environment(&workspace, Level::Work, true, "id");
+        let made = environment(&workspace, AccessLevel::Work, true, "id");
         let last =
             |name: &str| made.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.as_str());
         assert_eq!(last("HOME"), Some("theirs"));
@@ -111,9 +111,11 @@ mod tests {
 
     #[test]
     fn hooks_are_off_only_where_a_command_just_looks() {
-        for (level, hooks, bare) in
-            [(Level::Look, true, true), (Level::Work, false, true), (Level::Open, false, false)]
-        {
+        for (level, hooks, bare) in [
+            (AccessLevel::Look, true, true),
+            (AccessLevel::Work, false, true),
+            (AccessLevel::Open, false, false),
+        ] {
             let made = git_settings(level);
             let has = |key: &str| made.iter().any(|(_, value)| value == key);
             assert_eq!((has("core.hooksPath"), has("safe.bareRepository")), (hooks, bare), "{level:?}");

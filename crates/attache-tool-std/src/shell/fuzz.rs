@@ -1,7 +1,7 @@
 //! Arbitrary bytes as what a program says.
 
-use super::bounded::PIECE;
-use super::page::COLUMNS;
+use super::bounded_text::PIECE;
+use super::screen::COLUMNS;
 use super::transcript::Transcript;
 
 const LIMIT: usize = 2000;

@@ -8,51 +8,52 @@ use std::time::Duration;
 use attache_tool::LiveOutput;
 use tokio::time::Instant;
 
-use super::bounded::Bounded;
-use super::controls::Piece;
-use super::page::{Page, ROWS};
+use super::bounded_text::BoundedText;
+use super::control_parser::TerminalPiece;
+use super::screen::{ROWS, Screen};
 use super::transcript::binary_note;
 
 /// Characters of one message; of more the end is shown.
-const LONGEST: usize = 100_000;
+const MAX_MESSAGE: usize = 100_000;
 /// Bytes kept for it: no character is longer than four.
-const KEPT: usize = 4 * LONGEST;
+const MAX_KEPT: usize = 4 * MAX_MESSAGE;
 
-pub(super) struct Live {
+pub(super) struct LiveForwarder {
     output: Arc<dyn LiveOutput>,
     interval: Duration,
     /// When it may show something again.
     next: Instant,
     /// What was said since.
-    page: Page,
-    kept: Bounded,
+    page: Screen,
+    kept: BoundedText,
     news: bool,
     binary: Option<u64>,
     /// The last message ended in the middle of a line.
     mid_line: bool,
 }
 
-impl Live {
+impl LiveForwarder {
     pub(super) fn new(output: Arc<dyn LiveOutput>, interval: Duration) -> Self {
         Self {
             output,
             interval,
             next: Instant::now(),
-            page: Page::new(ROWS),
-            kept: Bounded::new(KEPT),
+            page: Screen::new(ROWS),
+            kept: BoundedText::new(MAX_KEPT),
             news: false,
             binary: None,
             mid_line: false,
         }
     }
 
-    pub(super) fn put(&mut self, piece: &Piece<'_>) {
-        let begins_anew = matches!(piece, Piece::Return | Piece::Column(0) | Piece::EraseLine(_));
+    pub(super) fn put(&mut self, piece: &TerminalPiece<'_>) {
+        let begins_anew =
+            matches!(piece, TerminalPiece::Return | TerminalPiece::Column(0) | TerminalPiece::EraseLine(_));
         if self.mid_line && !self.news && begins_anew {
             self.kept.push("\n");
             self.mid_line = false;
         }
-        self.news |= matches!(piece, Piece::Text(_) | Piece::NewLine);
+        self.news |= matches!(piece, TerminalPiece::Text(_) | TerminalPiece::NewLine);
         self.page.put(piece);
         self.kept.push(&self.page.take_settled());
     }
@@ -73,14 +74,14 @@ impl Live {
             return;
         }
         self.next = Instant::now() + self.interval;
-        let kept = std::mem::replace(&mut self.kept, Bounded::new(KEPT));
-        let page = std::mem::replace(&mut self.page, Page::new(ROWS));
+        let kept = std::mem::replace(&mut self.kept, BoundedText::new(MAX_KEPT));
+        let page = std::mem::replace(&mut self.page, Screen::new(ROWS));
         match self.binary {
             Some(bytes) => self.output.show(&format!("{}\n", binary_note(bytes))),
             None => {
                 let text = kept.text() + &page.unsettled();
                 self.mid_line = !text.ends_with('\n');
-                self.output.show(last_characters(&text, LONGEST));
+                self.output.show(last_characters(&text, MAX_MESSAGE));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::truncate::LONGEST_TEXT;
+use crate::truncate::MAX_TEXT;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellOptions {
@@ -30,7 +30,7 @@ impl Default for ShellOptions {
             inactivity_limit: Some(Duration::from_secs(300)),
             total_limit: None,
             max_output_bytes: Some(256 << 20),
-            longest_output: LONGEST_TEXT,
+            longest_output: MAX_TEXT,
             live_interval: Duration::from_millis(250),
         }
     }

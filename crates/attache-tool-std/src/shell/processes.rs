@@ -25,12 +25,12 @@ impl Process {
     }
 }
 
-pub(super) fn all() -> Vec<Process> {
+pub(super) fn list_processes() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    entries.filter_map(|entry| one(entry.ok()?.file_name().to_str()?.parse().ok()?)).collect()
+    entries.filter_map(|entry| read_process(entry.ok()?.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-pub(super) fn one(pid: i32) -> Option<Process> {
+pub(super) fn read_process(pid: i32) -> Option<Process> {
     parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use attache_tool::ToolOutput;
 
-use super::attend::Ending;
-use crate::looking::text_output;
+use super::listen::Ending;
+use crate::read_only::text_output;
 use attache_tool::untrusted;
 
 /// `left` are the processes that the command left running.
@@ -30,7 +30,7 @@ pub(super) fn report(ending: Ending, output: &str, left: &[i32]) -> ToolOutput {
         }
     }
     if !left.is_empty() {
-        lines.push(format!("Background PIDs: {}", numbers(left)));
+        lines.push(format!("Background PIDs: {}", pid_list(left)));
     }
     // What a program writes, anybody may have written.
     text_output(untrusted(&lines.join("\n")), ended(ending))
@@ -43,13 +43,13 @@ pub(super) fn ended(ending: Ending) -> String {
         Ending::GoesOn => "running".into(),
         Ending::Lost => "ended, nobody knows how".into(),
         Ending::Cancelled => "cancelled".into(),
-        Ending::Silent(limit) => format!("ended after {} without output", words(limit)),
-        Ending::TooLong(limit) => format!("ended after {}", words(limit)),
+        Ending::Silent(limit) => format!("ended after {} without output", duration_text(limit)),
+        Ending::TooLong(limit) => format!("ended after {}", duration_text(limit)),
         Ending::TooMuchOutput(limit) => format!("ended after writing more than {}", size(limit)),
     }
 }
 
-pub(super) fn numbers(pids: &[i32]) -> String {
+pub(super) fn pid_list(pids: &[i32]) -> String {
     pids.iter().map(i32::to_string).collect::<Vec<_>>().join(", ")
 }
 
@@ -66,11 +66,11 @@ fn why_stopped(ending: Ending) -> Option<String> {
         Ending::Cancelled => Some("The command was cancelled by the user before it ended.".into()),
         Ending::Silent(limit) => Some(format!(
             "The command was ended because it wrote nothing for {}; run what takes longer in the background.",
-            words(limit)
+            duration_text(limit)
         )),
         Ending::TooLong(limit) => Some(format!(
             "The command was ended because it took longer than {}; run what takes longer in the background.",
-            words(limit)
+            duration_text(limit)
         )),
         Ending::TooMuchOutput(limit) => Some(format!(
             "The command was ended because it wrote more than {}; let it write less, or write to a file.",
@@ -80,7 +80,7 @@ fn why_stopped(ending: Ending) -> Option<String> {
     }
 }
 
-fn words(time: Duration) -> String {
+fn duration_text(time: Duration) -> String {
     match time.as_secs() {
         0 => format!("{} milliseconds", time.as_millis()),
         60 => "1 minute".into(),
@@ -146,7 +146,7 @@ mod tests {
         for (time, expected) in
             [(200, "200 milliseconds"), (1_000, "1 second"), (90_000, "90 seconds"), (300_000, "5 minutes")]
         {
-            assert_eq!(words(Duration::from_millis(time)), expected);
+            assert_eq!(duration_text(Duration::from_millis(time)), expected);
         }
     }
 }

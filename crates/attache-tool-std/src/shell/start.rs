@@ -7,15 +7,15 @@ use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use attache_tool::{Access, Confiner, Guard, Input, Launch, Program, Workspace};
+use attache_tool::{Access, ConfinedProgram, ConfinementGuard, Confiner, Launch, ProgramInput, Workspace};
 use pty_process::{Pts, Pty, Size};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe;
 use tokio::process::{Child, Command};
 
 use super::environment::environment;
-use super::mark::Mark;
-use super::tree::{Leash, Tree};
+use super::process_mark::ProcessMark;
+use super::process_tree::{KillOnDrop, ProcessTree};
 
 const ROWS: u16 = 30;
 const COLUMNS: u16 = 80;
@@ -25,19 +25,19 @@ pub(super) const SHELL_OPTIONS: [&str; 3] = ["--noprofile", "--norc", "-c"];
 
 /// A command that was started. Dropping it ends all of its processes.
 #[derive(Debug)]
-pub(super) struct Started {
+pub(super) struct RunningCommand {
     pub(super) child: Child,
-    pub(super) output: Output,
-    pub(super) leash: Leash,
+    pub(super) output: OutputSource,
+    pub(super) leash: KillOnDrop,
     /// What it may reach.
     pub(super) access: Access,
     /// Serves the confinement while the command runs.
-    pub(super) guard: Option<Arc<dyn Guard>>,
+    pub(super) guard: Option<Arc<dyn ConfinementGuard>>,
 }
 
 /// Where the command writes, errors and all, in the order in which it does.
 #[derive(Debug)]
-pub(super) enum Output {
+pub(super) enum OutputSource {
     Terminal(TerminalEnd),
     Pipe(pipe::Receiver),
 }
@@ -50,7 +50,7 @@ impl std::fmt::Debug for TerminalEnd {
     }
 }
 
-impl Output {
+impl OutputSource {
     /// Waits for more; nothing means that nobody is left who could write.
     pub(super) async fn read(&mut self, buffer: &mut [u8]) -> usize {
         let read = match self {
@@ -72,10 +72,16 @@ pub(super) struct Launcher<'a> {
 
 impl Launcher<'_> {
     /// How to run `command` with the shell.
-    fn launch(&self, command: &str, mark: &Mark) -> io::Result<Launch> {
+    fn launch(&self, command: &str, mark: &ProcessMark) -> io::Result<Launch> {
         let arguments = mark.arguments(command);
         let Self { confiner, access, workspace } = *self;
-        confiner.confine(Program { name: SHELL, arguments, workspace, access, input: Input::Empty })
+        confiner.confine(ConfinedProgram {
+            name: SHELL,
+            arguments,
+            workspace,
+            access,
+            input: ProgramInput::Empty,
+        })
     }
 }
 
@@ -85,31 +91,31 @@ pub(super) fn start(
     directory: &Path,
     launcher: Launcher<'_>,
     terminal: bool,
-    mark: Mark,
-) -> io::Result<Started> {
+    mark: ProcessMark,
+) -> io::Result<RunningCommand> {
     // There may be no terminal to be had; whatever else was wrong shows again.
     let pty = if terminal { open_terminal().ok() } else { None };
     let launch = launcher.launch(command, &mark)?;
     let guard = launch.guard.clone();
     let environment = environment(launcher.workspace, launcher.access.level, pty.is_some(), &mark.id);
-    let prepared = Prepared { launch, directory, environment };
+    let prepared = StartRequest { launch, directory, environment };
     let (child, output) = match pty {
         Some(pty) => on_terminal(prepared, pty)?,
         None => on_pipe(prepared)?,
     };
     let leader = child.id().and_then(|pid| i32::try_from(pid).ok());
     let leader = leader.ok_or_else(|| io::Error::other("the shell ended before it was looked at"))?;
-    Ok(Started {
+    Ok(RunningCommand {
         child,
         output,
-        leash: Leash::new(Tree::new(mark, leader)),
+        leash: KillOnDrop::new(ProcessTree::new(mark, leader)),
         access: launcher.access.clone(),
         guard,
     })
 }
 
 /// All that a process is started with.
-struct Prepared<'a> {
+struct StartRequest<'a> {
     launch: Launch,
     directory: &'a Path,
     environment: Vec<(String, String)>,
@@ -121,8 +127,8 @@ fn open_terminal() -> Result<(Pty, Pts), pty_process::Error> {
     Ok((pty, pts))
 }
 
-fn on_terminal(prepared: Prepared<'_>, (pty, pts): (Pty, Pts)) -> io::Result<(Child, Output)> {
-    let Prepared { launch, directory, environment } = prepared;
+fn on_terminal(prepared: StartRequest<'_>, (pty, pts): (Pty, Pts)) -> io::Result<(Child, OutputSource)> {
+    let StartRequest { launch, directory, environment } = prepared;
     let child = pty_process::Command::new(launch.program)
         .args(launch.arguments)
         .current_dir(directory)
@@ -132,11 +138,11 @@ fn on_terminal(prepared: Prepared<'_>, (pty, pts): (Pty, Pts)) -> io::Result<(Ch
         .stdin(launch.input.map_or_else(Stdio::null, Stdio::from))
         .spawn(pts)
         .map_err(io::Error::other)?;
-    Ok((child, Output::Terminal(TerminalEnd(pty))))
+    Ok((child, OutputSource::Terminal(TerminalEnd(pty))))
 }
 
-fn on_pipe(prepared: Prepared<'_>) -> io::Result<(Child, Output)> {
-    let Prepared { launch, directory, environment } = prepared;
+fn on_pipe(prepared: StartRequest<'_>) -> io::Result<(Child, OutputSource)> {
+    let StartRequest { launch, directory, environment } = prepared;
     let (reader, writer) = io::pipe()?;
     let prepare = |program: &OsStr| -> io::Result<Command> {
         let mut command = Command::new(program);
@@ -153,7 +159,7 @@ fn on_pipe(prepared: Prepared<'_>) -> io::Result<(Child, Output)> {
     };
     if launch.supervised {
         let child = prepare(launch.program.as_os_str())?.args(&launch.arguments).spawn()?;
-        return Ok((child, Output::Pipe(pipe::Receiver::from_owned_fd(reader.into())?)));
+        return Ok((child, OutputSource::Pipe(pipe::Receiver::from_owned_fd(reader.into())?)));
     }
     // The standard library cannot start a session yet; where this program is missing a group has to do.
     let in_session = prepare("setsid".as_ref())?.arg(&launch.program).args(&launch.arguments).spawn();
@@ -163,5 +169,5 @@ fn on_pipe(prepared: Prepared<'_>) -> io::Result<(Child, Output)> {
         }
         other => other?,
     };
-    Ok((child, Output::Pipe(pipe::Receiver::from_owned_fd(reader.into())?)))
+    Ok((child, OutputSource::Pipe(pipe::Receiver::from_owned_fd(reader.into())?)))
 }

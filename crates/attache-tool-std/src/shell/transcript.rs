@@ -1,22 +1,22 @@
 //! What a command has said, as text, in bounded memory.
 
-use super::bounded::Bounded;
-use super::controls::{Controls, Piece};
-use super::decode::Decoder;
-use super::page::Page;
+use super::bounded_text::BoundedText;
+use super::control_parser::{ControlParser, TerminalPiece};
+use super::decode::Utf8Decoder;
+use super::screen::Screen;
 
 /// Bytes that are looked at to tell whether this is text.
-const SNIFFED: usize = 4 * 1024;
+const SNIFF_BYTES: usize = 4 * 1024;
 /// Of text, at most one character in this many is a control character nobody knows.
 const RARE: usize = 10;
 
 /// Bytes of a command become text.
 #[derive(Debug)]
 pub(super) struct Transcript {
-    decoder: Decoder,
-    controls: Controls,
-    page: Page,
-    kept: Bounded,
+    decoder: Utf8Decoder,
+    controls: ControlParser,
+    page: Screen,
+    kept: BoundedText,
     sniffed: Vec<u8>,
     binary: bool,
     bytes: u64,
@@ -26,10 +26,10 @@ impl Transcript {
     /// Keeps about `limit` bytes of the text, of which the last so many rows can still change.
     pub(super) fn new(limit: usize, rows: usize) -> Self {
         Self {
-            decoder: Decoder::default(),
-            controls: Controls::default(),
-            page: Page::new(rows),
-            kept: Bounded::new(limit),
+            decoder: Utf8Decoder::default(),
+            controls: ControlParser::default(),
+            page: Screen::new(rows),
+            kept: BoundedText::new(limit),
             sniffed: Vec::new(),
             binary: false,
             bytes: 0,
@@ -37,7 +37,7 @@ impl Transcript {
     }
 
     /// Takes more, and tells `also` what it means unless it is no text. Returns what can no longer change.
-    pub(super) fn take(&mut self, bytes: &[u8], mut also: impl FnMut(&Piece<'_>)) -> String {
+    pub(super) fn take(&mut self, bytes: &[u8], mut also: impl FnMut(&TerminalPiece<'_>)) -> String {
         self.bytes += bytes.len() as u64;
         self.sniff(bytes);
         if self.binary {
@@ -65,7 +65,7 @@ impl Transcript {
         }
     }
 
-    fn put(&mut self, text: &str, also: &mut impl FnMut(&Piece<'_>)) -> String {
+    fn put(&mut self, text: &str, also: &mut impl FnMut(&TerminalPiece<'_>)) -> String {
         let page = &mut self.page;
         self.controls.read(text, &mut |piece| {
             page.put(&piece);
@@ -77,7 +77,7 @@ impl Transcript {
     }
 
     fn sniff(&mut self, bytes: &[u8]) {
-        let room = SNIFFED - self.sniffed.len();
+        let room = SNIFF_BYTES - self.sniffed.len();
         if self.binary || room == 0 {
             return;
         }

@@ -8,13 +8,13 @@ use attache_tool::{ToolError, Workspace};
 
 use crate::workspace::locate_resolved;
 
-pub(crate) struct Opener<'walk> {
+pub(crate) struct FileOpener<'walk> {
     workspace: &'walk Workspace,
     root: PathBuf,
     handle: OwnedFd,
 }
 
-impl<'walk> Opener<'walk> {
+impl<'walk> FileOpener<'walk> {
     pub(super) fn new(workspace: &'walk Workspace, root: &Path) -> Result<Self, ToolError> {
         let handle = locate_resolved(workspace, root)?.open_directory()?;
         Ok(Self { workspace, root: root.to_owned(), handle })
@@ -73,7 +73,7 @@ mod tests {
             environment: Vec::new(),
             ignore: Default::default(),
         };
-        let opener = Opener::new(&workspace, &root).unwrap();
+        let opener = FileOpener::new(&workspace, &root).unwrap();
 
         let mut text = String::new();
         opener.open(&root.join("plain/file")).unwrap().read_to_string(&mut text).unwrap();

@@ -8,19 +8,19 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use encoding_rs::{Encoding, UTF_8};
 
-use crate::html::readable;
+use crate::html::page_text;
 use crate::media_type::media_type;
 use crate::text_file::looks_binary;
 
 /// Something to read or to look at.
 #[derive(Debug, PartialEq)]
-pub(super) enum Body {
+pub(super) enum PageBody {
     Text { text: String, cut: bool },
     Media { content: Content, size: usize },
 }
 
 /// Where the name of an encoding may stand in a page.
-const SNIFFED: usize = 1_024;
+const SNIFF_BYTES: usize = 1_024;
 
 /// Understands a body, or says why it cannot be shown. Of text at most `limit` characters are of use.
 pub(super) fn understand(
@@ -28,7 +28,7 @@ pub(super) fn understand(
     content_type: Option<&str>,
     bytes: &[u8],
     limit: usize,
-) -> Result<Body, String> {
+) -> Result<PageBody, String> {
     let content_type = content_type.unwrap_or_default().to_ascii_lowercase();
     let (essence, parameters) = content_type.split_once(';').unwrap_or((&content_type, ""));
     let essence = essence.trim();
@@ -36,25 +36,25 @@ pub(super) fn understand(
         return Ok(media(marked, url, bytes));
     }
     if is_html(essence, bytes) {
-        let page = readable(&decode(parameters, Some(bytes), bytes), url, limit.saturating_mul(4));
+        let page = page_text(&decode(parameters, Some(bytes), bytes), url, limit.saturating_mul(4));
         let text = match page.title {
             Some(title) => format!("Title: {title}\n\n{}", page.text),
             None => page.text,
         };
-        return Ok(Body::Text { text, cut: page.cut });
+        return Ok(PageBody::Text { text, cut: page.cut });
     }
     if is_text(essence) || essence.is_empty() && !looks_binary(bytes) {
         let text = decode(parameters, None, bytes);
-        return Ok(Body::Text { text: text.replace('\0', ""), cut: false });
+        return Ok(PageBody::Text { text: text.replace('\0', ""), cut: false });
     }
     if !looks_binary(bytes) {
-        return Ok(Body::Text { text: decode(parameters, None, bytes), cut: false });
+        return Ok(PageBody::Text { text: decode(parameters, None, bytes), cut: false });
     }
     let named = if essence.is_empty() { "of an unknown kind" } else { essence };
     Err(format!("it is {named} ({} bytes), which can neither be read nor looked at", bytes.len()))
 }
 
-fn media(media_type: &str, url: &Url, bytes: &[u8]) -> Body {
+fn media(media_type: &str, url: &Url, bytes: &[u8]) -> PageBody {
     let name =
         url.path_segments().and_then(|mut segments| segments.next_back()).filter(|name| !name.is_empty());
     let content = Content::Bytes {
@@ -62,12 +62,12 @@ fn media(media_type: &str, url: &Url, bytes: &[u8]) -> Body {
         bytes: Base64(STANDARD.encode(bytes)),
         name: name.map(str::to_owned),
     };
-    Body::Media { content, size: bytes.len() }
+    PageBody::Media { content, size: bytes.len() }
 }
 
 fn is_html(essence: &str, bytes: &[u8]) -> bool {
     let begins = || {
-        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(SNIFFED)]).to_ascii_lowercase();
+        let head = String::from_utf8_lossy(&bytes[..bytes.len().min(SNIFF_BYTES)]).to_ascii_lowercase();
         ["<!doctype html", "<html"].iter().any(|start| head.trim_start().starts_with(start))
     };
     matches!(essence, "text/html" | "application/xhtml+xml") || essence.is_empty() && begins()
@@ -94,8 +94,8 @@ fn is_text(essence: &str) -> bool {
 /// By what the header says, then the page itself; a byte order mark beats both. UTF-8 if nobody says anything.
 fn decode(parameters: &str, page: Option<&[u8]>, bytes: &[u8]) -> String {
     let in_page = || {
-        let head =
-            page.map(|page| String::from_utf8_lossy(&page[..page.len().min(SNIFFED)]).to_ascii_lowercase());
+        let head = page
+            .map(|page| String::from_utf8_lossy(&page[..page.len().min(SNIFF_BYTES)]).to_ascii_lowercase());
         charset(&head?)
     };
     let encoding = charset(parameters).or_else(in_page).unwrap_or(UTF_8);
@@ -118,8 +118,8 @@ mod tests {
         let url = Url::parse("https://a.test/x/file").unwrap();
         let content_type = Some(content_type).filter(|content_type| !content_type.is_empty());
         match (understand(&url, content_type, bytes, 1_000), expected) {
-            (Ok(Body::Text { text, cut: false }), Ok(expected)) => assert_eq!(text, expected),
-            (Ok(Body::Media { content, size }), Ok(expected)) => {
+            (Ok(PageBody::Text { text, cut: false }), Ok(expected)) => assert_eq!(text, expected),
+            (Ok(PageBody::Media { content, size }), Ok(expected)) => {
                 assert_eq!(size, bytes.len());
                 assert!(matches!(content, Content::Bytes { media_type, name, .. }
                     if media_type == expected && name.as_deref() == Some("file")));

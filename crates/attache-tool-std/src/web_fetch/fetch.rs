@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use attache_net::{Answer, Client, NetError, Request, Url};
+use attache_net::{HttpClient, HttpRequest, HttpResponse, NetError, Url};
 
 use super::WebFetchOptions;
-use super::body::{Body, understand};
-use super::urls::LONGEST_URL;
-use crate::looking::blocking;
+use super::body::{PageBody, understand};
+use super::urls::MAX_URL;
+use crate::read_only::blocking;
 
 /// What became of one URL.
 #[derive(Debug)]
-pub(super) enum Fetched {
-    Body(Body),
+pub(super) enum FetchOutcome {
+    Body(PageBody),
     /// The server said that something is wrong: what it said.
     Failed {
         status: u16,
@@ -26,11 +26,15 @@ pub(super) enum Fetched {
 const ACCEPT: &str =
     "text/markdown, text/plain;q=0.9, application/json;q=0.9, text/html;q=0.8, image/*;q=0.5, */*;q=0.4";
 /// Characters of a failure's body, and of all its headers, that are told.
-const MOST_FAILURE: usize = 10_000;
-const MOST_HEADERS: usize = 4_000;
+const MAX_FAILURE: usize = 10_000;
+const MAX_HEADERS: usize = 4_000;
 
 /// What is at `url`, or why it could not be fetched.
-pub(super) async fn fetch(client: &Client, url: &Url, options: &WebFetchOptions) -> Result<Fetched, String> {
+pub(super) async fn fetch(
+    client: &HttpClient,
+    url: &Url,
+    options: &WebFetchOptions,
+) -> Result<FetchOutcome, String> {
     let fetching = fetch_in_time(client, url, options);
     match tokio::time::timeout(options.timeout, fetching).await {
         Ok(fetched) => fetched,
@@ -38,44 +42,48 @@ pub(super) async fn fetch(client: &Client, url: &Url, options: &WebFetchOptions)
     }
 }
 
-async fn fetch_in_time(client: &Client, url: &Url, options: &WebFetchOptions) -> Result<Fetched, String> {
+async fn fetch_in_time(
+    client: &HttpClient,
+    url: &Url,
+    options: &WebFetchOptions,
+) -> Result<FetchOutcome, String> {
     let told = |error: NetError| error.to_string();
-    let request = Request::get(url.clone()).header("accept", ACCEPT).map_err(told)?;
-    let followed = client.follow(request, same_site).await.map_err(told)?;
-    if let Some(onward) = followed.onward {
-        let too_long = onward.as_str().len() > LONGEST_URL;
+    let request = HttpRequest::get(url.clone()).header("accept", ACCEPT).map_err(told)?;
+    let followed = client.get_with_redirects(request, same_site).await.map_err(told)?;
+    if let Some(onward) = followed.next_url {
+        let too_long = onward.as_str().len() > MAX_URL;
         return if too_long {
             Err("it leads to an address that is too long".into())
         } else {
-            Ok(Fetched::Moved(onward))
+            Ok(FetchOutcome::Moved(onward))
         };
     }
-    let (answer, mut url) = (followed.answer, followed.url);
+    let (answer, mut url) = (followed.response, followed.url);
     if answer.status() >= 400 {
         return Ok(failed(answer).await);
     }
     let content_type = answer.header("content-type").map(str::to_owned);
     let bytes = answer.read(options.most_bytes).await.map_err(told)?;
-    if url.as_str().len() > LONGEST_URL {
+    if url.as_str().len() > MAX_URL {
         // Every link of the page would be joined to it.
         url.set_path("/");
         url.set_query(None);
     }
     let limit = options.most_characters;
     let understood = blocking(move || Ok(understand(&url, content_type.as_deref(), &bytes, limit))).await;
-    understood.map_err(|error| error.message)?.map(Fetched::Body)
+    understood.map_err(|error| error.message)?.map(FetchOutcome::Body)
 }
 
-async fn failed(answer: Answer) -> Fetched {
+async fn failed(answer: HttpResponse) -> FetchOutcome {
     let status = answer.status();
     let cookies = |name: &&str| !name.eq_ignore_ascii_case("set-cookie");
     let headers =
         answer.headers().filter(|(name, _)| cookies(name)).map(|(name, value)| format!("{name}: {value}\n"));
     let headers: String =
-        headers.flat_map(|line| line.chars().collect::<Vec<_>>()).take(MOST_HEADERS).collect();
-    let body = answer.beginning(MOST_FAILURE * 4).await;
-    let body: String = String::from_utf8_lossy(&body).chars().take(MOST_FAILURE).collect();
-    Fetched::Failed { status, told: format!("{headers}\n{body}") }
+        headers.flat_map(|line| line.chars().collect::<Vec<_>>()).take(MAX_HEADERS).collect();
+    let body = answer.read_prefix(MAX_FAILURE * 4).await;
+    let body: String = String::from_utf8_lossy(&body).chars().take(MAX_FAILURE).collect();
+    FetchOutcome::Failed { status, told: format!("{headers}\n{body}") }
 }
 
 /// The same host, give or take `www.` and a step up to https: where people agreed to go.

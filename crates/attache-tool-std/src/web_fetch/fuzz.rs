@@ -3,8 +3,8 @@
 use attache_domain::Content;
 use attache_net::Url;
 
-use super::body::{Body, understand};
-use super::urls::{LONGEST_URL, MOST_URLS, urls_in};
+use super::body::{PageBody, understand};
+use super::urls::{MAX_URL, MAX_URLS, urls_in};
 
 const LIMIT: usize = 1000;
 
@@ -12,12 +12,12 @@ const LIMIT: usize = 1000;
 pub(crate) fn fetched(answer: &[u8]) {
     let prompt = String::from_utf8_lossy(answer);
     let urls = urls_in(&prompt).unwrap_or_default();
-    assert!(urls.len() <= MOST_URLS);
+    assert!(urls.len() <= MAX_URLS);
     for url in &urls {
         assert!(matches!(url.scheme(), "http" | "https") && url.host_str().is_some(), "{url}");
         assert!(url.username().is_empty() && url.password().is_none() && url.fragment().is_none(), "{url}");
         // Every byte may be escaped.
-        assert!(url.as_str().len() <= 3 * LONGEST_URL, "{url}");
+        assert!(url.as_str().len() <= 3 * MAX_URL, "{url}");
     }
     let end = answer.iter().position(|byte| *byte == b'\n').unwrap_or_default();
     let (kind, body) = answer.split_at(end);
@@ -25,10 +25,10 @@ pub(crate) fn fetched(answer: &[u8]) {
     let url = Url::parse("https://example.com/a/b.html").expect("a URL");
     match understand(&url, Some(&kind), body, LIMIT) {
         // A letter of some encodings has one byte there and three here.
-        Ok(Body::Text { text, .. }) => {
+        Ok(PageBody::Text { text, .. }) => {
             assert!(text.len() <= 3 * body.len() + 4 * LIMIT + 4096, "{}", text.len())
         }
-        Ok(Body::Media { content, size }) => {
+        Ok(PageBody::Media { content, size }) => {
             assert!(size == body.len() && matches!(content, Content::Bytes { .. }));
         }
         Err(why) => assert!(why.len() <= 2 * kind.len() + 200, "{why}"),

@@ -2,19 +2,19 @@
 
 use attache_domain::Content;
 use attache_net::Url;
-use attache_tool::{ErrorKind, ToolError, ToolOutput};
+use attache_tool::{ToolError, ToolErrorKind, ToolOutput};
 
-use super::body::Body;
-use super::fetch::Fetched;
+use super::body::PageBody;
+use super::fetch::FetchOutcome;
 use super::share::share;
 use attache_tool::untrusted;
 
 /// Bytes of images and documents that one answer holds.
-const MOST_MEDIA: usize = 20 * 1024 * 1024;
+const MAX_MEDIA: usize = 20 * 1024 * 1024;
 
 /// All pages, with `budget` characters of text among them.
 pub(super) fn report(
-    fetched: Vec<(Url, Result<Fetched, String>)>,
+    fetched: Vec<(Url, Result<FetchOutcome, String>)>,
     budget: usize,
 ) -> Result<ToolOutput, ToolError> {
     let whole = fetched.len();
@@ -24,7 +24,7 @@ pub(super) fn report(
         .collect();
     if wrong.len() == whole {
         let message = format!("nothing could be fetched:\n{}", wrong.join("\n"));
-        return Err(ToolError::new(ErrorKind::WebFetchFallbackFailed, message));
+        return Err(ToolError::new(ToolErrorKind::WebFetchFallbackFailed, message));
     }
     let needs: Vec<usize> = fetched.iter().map(|(_, outcome)| needed(outcome)).collect();
     let mut report = Report::default();
@@ -36,9 +36,9 @@ pub(super) fn report(
     Ok(ToolOutput { content: report.content, summary, diff: None, files: Vec::new() })
 }
 
-fn needed(outcome: &Result<Fetched, String>) -> usize {
+fn needed(outcome: &Result<FetchOutcome, String>) -> usize {
     match outcome {
-        Ok(Fetched::Body(Body::Text { text, .. })) => text.chars().count(),
+        Ok(FetchOutcome::Body(PageBody::Text { text, .. })) => text.chars().count(),
         _ => 0,
     }
 }
@@ -51,20 +51,20 @@ struct Report {
 }
 
 impl Report {
-    fn add(&mut self, url: &Url, outcome: Result<Fetched, String>, share: usize) {
+    fn add(&mut self, url: &Url, outcome: Result<FetchOutcome, String>, share: usize) {
         match outcome {
             Err(why) => self.paragraph(&format!("{url} could not be fetched: {why}")),
-            Ok(Fetched::Moved(onward)) => self.paragraph(&format!(
+            Ok(FetchOutcome::Moved(onward)) => self.paragraph(&format!(
                 "{url} leads to another place and was not followed; to go there, fetch {onward}"
             )),
-            Ok(Fetched::Failed { status, told }) => {
+            Ok(FetchOutcome::Failed { status, told }) => {
                 self.paragraph(&format!("{url} answered with status {status}:\n{}", untrusted(&told)));
             }
-            Ok(Fetched::Body(Body::Text { text, cut })) => self.page(url, &text, cut, share),
-            Ok(Fetched::Body(Body::Media { size, .. })) if self.media + size > MOST_MEDIA => {
+            Ok(FetchOutcome::Body(PageBody::Text { text, cut })) => self.page(url, &text, cut, share),
+            Ok(FetchOutcome::Body(PageBody::Media { size, .. })) if self.media + size > MAX_MEDIA => {
                 self.paragraph(&format!("{url} was left out: the answer is full; fetch it on its own"));
             }
-            Ok(Fetched::Body(Body::Media { content, size })) => {
+            Ok(FetchOutcome::Body(PageBody::Media { content, size })) => {
                 self.media += size;
                 self.paragraph(&format!("{url}:"));
                 self.end_text();

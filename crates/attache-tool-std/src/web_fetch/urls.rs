@@ -1,12 +1,12 @@
 //! Finds the URLs in a prompt.
 
 use attache_net::Url;
-use attache_tool::{ErrorKind, ToolError};
+use attache_tool::{ToolError, ToolErrorKind};
 
 /// URLs that one call may name.
-pub(super) const MOST_URLS: usize = 20;
+pub(super) const MAX_URLS: usize = 20;
 /// A longer one is no address that somebody wrote.
-pub(super) const LONGEST_URL: usize = 2_000;
+pub(super) const MAX_URL: usize = 2_000;
 
 /// The URLs of `prompt`, each once, as they will be fetched.
 pub(super) fn urls_in(prompt: &str) -> Result<Vec<Url>, ToolError> {
@@ -16,14 +16,14 @@ pub(super) fn urls_in(prompt: &str) -> Result<Vec<Url>, ToolError> {
         if !urls.iter().any(|known| key(known) == key(&url)) {
             urls.push(url);
         }
-        if urls.len() > MOST_URLS {
-            let message = format!("more than {MOST_URLS} URLs; fetch the rest with another call");
+        if urls.len() > MAX_URLS {
+            let message = format!("more than {MAX_URLS} URLs; fetch the rest with another call");
             return Err(ToolError::bad_input(message));
         }
     }
     if urls.is_empty() {
         let message = "there is no URL in `prompt`; write at least one that begins with http:// or https://";
-        return Err(ToolError::new(ErrorKind::WebFetchNoUrlInPrompt, message));
+        return Err(ToolError::new(ToolErrorKind::WebFetchNoUrlInPrompt, message));
     }
     Ok(urls)
 }
@@ -32,7 +32,7 @@ fn parse(text: &str) -> Result<Url, ToolError> {
     // What is wrong may be long, or a password.
     let shown: String = text.chars().take(80).collect();
     let wrong = |what: &str| Err(ToolError::bad_input(format!("{shown:?} cannot be fetched: {what}")));
-    if text.len() > LONGEST_URL {
+    if text.len() > MAX_URL {
         return wrong("it is too long for a URL");
     }
     let Ok(mut url) = Url::parse(text) else {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn refused(prompt: &str, kind: ErrorKind, part: &str) {
+    fn refused(prompt: &str, kind: ToolErrorKind, part: &str) {
         let error = urls_in(prompt).unwrap_err();
         assert!(error.kind == kind && error.message.contains(part), "{error:?}");
     }
@@ -146,14 +146,18 @@ mod tests {
 
     #[test]
     fn what_cannot_be_fetched_is_refused() {
-        refused("no address here", ErrorKind::WebFetchNoUrlInPrompt, "at least one");
-        refused("file:///etc/passwd", ErrorKind::InvalidToolParams, "only http");
-        refused("https://a.test ftp://b.test", ErrorKind::InvalidToolParams, "only http");
-        refused("https://[oops", ErrorKind::InvalidToolParams, "not a URL");
-        refused("https://u:s3cret@a.test", ErrorKind::InvalidToolParams, "a URL holds a user name");
-        refused(&format!("https://a.test/{}", "x".repeat(3_000)), ErrorKind::InvalidToolParams, "too long");
+        refused("no address here", ToolErrorKind::WebFetchNoUrlInPrompt, "at least one");
+        refused("file:///etc/passwd", ToolErrorKind::InvalidToolParams, "only http");
+        refused("https://a.test ftp://b.test", ToolErrorKind::InvalidToolParams, "only http");
+        refused("https://[oops", ToolErrorKind::InvalidToolParams, "not a URL");
+        refused("https://u:s3cret@a.test", ToolErrorKind::InvalidToolParams, "a URL holds a user name");
+        refused(
+            &format!("https://a.test/{}", "x".repeat(3_000)),
+            ToolErrorKind::InvalidToolParams,
+            "too long",
+        );
         let many: Vec<String> = (0..21).map(|number| format!("https://a.test/{number}")).collect();
-        refused(&many.join(" "), ErrorKind::InvalidToolParams, "more than 20");
+        refused(&many.join(" "), ToolErrorKind::InvalidToolParams, "more than 20");
     }
     proptest! {
         #[test]

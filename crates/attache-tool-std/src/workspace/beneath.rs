@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 /// What becomes of links on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Links {
+pub(super) enum LinkPolicy {
     /// Followed while they stay inside the root.
     Followed,
     Refused,
@@ -22,7 +22,7 @@ pub(super) fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
 }
 
 /// Opens what is `below` the root; an empty path is the root itself. Never creates.
-pub(super) fn open(root: &OwnedFd, below: &Path, flags: OFlags, links: Links) -> Result<OwnedFd, Errno> {
+pub(super) fn open(root: &OwnedFd, below: &Path, flags: OFlags, links: LinkPolicy) -> Result<OwnedFd, Errno> {
     let flags = flags | OFlags::CLOEXEC;
     match open_by_kernel(root, below, flags, links) {
         // Some sandboxes answer EPERM to calls they do not know.
@@ -31,18 +31,18 @@ pub(super) fn open(root: &OwnedFd, below: &Path, flags: OFlags, links: Links) ->
     }
 }
 
-fn open_by_kernel(root: &OwnedFd, below: &Path, flags: OFlags, links: Links) -> Result<OwnedFd, Errno> {
+fn open_by_kernel(root: &OwnedFd, below: &Path, flags: OFlags, links: LinkPolicy) -> Result<OwnedFd, Errno> {
     /// How often the kernel may see folders being moved under its hands before it is believed that they stay so.
     const ATTEMPTS: usize = 64;
 
     let links = match links {
-        Links::Followed => ResolveFlags::empty(),
-        Links::Refused => ResolveFlags::NO_SYMLINKS,
+        LinkPolicy::Followed => ResolveFlags::empty(),
+        LinkPolicy::Refused => ResolveFlags::NO_SYMLINKS,
     };
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | links;
     let mut outcome = Err(Errno::AGAIN);
     for _ in 0..ATTEMPTS {
-        outcome = rustix::fs::openat2(root, named(below), flags, Mode::empty(), resolve);
+        outcome = rustix::fs::openat2(root, or_current_folder(below), flags, Mode::empty(), resolve);
         if !matches!(outcome, Err(Errno::AGAIN | Errno::INTR)) {
             break;
         }
@@ -85,11 +85,11 @@ pub(super) fn open_name(folder: &impl AsFd, name: &Path, flags: OFlags) -> Resul
 
 /// Opens the folder `below` the root, making what is missing of it, one by one.
 pub(super) fn open_or_make(root: &OwnedFd, below: &Path) -> Result<OwnedFd, Errno> {
-    match open(root, below, FOLDER, Links::Refused) {
+    match open(root, below, FOLDER, LinkPolicy::Refused) {
         Err(Errno::NOENT) => {}
         outcome => return outcome,
     }
-    let mut folder = open(root, Path::new(""), FOLDER, Links::Refused)?;
+    let mut folder = open(root, Path::new(""), FOLDER, LinkPolicy::Refused)?;
     for component in below.components() {
         let Component::Normal(name) = component else { return Err(Errno::XDEV) };
         let name = Path::new(name);
@@ -117,6 +117,6 @@ pub(super) fn sync(folder: &OwnedFd) -> Result<(), Errno> {
     }
 }
 
-fn named(below: &Path) -> &Path {
+fn or_current_folder(below: &Path) -> &Path {
     if below.as_os_str().is_empty() { Path::new(".") } else { below }
 }

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use attache_tool::{ErrorKind, ToolError};
+use attache_tool::{ToolError, ToolErrorKind};
 use rustix::io::Errno;
 
 /// Decides the kind of those errors that say nothing of themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum FileOperation {
     Reading,
     Writing,
 }
@@ -15,7 +15,7 @@ pub(super) enum Doing {
 /// A path that is not in the workspace even in words.
 pub(super) fn outside(path: &Path, roots: &[PathBuf]) -> ToolError {
     let message = format!("{} is not in the workspace; use a path inside {}", path.display(), names(roots));
-    ToolError::new(ErrorKind::PathNotInWorkspace, message)
+    ToolError::new(ToolErrorKind::PathNotInWorkspace, message)
 }
 
 /// A path that was real when it was resolved, and has become a link since.
@@ -26,7 +26,7 @@ pub(super) fn moved(path: &Path, roots: &[PathBuf]) -> ToolError {
         path.display(),
         names(roots)
     );
-    ToolError::new(ErrorKind::PathNotInWorkspace, message)
+    ToolError::new(ToolErrorKind::PathNotInWorkspace, message)
 }
 
 /// A path that leads to a file with a name that cannot be written down.
@@ -35,36 +35,37 @@ pub(super) fn nameless(path: &Path) -> ToolError {
         "the name of {} is not text in UTF-8, so what is done to it cannot be recorded; rename it with a shell command",
         path.display()
     );
-    ToolError::new(ErrorKind::ReadContentFailure, message)
+    ToolError::new(ToolErrorKind::ReadContentFailure, message)
 }
 
-pub(super) fn describe(errno: Errno, doing: Doing, path: &Path, roots: &[PathBuf]) -> ToolError {
+pub(super) fn describe(errno: Errno, doing: FileOperation, path: &Path, roots: &[PathBuf]) -> ToolError {
     let path = path.display();
     let (kind, message) = match errno {
         Errno::XDEV | Errno::LOOP => (
-            ErrorKind::PathNotInWorkspace,
+            ToolErrorKind::PathNotInWorkspace,
             format!(
                 "{path} passes through a link that is absolute, leads nowhere or leads out of the workspace; \
                  use the real path of a file inside {}",
                 names(roots)
             ),
         ),
-        Errno::NOENT => {
-            (ErrorKind::FileNotFound, format!("{path} does not exist; list its folder to see what is there"))
-        }
+        Errno::NOENT => (
+            ToolErrorKind::FileNotFound,
+            format!("{path} does not exist; list its folder to see what is there"),
+        ),
         Errno::NOTDIR => (
-            ErrorKind::PathIsNotADirectory,
+            ToolErrorKind::PathIsNotADirectory,
             format!("{path}, or a part of it that should be a folder, is not a folder"),
         ),
-        Errno::ISDIR => (ErrorKind::TargetIsDirectory, format!("{path} is a folder; name a file")),
+        Errno::ISDIR => (ToolErrorKind::TargetIsDirectory, format!("{path} is a folder; name a file")),
         Errno::ACCESS | Errno::PERM | Errno::ROFS => {
-            (ErrorKind::PermissionDenied, format!("{path} is not accessible: {errno}"))
+            (ToolErrorKind::PermissionDenied, format!("{path} is not accessible: {errno}"))
         }
         Errno::NOSPC | Errno::DQUOT => {
-            (ErrorKind::NoSpaceLeft, format!("there is no space left for {path}; free some first"))
+            (ToolErrorKind::NoSpaceLeft, format!("there is no space left for {path}; free some first"))
         }
         Errno::NAMETOOLONG => {
-            (ErrorKind::InvalidToolParams, format!("{path} is too long for a path; use a shorter one"))
+            (ToolErrorKind::InvalidToolParams, format!("{path} is too long for a path; use a shorter one"))
         }
         Errno::AGAIN => (
             doing.kind(),
@@ -75,11 +76,11 @@ pub(super) fn describe(errno: Errno, doing: Doing, path: &Path, roots: &[PathBuf
     ToolError::new(kind, message)
 }
 
-impl Doing {
-    fn kind(self) -> ErrorKind {
+impl FileOperation {
+    fn kind(self) -> ToolErrorKind {
         match self {
-            Self::Reading => ErrorKind::ReadContentFailure,
-            Self::Writing => ErrorKind::FileWriteFailure,
+            Self::Reading => ToolErrorKind::ReadContentFailure,
+            Self::Writing => ToolErrorKind::FileWriteFailure,
         }
     }
 

@@ -8,37 +8,37 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use attache_tool::{ErrorKind, ToolError};
+use attache_tool::{ToolError, ToolErrorKind};
 use rustix::fs::{Access, AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, Stat, Uid};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 
-use super::beneath::{self, Links, open_name};
-use super::{Doing, Place};
-use crate::reads::hexadecimal;
+use super::beneath::{self, LinkPolicy, open_name};
+use super::{FileOperation, WorkspacePath};
+use crate::read_digests::hexadecimal;
 
 /// Writes `bytes` to the file of `place`, which must have the digest `expected` until the very end.
-pub(super) fn replace(place: &Place, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {
-    let failure = |errno| place.failure(errno, Doing::Writing);
+pub(super) fn replace(place: &WorkspacePath, expected: Option<&str>, bytes: &[u8]) -> Result<(), ToolError> {
+    let failure = |errno| place.failure(errno, FileOperation::Writing);
     let Some(name) = place.below.file_name() else { return Err(failure(Errno::ISDIR)) };
     let folder = place.below.parent().unwrap_or(Path::new(""));
     let root = beneath::open_root(&place.root).map_err(failure)?;
     let folder = match expected {
         None => beneath::open_or_make(&root, folder).map_err(failure)?,
-        Some(_) => match beneath::open(&root, folder, beneath::FOLDER, Links::Refused) {
+        Some(_) => match beneath::open(&root, folder, beneath::FOLDER, LinkPolicy::Refused) {
             // Gone with its folder; a failed edit does not bring that back.
             Err(Errno::NOENT) => return Err(stale(place)),
             outcome => outcome.map_err(failure)?,
         },
     };
 
-    let current = Current::look(&folder, name).map_err(failure)?;
+    let current = CurrentFile::look(&folder, name).map_err(failure)?;
     current.check(place, expected)?;
     if expected.is_some() {
         // A new file would take the place of one that nobody may write.
         rustix::fs::accessat(&folder, name, Access::WRITE_OK, AtFlags::empty()).map_err(failure)?;
     }
-    let mut temporary = Temporary::create(&folder, current.status.as_ref()).map_err(failure)?;
+    let mut temporary = TemporaryFile::create(&folder, current.status.as_ref()).map_err(failure)?;
     let written = temporary.file.write_all(bytes).and_then(|()| temporary.file.sync_all());
     written.map_err(|error| failure(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
 
@@ -49,16 +49,16 @@ pub(super) fn replace(place: &Place, expected: Option<&str>, bytes: &[u8]) -> Re
 /// Looks once more and renames. Only what another process changes between the two can be lost; the edits of this one
 /// take turns.
 fn commit(
-    place: &Place,
-    mut temporary: Temporary<'_>,
+    place: &WorkspacePath,
+    mut temporary: TemporaryFile<'_>,
     name: &OsStr,
     expected: Option<&str>,
 ) -> Result<(), ToolError> {
     static TURN: Mutex<()> = Mutex::new(());
 
-    let failure = |errno| place.failure(errno, Doing::Writing);
+    let failure = |errno| place.failure(errno, FileOperation::Writing);
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    Current::look(temporary.folder, name).map_err(failure)?.check(place, expected)?;
+    CurrentFile::look(temporary.folder, name).map_err(failure)?.check(place, expected)?;
     match temporary.rename_to(name, expected.is_some()) {
         Err(Errno::EXIST) => Err(stale(place)),
         outcome => outcome.map_err(failure),
@@ -66,12 +66,12 @@ fn commit(
 }
 
 /// The file as it is now.
-struct Current {
+struct CurrentFile {
     digest: Option<String>,
     status: Option<Stat>,
 }
 
-impl Current {
+impl CurrentFile {
     fn look(folder: &OwnedFd, name: &OsStr) -> Result<Self, Errno> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let handle = match open_name(folder, Path::new(name), flags) {
@@ -90,7 +90,7 @@ impl Current {
         Ok(Self { digest: Some(digest), status: Some(status) })
     }
 
-    fn check(&self, place: &Place, expected: Option<&str>) -> Result<(), ToolError> {
+    fn check(&self, place: &WorkspacePath, expected: Option<&str>) -> Result<(), ToolError> {
         if self.digest.as_deref() == expected { Ok(()) } else { Err(stale(place)) }
     }
 }
@@ -106,9 +106,9 @@ fn digest_of_file(mut file: File) -> std::io::Result<String> {
     }
 }
 
-fn stale(place: &Place) -> ToolError {
+fn stale(place: &WorkspacePath) -> ToolError {
     ToolError::new(
-        ErrorKind::EditPreparationFailure,
+        ToolErrorKind::EditPreparationFailure,
         format!(
             "{} has changed since this edit was prepared, and nothing was written; read the file again and make \
              the edit anew",
@@ -118,14 +118,14 @@ fn stale(place: &Place) -> ToolError {
 }
 
 /// A file beside the one it will become; removed again unless it does.
-struct Temporary<'folder> {
+struct TemporaryFile<'folder> {
     folder: &'folder OwnedFd,
     name: PathBuf,
     file: File,
     renamed: bool,
 }
 
-impl<'folder> Temporary<'folder> {
+impl<'folder> TemporaryFile<'folder> {
     fn create(folder: &'folder OwnedFd, like: Option<&Stat>) -> Result<Self, Errno> {
         /// More than this many leftovers of earlier crashes under the same process id are not to be expected.
         const ATTEMPTS: usize = 1000;
@@ -177,7 +177,7 @@ impl<'folder> Temporary<'folder> {
     }
 }
 
-impl Drop for Temporary<'_> {
+impl Drop for TemporaryFile<'_> {
     fn drop(&mut self) {
         if !self.renamed {
             // A leftover is harmless, and there is nobody to tell.

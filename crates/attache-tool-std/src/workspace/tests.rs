@@ -3,7 +3,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::reads::digest_of;
+use crate::read_digests::digest_of;
 
 /// A workspace of two roots beside a folder that is no part of it.
 struct World {
@@ -33,11 +33,11 @@ impl World {
         self.folder.path().canonicalize().unwrap().join(path)
     }
 
-    fn place(&self, path: &str) -> Place {
+    fn place(&self, path: &str) -> WorkspacePath {
         locate(&self.workspace, path).unwrap()
     }
 
-    fn content(&self, path: &str) -> Result<String, ErrorKind> {
+    fn content(&self, path: &str) -> Result<String, ToolErrorKind> {
         let mut content = String::new();
         let place = locate(&self.workspace, path).map_err(|error| error.kind)?;
         place.open_file().map_err(|error| error.kind)?.read_to_string(&mut content).unwrap();
@@ -46,7 +46,7 @@ impl World {
 }
 
 #[track_caller]
-fn check(path: &str, expected: Result<&str, ErrorKind>) {
+fn check(path: &str, expected: Result<&str, ToolErrorKind>) {
     let workspace = Workspace {
         roots: vec!["/project/one".into(), "/project/two".into()],
         scratch: "/tmp/scratch".into(),
@@ -62,17 +62,17 @@ fn paths_are_understood_in_words() {
     check("a/b", Ok("/project/one/a/b"));
     check(".", Ok("/project/one"));
     check("./a/../b/", Ok("/project/one/b"));
-    check("a/../../one/b", Err(ErrorKind::PathNotInWorkspace));
-    check("..", Err(ErrorKind::PathNotInWorkspace));
+    check("a/../../one/b", Err(ToolErrorKind::PathNotInWorkspace));
+    check("..", Err(ToolErrorKind::PathNotInWorkspace));
     check("/project/two/a", Ok("/project/two/a"));
     check("/project/two", Ok("/project/two"));
-    check("/project/twofold/a", Err(ErrorKind::PathNotInWorkspace));
-    check("/project/two/../three", Err(ErrorKind::PathNotInWorkspace));
+    check("/project/twofold/a", Err(ToolErrorKind::PathNotInWorkspace));
+    check("/project/two/../three", Err(ToolErrorKind::PathNotInWorkspace));
     check("/project/x/../two/a", Ok("/project/two/a"));
     check("/tmp/scratch/output", Ok("/tmp/scratch/output"));
-    check("/etc/passwd", Err(ErrorKind::PathNotInWorkspace));
-    check("", Err(ErrorKind::InvalidToolParams));
-    check("a\0b", Err(ErrorKind::InvalidToolParams));
+    check("/etc/passwd", Err(ToolErrorKind::PathNotInWorkspace));
+    check("", Err(ToolErrorKind::InvalidToolParams));
+    check("a\0b", Err(ToolErrorKind::InvalidToolParams));
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn what_has_no_name_in_text_is_refused_though_a_link_has_one() {
         world.place("link/new").resolve_for_writing(),
     ] {
         let refused = resolved.unwrap_err();
-        assert_eq!(refused.kind, ErrorKind::ReadContentFailure);
+        assert_eq!(refused.kind, ToolErrorKind::ReadContentFailure);
         assert!(refused.message.contains("is not text in UTF-8"), "{refused}");
     }
 }
@@ -117,13 +117,13 @@ fn links_are_followed_inside_and_never_out() {
     assert_eq!(world.content("folder/up").as_deref(), Ok("inside"));
     assert_eq!(world.place("folder/up").resolve(), Ok(world.at("root/file")));
     for out in ["out", "out_folder/secret", "absolute", "magic", "self"] {
-        assert_eq!(world.content(out), Err(ErrorKind::PathNotInWorkspace), "{out}");
-        assert_eq!(world.place(out).resolve().unwrap_err().kind, ErrorKind::PathNotInWorkspace, "{out}");
+        assert_eq!(world.content(out), Err(ToolErrorKind::PathNotInWorkspace), "{out}");
+        assert_eq!(world.place(out).resolve().unwrap_err().kind, ToolErrorKind::PathNotInWorkspace, "{out}");
         let written = world.place(out).replace(Some(&digest_of(b"secret")), b"overwritten");
-        assert_eq!(written.unwrap_err().kind, ErrorKind::PathNotInWorkspace, "{out}");
+        assert_eq!(written.unwrap_err().kind, ToolErrorKind::PathNotInWorkspace, "{out}");
     }
     let directory = world.place("out_folder").open_directory();
-    assert_eq!(directory.unwrap_err().kind, ErrorKind::PathNotInWorkspace);
+    assert_eq!(directory.unwrap_err().kind, ToolErrorKind::PathNotInWorkspace);
     assert_eq!(std::fs::read(world.at("outside/secret")).unwrap(), b"secret");
 }
 
@@ -134,7 +134,7 @@ fn nothing_is_made_through_a_link_that_leads_nowhere() {
     symlink("missing", world.at("root/inside")).unwrap();
     for path in ["dangling", "dangling/below", "inside", "inside/below"] {
         let refused = world.place(path).replace(None, b"new").unwrap_err();
-        assert_eq!(refused.kind, ErrorKind::PathNotInWorkspace, "{path}");
+        assert_eq!(refused.kind, ToolErrorKind::PathNotInWorkspace, "{path}");
     }
     assert!(!world.at("outside/new").exists());
     assert!(!world.at("root/missing").exists());
@@ -157,7 +157,7 @@ fn a_resolved_path_is_not_written_once_a_link_stands_in_it() {
     std::fs::rename(world.at("root/inner"), world.at("root/moved")).unwrap();
     symlink("moved", world.at("root/inner")).unwrap();
     let refused = place.replace(Some(&digest_of(b"inside")), b"new").unwrap_err();
-    assert_eq!(refused.kind, ErrorKind::PathNotInWorkspace);
+    assert_eq!(refused.kind, ToolErrorKind::PathNotInWorkspace);
     assert_eq!(std::fs::read(world.at("root/moved/file")).unwrap(), b"inside");
 }
 
@@ -191,25 +191,25 @@ fn only_plain_files_are_opened() {
         0,
     )
     .unwrap();
-    assert_eq!(world.content("pipe"), Err(ErrorKind::ReadContentFailure));
-    assert_eq!(world.content("inner"), Err(ErrorKind::TargetIsDirectory));
-    assert_eq!(world.content("missing"), Err(ErrorKind::FileNotFound));
-    assert_eq!(world.content("file/below"), Err(ErrorKind::PathIsNotADirectory));
-    assert_eq!(world.place("inner").replace(None, b"").unwrap_err().kind, ErrorKind::TargetIsDirectory);
-    assert_eq!(world.place(".").replace(None, b"").unwrap_err().kind, ErrorKind::TargetIsDirectory);
+    assert_eq!(world.content("pipe"), Err(ToolErrorKind::ReadContentFailure));
+    assert_eq!(world.content("inner"), Err(ToolErrorKind::TargetIsDirectory));
+    assert_eq!(world.content("missing"), Err(ToolErrorKind::FileNotFound));
+    assert_eq!(world.content("file/below"), Err(ToolErrorKind::PathIsNotADirectory));
+    assert_eq!(world.place("inner").replace(None, b"").unwrap_err().kind, ToolErrorKind::TargetIsDirectory);
+    assert_eq!(world.place(".").replace(None, b"").unwrap_err().kind, ToolErrorKind::TargetIsDirectory);
 }
 
 #[test]
 fn writing_needs_the_file_to_be_as_expected() {
     let world = world();
     let refused = |expected: Option<&str>, path: &str| {
-        world.place(path).replace(expected, b"new").unwrap_err().kind == ErrorKind::EditPreparationFailure
+        world.place(path).replace(expected, b"new").unwrap_err().kind == ToolErrorKind::EditPreparationFailure
     };
     assert!(refused(None, "file"));
     assert!(refused(Some(&digest_of(b"other")), "file"));
     assert!(refused(Some(&digest_of(b"inside")), "missing"));
     let below = locate_resolved(&world.workspace, &world.at("root/gone/file")).unwrap();
-    assert_eq!(below.replace(Some("digest"), b"").unwrap_err().kind, ErrorKind::EditPreparationFailure);
+    assert_eq!(below.replace(Some("digest"), b"").unwrap_err().kind, ToolErrorKind::EditPreparationFailure);
     let left: Vec<_> =
         std::fs::read_dir(world.at("root")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 2, "nothing is left behind: {left:?}");
@@ -232,7 +232,7 @@ fn the_scratch_folder_is_for_reading_only() {
     let path = world.at("scratch/output");
     assert_eq!(world.content(path.to_str().unwrap()).as_deref(), Ok("long"));
     let refused = world.place(path.to_str().unwrap()).replace(Some(&digest_of(b"long")), b"").unwrap_err();
-    assert_eq!(refused.kind, ErrorKind::PathNotInWorkspace);
+    assert_eq!(refused.kind, ToolErrorKind::PathNotInWorkspace);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use attache_tool::{ErrorKind, Shown};
+use attache_tool::{Preview, ToolErrorKind};
 use serde_json::json;
 
 use super::world::{World, refused};
@@ -16,7 +16,7 @@ async fn check(make: impl FnOnce(&World), path: &str) {
         let input = json!({
             "file_path": path, "content": "new", "instruction": "", "old_string": "secret", "new_string": "new",
         });
-        let message = refused(world.call(tool, input).await, ErrorKind::PathNotInWorkspace);
+        let message = refused(world.call(tool, input).await, ToolErrorKind::PathNotInWorkspace);
         assert!(message.contains(world.root().to_str().unwrap()), "names the root: {message}");
     }
     assert_eq!(std::fs::read(world.outside("secret")).unwrap(), b"secret\n");
@@ -46,9 +46,9 @@ async fn links_out_of_the_workspace_are_refused() {
 async fn absolute_paths_outside_are_refused() {
     let world = World::new();
     let path = world.outside("new");
-    refused(world.write(path.to_str().unwrap(), "new").await, ErrorKind::PathNotInWorkspace);
+    refused(world.write(path.to_str().unwrap(), "new").await, ToolErrorKind::PathNotInWorkspace);
     let scratch = world.context.workspace.scratch.join("new");
-    refused(world.write(scratch.to_str().unwrap(), "new").await, ErrorKind::PathNotInWorkspace);
+    refused(world.write(scratch.to_str().unwrap(), "new").await, ToolErrorKind::PathNotInWorkspace);
     assert!(!path.exists() && !scratch.exists());
 }
 
@@ -59,7 +59,7 @@ async fn a_link_inside_is_written_and_shown_at_its_target() {
     link(&world, "../file", "folder/link");
     let input = json!({ "file_path": "folder/link", "content": "b\n" });
     let proposal = world.propose(&world.write_file, input).await.unwrap();
-    let Shown::Edit { path, .. } = &proposal.shown else { panic!("{proposal:?}") };
+    let Preview::Edit { path, .. } = &proposal.shown else { panic!("{proposal:?}") };
     assert_eq!(*path, world.at("file"));
     world.run(&world.write_file, proposal).await.unwrap();
     assert_eq!(world.text("file"), "b\n");

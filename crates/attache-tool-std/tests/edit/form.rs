@@ -1,6 +1,6 @@
 use std::os::unix::fs::PermissionsExt;
 
-use attache_tool::ErrorKind;
+use attache_tool::ToolErrorKind;
 
 use super::world::World;
 
@@ -84,6 +84,9 @@ async fn a_file_that_may_not_be_written_is_not_replaced() {
     // For the superuser it is a file like any other.
     let may = std::fs::OpenOptions::new().append(true).open(world.at("file")).is_ok();
     let outcome = world.edit("a", "b").await;
-    assert_eq!(outcome.as_ref().err().map(|error| error.kind), (!may).then_some(ErrorKind::PermissionDenied));
+    assert_eq!(
+        outcome.as_ref().err().map(|error| error.kind),
+        (!may).then_some(ToolErrorKind::PermissionDenied)
+    );
     assert_eq!(world.text("file"), if may { "b\n" } else { "a\n" });
 }

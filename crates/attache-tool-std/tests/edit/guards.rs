@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use attache_tool::ErrorKind;
+use attache_tool::ToolErrorKind;
 use attache_tool_std::Replace;
 use serde_json::json;
 
@@ -17,9 +17,9 @@ async fn a_change_between_proposal_and_run_is_refused_and_kept() {
         let write =
             world.propose(&world.write_file, json!({ "file_path": "file", "content": "c" })).await.unwrap();
         std::fs::write(world.at("file"), change).unwrap();
-        let message = refused(world.run(&world.replace, edit).await, ErrorKind::EditPreparationFailure);
+        let message = refused(world.run(&world.replace, edit).await, ToolErrorKind::EditPreparationFailure);
         assert!(message.contains("read it again"), "{message}");
-        refused(world.run(&world.write_file, write).await, ErrorKind::EditPreparationFailure);
+        refused(world.run(&world.write_file, write).await, ToolErrorKind::EditPreparationFailure);
         assert_eq!(world.text("file"), change);
     }
 }
@@ -29,12 +29,12 @@ async fn a_file_that_appears_or_goes_away_meanwhile_is_refused() {
     let world = World::with("a\n");
     let gone = world.propose(&world.replace, edit_of_file("a", "b")).await.unwrap();
     std::fs::remove_file(world.at("file")).unwrap();
-    refused(world.run(&world.replace, gone).await, ErrorKind::EditPreparationFailure);
+    refused(world.run(&world.replace, gone).await, ToolErrorKind::EditPreparationFailure);
     assert!(!world.at("file").exists());
 
     let new = world.propose(&world.write_file, json!({ "file_path": "file", "content": "b" })).await.unwrap();
     std::fs::write(world.at("file"), "theirs").unwrap();
-    refused(world.run(&world.write_file, new).await, ErrorKind::EditPreparationFailure);
+    refused(world.run(&world.write_file, new).await, ToolErrorKind::EditPreparationFailure);
     assert_eq!(world.text("file"), "theirs");
 }
 
@@ -45,7 +45,7 @@ async fn a_link_that_takes_the_files_place_is_refused() {
     let proposal = world.propose(&world.replace, edit_of_file("a", "b")).await.unwrap();
     std::fs::remove_file(world.at("file")).unwrap();
     symlink("other", world.at("file")).unwrap();
-    refused(world.run(&world.replace, proposal).await, ErrorKind::PathNotInWorkspace);
+    refused(world.run(&world.replace, proposal).await, ToolErrorKind::PathNotInWorkspace);
     assert_eq!(world.text("other"), "a\n");
 }
 
@@ -72,9 +72,9 @@ async fn a_file_that_changed_since_it_was_read_is_refused_until_it_is_read_again
     world.edit("b", "c").await.unwrap();
 
     std::fs::write(world.at("file"), "c and more\n").unwrap();
-    let message = refused(world.edit("c", "d").await, ErrorKind::EditPreparationFailure);
+    let message = refused(world.edit("c", "d").await, ToolErrorKind::EditPreparationFailure);
     assert!(message.contains("read it again"), "{message}");
-    refused(world.write("file", "d").await, ErrorKind::EditPreparationFailure);
+    refused(world.write("file", "d").await, ToolErrorKind::EditPreparationFailure);
 
     world.reads.record(world.at("file"), b"c and more\n");
     world.edit("c", "d").await.unwrap();
@@ -86,7 +86,7 @@ async fn a_file_that_was_read_is_known_under_every_name() {
     let world = World::with("a\n");
     symlink("file", world.at("link")).unwrap();
     world.reads.record(world.at("file"), b"something else\n");
-    refused(world.write("link", "d").await, ErrorKind::EditPreparationFailure);
+    refused(world.write("link", "d").await, ToolErrorKind::EditPreparationFailure);
 }
 
 #[test]
@@ -124,6 +124,6 @@ async fn a_cancelled_call_writes_nothing() {
     let world = World::with("a\n");
     let proposal = world.propose(&world.replace, edit_of_file("a", "b")).await.unwrap();
     world.context.cancel.cancel();
-    refused(world.run(&world.replace, proposal).await, ErrorKind::ExecutionFailed);
+    refused(world.run(&world.replace, proposal).await, ToolErrorKind::ExecutionFailed);
     assert_eq!(world.text("file"), "a\n");
 }

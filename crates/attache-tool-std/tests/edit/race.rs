@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use attache_tool::{Proposal, Shown};
-use attache_tool_std::{Reads, WriteFile};
+use attache_tool::{Preview, Proposal};
+use attache_tool_std::{ReadDigests, WriteFile};
 use serde_json::json;
 
 use super::world::World;
@@ -49,7 +49,7 @@ struct Edits {
 impl Edits {
     async fn propose(world: &World) -> Self {
         let propose = async |path: &str| {
-            let tool = WriteFile::new(Arc::new(Reads::default()));
+            let tool = WriteFile::new(Arc::new(ReadDigests::default()));
             world.propose(&tool, json!({ "file_path": path, "content": SAME })).await.unwrap()
         };
         Self { over_existing: propose("inner/file").await, new: propose("inner/new").await }
@@ -57,7 +57,7 @@ impl Edits {
 
     async fn run(&self, world: &World, number: usize) {
         // As a model that never saw the file: nothing is refused for having changed.
-        let tool = WriteFile::new(Arc::new(Reads::default()));
+        let tool = WriteFile::new(Arc::new(ReadDigests::default()));
         let _ = world.run(&tool, self.over_existing.clone()).await;
         let _ = world.run(&tool, self.new_file(world, number)).await;
         let _ = world.call(&tool, json!({ "file_path": "inner/file", "content": SAME })).await;
@@ -65,7 +65,7 @@ impl Edits {
 
     fn new_file(&self, world: &World, number: usize) -> Proposal {
         let mut proposal = self.new.clone();
-        let Shown::Edit { path, .. } = &mut proposal.shown else { panic!("an edit expected") };
+        let Preview::Edit { path, .. } = &mut proposal.shown else { panic!("an edit expected") };
         *path = world.at("inner").join(format!("new{number}"));
         proposal
     }

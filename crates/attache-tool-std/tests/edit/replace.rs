@@ -1,4 +1,4 @@
-use attache_tool::ErrorKind;
+use attache_tool::ToolErrorKind;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -33,7 +33,7 @@ async fn a_lenient_match_is_told() {
 #[tokio::test]
 async fn several_occurrences_need_to_be_allowed() {
     let world = World::with("a\nb\na\n");
-    let message = refused(world.edit("a", "c").await, ErrorKind::EditExpectedOccurrenceMismatch);
+    let message = refused(world.edit("a", "c").await, ToolErrorKind::EditExpectedOccurrenceMismatch);
     assert!(message.contains("2 occurrences") && message.contains("lines 1, 3"), "{message}");
     assert_eq!(world.text("file"), "a\nb\na\n");
 
@@ -47,13 +47,13 @@ async fn several_occurrences_need_to_be_allowed() {
 #[tokio::test]
 async fn what_cannot_be_done_is_told_apart() {
     let world = World::with("text\n");
-    let message = refused(world.edit("absent", "x").await, ErrorKind::EditNoOccurrenceFound);
+    let message = refused(world.edit("absent", "x").await, ToolErrorKind::EditNoOccurrenceFound);
     assert!(message.contains("0 occurrences"), "{message}");
-    refused(world.edit("text", "text").await, ErrorKind::EditNoChange);
-    refused(world.edit("", "x").await, ErrorKind::AttemptToCreateExistingFile);
-    refused(world.edit("text", "// rest of code ...").await, ErrorKind::InvalidToolParams);
+    refused(world.edit("text", "text").await, ToolErrorKind::EditNoChange);
+    refused(world.edit("", "x").await, ToolErrorKind::AttemptToCreateExistingFile);
+    refused(world.edit("text", "// rest of code ...").await, ToolErrorKind::InvalidToolParams);
     let missing = json!({ "file_path": "missing", "instruction": "", "old_string": "a", "new_string": "b" });
-    refused(world.call(&world.replace, missing).await, ErrorKind::FileNotFound);
+    refused(world.call(&world.replace, missing).await, ToolErrorKind::FileNotFound);
     assert_eq!(world.text("file"), "text\n");
 }
 
@@ -76,7 +76,7 @@ async fn a_second_run_of_the_same_edit_is_refused() {
     let world = World::with("a\n");
     let proposal = world.propose(&world.replace, edit_of_file("a", "aa")).await.unwrap();
     world.run(&world.replace, proposal.clone()).await.unwrap();
-    refused(world.run(&world.replace, proposal).await, ErrorKind::EditPreparationFailure);
+    refused(world.run(&world.replace, proposal).await, ToolErrorKind::EditPreparationFailure);
     assert_eq!(world.text("file"), "aa\n");
 }
 
@@ -122,7 +122,7 @@ async fn a_path_that_only_one_file_ends_with_is_taken_for_that_file() {
     assert!(told(&output).contains(world.at("app/src/main.rs").to_str().unwrap()), "{output:?}");
     assert_eq!(world.text("app/src/main.rs"), "new\n");
 
-    let message = refused(edit_at(&world, "lib.rs", "old").await, ErrorKind::FileNotFound);
+    let message = refused(edit_at(&world, "lib.rs", "old").await, ToolErrorKind::FileNotFound);
     assert!(message.contains("app/src/lib.rs, other/lib.rs"), "{message}");
     for path in ["b.rs", "rc/lib.rs", "../lib.rs", "/src/lib.rs", "src/../lib.rs"] {
         assert!(edit_at(&world, path, "old").await.is_err(), "{path}");

@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use attache_domain::Content;
 use attache_tool::{
-    ErrorKind, LiveOutput, Proposal, Shown, Tool, ToolContext, ToolError, ToolInput, ToolOutput, Workspace,
+    LiveOutput, Preview, Proposal, Tool, ToolContext, ToolError, ToolErrorKind, ToolInput, ToolOutput,
+    Workspace,
 };
-use attache_tool_std::{Reads, Replace, WriteFile};
+use attache_tool_std::{ReadDigests, Replace, WriteFile};
 use serde_json::{Value, json};
 
 pub(crate) struct World {
     folder: tempfile::TempDir,
     pub(crate) context: ToolContext,
-    pub(crate) reads: Arc<Reads>,
+    pub(crate) reads: Arc<ReadDigests>,
     pub(crate) write_file: WriteFile,
     pub(crate) replace: Replace,
 }
@@ -43,7 +44,7 @@ impl World {
             live: Arc::new(Silence),
             mark: None,
         };
-        let reads = Arc::new(Reads::default());
+        let reads = Arc::new(ReadDigests::default());
         let (write_file, replace) = (WriteFile::new(reads.clone()), Replace::new(reads.clone()));
         Self { folder, context, reads, write_file, replace }
     }
@@ -109,14 +110,14 @@ pub(crate) fn told(output: &ToolOutput) -> &str {
 }
 
 pub(crate) fn content_of(proposal: &mut Proposal) -> &mut String {
-    let Shown::Edit { new_content, .. } = &mut proposal.shown else { panic!("an edit expected") };
+    let Preview::Edit { new_content, .. } = &mut proposal.shown else { panic!("an edit expected") };
     new_content
 }
 
 #[track_caller]
 pub(crate) fn refused<Outcome: std::fmt::Debug>(
     outcome: Result<Outcome, ToolError>,
-    kind: ErrorKind,
+    kind: ToolErrorKind,
 ) -> String {
     let error = outcome.unwrap_err();
     assert_eq!(error.kind, kind, "{error}");

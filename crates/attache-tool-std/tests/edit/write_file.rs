@@ -1,4 +1,4 @@
-use attache_tool::{Effect, ErrorKind, Shown, Tool as _, ToolKind};
+use attache_tool::{Effect, Preview, Tool as _, ToolErrorKind, ToolKind};
 use serde_json::json;
 
 use super::world::{World, refused, told};
@@ -14,7 +14,7 @@ async fn a_new_file_and_its_folders_are_made() {
     assert_eq!(proposal.effects, [Effect::Write { path: world.at("a/b/new.txt") }]);
     assert_eq!(
         proposal.shown,
-        Shown::Edit {
+        Preview::Edit {
             path: world.at("a/b/new.txt"),
             diff: "--- /dev/null\n+++ b/a/b/new.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n".into(),
             original: None,
@@ -50,7 +50,7 @@ async fn a_file_may_become_empty_and_be_written_as_it_is() {
 async fn content_that_leaves_out_code_is_refused() {
     let world = World::with("fn a() {}\n");
     let outcome = world.write("file", "fn b() {}\n// ... rest of the code ...\n").await;
-    assert!(refused(outcome, ErrorKind::InvalidToolParams).contains("rest of the code"));
+    assert!(refused(outcome, ToolErrorKind::InvalidToolParams).contains("rest of the code"));
     assert_eq!(world.text("file"), "fn a() {}\n");
 }
 
@@ -61,23 +61,26 @@ async fn bad_input_is_told_apart() {
     std::fs::write(world.at("binary"), b"\xff\x00\x80").unwrap();
     std::fs::write(world.at("huge"), vec![b'a'; 5 * 1024 * 1024]).unwrap();
     for (path, kind) in [
-        ("folder", ErrorKind::TargetIsDirectory),
-        ("folder/", ErrorKind::TargetIsDirectory),
-        ("new/", ErrorKind::TargetIsDirectory),
-        (".", ErrorKind::TargetIsDirectory),
-        ("file/below", ErrorKind::PathIsNotADirectory),
-        ("binary", ErrorKind::ReadContentFailure),
-        ("huge", ErrorKind::FileTooLarge),
-        ("", ErrorKind::InvalidToolParams),
-        ("../outside/new", ErrorKind::PathNotInWorkspace),
+        ("folder", ToolErrorKind::TargetIsDirectory),
+        ("folder/", ToolErrorKind::TargetIsDirectory),
+        ("new/", ToolErrorKind::TargetIsDirectory),
+        (".", ToolErrorKind::TargetIsDirectory),
+        ("file/below", ToolErrorKind::PathIsNotADirectory),
+        ("binary", ToolErrorKind::ReadContentFailure),
+        ("huge", ToolErrorKind::FileTooLarge),
+        ("", ToolErrorKind::InvalidToolParams),
+        ("../outside/new", ToolErrorKind::PathNotInWorkspace),
     ] {
         let error = world.write(path, "new").await.unwrap_err();
         assert_eq!(error.kind, kind, "{path}: {error}");
     }
-    refused(world.call(&world.write_file, json!({ "content": "a" })).await, ErrorKind::InvalidToolParams);
-    refused(world.call(&world.write_file, json!({ "file_path": "a" })).await, ErrorKind::InvalidToolParams);
+    refused(world.call(&world.write_file, json!({ "content": "a" })).await, ToolErrorKind::InvalidToolParams);
+    refused(
+        world.call(&world.write_file, json!({ "file_path": "a" })).await,
+        ToolErrorKind::InvalidToolParams,
+    );
     let long = "a".repeat(5 * 1024 * 1024);
-    refused(world.write("file", &long).await, ErrorKind::FileTooLarge);
+    refused(world.write("file", &long).await, ToolErrorKind::FileTooLarge);
 }
 
 #[tokio::test]

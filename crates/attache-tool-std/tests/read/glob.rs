@@ -1,4 +1,4 @@
-use attache_tool::ErrorKind;
+use attache_tool::ToolErrorKind;
 use attache_tool_std::Glob;
 use serde_json::{Value, json};
 
@@ -109,12 +109,12 @@ async fn every_root_is_searched() {
 async fn bad_calls_are_refused() {
     let world = World::new(&[("file", "")]);
     for (input, kind) in [
-        (json!({ "pattern": "[" }), ErrorKind::InvalidToolParams),
-        (json!({ "pattern": "../*" }), ErrorKind::InvalidToolParams),
-        (json!({ "pattern": "*", "path": "src" }), ErrorKind::InvalidToolParams),
-        (json!({ "pattern": "*", "dir_path": "missing" }), ErrorKind::SearchPathNotFound),
-        (json!({ "pattern": "*", "dir_path": "file" }), ErrorKind::SearchPathNotADirectory),
-        (json!({ "pattern": "*", "dir_path": "../outside" }), ErrorKind::PathNotInWorkspace),
+        (json!({ "pattern": "[" }), ToolErrorKind::InvalidToolParams),
+        (json!({ "pattern": "../*" }), ToolErrorKind::InvalidToolParams),
+        (json!({ "pattern": "*", "path": "src" }), ToolErrorKind::InvalidToolParams),
+        (json!({ "pattern": "*", "dir_path": "missing" }), ToolErrorKind::SearchPathNotFound),
+        (json!({ "pattern": "*", "dir_path": "file" }), ToolErrorKind::SearchPathNotADirectory),
+        (json!({ "pattern": "*", "dir_path": "../outside" }), ToolErrorKind::PathNotInWorkspace),
     ] {
         let error = world.refusal(&Glob::default(), input.clone()).await;
         assert_eq!(error.kind, kind, "{input}: {error}");

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use attache_tool::ErrorKind;
+use attache_tool::ToolErrorKind;
 use attache_tool_std::GrepSearch;
 use serde_json::{Value, json};
 
@@ -153,7 +153,7 @@ async fn links_are_not_followed() {
     assert_eq!(search(&world, "hit", json!({ "names_only": true })).await, "real/a");
     assert_eq!(search(&world, "hit", json!({ "names_only": true, "dir_path": "in" })).await, "real/a");
     let error = world.refusal(&GrepSearch::default(), json!({ "pattern": "hit", "dir_path": "out" })).await;
-    assert_eq!(error.kind, ErrorKind::PathNotInWorkspace);
+    assert_eq!(error.kind, ToolErrorKind::PathNotInWorkspace);
 }
 
 #[tokio::test]
@@ -196,11 +196,11 @@ async fn bad_calls_are_refused() {
         (json!({ "pattern": "a", "names_only": "yes" }), "\"names_only\" must be of type boolean"),
     ] {
         let error = world.refusal(&GrepSearch::default(), input).await;
-        assert_eq!(error.kind, ErrorKind::InvalidToolParams);
+        assert_eq!(error.kind, ToolErrorKind::InvalidToolParams);
         assert!(error.message.contains(expected), "{error}");
     }
     let error = world.refusal(&GrepSearch::default(), json!({ "pattern": "a", "dir_path": "none" })).await;
-    assert_eq!(error.kind, ErrorKind::SearchPathNotFound);
+    assert_eq!(error.kind, ToolErrorKind::SearchPathNotFound);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use attache_tool::ErrorKind;
+use attache_tool::ToolErrorKind;
 use attache_tool_std::ListDirectory;
 use serde_json::json;
 
@@ -64,10 +64,10 @@ async fn what_is_no_folder_of_the_workspace_is_refused() {
     world.link("out", "../outside");
     let tool = ListDirectory::default();
     for (path, kind) in [
-        ("file", ErrorKind::PathIsNotADirectory),
-        ("missing", ErrorKind::FileNotFound),
-        ("out", ErrorKind::PathNotInWorkspace),
-        ("..", ErrorKind::PathNotInWorkspace),
+        ("file", ToolErrorKind::PathIsNotADirectory),
+        ("missing", ToolErrorKind::FileNotFound),
+        ("out", ToolErrorKind::PathNotInWorkspace),
+        ("..", ToolErrorKind::PathNotInWorkspace),
     ] {
         let error = world.refusal(&tool, json!({ "dir_path": path })).await;
         assert_eq!(error.kind, kind, "{path}: {error}");

@@ -1,6 +1,6 @@
 use attache_domain::Content;
-use attache_tool::ErrorKind;
-use attache_tool_std::mentions::{Expanded, expand};
+use attache_tool::ToolErrorKind;
+use attache_tool_std::mentions::{Expansion, expand};
 
 use super::world::World;
 
@@ -16,11 +16,11 @@ const FILES: &[(&str, &str)] = &[
     ("empty/built/x.js", "x\n"),
 ];
 
-async fn expanded(world: &World, text: &str) -> Expanded {
+async fn expanded(world: &World, text: &str) -> Expansion {
     expand(text, &world.context).await.unwrap()
 }
 
-fn text(expanded: &Expanded) -> String {
+fn text(expanded: &Expansion) -> String {
     let texts = expanded.contents.iter().map(|content| match content {
         Content::Text(text) => text.clone(),
         Content::Bytes { media_type, .. } => format!("<{media_type}>\n"),
@@ -30,7 +30,7 @@ fn text(expanded: &Expanded) -> String {
 }
 
 #[track_caller]
-fn check(expanded: &Expanded, files: &[(&str, &str)], notes: &[&str]) {
+fn check(expanded: &Expansion, files: &[(&str, &str)], notes: &[&str]) {
     let files: String =
         files.iter().map(|(name, content)| format!("--- {name} ---\n\n{content}\n\n")).collect();
     let expected = match files.is_empty() {
@@ -76,7 +76,7 @@ async fn what_the_project_ignores_is_left_out_with_a_note() {
 async fn words_that_are_no_files_are_left_alone() {
     let world = World::new(FILES);
     let found = expanded(&world, "Ask @alice or me@example.com about @scope/pkg").await;
-    assert_eq!(found, Expanded::default());
+    assert_eq!(found, Expansion::default());
     world.write("alice", "a file after all\n");
     assert!(text(&expanded(&world, "Ask @alice").await).contains("a file after all"));
 }
@@ -93,10 +93,10 @@ async fn paths_that_lead_nowhere_or_out_are_told() {
     assert_eq!(
         kinds,
         [
-            ("src/gone.rs", ErrorKind::FileNotFound),
-            ("../outside/secret", ErrorKind::PathNotInWorkspace),
-            ("/etc/passwd", ErrorKind::PathNotInWorkspace),
-            ("way", ErrorKind::PathNotInWorkspace),
+            ("src/gone.rs", ToolErrorKind::FileNotFound),
+            ("../outside/secret", ToolErrorKind::PathNotInWorkspace),
+            ("/etc/passwd", ToolErrorKind::PathNotInWorkspace),
+            ("way", ToolErrorKind::PathNotInWorkspace),
         ]
     );
 }

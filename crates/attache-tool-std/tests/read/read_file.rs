@@ -1,15 +1,15 @@
 use std::sync::Arc;
 
 use attache_domain::{Base64, Content};
-use attache_tool::{ErrorKind, Shown, Tool, ToolKind};
-use attache_tool_std::{ReadFile, Reads};
+use attache_tool::{Preview, Tool, ToolErrorKind, ToolKind};
+use attache_tool_std::{ReadDigests, ReadFile};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::world::World;
 
 fn tool() -> ReadFile {
-    ReadFile::new(Arc::new(Reads::default()))
+    ReadFile::new(Arc::new(ReadDigests::default()))
 }
 
 #[test]
@@ -65,7 +65,7 @@ async fn ranges_that_make_no_sense_are_refused() {
         (json!({}), "\"file_path\" is missing"),
     ] {
         let error = world.refusal(&tool(), input).await;
-        assert_eq!(error.kind, ErrorKind::InvalidToolParams);
+        assert_eq!(error.kind, ToolErrorKind::InvalidToolParams);
         assert!(error.message.contains(expected), "{error}");
     }
 }
@@ -111,13 +111,13 @@ async fn what_is_not_a_file_of_the_workspace_is_refused() {
     world.link("out-folder", "../outside");
     world.link("in", "real");
     for (path, kind) in [
-        ("out", ErrorKind::PathNotInWorkspace),
-        ("out-folder/secret", ErrorKind::PathNotInWorkspace),
-        ("../outside/secret", ErrorKind::PathNotInWorkspace),
-        ("/etc/passwd", ErrorKind::PathNotInWorkspace),
-        ("missing", ErrorKind::FileNotFound),
-        ("folder", ErrorKind::TargetIsDirectory),
-        ("a\0b", ErrorKind::InvalidToolParams),
+        ("out", ToolErrorKind::PathNotInWorkspace),
+        ("out-folder/secret", ToolErrorKind::PathNotInWorkspace),
+        ("../outside/secret", ToolErrorKind::PathNotInWorkspace),
+        ("/etc/passwd", ToolErrorKind::PathNotInWorkspace),
+        ("missing", ToolErrorKind::FileNotFound),
+        ("folder", ToolErrorKind::TargetIsDirectory),
+        ("a\0b", ToolErrorKind::InvalidToolParams),
     ] {
         let error = world.refusal(&tool(), json!({ "file_path": path })).await;
         assert_eq!(error.kind, kind, "{path}: {error}");
@@ -147,7 +147,7 @@ async fn files_that_are_too_large_are_refused() {
     let file = std::fs::File::options().write(true).open(world.path("large")).unwrap();
     file.set_len(20 * 1024 * 1024 + 1).unwrap();
     let error = world.refusal(&tool(), json!({ "file_path": "large" })).await;
-    assert_eq!(error.kind, ErrorKind::FileTooLarge);
+    assert_eq!(error.kind, ToolErrorKind::FileTooLarge);
     assert!(error.message.contains("larger than 20 MB"), "{error}");
 }
 
@@ -166,11 +166,11 @@ async fn what_became_a_link_after_the_proposal_is_not_read() {
         let _ = std::fs::remove_file(world.path("a.txt"));
         world.write("a.txt", "mine");
         let proposal = tool().propose(input.as_object().unwrap(), &world.context).await.unwrap();
-        assert_eq!(proposal.shown, Shown::Plain { summary: "a.txt (lines 1-3)".to_owned() });
+        assert_eq!(proposal.shown, Preview::Plain { summary: "a.txt (lines 1-3)".to_owned() });
         std::fs::remove_file(world.path("a.txt")).unwrap();
         world.link("a.txt", target);
         let error = tool().run(proposal, &world.context).await.unwrap_err();
-        assert_eq!(error.kind, ErrorKind::PathNotInWorkspace);
+        assert_eq!(error.kind, ToolErrorKind::PathNotInWorkspace);
     }
 }
 

@@ -1,6 +1,6 @@
 use std::time::{Duration, Instant};
 
-use attache_tool::{ErrorKind, Tool, ToolError};
+use attache_tool::{Tool, ToolError, ToolErrorKind};
 use attache_tool_std::{ListBackgroundProcesses, ReadBackgroundOutput, StopBackgroundProcess};
 use serde_json::{Value, json};
 
@@ -126,10 +126,10 @@ async fn what_is_started_after_the_end_ends_at_once() {
 async fn a_pid_that_is_not_ours_is_refused() {
     let world = World::new();
     let error = read(&world, json!({ "pid": 1 })).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::InvalidToolParams);
+    assert_eq!(error.kind, ToolErrorKind::InvalidToolParams);
     assert!(error.message.contains("there are none"), "{error}");
     for input in [json!({}), json!({ "pid": "x" }), json!({ "pid": 1, "lines": 0 })] {
-        assert_eq!(read(&world, input).await.unwrap_err().kind, ErrorKind::InvalidToolParams);
+        assert_eq!(read(&world, input).await.unwrap_err().kind, ToolErrorKind::InvalidToolParams);
     }
 }
 
@@ -145,5 +145,5 @@ async fn a_background_process_can_be_stopped_and_others_cannot() {
     eventually(&world, json!({ "pid": pid }), "ended by").await;
     let own = i32::try_from(std::process::id()).unwrap();
     let error = use_tool(&world, stop(), json!({ "pid": own })).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::InvalidToolParams);
+    assert_eq!(error.kind, ToolErrorKind::InvalidToolParams);
 }

@@ -1,6 +1,6 @@
 //! The tools that speak with a person or remember.
 
-use attache_tool::{Effect, Shown, Tool};
+use attache_tool::{Effect, Preview, Tool};
 use attache_tool_std::{AskUser, SaveMemory, WriteTodos};
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ async fn answers_are_those_of_the_person() {
     let input = json!({ "questions": questions, "answers": { "0": "made up" } });
     let mut proposal = tool.propose(input.as_object().unwrap(), &world.context).await.unwrap();
     assert_eq!(proposal.effects, [Effect::AskPerson]);
-    assert_eq!(proposal.shown, Shown::Questions { questions });
+    assert_eq!(proposal.shown, Preview::Questions { questions });
 
     let dismissed = tool.run(proposal.clone(), &world.context).await.unwrap();
     assert!(text(&dismissed).contains("dismissed"), "{dismissed:?}");
@@ -42,7 +42,7 @@ async fn a_fact_is_proposed_as_an_edit_and_then_written() {
     let input = json!({ "fact": "Tests run with nextest.", "file_path": "other.md" });
     let proposal = tool.propose(input.as_object().unwrap(), &world.context).await.unwrap();
     assert_eq!(proposal.effects, [Effect::Write { path: file.clone() }]);
-    let Shown::Edit { diff, .. } = &proposal.shown else { panic!("{:?}", proposal.shown) };
+    let Preview::Edit { diff, .. } = &proposal.shown else { panic!("{:?}", proposal.shown) };
     assert!(diff.contains("+- Tests run with nextest."), "{diff}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "# Project\r\n");
 

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-use attache_tool::policy::{Decision, Mode, Policy};
-use attache_tool::ruling::{Judged, rule};
-use attache_tool::{Access, Confinement, Effect, Level, Proposal, Tool};
+use attache_tool::policy::{Policy, PolicyDecision, PolicyMode};
+use attache_tool::ruling::{CallFacts, rule};
+use attache_tool::{Access, AccessLevel, Confinement, Effect, Proposal, Tool};
 use attache_tool_std::WorkspaceFiles;
 use serde_json::{Map, json};
 
@@ -18,7 +18,7 @@ struct Trap {
     set: &'static str,
     lines: &'static [&'static str],
     /// What the ruling says: asked about, or run with the trap switched off.
-    expected: Decision,
+    expected: PolicyDecision,
 }
 
 const TRAPS: &[Trap] = &[
@@ -26,37 +26,37 @@ const TRAPS: &[Trap] = &[
         name: "a text converter of an attribute",
         set: "echo '*.txt diff=x' > .gitattributes; git config diff.x.textconv $T",
         lines: &["git diff", "git show", "git log -p", "git blame a.txt", "git status -v"],
-        expected: Decision::Ask,
+        expected: PolicyDecision::Ask,
     },
     Trap {
         name: "a text converter of every file",
         set: "git config diff.default.textconv $T",
         lines: &["git diff", "git show HEAD"],
-        expected: Decision::Ask,
+        expected: PolicyDecision::Ask,
     },
     Trap {
         name: "a diff program",
         set: "git config diff.external $T",
         lines: &["git diff", "cd . && git diff", "git -C . diff a.txt"],
-        expected: Decision::Ask,
+        expected: PolicyDecision::Ask,
     },
     Trap {
         name: "a diff program of an attribute in the repository itself",
         set: "echo '*.txt diff=x' > .git/info/attributes; git config diff.x.command $T",
         lines: &["git diff"],
-        expected: Decision::Ask,
+        expected: PolicyDecision::Ask,
     },
     Trap {
         name: "a filter",
         set: "echo '*.txt filter=x' > .gitattributes; git config filter.x.clean $T; touch a.txt",
         lines: &["git status", "git diff"],
-        expected: Decision::Ask,
+        expected: PolicyDecision::Ask,
     },
     Trap {
         name: "settings that are included",
         set: "git config include.path ../more; printf '[diff]\\n\\texternal = %s\\n' $T > more",
         lines: &["git diff"],
-        expected: Decision::Ask,
+        expected: PolicyDecision::Ask,
     },
     Trap {
         name: "a filter of a submodule",
@@ -64,7 +64,7 @@ const TRAPS: &[Trap] = &[
               git commit -qm one; git config filter.x.clean $T; touch -d 2001-01-01 a.txt; cd ..; \
               git -c protocol.file.allow=always submodule --quiet add ./sub sub",
         lines: &["git status", "git diff"],
-        expected: Decision::Ask,
+        expected: PolicyDecision::Ask,
     },
     Trap {
         name: "a file watcher of a submodule",
@@ -72,19 +72,19 @@ const TRAPS: &[Trap] = &[
               git config core.fsmonitor $T; echo b >> a.txt; cd ..; \
               git -c protocol.file.allow=always submodule --quiet add ./sub sub",
         lines: &["git status", "git diff"],
-        expected: Decision::Allow,
+        expected: PolicyDecision::Allow,
     },
     Trap {
         name: "a file watcher",
         set: "git config core.fsmonitor $T",
         lines: &["git status", "git diff"],
-        expected: Decision::Allow,
+        expected: PolicyDecision::Allow,
     },
     Trap {
         name: "a pager",
         set: "git config core.pager $T; git config pager.log $T",
         lines: &["git log", "git -p diff"],
-        expected: Decision::Allow,
+        expected: PolicyDecision::Allow,
     },
     Trap {
         name: "a program that checks signatures",
@@ -93,13 +93,13 @@ const TRAPS: &[Trap] = &[
               x\\n -----END PGP SIGNATURE-----\\n\\nm\\n' $(git rev-parse HEAD^{tree}) > c; \
               git update-ref HEAD $(git hash-object -t commit -w c)",
         lines: &["git log", "git log --format='%G?'"],
-        expected: Decision::Allow,
+        expected: PolicyDecision::Allow,
     },
     Trap {
         name: "a hook",
         set: "cp $T .git/hooks/post-index-change; git config core.hooksPath .git/hooks; touch -d 2001-01-01 a.txt",
         lines: &["git status"],
-        expected: Decision::Allow,
+        expected: PolicyDecision::Allow,
     },
     Trap {
         name: "a repository in a folder of the project",
@@ -107,7 +107,7 @@ const TRAPS: &[Trap] = &[
               git config core.fsmonitor $T; git config diff.external $T; cd ..; \
               git push -q fixtures HEAD:refs/heads/m; git -C fixtures symbolic-ref HEAD refs/heads/m",
         lines: &["cd fixtures && git show", "cd fixtures && git diff", "git -C fixtures status"],
-        expected: Decision::Allow,
+        expected: PolicyDecision::Allow,
     },
     Trap {
         name: "objects that are fetched when they are missing",
@@ -116,13 +116,13 @@ const TRAPS: &[Trap] = &[
               git config remote.far.promisor true; git config remote.far.uploadpack $T; \
               rm -f .git/objects/$(echo $B | cut -c1-2)/$(echo $B | cut -c3-)",
         lines: &["git show", "git log -p"],
-        expected: Decision::Allow,
+        expected: PolicyDecision::Allow,
     },
     Trap {
         name: "another meaning of a name",
         set: "git config alias.status '!'$T; git config alias.look '!'$T",
         lines: &["git status"],
-        expected: Decision::Allow,
+        expected: PolicyDecision::Allow,
     },
 ];
 
@@ -157,7 +157,7 @@ fn repository(trap: &Trap, terminal: bool) -> (World, std::path::PathBuf) {
 fn judge(world: &World, proposal: &Proposal) -> attache_tool::ruling::Ruling {
     rule(
         &Policy::default(),
-        &Judged {
+        &CallFacts {
             tool: "run_shell_command",
             server: None,
             subagent: None,
@@ -165,7 +165,7 @@ fn judge(world: &World, proposal: &Proposal) -> attache_tool::ruling::Ruling {
             proposal,
             roots: &world.context.workspace.roots,
             plans: None,
-            mode: Mode::Default,
+            mode: PolicyMode::Default,
             interactive: true,
             trusted: true,
             confinement: &Confinement::full(),
@@ -184,9 +184,9 @@ async fn nothing_that_git_runs_unasked_is_the_repository_s() {
                 let ruling = judge(&world, &proposal);
                 let _ = std::fs::remove_file(&ran);
                 assert_eq!(ruling.decision, trap.expected, "{}: {line}: {}", trap.name, ruling.why);
-                if ruling.decision == Decision::Allow {
-                    assert_eq!(ruling.access, Some(Access::new(Level::Look)), "{line}");
-                    proposal.set_access(&Access::new(Level::Look));
+                if ruling.decision == PolicyDecision::Allow {
+                    assert_eq!(ruling.access, Some(Access::new(AccessLevel::Look)), "{line}");
+                    proposal.set_access(&Access::new(AccessLevel::Look));
                     world.tool().run(proposal, &world.context).await.unwrap();
                     assert!(!ran.exists(), "{}: {line} has started it", trap.name);
                 }
@@ -215,12 +215,14 @@ async fn hooks_run_where_a_command_may_work() {
         name: "",
         set: "cp $T .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit",
         lines: &[],
-        expected: Decision::Ask,
+        expected: PolicyDecision::Ask,
     };
     let (world, ran) = repository(&trap, false);
     let line = "git -c user.name=a -c user.email=a@b commit -qam two";
     let proposal = world.propose(json!({ "command": line })).await.unwrap();
-    assert!(matches!(&proposal.effects[..], [Effect::Run { access, .. }] if access.level == Level::Work));
+    assert!(
+        matches!(&proposal.effects[..], [Effect::Run { access, .. }] if access.level == AccessLevel::Work)
+    );
     world.tool().run(proposal, &world.context).await.unwrap();
     assert!(ran.exists());
 }

@@ -1,6 +1,6 @@
 use std::os::unix::fs::symlink;
 
-use attache_tool::{Access, Effect, ErrorKind, Level, Shown, Tool};
+use attache_tool::{Access, AccessLevel, Effect, Preview, Tool, ToolErrorKind};
 use serde_json::{Value, json};
 
 use super::world::{World, text};
@@ -67,12 +67,12 @@ async fn a_folder_outside_the_workspace_is_refused() {
     std::fs::write(world.root().join("file"), "").unwrap();
     symlink(world.folder.path().join("outside"), world.root().join("out")).unwrap();
     for (directory, expected) in [
-        ("..", ErrorKind::PathNotInWorkspace),
-        ("../outside", ErrorKind::PathNotInWorkspace),
-        ("/", ErrorKind::PathNotInWorkspace),
-        ("out", ErrorKind::PathNotInWorkspace),
-        ("missing", ErrorKind::FileNotFound),
-        ("file", ErrorKind::PathIsNotADirectory),
+        ("..", ToolErrorKind::PathNotInWorkspace),
+        ("../outside", ToolErrorKind::PathNotInWorkspace),
+        ("/", ToolErrorKind::PathNotInWorkspace),
+        ("out", ToolErrorKind::PathNotInWorkspace),
+        ("missing", ToolErrorKind::FileNotFound),
+        ("file", ToolErrorKind::PathIsNotADirectory),
     ] {
         let error = world.propose(json!({ "command": "pwd", "dir_path": directory })).await.unwrap_err();
         assert_eq!(error.kind, expected, "{directory}: {error}");
@@ -99,10 +99,10 @@ async fn what_would_run_is_proposed() {
     let run = Effect::Run {
         command: command.clone(),
         directory: directory.clone(),
-        access: Access::new(Level::Work),
+        access: Access::new(AccessLevel::Work),
     };
     assert_eq!(proposal.effects, [run]);
-    assert_eq!(proposal.shown, Shown::Exec { command, directory, programs: vec![] });
+    assert_eq!(proposal.shown, Preview::Exec { command, directory, programs: vec![] });
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn input_that_makes_no_sense_is_refused() {
         json!({ "command": "ls", "delay_ms": 9_000_000 }),
     ] {
         let error = world.propose(input.clone()).await.unwrap_err();
-        assert_eq!(error.kind, ErrorKind::InvalidToolParams, "{input}");
+        assert_eq!(error.kind, ToolErrorKind::InvalidToolParams, "{input}");
     }
 }
 
@@ -127,6 +127,6 @@ async fn a_machine_without_a_shell_is_told_what_is_missing() {
     let workspace = std::sync::Arc::make_mut(&mut world.context.workspace);
     workspace.environment = vec![("PATH".into(), "/nowhere".into())];
     let error = world.run_with(json!({ "command": "true" })).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::ShellExecuteError);
+    assert_eq!(error.kind, ToolErrorKind::ShellExecuteError);
     assert!(error.message.contains("bash has to be installed"), "{error}");
 }

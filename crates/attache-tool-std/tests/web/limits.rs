@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use attache_testkit::model_server::Planned;
-use attache_tool::ErrorKind;
+use attache_testkit::model_server::PlannedResponse;
+use attache_tool::ToolErrorKind;
 use attache_tool_std::WebFetchOptions;
 
 use super::world::{World, page};
@@ -19,7 +19,7 @@ async fn a_host_is_asked_ten_times_a_minute() {
     assert_eq!(text.matches("\nfine\n").count(), 10);
     assert!(text.contains("/10 could not be fetched: a.test was asked 10 times in a minute"), "{text}");
     let error = world.fetch(&urls(1)[0]).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::WebFetchFallbackFailed);
+    assert_eq!(error.kind, ToolErrorKind::WebFetchFallbackFailed);
     assert!(world.text(&world.at("b.test", "/")).await.contains("fine"), "another host has its own count");
     assert_eq!(world.server.received().len(), 11);
 }
@@ -49,8 +49,9 @@ async fn a_page_that_takes_too_long_is_given_up() {
     let options = WebFetchOptions { timeout: Duration::from_millis(300), ..options() };
     // Each piece is in time, and all together are not.
     let slow = |pieces| {
-        (0..pieces)
-            .fold(page("text/plain", ""), |page: Planned, _| page.bytes("x").pause(Duration::from_millis(50)))
+        (0..pieces).fold(page("text/plain", ""), |page: PlannedResponse, _| {
+            page.bytes("x").pause(Duration::from_millis(50))
+        })
     };
     let world = World::with(options, move |_| slow(1_000));
     let error = world.fetch(&world.at("a.test", "/")).await.unwrap_err();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use attache_domain::Content;
-use attache_net::{AddressRules, Client, Resolver, Resolving};
-use attache_testkit::model_server::{ModelServer, Planned, Received};
+use attache_net::{AddressRules, HttpClient, ResolveFuture, Resolver};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest};
 use attache_tool::{LiveOutput, Proposal, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 use attache_tool_std::{WebFetch, WebFetchOptions};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ impl LiveOutput for Silence {
 struct Played;
 
 impl Resolver for Played {
-    fn resolve(&self, host: &str) -> Resolving {
+    fn resolve(&self, host: &str) -> ResolveFuture {
         let address: Option<IpAddr> = match host.rsplit('.').next() {
             Some("test") => Some(Ipv4Addr::new(93, 184, 216, 34).into()),
             Some("lan") => Some(Ipv4Addr::new(10, 0, 0, 1).into()),
@@ -40,24 +40,24 @@ impl Resolver for Played {
         Box::pin(async move { found })
     }
 
-    fn dialled(&self, _: IpAddr) -> IpAddr {
+    fn dial_address(&self, _: IpAddr) -> IpAddr {
         Ipv4Addr::LOCALHOST.into()
     }
 }
 
 impl World {
-    pub(super) fn new(site: impl Fn(&Received) -> Planned + Send + Sync + 'static) -> Self {
+    pub(super) fn new(site: impl Fn(&ReceivedRequest) -> PlannedResponse + Send + Sync + 'static) -> Self {
         Self::with(WebFetchOptions::default(), site)
     }
 
     pub(super) fn with(
         options: WebFetchOptions,
-        site: impl Fn(&Received) -> Planned + Send + Sync + 'static,
+        site: impl Fn(&ReceivedRequest) -> PlannedResponse + Send + Sync + 'static,
     ) -> Self {
         let mut client = WebFetch::client_options(AddressRules::public_only());
         client.resolver = Arc::new(Played);
-        let tool = WebFetch::new(Client::new(&client).unwrap(), options);
-        Self { server: ModelServer::answering(site), tool, context: context() }
+        let tool = WebFetch::new(HttpClient::new(&client).unwrap(), options);
+        Self { server: ModelServer::with_handler(site), tool, context: context() }
     }
 
     /// Where a page of a host is. Its port is the server's, since the play has only one.
@@ -108,8 +108,8 @@ pub(super) fn text(output: &ToolOutput) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-pub(super) fn page(media_type: &str, body: &str) -> Planned {
-    Planned::text(200, media_type, body)
+pub(super) fn page(media_type: &str, body: &str) -> PlannedResponse {
+    PlannedResponse::text(200, media_type, body)
 }
 
 pub(super) fn untrusted(text: &str) -> String {

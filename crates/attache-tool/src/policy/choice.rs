@@ -3,13 +3,13 @@
 use regex::Regex;
 use serde_json::Value;
 
-use super::{Decision, Mode, Rule, SHELL_TOOL, Tier, grants};
-use crate::ruling::{Judged, grantable};
-use crate::{Access, Effect, Shown};
+use super::{PolicyDecision, PolicyMode, PolicyRule, PolicyTier, SHELL_TOOL, grants};
+use crate::ruling::{CallFacts, grantable};
+use crate::{Access, Effect, Preview};
 
 /// An answer to "may it run?".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Choice {
+pub enum ApprovalChoice {
     ProceedOnce,
     ProceedAlways,
     ProceedAlwaysTool,
@@ -19,7 +19,7 @@ pub enum Choice {
     Cancel,
 }
 
-impl Choice {
+impl ApprovalChoice {
     pub const ALL: [Self; 7] = [
         Self::ProceedOnce,
         Self::ProceedAlways,
@@ -50,16 +50,16 @@ impl Choice {
 
 /// What an answer means.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
+pub enum ChoiceOutcome {
     /// The call runs, and that is all.
     Run,
     /// The call runs, and the session goes on in this mode.
-    Switch(Mode),
+    Switch(PolicyMode),
     /// The call runs, and these rules hold for the rest of the session. There are none when nothing narrow enough can be
     /// said: then the same call is asked about again.
-    Remember(Vec<Rule>),
+    Remember(Vec<PolicyRule>),
     /// Like the two above, and these rules are kept for later sessions.
-    Save { rules: Vec<Rule>, switch: Option<Mode> },
+    Save { rules: Vec<PolicyRule>, switch: Option<PolicyMode> },
     /// The proposal is changed by hand and asked about again.
     Modify,
     /// This call and those that wait behind it do not run.
@@ -68,68 +68,73 @@ pub enum Outcome {
 
 /// What is offered. `permanent` is whether answers may be kept for later sessions. An answer for longer is there only
 /// where it would allow something that can be said in words.
-pub fn choices(judged: &Judged<'_>, permanent: bool) -> Vec<Choice> {
-    let save = permanent.then_some(Choice::ProceedAlwaysAndSave);
-    let (always, last): (&[Choice], &[Choice]) = match judged.proposal.shown {
-        Shown::Edit { .. } => (&[Choice::ProceedAlways], &[Choice::ModifyWithEditor]),
-        Shown::Exec { .. } | Shown::Info { .. } | Shown::Plain { .. } => (&[Choice::ProceedAlways], &[]),
-        Shown::Mcp { .. } => (&[Choice::ProceedAlwaysTool, Choice::ProceedAlwaysServer], &[]),
-        Shown::Questions { .. } => return vec![Choice::ProceedOnce, Choice::Cancel],
+pub fn choices(judged: &CallFacts<'_>, permanent: bool) -> Vec<ApprovalChoice> {
+    let save = permanent.then_some(ApprovalChoice::ProceedAlwaysAndSave);
+    let (always, last): (&[ApprovalChoice], &[ApprovalChoice]) = match judged.proposal.shown {
+        Preview::Edit { .. } => (&[ApprovalChoice::ProceedAlways], &[ApprovalChoice::ModifyWithEditor]),
+        Preview::Exec { .. } | Preview::Info { .. } | Preview::Plain { .. } => {
+            (&[ApprovalChoice::ProceedAlways], &[])
+        }
+        Preview::Mcp { .. } => {
+            (&[ApprovalChoice::ProceedAlwaysTool, ApprovalChoice::ProceedAlwaysServer], &[])
+        }
+        Preview::Questions { .. } => return vec![ApprovalChoice::ProceedOnce, ApprovalChoice::Cancel],
     };
     let longer = always.iter().copied().chain(save).filter(|choice| grants(*choice, judged).is_some());
-    let mut choices = vec![Choice::ProceedOnce];
+    let mut choices = vec![ApprovalChoice::ProceedOnce];
     choices.extend(longer);
     choices.extend(last);
-    choices.push(Choice::Cancel);
+    choices.push(ApprovalChoice::Cancel);
     choices
 }
 
 /// What comes of `choice` as the answer to `judged`.
-pub fn rules_for(choice: Choice, judged: &Judged<'_>) -> Outcome {
-    let edits = matches!(judged.proposal.shown, Shown::Edit { .. });
-    let questions = matches!(judged.proposal.shown, Shown::Questions { .. });
+pub fn rules_for(choice: ApprovalChoice, judged: &CallFacts<'_>) -> ChoiceOutcome {
+    let edits = matches!(judged.proposal.shown, Preview::Edit { .. });
+    let questions = matches!(judged.proposal.shown, Preview::Questions { .. });
     match choice {
-        Choice::Cancel => Outcome::Cancel,
-        Choice::ModifyWithEditor => Outcome::Modify,
-        Choice::ProceedOnce => Outcome::Run,
-        _ if questions => Outcome::Run,
-        Choice::ProceedAlwaysAndSave => {
-            let rules = placed(rules(choice, judged), choice, Tier::User);
-            Outcome::Save { rules, switch: edits.then_some(Mode::AutoEdit.max(judged.mode)) }
+        ApprovalChoice::Cancel => ChoiceOutcome::Cancel,
+        ApprovalChoice::ModifyWithEditor => ChoiceOutcome::Modify,
+        ApprovalChoice::ProceedOnce => ChoiceOutcome::Run,
+        _ if questions => ChoiceOutcome::Run,
+        ApprovalChoice::ProceedAlwaysAndSave => {
+            let rules = placed(rules(choice, judged), choice, PolicyTier::User);
+            ChoiceOutcome::Save { rules, switch: edits.then_some(PolicyMode::AutoEdit.max(judged.mode)) }
         }
-        _ if edits => Outcome::Switch(Mode::AutoEdit.max(judged.mode)),
-        _ => Outcome::Remember(placed(rules(choice, judged), choice, Tier::Workspace)),
+        _ if edits => ChoiceOutcome::Switch(PolicyMode::AutoEdit.max(judged.mode)),
+        _ => ChoiceOutcome::Remember(placed(rules(choice, judged), choice, PolicyTier::Workspace)),
     }
 }
 
 /// Answers are stronger than nearly all rules of their tier.
 const PRIORITY: u16 = 950;
 
-fn placed(rules: Vec<Rule>, choice: Choice, tier: Tier) -> Vec<Rule> {
-    let place = |rule| Rule { tier, priority: PRIORITY, source: format!("answer {}", choice.id()), ..rule };
+fn placed(rules: Vec<PolicyRule>, choice: ApprovalChoice, tier: PolicyTier) -> Vec<PolicyRule> {
+    let place =
+        |rule| PolicyRule { tier, priority: PRIORITY, source: format!("answer {}", choice.id()), ..rule };
     rules.into_iter().map(place).collect()
 }
 
-pub(super) fn rules(choice: Choice, judged: &Judged<'_>) -> Vec<Rule> {
+pub(super) fn rules(choice: ApprovalChoice, judged: &CallFacts<'_>) -> Vec<PolicyRule> {
     // An answer holds where at least as much is allowed as where it was given.
-    let rule = Rule {
+    let rule = PolicyRule {
         modes: judged.mode.and_freer(),
         subagent: judged.subagent.map(str::to_owned),
         workspace: judged.roots.first().cloned(),
-        ..Rule::new(Decision::Allow, Tier::Workspace, "")
+        ..PolicyRule::new(PolicyDecision::Allow, PolicyTier::Workspace, "")
     };
     let tools = |name: String| vec![name];
     match &judged.proposal.shown {
-        Shown::Exec { .. } => commands(judged, &rule),
-        Shown::Mcp { server, .. } => {
-            let all = choice == Choice::ProceedAlwaysServer;
+        Preview::Exec { .. } => commands(judged, &rule),
+        Preview::Mcp { server, .. } => {
+            let all = choice == ApprovalChoice::ProceedAlwaysServer;
             let name = if all { format!("mcp_{server}_*") } else { judged.tool.to_owned() };
-            vec![Rule { tools: tools(name), server: Some(server.clone()), ..rule }]
+            vec![PolicyRule { tools: tools(name), server: Some(server.clone()), ..rule }]
         }
         _ if SENSITIVE.contains(&judged.tool) => narrowed(judged).map_or_else(Vec::new, |arguments| {
-            vec![Rule { tools: tools(judged.tool.to_owned()), arguments: Some(arguments), ..rule }]
+            vec![PolicyRule { tools: tools(judged.tool.to_owned()), arguments: Some(arguments), ..rule }]
         }),
-        _ => vec![Rule { tools: tools(judged.tool.to_owned()), ..rule }],
+        _ => vec![PolicyRule { tools: tools(judged.tool.to_owned()), ..rule }],
     }
 }
 
@@ -146,15 +151,15 @@ const SENSITIVE: &[&str] = &[
 ];
 
 /// One rule for each form of a command, at the level that was shown. None when the line can only be allowed once.
-fn commands(judged: &Judged<'_>, rule: &Rule) -> Vec<Rule> {
-    let mut rules: Vec<Rule> = Vec::new();
+fn commands(judged: &CallFacts<'_>, rule: &PolicyRule) -> Vec<PolicyRule> {
+    let mut rules: Vec<PolicyRule> = Vec::new();
     for effect in &judged.proposal.effects {
         let Effect::Run { command, directory, access } = effect else { continue };
         let Some(shapes) = grantable(judged, command, directory, access) else { return Vec::new() };
         let access = Access { gap: None, ..access.clone() };
         for shape in shapes {
             let (tools, access) = (vec![SHELL_TOOL.to_owned()], Some(access.clone()));
-            let rule = Rule { tools, shape: Some(shape), access, ..rule.clone() };
+            let rule = PolicyRule { tools, shape: Some(shape), access, ..rule.clone() };
             if !rules.contains(&rule) {
                 rules.push(rule);
             }
@@ -164,7 +169,7 @@ fn commands(judged: &Judged<'_>, rule: &Rule) -> Vec<Rule> {
 }
 
 /// Matches calls that name the same path or pattern.
-fn narrowed(judged: &Judged<'_>) -> Option<Regex> {
+fn narrowed(judged: &CallFacts<'_>) -> Option<Regex> {
     let input = &judged.proposal.input;
     // In the order in which rules see them.
     let keys = ["dir_path", "file_path", "pattern"].into_iter().filter(|key| input.contains_key(*key));

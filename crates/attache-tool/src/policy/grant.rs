@@ -1,32 +1,34 @@
 //! What "always" would allow, in words.
 
 use super::choice::rules;
-use super::{Choice, Shape};
+use super::{ApprovalChoice, CommandShape};
 use crate::protected::protected_edit;
-use crate::ruling::Judged;
-use crate::{Access, Level, Shown};
+use crate::ruling::CallFacts;
+use crate::{Access, AccessLevel, Preview};
 
 /// What the answer would allow beyond this call, in a sentence. None when it allows nothing more.
-pub fn grants(choice: Choice, judged: &Judged<'_>) -> Option<String> {
+pub fn grants(choice: ApprovalChoice, judged: &CallFacts<'_>) -> Option<String> {
     let until = match choice {
-        Choice::ProceedOnce | Choice::ModifyWithEditor | Choice::Cancel => return None,
-        Choice::ProceedAlwaysAndSave => "also in later conversations",
+        ApprovalChoice::ProceedOnce | ApprovalChoice::ModifyWithEditor | ApprovalChoice::Cancel => {
+            return None;
+        }
+        ApprovalChoice::ProceedAlwaysAndSave => "also in later conversations",
         _ => "until this conversation ends",
     };
     let what = match &judged.proposal.shown {
-        Shown::Questions { .. } => return None,
-        Shown::Edit { .. } if protected_edit(judged.proposal, judged.roots).is_some() => return None,
+        Preview::Questions { .. } => return None,
+        Preview::Edit { .. } if protected_edit(judged.proposal, judged.roots).is_some() => return None,
         // The path is kept for good; the mode ends with the conversation.
-        Shown::Edit { .. } if choice == Choice::ProceedAlwaysAndSave => {
+        Preview::Edit { .. } if choice == ApprovalChoice::ProceedAlwaysAndSave => {
             format!("{EDITS}, until this conversation ends, and make edits of this file")
         }
-        Shown::Edit { .. } => EDITS.to_owned(),
-        Shown::Exec { .. } => commands(choice, judged)?,
-        Shown::Mcp { server, .. } if choice == Choice::ProceedAlwaysServer => {
+        Preview::Edit { .. } => EDITS.to_owned(),
+        Preview::Exec { .. } => commands(choice, judged)?,
+        Preview::Mcp { server, .. } if choice == ApprovalChoice::ProceedAlwaysServer => {
             format!("use every tool of the server {server}, with any arguments")
         }
-        Shown::Mcp { server, tool, .. } => format!("use {tool} of the server {server}, with any arguments"),
-        Shown::Info { .. } | Shown::Plain { .. } => {
+        Preview::Mcp { server, tool, .. } => format!("use {tool} of the server {server}, with any arguments"),
+        Preview::Info { .. } | Preview::Plain { .. } => {
             let rules = rules(choice, judged);
             let narrow = rules.first()?.arguments.is_some();
             let arguments = if narrow { "for the same path" } else { "with any arguments" };
@@ -38,10 +40,10 @@ pub fn grants(choice: Choice, judged: &Judged<'_>) -> Option<String> {
 
 const EDITS: &str = "make edits of files in this workspace, except protected ones";
 
-fn commands(choice: Choice, judged: &Judged<'_>) -> Option<String> {
+fn commands(choice: ApprovalChoice, judged: &CallFacts<'_>) -> Option<String> {
     let rules = rules(choice, judged);
     let shapes: Vec<String> =
-        rules.iter().filter_map(|rule| rule.shape.as_ref()).map(Shape::to_string).collect();
+        rules.iter().filter_map(|rule| rule.shape.as_ref()).map(CommandShape::to_string).collect();
     let access = rules.first()?.access.as_ref()?;
     Some(format!("allow {}, in this workspace, {}", shapes.join("; "), reach(access)))
 }
@@ -52,7 +54,7 @@ fn reach(access: &Access) -> String {
         hosts => format!("with network to {}", hosts.join(", ")),
     };
     match access.level {
-        Level::Open => "NOT confined".to_owned(),
+        AccessLevel::Open => "NOT confined".to_owned(),
         level => format!("confined ({}) {network}", level.name()),
     }
 }

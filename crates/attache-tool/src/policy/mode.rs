@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// From the most careful to the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum PolicyMode {
     /// Nothing is changed.
     Plan,
     /// What changes something is asked about.
@@ -19,7 +19,7 @@ pub enum Mode {
     Yolo,
 }
 
-impl Mode {
+impl PolicyMode {
     pub const ALL: [Self; 5] = [Self::Plan, Self::Default, Self::AutoEdit, Self::Confined, Self::Yolo];
 
     pub fn name(self) -> &'static str {

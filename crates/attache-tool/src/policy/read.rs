@@ -5,19 +5,21 @@ use serde_json::{Map, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::{Access, Level};
+use crate::{Access, AccessLevel};
 
-use super::{Decision, Like, Mode, PolicyError, Rule, SHELL_TOOL, Shape, Tier};
+use super::{
+    CommandPattern, CommandShape, PolicyDecision, PolicyError, PolicyMode, PolicyRule, PolicyTier, SHELL_TOOL,
+};
 
 /// A pattern that would need more than this is not one that somebody wrote for this purpose.
-const MOST_PATTERN_BYTES: usize = 1 << 20;
+const MAX_PATTERN_BYTES: usize = 1 << 20;
 
 const KEYS: &str = "toolName, mcpName, argsPattern, commandPrefix, commandRegex, commandShape, decision, priority, \
                     modes, interactive, allowRedirection, denyMessage, toolAnnotations, subagent, access, network, \
                     writes, workspace";
 
 /// Reads `[[rule]]` tables. `file` is how errors call the text; all rules are of `tier`.
-pub fn read(file: &str, text: &str, tier: Tier) -> Result<Vec<Rule>, PolicyError> {
+pub fn read(file: &str, text: &str, tier: PolicyTier) -> Result<Vec<PolicyRule>, PolicyError> {
     let reader = Reader { file, text, tier };
     let document = DeTable::parse(text)
         .map_err(|error| reader.error(error.span().map_or(0, |span| span.start), None, error.message()))?;
@@ -51,16 +53,17 @@ type Item<'a> = Spanned<DeValue<'a>>;
 struct Reader<'a> {
     file: &'a str,
     text: &'a str,
-    tier: Tier,
+    tier: PolicyTier,
 }
 
 impl Reader<'_> {
-    fn rule(&self, item: &Item<'_>) -> Result<Rule, PolicyError> {
+    fn rule(&self, item: &Item<'_>) -> Result<PolicyRule, PolicyError> {
         let DeValue::Table(table) = item.get_ref() else {
             return Err(self.wrong("rule", item, "a table", item.get_ref()));
         };
         let start = item.span().start;
-        let mut rule = Rule::new(Decision::Ask, self.tier, format!("{}:{}", self.file, self.line(start)));
+        let mut rule =
+            PolicyRule::new(PolicyDecision::Ask, self.tier, format!("{}:{}", self.file, self.line(start)));
         let mut decided = false;
         for (key, value) in table {
             let name = key.get_ref().as_ref();
@@ -78,7 +81,13 @@ impl Reader<'_> {
         Ok(rule)
     }
 
-    fn field(&self, rule: &mut Rule, name: &str, at: usize, value: &Item<'_>) -> Result<(), PolicyError> {
+    fn field(
+        &self,
+        rule: &mut PolicyRule,
+        name: &str,
+        at: usize,
+        value: &Item<'_>,
+    ) -> Result<(), PolicyError> {
         match name {
             "toolName" => rule.tools = self.texts(name, value)?,
             "mcpName" => rule.server = Some(self.string(name, value)?),
@@ -106,7 +115,7 @@ impl Reader<'_> {
     }
 
     /// What no single field shows.
-    fn check(&self, rule: &mut Rule, at: usize) -> Result<(), PolicyError> {
+    fn check(&self, rule: &mut PolicyRule, at: usize) -> Result<(), PolicyError> {
         let commands = !rule.prefixes.is_empty() || rule.command.is_some() || rule.shape.is_some();
         if commands && rule.tools.is_empty() {
             rule.tools = vec![SHELL_TOOL.to_owned()];
@@ -125,17 +134,17 @@ impl Reader<'_> {
         if rule.shape.is_some() && (!rule.prefixes.is_empty() || rule.command.is_some()) {
             return Err(self.error(at, Some(key), "give it alone, without commandPrefix and commandRegex"));
         }
-        if rule.shape.is_some() && rule.decision != Decision::Allow {
+        if rule.shape.is_some() && rule.decision != PolicyDecision::Allow {
             let message = "is only for decision = \"allow\"; use commandPrefix to forbid or to be asked";
             return Err(self.error(at, Some(key), message));
         }
         if rule.prefixes.iter().any(|prefix| prefix.trim().is_empty()) {
             return Err(self.error(at, Some(key), "is empty; name at least the program"));
         }
-        if self.tier == Tier::Extension && rule.decision == Decision::Allow {
+        if self.tier == PolicyTier::Extension && rule.decision == PolicyDecision::Allow {
             return Err(self.error(at, Some("decision"), "an extension may not allow; use ask_user or deny"));
         }
-        if self.tier == Tier::Extension && rule.modes.contains(&Mode::Yolo) {
+        if self.tier == PolicyTier::Extension && rule.modes.contains(&PolicyMode::Yolo) {
             return Err(self.error(at, Some("modes"), "an extension has no say in yolo"));
         }
         Ok(())
@@ -177,30 +186,31 @@ impl Reader<'_> {
             .ok_or_else(|| self.error(value.span().start, Some(key), "must be a whole number from 0 to 999"))
     }
 
-    fn decision(&self, key: &str, value: &Item<'_>) -> Result<Decision, PolicyError> {
+    fn decision(&self, key: &str, value: &Item<'_>) -> Result<PolicyDecision, PolicyError> {
         let name = self.string(key, value)?;
-        [Decision::Allow, Decision::Ask, Decision::Deny].into_iter().find(|it| it.name() == name).ok_or_else(
-            || {
+        [PolicyDecision::Allow, PolicyDecision::Ask, PolicyDecision::Deny]
+            .into_iter()
+            .find(|it| it.name() == name)
+            .ok_or_else(|| {
                 self.error(
                     value.span().start,
                     Some(key),
                     &format!("{name:?} must be one of allow, ask_user, deny"),
                 )
-            },
-        )
+            })
     }
 
-    fn level(&self, key: &str, value: &Item<'_>) -> Result<Level, PolicyError> {
+    fn level(&self, key: &str, value: &Item<'_>) -> Result<AccessLevel, PolicyError> {
         let name = self.string(key, value)?;
-        Level::from_name(&name).ok_or_else(|| {
+        AccessLevel::from_name(&name).ok_or_else(|| {
             let message = format!("{name:?} must be one of look, work, open");
             self.error(value.span().start, Some(key), &message)
         })
     }
 
-    fn modes(&self, key: &str, value: &Item<'_>) -> Result<Vec<Mode>, PolicyError> {
+    fn modes(&self, key: &str, value: &Item<'_>) -> Result<Vec<PolicyMode>, PolicyError> {
         let mode = |name: String| {
-            Mode::from_name(&name).ok_or_else(|| {
+            PolicyMode::from_name(&name).ok_or_else(|| {
                 let message = format!("{name:?} must be one of plan, default, auto_edit, confined, yolo");
                 self.error(value.span().start, Some(key), &message)
             })
@@ -210,19 +220,19 @@ impl Reader<'_> {
 
     fn pattern(&self, key: &str, value: &Item<'_>) -> Result<regex::Regex, PolicyError> {
         let text = self.string(key, value)?;
-        RegexBuilder::new(&text).size_limit(MOST_PATTERN_BYTES).build().map_err(|error| {
+        RegexBuilder::new(&text).size_limit(MAX_PATTERN_BYTES).build().map_err(|error| {
             let why = error.to_string();
             let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
             self.error(value.span().start, Some(key), &format!("{text:?} is no regular expression: {why}"))
         })
     }
 
-    fn shape(&self, key: &str, value: &Item<'_>) -> Result<Shape, PolicyError> {
+    fn shape(&self, key: &str, value: &Item<'_>) -> Result<CommandShape, PolicyError> {
         const EXPECTED: &str = "a table with line, or with words, options, fixed and inside";
         let DeValue::Table(table) = value.get_ref() else {
             return Err(self.wrong(key, value, EXPECTED, value.get_ref()));
         };
-        let (mut line, mut like) = (None, Like::default());
+        let (mut line, mut like) = (None, CommandPattern::default());
         for (name, item) in table {
             match name.get_ref().as_ref() {
                 "line" => line = Some(self.texts(key, item)?),
@@ -239,8 +249,8 @@ impl Reader<'_> {
         like.options.sort();
         like.options.dedup();
         match line {
-            Some(line) if like == Like::default() => Ok(Shape::Line(line)),
-            None if !like.words.is_empty() => Ok(Shape::Like(like)),
+            Some(line) if like == CommandPattern::default() => Ok(CommandShape::Line(line)),
+            None if !like.words.is_empty() => Ok(CommandShape::Like(like)),
             _ => Err(self.error(value.span().start, Some(key), &format!("must be {EXPECTED}"))),
         }
     }
@@ -280,8 +290,8 @@ impl Reader<'_> {
     }
 }
 
-fn access(rule: &mut Rule) -> &mut Access {
-    rule.access.get_or_insert_with(|| Access::new(Level::Work))
+fn access(rule: &mut PolicyRule) -> &mut Access {
+    rule.access.get_or_insert_with(|| Access::new(AccessLevel::Work))
 }
 
 fn article(value: &DeValue<'_>) -> &'static str {

@@ -4,15 +4,15 @@ use std::fmt;
 
 /// Which commands a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Shape {
+pub enum CommandShape {
     /// Exactly these words.
     Line(Vec<String>),
     /// The same program and subcommand with the same options.
-    Like(Like),
+    Like(CommandPattern),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Like {
+pub struct CommandPattern {
     /// The program and its subcommand, as they are written.
     pub words: Vec<String>,
     /// All options, as they are written: sorted, each once. No other may be there, and none may be missing.
@@ -33,7 +33,7 @@ fn in_quotes(word: &str) -> String {
 }
 
 /// For people: what is allowed, without a verb.
-impl fmt::Display for Shape {
+impl fmt::Display for CommandShape {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let like = match self {
             Self::Line(words) => {

@@ -3,11 +3,11 @@ mod always;
 use serde_json::json;
 
 use super::*;
-use crate::ruling::Judged;
-use crate::{Effect, Proposal, Shown};
+use crate::ruling::CallFacts;
+use crate::{Effect, Preview, Proposal};
 
 #[track_caller]
-fn refused(text: &str, tier: Tier, expected: &str) {
+fn refused(text: &str, tier: PolicyTier, expected: &str) {
     let error = read("user.toml", text, tier).expect_err(text);
     assert_eq!(error.to_string(), expected);
 }
@@ -82,10 +82,10 @@ fn errors_name_the_file_the_line_and_the_key() {
         ("rule = 1", "user.toml:1: rule: must be a list of tables, written [[rule]], not an integer"),
         ("[[rules]]\ndecision = 'deny'", "user.toml:1: rules: unknown; only [[rule]] is known here"),
     ] {
-        refused(text, Tier::User, expected);
+        refused(text, PolicyTier::User, expected);
     }
     let begins = |text: &str, start: &str| {
-        let error = read("user.toml", text, Tier::User).expect_err(text).to_string();
+        let error = read("user.toml", text, PolicyTier::User).expect_err(text).to_string();
         assert!(error.starts_with(start), "{error}");
     };
     begins(
@@ -104,15 +104,15 @@ fn errors_name_the_file_the_line_and_the_key() {
 fn an_extension_may_only_make_things_stricter() {
     refused(
         "[[rule]]\ndecision = 'allow'",
-        Tier::Extension,
+        PolicyTier::Extension,
         "user.toml:1: decision: an extension may not allow; use ask_user or deny",
     );
     refused(
         "[[rule]]\ndecision = 'deny'\nmodes = ['yolo']",
-        Tier::Extension,
+        PolicyTier::Extension,
         "user.toml:1: modes: an extension has no say in yolo",
     );
-    assert_eq!(read("x", "[[rule]]\ndecision = 'deny'", Tier::Extension).unwrap().len(), 1);
+    assert_eq!(read("x", "[[rule]]\ndecision = 'deny'", PolicyTier::Extension).unwrap().len(), 1);
 }
 
 #[test]
@@ -146,9 +146,9 @@ fn rules_survive_being_saved() {
         commandShape = { line = ["sh", "a b"] }
         decision = "allow"
     "#;
-    let rules = read("a.toml", text, Tier::User).unwrap();
+    let rules = read("a.toml", text, PolicyTier::User).unwrap();
     assert_eq!(rules.len(), 5);
-    assert_eq!(read("b.toml", &to_toml(&rules), Tier::User).unwrap(), rules);
+    assert_eq!(read("b.toml", &to_toml(&rules), PolicyTier::User).unwrap(), rules);
     assert_eq!(rules[1].tools, ["run_shell_command"]);
     assert_eq!(to_toml(&[]), "");
 }
@@ -167,28 +167,28 @@ fn short_spellings_are_read() {
         ("(x)", None),
         ("", None),
     ] {
-        let rule = legacy_rule(spelling, Decision::Allow, Tier::User, "settings");
+        let rule = legacy_rule(spelling, PolicyDecision::Allow, PolicyTier::User, "settings");
         let found =
             rule.as_ref().map(|rule| (rule.tools[0].as_str(), rule.prefixes.first().map(String::as_str)));
         assert_eq!(found, expected, "{spelling}");
     }
 }
 
-fn edit() -> Shown {
+fn edit() -> Preview {
     let (diff, new_content) = (String::new(), String::new());
-    Shown::Edit { path: "/w/a".into(), diff, original: None, original_digest: None, new_content }
+    Preview::Edit { path: "/w/a".into(), diff, original: None, original_digest: None, new_content }
 }
 
-fn exec(command: &str) -> Shown {
-    Shown::Exec { command: command.into(), directory: "/w".into(), programs: vec![] }
+fn exec(command: &str) -> Preview {
+    Preview::Exec { command: command.into(), directory: "/w".into(), programs: vec![] }
 }
 
-fn mcp() -> Shown {
-    Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None }
+fn mcp() -> Preview {
+    Preview::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None }
 }
 
-fn info() -> Shown {
-    Shown::Info { prompt: "x".into(), urls: vec![] }
+fn info() -> Preview {
+    Preview::Info { prompt: "x".into(), urls: vec![] }
 }
 
 #[test]
@@ -201,13 +201,13 @@ fn choices_depend_on_what_is_shown() {
         (exec("make > log"), vec![once, "cancel"]),
         (mcp(), vec![once, "proceed_always_tool", "proceed_always_server", save, "cancel"]),
         (info(), vec![once, "proceed_always", save, "cancel"]),
-        (Shown::Plain { summary: String::new() }, vec![once, "proceed_always", save, "cancel"]),
-        (Shown::Questions { questions: json!([]) }, vec![once, "cancel"]),
+        (Preview::Plain { summary: String::new() }, vec![once, "proceed_always", save, "cancel"]),
+        (Preview::Questions { questions: json!([]) }, vec![once, "cancel"]),
     ] {
         let ids = |permanent| {
             let offered =
-                judge("some_tool", shown.clone(), Mode::Default, |judged| choices(judged, permanent));
-            offered.into_iter().map(Choice::id).collect::<Vec<_>>()
+                judge("some_tool", shown.clone(), PolicyMode::Default, |judged| choices(judged, permanent));
+            offered.into_iter().map(ApprovalChoice::id).collect::<Vec<_>>()
         };
         assert_eq!(ids(true), expected);
         let unsaved: Vec<_> = expected.into_iter().filter(|id| *id != save).collect();
@@ -217,31 +217,31 @@ fn choices_depend_on_what_is_shown() {
 
 #[test]
 fn choices_are_known_by_their_ids() {
-    for choice in Choice::ALL {
-        assert_eq!(Choice::from_id(choice.id()), Some(choice));
+    for choice in ApprovalChoice::ALL {
+        assert_eq!(ApprovalChoice::from_id(choice.id()), Some(choice));
     }
-    assert_eq!(Choice::from_id("proceed"), None);
+    assert_eq!(ApprovalChoice::from_id("proceed"), None);
 }
 
-fn judge<T>(tool: &str, shown: Shown, mode: Mode, then: impl FnOnce(&Judged<'_>) -> T) -> T {
+fn judge<T>(tool: &str, shown: Preview, mode: PolicyMode, then: impl FnOnce(&CallFacts<'_>) -> T) -> T {
     let run = |command: &String| Effect::Run {
         command: command.clone(),
         directory: "/w".into(),
-        access: crate::Access::new(crate::Level::Work),
+        access: crate::Access::new(crate::AccessLevel::Work),
     };
     let (input, effects) = match &shown {
-        Shown::Exec { command, .. } => (json!({ "command": command }), vec![run(command)]),
-        Shown::Edit { .. } => {
+        Preview::Exec { command, .. } => (json!({ "command": command }), vec![run(command)]),
+        Preview::Edit { .. } => {
             (json!({"file_path": "a.rs", "content": "x"}), vec![Effect::Write { path: "/w/a".into() }])
         }
-        Shown::Mcp { server, tool, .. } => {
+        Preview::Mcp { server, tool, .. } => {
             (json!({}), vec![Effect::UseServer { server: server.clone(), tool: tool.clone() }])
         }
         _ => (json!({}), vec![Effect::Fetch { url: "https://example.org".into() }]),
     };
-    let server = matches!(shown, Shown::Mcp { .. }).then_some("files");
+    let server = matches!(shown, Preview::Mcp { .. }).then_some("files");
     let proposal = Proposal { input: input.as_object().unwrap().clone(), effects, shown };
-    then(&Judged {
+    then(&CallFacts {
         tool,
         server,
         subagent: None,
@@ -253,34 +253,39 @@ fn judge<T>(tool: &str, shown: Shown, mode: Mode, then: impl FnOnce(&Judged<'_>)
         interactive: true,
         trusted: true,
         confinement: &crate::Confinement::full(),
-        files: &crate::ruling::NoFiles,
+        files: &crate::ruling::NoFileLookup,
     })
 }
 
-fn answer(choice: Choice, tool: &str, shown: Shown) -> Outcome {
-    judge(tool, shown, Mode::Default, |judged| rules_for(choice, judged))
+fn answer(choice: ApprovalChoice, tool: &str, shown: Preview) -> ChoiceOutcome {
+    judge(tool, shown, PolicyMode::Default, |judged| rules_for(choice, judged))
 }
 
 #[test]
 fn some_answers_make_no_rules() {
-    for shown in [edit(), exec("make"), mcp(), info(), Shown::Questions { questions: json!([]) }] {
-        assert_eq!(answer(Choice::ProceedOnce, "x", shown.clone()), Outcome::Run);
-        assert_eq!(answer(Choice::Cancel, "x", shown.clone()), Outcome::Cancel);
-        assert_eq!(answer(Choice::ModifyWithEditor, "x", shown), Outcome::Modify);
+    for shown in [edit(), exec("make"), mcp(), info(), Preview::Questions { questions: json!([]) }] {
+        assert_eq!(answer(ApprovalChoice::ProceedOnce, "x", shown.clone()), ChoiceOutcome::Run);
+        assert_eq!(answer(ApprovalChoice::Cancel, "x", shown.clone()), ChoiceOutcome::Cancel);
+        assert_eq!(answer(ApprovalChoice::ModifyWithEditor, "x", shown), ChoiceOutcome::Modify);
     }
     assert_eq!(
-        answer(Choice::ProceedAlways, "ask_user", Shown::Questions { questions: json!([]) }),
-        Outcome::Run
+        answer(ApprovalChoice::ProceedAlways, "ask_user", Preview::Questions { questions: json!([]) }),
+        ChoiceOutcome::Run
     );
 }
 
 #[test]
 fn always_for_an_edit_switches_the_mode() {
-    assert_eq!(answer(Choice::ProceedAlways, "replace", edit()), Outcome::Switch(Mode::AutoEdit));
-    let Outcome::Save { rules, switch } = answer(Choice::ProceedAlwaysAndSave, "write_file", edit()) else {
+    assert_eq!(
+        answer(ApprovalChoice::ProceedAlways, "replace", edit()),
+        ChoiceOutcome::Switch(PolicyMode::AutoEdit)
+    );
+    let ChoiceOutcome::Save { rules, switch } =
+        answer(ApprovalChoice::ProceedAlwaysAndSave, "write_file", edit())
+    else {
         panic!()
     };
-    assert_eq!(switch, Some(Mode::AutoEdit));
+    assert_eq!(switch, Some(PolicyMode::AutoEdit));
     assert_eq!(rules[0].tools, ["write_file"]);
     assert_eq!(rules[0].arguments.as_ref().unwrap().as_str(), r#""file_path":"a\.rs""#);
 }
@@ -288,35 +293,38 @@ fn always_for_an_edit_switches_the_mode() {
 #[test]
 fn always_for_a_server_is_about_the_tool_or_all_its_tools() {
     for (choice, expected) in [
-        (Choice::ProceedAlwaysTool, "mcp_files_list"),
-        (Choice::ProceedAlways, "mcp_files_list"),
-        (Choice::ProceedAlwaysServer, "mcp_files_*"),
+        (ApprovalChoice::ProceedAlwaysTool, "mcp_files_list"),
+        (ApprovalChoice::ProceedAlways, "mcp_files_list"),
+        (ApprovalChoice::ProceedAlwaysServer, "mcp_files_*"),
     ] {
-        let Outcome::Remember(rules) = answer(choice, "mcp_files_list", mcp()) else { panic!() };
+        let ChoiceOutcome::Remember(rules) = answer(choice, "mcp_files_list", mcp()) else { panic!() };
         assert_eq!(
             (&rules[0].tools[..], rules[0].server.as_deref()),
             (&[expected.to_owned()][..], Some("files"))
         );
     }
-    let Outcome::Save { rules, switch: None } = answer(Choice::ProceedAlwaysAndSave, "mcp_files_list", mcp())
+    let ChoiceOutcome::Save { rules, switch: None } =
+        answer(ApprovalChoice::ProceedAlwaysAndSave, "mcp_files_list", mcp())
     else {
         panic!()
     };
-    assert_eq!((rules[0].tier, rules[0].priority), (Tier::User, 950));
+    assert_eq!((rules[0].tier, rules[0].priority), (PolicyTier::User, 950));
 }
 
 #[test]
 fn always_for_other_tools_is_about_the_tool_unless_that_is_too_much() {
-    let Outcome::Remember(rules) = answer(Choice::ProceedAlways, "web_fetch", info()) else { panic!() };
+    let ChoiceOutcome::Remember(rules) = answer(ApprovalChoice::ProceedAlways, "web_fetch", info()) else {
+        panic!()
+    };
     assert_eq!(rules[0].tools, ["web_fetch"]);
     for sensitive in ["read_file", "glob", "run_shell_command"] {
-        assert_eq!(answer(Choice::ProceedAlways, sensitive, info()), Outcome::Remember(vec![]));
+        assert_eq!(answer(ApprovalChoice::ProceedAlways, sensitive, info()), ChoiceOutcome::Remember(vec![]));
     }
 }
 
 #[test]
 fn an_answer_holds_in_its_mode_and_in_freer_ones() {
-    use Mode::{AutoEdit, Confined, Default, Plan, Yolo};
+    use PolicyMode::{AutoEdit, Confined, Default, Plan, Yolo};
     for (mode, expected) in [
         (Plan, vec![Plan, Default, AutoEdit, Confined, Yolo]),
         (Default, vec![Default, AutoEdit, Confined, Yolo]),
@@ -324,8 +332,9 @@ fn an_answer_holds_in_its_mode_and_in_freer_ones() {
         (Confined, vec![Confined, Yolo]),
         (Yolo, vec![Yolo]),
     ] {
-        let outcome = judge("web_fetch", info(), mode, |judged| rules_for(Choice::ProceedAlways, judged));
-        let Outcome::Remember(rules) = outcome else { panic!() };
+        let outcome =
+            judge("web_fetch", info(), mode, |judged| rules_for(ApprovalChoice::ProceedAlways, judged));
+        let ChoiceOutcome::Remember(rules) = outcome else { panic!() };
         assert_eq!(rules[0].modes, expected);
     }
 }

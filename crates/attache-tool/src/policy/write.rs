@@ -3,10 +3,10 @@
 use serde_json::Value;
 use toml::{Table, Value as Toml};
 
-use super::{Rule, Shape};
+use super::{CommandShape, PolicyRule};
 
 /// Every rule as a `[[rule]]` table. Tier and source are those of the file it is saved in, so they are left out.
-pub fn to_toml(rules: &[Rule]) -> String {
+pub fn to_toml(rules: &[PolicyRule]) -> String {
     let tables: Vec<Toml> = rules.iter().map(|rule| Toml::Table(table(rule))).collect();
     let mut document = Table::new();
     if !tables.is_empty() {
@@ -15,7 +15,7 @@ pub fn to_toml(rules: &[Rule]) -> String {
     document.to_string()
 }
 
-fn table(rule: &Rule) -> Table {
+fn table(rule: &PolicyRule) -> Table {
     let mut table = Table::new();
     let mut put = |key: &str, value: Option<Toml>| {
         if let Some(value) = value {
@@ -57,7 +57,7 @@ fn table(rule: &Rule) -> Table {
     table
 }
 
-fn shaped(shape: &Shape) -> Table {
+fn shaped(shape: &CommandShape) -> Table {
     let mut table = Table::new();
     let mut put = |key: &str, texts: &[String]| {
         if let Some(texts) = list(texts) {
@@ -65,8 +65,8 @@ fn shaped(shape: &Shape) -> Table {
         }
     };
     match shape {
-        Shape::Line(line) => put("line", line),
-        Shape::Like(like) => {
+        CommandShape::Line(line) => put("line", line),
+        CommandShape::Like(like) => {
             put("words", &like.words);
             put("options", &like.options);
             put("fixed", &like.fixed);

@@ -6,15 +6,15 @@ use serde_json::json;
 use super::*;
 use crate::{Proposal, ToolContext, ToolInput, ToolKind, ToolOutput, ToolSpec};
 
-const MOST_TOOLS: usize = 50;
+const MAX_TOOLS: usize = 50;
 
 /// The first line is asked for, the others are what tools are called. What is there is found and nothing else is; whoever
 /// asks for what is not there is told of what is, at bounded length.
 pub(crate) fn found(text: &str) {
     let mut lines = text.lines();
     let asked = lines.next().unwrap_or_default();
-    let names: Vec<&str> = lines.take(MOST_TOOLS).collect();
-    let mut registry = Registry::default();
+    let names: Vec<&str> = lines.take(MAX_TOOLS).collect();
+    let mut registry = ToolRegistry::default();
     names.iter().for_each(|name| registry.add(Arc::new(Named(spec(name)))));
     let kept: Vec<&str> = registry.tools().map(|tool| tool.spec().name.as_str()).collect();
     assert!(kept.is_sorted_by(|one, next| one < next), "each once and in order: {kept:?}");
@@ -23,7 +23,7 @@ pub(crate) fn found(text: &str) {
         match registry.find(name) {
             Ok(tool) => assert_eq!(tool.spec().name, today),
             Err(error) => {
-                assert!(error.kind == ErrorKind::ToolNotRegistered && !names.contains(&today), "{error}");
+                assert!(error.kind == ToolErrorKind::ToolNotRegistered && !names.contains(&today), "{error}");
                 // Every letter of the name may be escaped.
                 assert!(error.message.len() <= 12 * text.len() + 200, "{error}");
                 let near = registry.nearest(name);

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use super::dangerous::dangerous;
 use super::inside::inside;
-use super::matching::{self, Fit};
+use super::matching::{self, RuleMatch};
 use super::misleading::is_misleading;
-use super::safe::{self, Place, known_safe};
-use super::{Judged, Ruling, fallback, shape, suggested, touched};
-use crate::policy::{Decision, Mode, Policy, Rule, Shape};
-use crate::shell::{self, Parsed, Role, Segment};
-use crate::{Access, Level};
+use super::safe::{self, CommandLocation, known_safe};
+use super::{CallFacts, Ruling, fallback, named_files, shape, suggested};
+use crate::policy::{CommandShape, Policy, PolicyDecision, PolicyMode, PolicyRule};
+use crate::shell::{self, ParsedCommand, Segment, SegmentRole};
+use crate::{Access, AccessLevel};
 
 /// A command line, where it would run, and the access that it asks for.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub(super) struct Line<'a> {
 }
 
 /// The most careful of what is said about each piece.
-pub(super) fn rule(policy: &Policy, call: &Judged<'_>, mode: Mode, line: Line<'_>) -> Ruling {
+pub(super) fn rule(policy: &Policy, call: &CallFacts<'_>, mode: PolicyMode, line: Line<'_>) -> Ruling {
     let parsed = shell::parse(line.text);
     let directories = safe::directories(&parsed.segments, line.directory);
     let place = place(call, &parsed, line.directory, &directories);
@@ -38,31 +38,31 @@ pub(super) fn rule(policy: &Policy, call: &Judged<'_>, mode: Mode, line: Line<'_
 }
 
 fn place<'a>(
-    call: &Judged<'a>,
-    parsed: &Parsed,
+    call: &CallFacts<'a>,
+    parsed: &ParsedCommand,
     directory: &'a Path,
     directories: &'a [PathBuf],
-) -> Place<'a> {
+) -> CommandLocation<'a> {
     let moves = parsed.segments.iter().any(|segment| matches!(segment.base(), Some("cd" | "pushd" | "popd")));
-    Place { directory, directories, roots: call.roots, files: call.files, moves }
+    CommandLocation { directory, directories, roots: call.roots, files: call.files, moves }
 }
 
 /// What "always" would allow of the line. None when it can only be allowed once.
 pub(crate) fn grantable(
-    call: &Judged<'_>,
+    call: &CallFacts<'_>,
     line: &str,
     directory: &Path,
     access: &Access,
-) -> Option<Vec<Shape>> {
+) -> Option<Vec<CommandShape>> {
     let parsed = shell::parse(line);
-    let opens = access.level == Level::Open && !call.trusted;
+    let opens = access.level == AccessLevel::Open && !call.trusted;
     let enforced = call.confinement.holds(access.level);
     if !parsed.sure || is_misleading(line) || opens || !enforced || !access.writes.is_empty() {
         return None;
     }
     let directories = safe::directories(&parsed.segments, directory);
     let place = place(call, &parsed, directory, &directories);
-    let (policy, mode) = (&Policy::default(), Mode::Default);
+    let (policy, mode) = (&Policy::default(), PolicyMode::Default);
     let judge = Judge { policy, call, mode, place, wanted: access };
     let mut shapes = Vec::new();
     for segment in &parsed.segments {
@@ -70,7 +70,7 @@ pub(crate) fn grantable(
         if writes || dangerous(segment).is_some() || (segment.base() == Some("git") && !call.trusted) {
             return None;
         }
-        if judge.unruled(segment).decision != Decision::Allow {
+        if judge.unruled(segment).decision != PolicyDecision::Allow {
             let shape = shape::shape_of(segment, place)?;
             if !shapes.contains(&shape) {
                 shapes.push(shape);
@@ -82,9 +82,9 @@ pub(crate) fn grantable(
 
 struct Judge<'a> {
     policy: &'a Policy,
-    call: &'a Judged<'a>,
-    mode: Mode,
-    place: Place<'a>,
+    call: &'a CallFacts<'a>,
+    mode: PolicyMode,
+    place: CommandLocation<'a>,
     wanted: &'a Access,
 }
 
@@ -93,18 +93,19 @@ impl Judge<'_> {
         let mut suspected = None;
         for rule in self.policy.rules() {
             match matching::segment(rule, self.call, self.mode, segment, self.place) {
-                Fit::No => {}
-                Fit::Perhaps => {
+                RuleMatch::No => {}
+                RuleMatch::Perhaps => {
                     let why = format!("rule {} may be about {:?}", rule.source, segment.text());
-                    suspected.get_or_insert_with(|| Ruling::new(Decision::Ask, why));
+                    suspected.get_or_insert_with(|| Ruling::new(PolicyDecision::Ask, why));
                 }
                 // What a wrapper starts is judged by itself; here only its own name can be held against it.
-                Fit::Yes if segment.role == Role::Wrapper && rule.decision == Decision::Allow => {}
-                Fit::Yes if segment.role == Role::Wrapper && !rule.is_about_commands() => {}
-                Fit::Yes => {
+                RuleMatch::Yes
+                    if segment.role == SegmentRole::Wrapper && rule.decision == PolicyDecision::Allow => {}
+                RuleMatch::Yes if segment.role == SegmentRole::Wrapper && !rule.is_about_commands() => {}
+                RuleMatch::Yes => {
                     let ruling = match rule.decision {
-                        Decision::Allow => self.allowed(segment, self.granted(rule), rule.redirection),
-                        Decision::Ask | Decision::Deny => Ruling::by(rule),
+                        PolicyDecision::Allow => self.allowed(segment, self.granted(rule), rule.redirection),
+                        PolicyDecision::Ask | PolicyDecision::Deny => Ruling::by(rule),
                     };
                     return suspected.into_iter().fold(ruling, Ruling::and);
                 }
@@ -115,20 +116,20 @@ impl Judge<'_> {
 
     fn unruled(&self, segment: &Segment) -> Ruling {
         let name = segment.program().unwrap_or("it");
-        let ask = |why: String| Ruling::new(Decision::Ask, why);
+        let ask = |why: String| Ruling::new(PolicyDecision::Ask, why);
         let looks = |why: String| {
-            let ruling = Ruling::new(Decision::Allow, why).at(Access::new(Level::Look));
+            let ruling = Ruling::new(PolicyDecision::Allow, why).at(Access::new(AccessLevel::Look));
             self.allowed(segment, ruling, false)
         };
-        let hidden = touched::ignored(segment, self.place);
+        let hidden = named_files::ignored(segment, self.place);
         match (self.mode, hidden) {
-            (Mode::Plan, _) => {
-                Ruling::deny("default for commands in mode plan", fallback::not_in(Mode::Plan))
+            (PolicyMode::Plan, _) => {
+                Ruling::deny("default for commands in mode plan", fallback::not_in(PolicyMode::Plan))
             }
-            (Mode::Yolo, _) => self.yolo(),
+            (PolicyMode::Yolo, _) => self.yolo(),
             (_, Some(why)) => ask(why),
-            (Mode::Confined, None) => self.allowed(segment, self.confined(), false),
-            (_, None) if segment.role == Role::Wrapper => looks(format!("{name} only starts others")),
+            (PolicyMode::Confined, None) => self.allowed(segment, self.confined(), false),
+            (_, None) if segment.role == SegmentRole::Wrapper => looks(format!("{name} only starts others")),
             (_, None) if known_safe(segment, self.place) => match self.doubt(segment) {
                 Some(why) => ask(why),
                 None => looks(format!("{name} is known to change nothing")),
@@ -139,75 +140,76 @@ impl Judge<'_> {
 
     /// Why a command that is known to change nothing may do more here.
     fn doubt(&self, segment: &Segment) -> Option<String> {
-        touched::leading_out(segment, self.place).or_else(|| touched::configured_program(segment, self.place))
+        named_files::leading_out(segment, self.place)
+            .or_else(|| named_files::configured_program(segment, self.place))
     }
 
     /// Everything runs, as it would by hand.
     fn yolo(&self) -> Ruling {
-        Ruling::new(Decision::Allow, "mode yolo").at(Access::open())
+        Ruling::new(PolicyDecision::Allow, "mode yolo").at(Access::open())
     }
 
     /// The confinement decides, not the command.
     fn confined(&self) -> Ruling {
-        let ruling = Ruling::new(Decision::Allow, "mode confined").at(Access::new(Level::Work));
+        let ruling = Ruling::new(PolicyDecision::Allow, "mode confined").at(Access::new(AccessLevel::Work));
         self.unless_more_is_wanted(ruling)
     }
 
     /// What a rule grants: level work without network where it says nothing. No rule opens everything in a folder that
     /// is not trusted.
-    fn granted(&self, rule: &Rule) -> Ruling {
-        if self.mode == Mode::Yolo {
+    fn granted(&self, rule: &PolicyRule) -> Ruling {
+        if self.mode == PolicyMode::Yolo {
             return Ruling::by(rule).at(Access::open());
         }
-        let access = rule.access.clone().unwrap_or_else(|| Access::new(Level::Work));
-        if access.level == Level::Open && !self.call.trusted {
+        let access = rule.access.clone().unwrap_or_else(|| Access::new(AccessLevel::Work));
+        if access.level == AccessLevel::Open && !self.call.trusted {
             let why = format!("rule {} grants everything, and the folder is not trusted", rule.source);
-            return Ruling::new(Decision::Ask, why);
+            return Ruling::new(PolicyDecision::Ask, why);
         }
         self.unless_more_is_wanted(Ruling::by(rule).at(access))
     }
 
     /// What is allowed is asked about when the call asks for more than is granted with it.
     fn unless_more_is_wanted(&self, ruling: Ruling) -> Ruling {
-        let plain = Access::new(Level::Work);
+        let plain = Access::new(AccessLevel::Work);
         let granted = ruling.access.clone().unwrap_or_else(|| plain.clone());
-        let decided = ruling.decision != Decision::Allow;
+        let decided = ruling.decision != PolicyDecision::Allow;
         if decided || plain.covers(self.wanted) || granted.covers(self.wanted) {
             return ruling;
         }
-        Ruling::new(Decision::Ask, "it asks for more than may run unasked")
+        Ruling::new(PolicyDecision::Ask, "it asks for more than may run unasked")
     }
 
     /// What is allowed is still asked about when it does more than its name says.
     fn allowed(&self, segment: &Segment, ruling: Ruling, redirection: bool) -> Ruling {
-        if self.mode == Mode::Yolo || ruling.decision != Decision::Allow {
+        if self.mode == PolicyMode::Yolo || ruling.decision != PolicyDecision::Allow {
             return ruling;
         }
         if let Some(why) = self.protected(segment, &ruling) {
-            return Ruling::new(Decision::Ask, why);
+            return Ruling::new(PolicyDecision::Ask, why);
         }
-        if self.mode == Mode::Confined {
+        if self.mode == PolicyMode::Confined {
             let outside = self.written_outside(segment).filter(|_| !redirection);
             return match outside {
-                Some(why) => Ruling::new(Decision::Ask, why),
+                Some(why) => Ruling::new(PolicyDecision::Ask, why),
                 None => ruling.and(self.confined()),
             };
         }
         if let Some(why) = dangerous(segment) {
-            return Ruling::new(Decision::Ask, format!("dangerous: {why}"));
+            return Ruling::new(PolicyDecision::Ask, format!("dangerous: {why}"));
         }
         let writes = segment.redirections.iter().any(|redirection| redirection.write);
         if writes && !redirection {
             // In `auto_edit` files of the workspace may be written anyway.
             let outside = self.written_outside(segment);
-            if self.mode != Mode::AutoEdit || outside.is_some() {
+            if self.mode != PolicyMode::AutoEdit || outside.is_some() {
                 let why = || format!("{} writes a file through a redirection", segment.text());
-                return Ruling::new(Decision::Ask, outside.unwrap_or_else(why));
+                return Ruling::new(PolicyDecision::Ask, outside.unwrap_or_else(why));
             }
         }
         if segment.base() == Some("git") && !self.call.trusted {
             return Ruling::new(
-                Decision::Ask,
+                PolicyDecision::Ask,
                 "git runs what a folder tells it to, and this one is not trusted",
             );
         }
@@ -219,7 +221,7 @@ impl Judge<'_> {
     fn protected(&self, segment: &Segment, ruling: &Ruling) -> Option<String> {
         let granted = ruling.access.as_ref().map_or(&[][..], |access| &access.writes);
         let writes = match (self.mode, granted) {
-            (Mode::Confined, []) => suggested::suggested_writes(segment, self.place),
+            (PolicyMode::Confined, []) => suggested::suggested_writes(segment, self.place),
             _ => suggested::visible_writes(segment, self.place),
         };
         let path = writes.into_iter().find(|path| !granted.iter().any(|own| path.starts_with(own)))?;
@@ -228,8 +230,8 @@ impl Judge<'_> {
 
     /// What is asked about shows the protected files that it is known to write, and gets them.
     fn with_suggested_writes(&self, mut ruling: Ruling, segments: &[Segment]) -> Ruling {
-        let access = ruling.access.as_mut().filter(|access| access.level == Level::Work);
-        if let (Decision::Ask, Some(access)) = (ruling.decision, access) {
+        let access = ruling.access.as_mut().filter(|access| access.level == AccessLevel::Work);
+        if let (PolicyDecision::Ask, Some(access)) = (ruling.decision, access) {
             let writes = segments.iter().flat_map(|segment| suggested::suggested_writes(segment, self.place));
             for path in writes.collect::<Vec<_>>() {
                 if !access.writes.iter().any(|own| path.starts_with(own)) {
@@ -245,14 +247,14 @@ impl Judge<'_> {
         let mut targets = segment.redirections.iter().filter(|redirection| redirection.write);
         targets.find_map(|redirection| {
             let Some(target) = redirection.target.text() else {
-                return (self.mode != Mode::Confined)
+                return (self.mode != PolicyMode::Confined)
                     .then(|| "it is not known which file it writes".to_owned());
             };
             let climbs = self.place.moves && target.contains("..");
             if climbs || !inside(target, self.place.directory, self.place.roots) {
                 return Some(format!("it writes {target}, outside the workspace"));
             }
-            let leads_out = |path: PathBuf| !touched::is_inside_resolved(&path, self.place);
+            let leads_out = |path: PathBuf| !named_files::is_inside_resolved(&path, self.place);
             let out = self.place.paths(target).any(leads_out);
             out.then(|| format!("it writes {target}, a link that leads out of the workspace"))
         })
@@ -262,43 +264,45 @@ impl Judge<'_> {
     fn nothing_found(&self) -> Ruling {
         let rule = self.policy.rules().iter().find(|rule| matching::whole(rule, self.call, self.mode));
         match rule {
-            Some(rule) if rule.decision == Decision::Allow => self.granted(rule),
+            Some(rule) if rule.decision == PolicyDecision::Allow => self.granted(rule),
             Some(rule) => Ruling::by(rule),
-            None if self.mode == Mode::Plan => self.unruled(&Segment::default()),
-            None => Ruling::new(Decision::Allow, "nothing would start").at(Access::new(Level::Look)),
+            None if self.mode == PolicyMode::Plan => self.unruled(&Segment::default()),
+            None => {
+                Ruling::new(PolicyDecision::Allow, "nothing would start").at(Access::new(AccessLevel::Look))
+            }
         }
     }
 
     /// In yolo it runs, and in confined it runs confined, unless a rule is about certain commands: one of them may be in
     /// there.
     fn unsure(&self) -> Ruling {
-        let ruled = |careful: &[Decision]| {
+        let ruled = |careful: &[PolicyDecision]| {
             self.policy
                 .rules()
                 .iter()
                 .any(|rule| careful.contains(&rule.decision) && rule.is_about_commands())
         };
         match self.mode {
-            Mode::Yolo if !ruled(&[Decision::Deny]) => self.yolo(),
-            Mode::Confined if !ruled(&[Decision::Deny, Decision::Ask]) => self.confined(),
-            _ => Ruling::new(Decision::Ask, "it cannot be told for sure what the command would start"),
+            PolicyMode::Yolo if !ruled(&[PolicyDecision::Deny]) => self.yolo(),
+            PolicyMode::Confined if !ruled(&[PolicyDecision::Deny, PolicyDecision::Ask]) => self.confined(),
+            _ => Ruling::new(PolicyDecision::Ask, "it cannot be told for sure what the command would start"),
         }
     }
 
     /// Nothing runs unasked that cannot be confined; what is asked about gets what it asks for, with what is missing said.
     fn enforceable(&self, ruling: Ruling) -> Ruling {
         let confinement = self.call.confinement;
-        let level = ruling.access.as_ref().map_or(Level::Look, |access| access.level);
+        let level = ruling.access.as_ref().map_or(AccessLevel::Look, |access| access.level);
         let ruling = match ruling.decision {
-            Decision::Allow if !confinement.holds(level) => {
+            PolicyDecision::Allow if !confinement.holds(level) => {
                 let missing = confinement.gap(level).unwrap_or_else(|| "this system confines nothing".into());
-                Ruling::new(Decision::Ask, format!("it cannot be confined here: {missing}"))
+                Ruling::new(PolicyDecision::Ask, format!("it cannot be confined here: {missing}"))
             }
             _ => ruling,
         };
         match ruling.decision {
-            Decision::Allow => ruling,
-            Decision::Ask | Decision::Deny => {
+            PolicyDecision::Allow => ruling,
+            PolicyDecision::Ask | PolicyDecision::Deny => {
                 let gap = confinement.gap(self.wanted.level);
                 ruling.at(Access { gap, ..self.wanted.clone() })
             }

@@ -1,12 +1,13 @@
 //! Commands that a person sees before they run, even where a rule allows the program.
 
 use super::git;
-use crate::shell::{Segment, Word};
+use crate::shell::{Segment, ShellWord};
 
 /// Why the command is one of them.
 pub(super) fn dangerous(segment: &Segment) -> Option<&'static str> {
     let base = segment.base()?;
-    let any = |test: &dyn Fn(&str) -> bool| segment.words.iter().skip(1).filter_map(Word::text).any(test);
+    let any =
+        |test: &dyn Fn(&str) -> bool| segment.words.iter().skip(1).filter_map(ShellWord::text).any(test);
     let (found, why) = match base {
         "rm" => (any(&removes_all), "rm with force or with all that lies below"),
         "find" => (any(&finds_and_acts), "find that runs, removes or writes"),

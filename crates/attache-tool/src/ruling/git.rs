@@ -5,7 +5,7 @@ mod repository;
 mod table;
 
 use super::dangerous::is_short;
-use crate::shell::{Segment, Word};
+use crate::shell::{Segment, ShellWord};
 
 pub(super) use repository::{common_directory, configured_program};
 
@@ -49,7 +49,7 @@ struct Globals<'a> {
 }
 
 /// A use of git that only looks.
-pub(super) struct Look<'a> {
+pub(super) struct GitRead<'a> {
     /// Where it goes before it looks, one after the other.
     pub(super) folders: Vec<&'a str>,
     /// The arguments that can be paths.
@@ -57,11 +57,11 @@ pub(super) struct Look<'a> {
 }
 
 /// None when it does more than look, or when that cannot be told.
-pub(super) fn looks<'a>(words: &[&'a str]) -> Option<Look<'a>> {
+pub(super) fn parse_read<'a>(words: &[&'a str]) -> Option<GitRead<'a>> {
     if let [word] = words
         && TELLING.contains(word)
     {
-        return Some(Look { folders: Vec::new(), paths: Vec::new() });
+        return Some(GitRead { folders: Vec::new(), paths: Vec::new() });
     }
     let known: Vec<Option<&str>> = words.iter().copied().map(Some).collect();
     let (globals, at) = globals(&known)?;
@@ -72,7 +72,7 @@ pub(super) fn looks<'a>(words: &[&'a str]) -> Option<Look<'a>> {
         all.extend(path.match_indices(':').map(|(at, _)| &path[at + 1..]));
         all.push(path);
     }
-    Some(Look { folders: globals.folders, paths: all })
+    Some(GitRead { folders: globals.folders, paths: all })
 }
 
 /// The folders where git goes, and the subcommand with its words. None when that cannot be told.
@@ -148,7 +148,7 @@ const RUNNING: &[&str] = &[
 
 /// Whether it sets something for this one time, runs something else, or throws work away. What is not known could do so.
 pub(super) fn is_dangerous(segment: &Segment) -> bool {
-    let words: Vec<Option<&str>> = segment.words.iter().skip(1).map(Word::text).collect();
+    let words: Vec<Option<&str>> = segment.words.iter().skip(1).map(ShellWord::text).collect();
     if let [Some(word)] = words[..]
         && (TELLING.contains(&word) || word == "--help")
     {

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use super::safe::Place;
-use super::{Judged, shape};
-use crate::policy::{Decision, Mode, Rule};
-use crate::shell::{Segment, Word};
+use super::safe::CommandLocation;
+use super::{CallFacts, shape};
+use crate::policy::{PolicyDecision, PolicyMode, PolicyRule};
+use crate::shell::{Segment, ShellWord};
 
 /// How well a rule fits a piece of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
+pub(super) enum RuleMatch {
     No,
     /// It would, if what is not known yet were so.
     Perhaps,
@@ -17,7 +17,7 @@ pub(super) enum Fit {
 }
 
 /// Whether `rule` decides about the call as a whole.
-pub(super) fn whole(rule: &Rule, call: &Judged<'_>, mode: Mode) -> bool {
+pub(super) fn whole(rule: &PolicyRule, call: &CallFacts<'_>, mode: PolicyMode) -> bool {
     applies(rule, call, mode)
         && rule.prefixes.is_empty()
         && rule.command.is_none()
@@ -27,35 +27,35 @@ pub(super) fn whole(rule: &Rule, call: &Judged<'_>, mode: Mode) -> bool {
 
 /// Whether `rule` decides about one command of the call. What forbids is read widely, what allows narrowly.
 pub(super) fn segment(
-    rule: &Rule,
-    call: &Judged<'_>,
-    mode: Mode,
+    rule: &PolicyRule,
+    call: &CallFacts<'_>,
+    mode: PolicyMode,
     segment: &Segment,
-    place: Place<'_>,
-) -> Fit {
+    place: CommandLocation<'_>,
+) -> RuleMatch {
     if !applies(rule, call, mode) {
-        return Fit::No;
+        return RuleMatch::No;
     }
-    let allows = rule.decision == Decision::Allow;
+    let allows = rule.decision == PolicyDecision::Allow;
     if rule.shape.as_ref().is_some_and(|shape| !shape::fits(shape, segment, place)) {
-        return Fit::No;
+        return RuleMatch::No;
     }
     let fits = [
         prefix(rule, segment, allows),
         command(rule, segment, allows),
         arguments(rule, call, segment, allows),
     ];
-    if fits.contains(&Fit::No) {
-        Fit::No
-    } else if fits.contains(&Fit::Perhaps) {
-        Fit::Perhaps
+    if fits.contains(&RuleMatch::No) {
+        RuleMatch::No
+    } else if fits.contains(&RuleMatch::Perhaps) {
+        RuleMatch::Perhaps
     } else {
-        Fit::Yes
+        RuleMatch::Yes
     }
 }
 
 /// All that does not depend on the command.
-fn applies(rule: &Rule, call: &Judged<'_>, mode: Mode) -> bool {
+fn applies(rule: &PolicyRule, call: &CallFacts<'_>, mode: PolicyMode) -> bool {
     let tool = rule.tools.is_empty() || rule.tools.iter().any(|pattern| stands_for(pattern, call.tool));
     let server =
         rule.server.as_deref().is_none_or(|server| call.server.is_some_and(|it| stands_for(server, it)));
@@ -68,75 +68,75 @@ fn applies(rule: &Rule, call: &Judged<'_>, mode: Mode) -> bool {
 
 /// The two outer modes are stronger than rules that do not name them: planning changes nothing, and in yolo nobody wants
 /// to be asked.
-fn counts_in(rule: &Rule, mode: Mode) -> bool {
+fn counts_in(rule: &PolicyRule, mode: PolicyMode) -> bool {
     match (mode, rule.decision) {
-        (Mode::Plan, Decision::Allow | Decision::Ask) | (Mode::Yolo, Decision::Ask) => {
-            rule.modes.contains(&mode)
-        }
+        (PolicyMode::Plan, PolicyDecision::Allow | PolicyDecision::Ask)
+        | (PolicyMode::Yolo, PolicyDecision::Ask) => rule.modes.contains(&mode),
         _ => rule.modes.is_empty() || rule.modes.contains(&mode),
     }
 }
 
-fn prefix(rule: &Rule, segment: &Segment, allows: bool) -> Fit {
+fn prefix(rule: &PolicyRule, segment: &Segment, allows: bool) -> RuleMatch {
     if rule.prefixes.is_empty() {
-        return Fit::Yes;
+        return RuleMatch::Yes;
     }
-    let fits: Vec<Fit> = rule.prefixes.iter().map(|prefix| starts_with(segment, prefix, allows)).collect();
+    let fits: Vec<RuleMatch> =
+        rule.prefixes.iter().map(|prefix| starts_with(segment, prefix, allows)).collect();
     match fits {
-        fits if fits.contains(&Fit::Yes) => Fit::Yes,
-        fits if fits.contains(&Fit::Perhaps) => Fit::Perhaps,
-        _ => Fit::No,
+        fits if fits.contains(&RuleMatch::Yes) => RuleMatch::Yes,
+        fits if fits.contains(&RuleMatch::Perhaps) => RuleMatch::Perhaps,
+        _ => RuleMatch::No,
     }
 }
 
 /// Word by word, so that `git` is no beginning of `gitk`.
-fn starts_with(segment: &Segment, prefix: &str, allows: bool) -> Fit {
-    let mut fit = Fit::Yes;
+fn starts_with(segment: &Segment, prefix: &str, allows: bool) -> RuleMatch {
+    let mut fit = RuleMatch::Yes;
     let mut wanted = prefix.split_whitespace().peekable();
     if wanted.peek().is_none() {
-        return Fit::No;
+        return RuleMatch::No;
     }
     for (place, wanted) in wanted.enumerate() {
         fit = match segment.words.get(place) {
-            Some(Word::Text(text)) if text == wanted => fit,
+            Some(ShellWord::Text(text)) if text == wanted => fit,
             // A program is forbidden wherever it lies; it is allowed only as it is spelled.
-            Some(Word::Text(_)) if place == 0 && !allows && segment.base() == Some(wanted) => fit,
-            Some(Word::Pattern(_) | Word::Unknown) if !allows => Fit::Perhaps,
-            _ => return Fit::No,
+            Some(ShellWord::Text(_)) if place == 0 && !allows && segment.base() == Some(wanted) => fit,
+            Some(ShellWord::Pattern(_) | ShellWord::Unknown) if !allows => RuleMatch::Perhaps,
+            _ => return RuleMatch::No,
         };
     }
     fit
 }
 
-fn command(rule: &Rule, segment: &Segment, allows: bool) -> Fit {
-    let Some(pattern) = &rule.command else { return Fit::Yes };
+fn command(rule: &PolicyRule, segment: &Segment, allows: bool) -> RuleMatch {
+    let Some(pattern) = &rule.command else { return RuleMatch::Yes };
     let begins = |text: &str| pattern.find(text).is_some_and(|found| found.start() == 0);
-    let known = segment.words.iter().all(|word| *word != Word::Unknown);
+    let known = segment.words.iter().all(|word| *word != ShellWord::Unknown);
     let text = segment.text();
     if allows {
-        return if known && begins(&text) { Fit::Yes } else { Fit::No };
+        return if known && begins(&text) { RuleMatch::Yes } else { RuleMatch::No };
     }
     let path = segment.program().unwrap_or_default().len() - segment.base().unwrap_or_default().len();
     if begins(&text) || begins(&text[path..]) {
-        Fit::Yes
+        RuleMatch::Yes
     } else if known {
-        Fit::No
+        RuleMatch::No
     } else {
-        Fit::Perhaps
+        RuleMatch::Perhaps
     }
 }
 
-fn arguments(rule: &Rule, call: &Judged<'_>, segment: &Segment, allows: bool) -> Fit {
-    let Some(pattern) = &rule.arguments else { return Fit::Yes };
+fn arguments(rule: &PolicyRule, call: &CallFacts<'_>, segment: &Segment, allows: bool) -> RuleMatch {
+    let Some(pattern) = &rule.arguments else { return RuleMatch::Yes };
     let mut input = call.proposal.input.clone();
     input.insert("command".to_owned(), Value::String(segment.text()));
     let piece = pattern.is_match(&sorted_json(&input));
     let all = pattern.is_match(&sorted_json(&call.proposal.input));
-    let known = segment.words.iter().all(|word| *word != Word::Unknown);
+    let known = segment.words.iter().all(|word| *word != ShellWord::Unknown);
     match (allows, piece, all) {
-        (true, true, _) if known => Fit::Yes,
-        (false, true, _) | (false, _, true) => Fit::Yes,
-        _ => Fit::No,
+        (true, true, _) if known => RuleMatch::Yes,
+        (false, true, _) | (false, _, true) => RuleMatch::Yes,
+        _ => RuleMatch::No,
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::dangerous::{finds_and_acts, is_short, searches_with_program};
 use super::inside::inside;
-use super::{Files, git};
-use crate::shell::{Segment, Word};
+use super::{FileLookup, git};
+use crate::shell::{Segment, ShellWord};
 
 /// Their arguments are no paths, and none of their flags does more.
 pub(super) const WORDS: &[&str] =
@@ -19,18 +19,18 @@ const SYSTEM: &[&str] = &["/bin/", "/usr/bin/"];
 
 /// Where a command runs.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct CommandLocation<'a> {
     /// Where the line starts.
     pub(super) directory: &'a Path,
     /// Where the command may be when the line goes to other folders; the first is where it starts.
     pub(super) directories: &'a [PathBuf],
     pub(super) roots: &'a [PathBuf],
-    pub(super) files: &'a dyn Files,
+    pub(super) files: &'a dyn FileLookup,
     /// Whether the line goes to other folders, so that `..` leads who knows where.
     pub(super) moves: bool,
 }
 
-impl Place<'_> {
+impl CommandLocation<'_> {
     /// All that a name can mean.
     pub(super) fn paths(&self, name: &str) -> impl Iterator<Item = PathBuf> {
         self.directories.iter().map(move |directory| directory.join(name))
@@ -42,7 +42,7 @@ pub(super) fn directories(segments: &[Segment], start: &Path) -> Vec<PathBuf> {
     let mut all = vec![start.to_path_buf()];
     let mut current = start.to_path_buf();
     for segment in segments.iter().filter(|segment| matches!(segment.base(), Some("cd" | "pushd"))) {
-        let Some(target) = segment.words.get(1).and_then(Word::text) else { continue };
+        let Some(target) = segment.words.get(1).and_then(ShellWord::text) else { continue };
         current.push(target);
         for place in [start.join(target), current.clone()] {
             if !all.contains(&place) {
@@ -54,24 +54,24 @@ pub(super) fn directories(segments: &[Segment], start: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether the command is one of them. Where its output goes is not looked at, where its input comes from is.
-pub(super) fn known_safe(segment: &Segment, place: Place<'_>) -> bool {
+pub(super) fn known_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
     let reads = segment.redirections.iter().filter(|redirection| !redirection.write);
     reads.into_iter().all(|redirection| is_inside(&redirection.target, place)) && is_safe(segment, place)
 }
 
-fn is_safe(segment: &Segment, place: Place<'_>) -> bool {
+fn is_safe(segment: &Segment, place: CommandLocation<'_>) -> bool {
     // Assignments alone change nothing that outlives the line.
     let Some(program) = segment.words.first() else { return true };
     let Some(program) = program.text() else { return false };
     let program = SYSTEM.iter().find_map(|folder| program.strip_prefix(folder)).unwrap_or(program);
     let arguments = &segment.words[1..];
-    if !segment.assignments.is_empty() || arguments.contains(&Word::Unknown) {
+    if !segment.assignments.is_empty() || arguments.contains(&ShellWord::Unknown) {
         return false;
     }
     if WORDS.contains(&program) {
         return true;
     }
-    let names: Vec<&str> = arguments.iter().filter_map(Word::text).collect();
+    let names: Vec<&str> = arguments.iter().filter_map(ShellWord::text).collect();
     if names.iter().any(|name| follows_links(program, name)) {
         return false;
     }
@@ -81,7 +81,7 @@ fn is_safe(segment: &Segment, place: Place<'_>) -> bool {
     // A pattern can stand for a file whose name is a flag.
     let steady = arguments
         .iter()
-        .all(|word| !matches!(word, Word::Pattern(text) if text.starts_with(['*', '?', '['])));
+        .all(|word| !matches!(word, ShellWord::Pattern(text) if text.starts_with(['*', '?', '['])));
     steady
         && match program {
             "cd" => {
@@ -125,20 +125,21 @@ fn follows_links(program: &str, option: &str) -> bool {
 }
 
 /// Where git goes, and all that it is given there, is inside.
-fn git_looks_inside(names: &[&str], place: Place<'_>) -> bool {
-    let Some(look) = git::looks(names) else { return false };
+fn git_looks_inside(names: &[&str], place: CommandLocation<'_>) -> bool {
+    let Some(look) = git::parse_read(names) else { return false };
     let mut directory = place.directory.to_path_buf();
     for folder in look.folders {
-        if !is_inside(&Word::Text(folder.to_owned()), Place { directory: &directory, ..place }) {
+        if !is_inside(&ShellWord::Text(folder.to_owned()), CommandLocation { directory: &directory, ..place })
+        {
             return false;
         }
         directory.push(folder);
     }
-    let place = Place { directory: &directory, ..place };
-    look.paths.into_iter().all(|path| is_inside(&Word::Text(path.to_owned()), place))
+    let place = CommandLocation { directory: &directory, ..place };
+    look.paths.into_iter().all(|path| is_inside(&ShellWord::Text(path.to_owned()), place))
 }
 
-fn files_are_inside(arguments: &[Word], place: Place<'_>) -> bool {
+fn files_are_inside(arguments: &[ShellWord], place: CommandLocation<'_>) -> bool {
     arguments.iter().all(|word| match word.text() {
         // A value may be joined to a flag.
         Some(flag) if flag.starts_with('-') => {
@@ -148,13 +149,13 @@ fn files_are_inside(arguments: &[Word], place: Place<'_>) -> bool {
     })
 }
 
-fn is_inside(word: &Word, place: Place<'_>) -> bool {
+fn is_inside(word: &ShellWord, place: CommandLocation<'_>) -> bool {
     match word {
-        Word::Text(text) => {
+        ShellWord::Text(text) => {
             !(place.moves && text.contains("..")) && inside(text, place.directory, place.roots)
         }
-        Word::Pattern(text) => !text.contains("..") && inside(text, place.directory, place.roots),
-        Word::Unknown => false,
+        ShellWord::Pattern(text) => !text.contains("..") && inside(text, place.directory, place.roots),
+        ShellWord::Unknown => false,
     }
 }
 

@@ -1,10 +1,10 @@
 //! Which form of a command "always" allows, and whether a command has that form.
 
 use super::inside::inside;
-use super::safe::Place;
-use super::touched::is_inside_resolved;
-use crate::policy::{Like, Shape};
-use crate::shell::{Segment, Word};
+use super::named_files::is_inside_resolved;
+use super::safe::CommandLocation;
+use crate::policy::{CommandPattern, CommandShape};
+use crate::shell::{Segment, ShellWord};
 
 /// Programs whose arguments are files and names: none of them starts another program that an argument names.
 const PLAIN: &[&str] = &[
@@ -91,7 +91,7 @@ const FIXED: &[(&str, &[&str])] = &[(
 )];
 
 /// The form to allow. None when nothing narrow enough can be said: a path outside, or a word that is not known.
-pub(super) fn shape_of(segment: &Segment, place: Place<'_>) -> Option<Shape> {
+pub(super) fn shape_of(segment: &Segment, place: CommandLocation<'_>) -> Option<CommandShape> {
     let program = segment.program().filter(|program| !program.is_empty())?;
     if !segment.assignments.is_empty() || !reads_inside(segment, place) {
         return None;
@@ -104,7 +104,7 @@ pub(super) fn shape_of(segment: &Segment, place: Place<'_>) -> Option<Shape> {
     let Some((length, free)) = subcommand(program, arguments) else {
         // A program of somewhere else than the system or the workspace may be another one the next time.
         let known = !program.contains('/') || inside(program, place.directory, place.roots);
-        return line().filter(|_| known).map(Shape::Line);
+        return line().filter(|_| known).map(CommandShape::Line);
     };
     let words =
         segment.words[..length].iter().map(|word| Some(word.text()?.to_owned())).collect::<Option<_>>()?;
@@ -119,17 +119,17 @@ pub(super) fn shape_of(segment: &Segment, place: Place<'_>) -> Option<Shape> {
         return None;
     }
     let inside = free && operands.len() > special.len();
-    Some(Shape::Like(Like { words, options: sorted(options), fixed: special, inside }))
+    Some(CommandShape::Like(CommandPattern { words, options: sorted(options), fixed: special, inside }))
 }
 
 /// How many words name the program and what it does, and whether other arguments may follow. None: the line alone can be
 /// allowed, for the program can start any other.
-fn subcommand(program: &str, arguments: &[Word]) -> Option<(usize, bool)> {
+fn subcommand(program: &str, arguments: &[ShellWord]) -> Option<(usize, bool)> {
     if PLAIN.contains(&program) {
         return Some((1, true));
     }
     let word =
-        |at: usize| arguments.get(at).and_then(Word::text).filter(|word| !word.starts_with(['-', '+']));
+        |at: usize| arguments.get(at).and_then(ShellWord::text).filter(|word| !word.starts_with(['-', '+']));
     let first = word(0)?;
     let listed = |table: &[(&str, &[&str])]| {
         table.iter().any(|(name, subcommands)| *name == program && subcommands.contains(&first))
@@ -144,28 +144,28 @@ fn subcommand(program: &str, arguments: &[Word]) -> Option<(usize, bool)> {
 }
 
 /// Whether the command has the form. Where its output goes is not looked at.
-pub(super) fn fits(shape: &Shape, segment: &Segment, place: Place<'_>) -> bool {
+pub(super) fn fits(shape: &CommandShape, segment: &Segment, place: CommandLocation<'_>) -> bool {
     if !segment.assignments.is_empty() || !reads_inside(segment, place) {
         return false;
     }
-    let texts = |words: &[Word], expected: &[String]| {
+    let texts = |words: &[ShellWord], expected: &[String]| {
         words.len() == expected.len()
             && words.iter().zip(expected).all(|(word, expected)| word.text() == Some(expected))
     };
     let like = match shape {
-        Shape::Line(words) => {
+        CommandShape::Line(words) => {
             return texts(&segment.words, words)
                 && segment.words.iter().skip(1).all(|word| stays_inside(word, place));
         }
-        Shape::Like(like) => like,
+        CommandShape::Like(like) => like,
     };
     let Some(start) = segment.words.get(..like.words.len()) else { return false };
     let (options, operands) = split(&segment.words[like.words.len()..]);
-    let allowed = |word: &&Word| match word {
-        Word::Text(text) if like.fixed.contains(text) => true,
-        Word::Text(text) => !is_special(text) && stays_inside(word, place),
-        Word::Pattern(_) => stays_inside(word, place),
-        Word::Unknown => false,
+    let allowed = |word: &&ShellWord| match word {
+        ShellWord::Text(text) if like.fixed.contains(text) => true,
+        ShellWord::Text(text) => !is_special(text) && stays_inside(word, place),
+        ShellWord::Pattern(_) => stays_inside(word, place),
+        ShellWord::Unknown => false,
     };
     let fitting = if like.inside {
         operands.iter().all(allowed)
@@ -176,10 +176,12 @@ pub(super) fn fits(shape: &Shape, segment: &Segment, place: Place<'_>) -> bool {
 }
 
 /// Options and the rest; a value of an option counts among the rest.
-fn split(words: &[Word]) -> (Vec<&str>, Vec<&Word>) {
-    let is_option = |word: &Word| word.text().is_some_and(|text| text.starts_with('-') && text.len() > 1);
-    let (options, operands): (Vec<&Word>, Vec<&Word>) = words.iter().partition(|word| is_option(word));
-    (options.into_iter().filter_map(Word::text).collect(), operands)
+fn split(words: &[ShellWord]) -> (Vec<&str>, Vec<&ShellWord>) {
+    let is_option =
+        |word: &ShellWord| word.text().is_some_and(|text| text.starts_with('-') && text.len() > 1);
+    let (options, operands): (Vec<&ShellWord>, Vec<&ShellWord>) =
+        words.iter().partition(|word| is_option(word));
+    (options.into_iter().filter_map(ShellWord::text).collect(), operands)
 }
 
 fn sorted(options: Vec<&str>) -> Vec<String> {
@@ -197,18 +199,20 @@ fn is_special(word: &str) -> bool {
         || (!word.contains(char::is_whitespace) && word.contains([':', '=', '@', '%', '$', '`']))
 }
 
-fn reads_inside(segment: &Segment, place: Place<'_>) -> bool {
+fn reads_inside(segment: &Segment, place: CommandLocation<'_>) -> bool {
     let mut reads = segment.redirections.iter().filter(|redirection| !redirection.write);
     reads.all(|redirection| stays_inside(&redirection.target, place))
 }
 
-fn stays_inside(word: &Word, place: Place<'_>) -> bool {
+fn stays_inside(word: &ShellWord, place: CommandLocation<'_>) -> bool {
     let text = match word {
-        Word::Unknown => return false,
+        ShellWord::Unknown => return false,
         // What it stands for could be an option.
-        Word::Pattern(text) if text.starts_with(['*', '?', '[', '{', '-']) => return false,
-        Word::Pattern(text) => return !text.contains("..") && inside(text, place.directory, place.roots),
-        Word::Text(text) => text,
+        ShellWord::Pattern(text) if text.starts_with(['*', '?', '[', '{', '-']) => return false,
+        ShellWord::Pattern(text) => {
+            return !text.contains("..") && inside(text, place.directory, place.roots);
+        }
+        ShellWord::Text(text) => text,
     };
     if let Some(option) = text.strip_prefix('-') {
         let value = option
@@ -219,7 +223,7 @@ fn stays_inside(word: &Word, place: Place<'_>) -> bool {
     is_path_inside(text, place)
 }
 
-fn is_path_inside(text: &str, place: Place<'_>) -> bool {
+fn is_path_inside(text: &str, place: CommandLocation<'_>) -> bool {
     !(place.moves && text.contains(".."))
         && place.directories.iter().all(|directory| inside(text, directory, place.roots))
         && place.paths(text).all(|path| is_inside_resolved(&path, place))

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::git;
-use super::safe::Place;
+use super::safe::CommandLocation;
 use crate::protected::is_protected_in;
-use crate::shell::{Segment, Word};
+use crate::shell::{Segment, ShellWord};
 
 /// Programs that write the files they are given.
 const WRITERS: &[&str] = &[
@@ -14,7 +14,7 @@ const WRITERS: &[&str] = &[
 ];
 
 /// Protected files that the command is seen to write: its redirections, and the arguments of programs that write.
-pub(super) fn visible_writes(segment: &Segment, place: Place<'_>) -> Vec<PathBuf> {
+pub(super) fn visible_writes(segment: &Segment, place: CommandLocation<'_>) -> Vec<PathBuf> {
     let redirections = segment.redirections.iter().filter(|redirection| redirection.write);
     let targets = redirections.filter_map(|redirection| redirection.target.text());
     let edits = segment.base() == Some("sed")
@@ -27,7 +27,7 @@ pub(super) fn visible_writes(segment: &Segment, place: Place<'_>) -> Vec<PathBuf
 }
 
 /// Those, and the files that well-known commands write without naming them.
-pub(super) fn suggested_writes(segment: &Segment, place: Place<'_>) -> Vec<PathBuf> {
+pub(super) fn suggested_writes(segment: &Segment, place: CommandLocation<'_>) -> Vec<PathBuf> {
     let mut writes = visible_writes(segment, place);
     let directory = place.directories.last().map_or(place.directory, PathBuf::as_path);
     let names = words(segment);
@@ -39,7 +39,7 @@ pub(super) fn suggested_writes(segment: &Segment, place: Place<'_>) -> Vec<PathB
     unique(writes.into_iter())
 }
 
-fn by_git(names: &[&str], directory: &Path, place: Place<'_>) -> Vec<PathBuf> {
+fn by_git(names: &[&str], directory: &Path, place: CommandLocation<'_>) -> Vec<PathBuf> {
     let Some((folders, rest)) = git::subcommand(names) else { return Vec::new() };
     let mut directory = directory.to_path_buf();
     directory.extend(folders);
@@ -105,7 +105,7 @@ fn by_package_manager(names: &[&str], directory: &Path) -> Vec<PathBuf> {
 }
 
 fn words(segment: &Segment) -> Vec<&str> {
-    segment.words.iter().skip(1).filter_map(Word::text).collect()
+    segment.words.iter().skip(1).filter_map(ShellWord::text).collect()
 }
 
 fn unique(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {

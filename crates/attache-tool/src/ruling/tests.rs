@@ -6,9 +6,9 @@ mod protected;
 use serde_json::json;
 
 use super::*;
-use crate::Shown;
-use crate::policy::{Tier, read};
-use Decision::{Allow, Ask, Deny};
+use crate::Preview;
+use crate::policy::{PolicyTier, read};
+use PolicyDecision::{Allow, Ask, Deny};
 
 const ROOT: &str = "/w/project";
 
@@ -18,7 +18,7 @@ struct Call {
     effects: Vec<Effect>,
     input: Value,
     annotations: Value,
-    mode: Mode,
+    mode: PolicyMode,
     interactive: bool,
     trusted: bool,
     confinement: Confinement,
@@ -33,7 +33,7 @@ impl Call {
             effects,
             input,
             annotations,
-            mode: Mode::Default,
+            mode: PolicyMode::Default,
             interactive: true,
             trusted: true,
             confinement: Confinement::full(),
@@ -44,22 +44,22 @@ impl Call {
         let effect = Effect::Run {
             command: command.to_owned(),
             directory: ROOT.into(),
-            access: Access::new(crate::Level::Work),
+            access: Access::new(crate::AccessLevel::Work),
         };
         Self { input: json!({ "command": command }), ..Self::new("run_shell_command", [effect]) }
     }
 
-    fn mode(self, mode: Mode) -> Self {
+    fn mode(self, mode: PolicyMode) -> Self {
         Self { mode, ..self }
     }
 
     fn judge(&self, policy: &Policy) -> Ruling {
-        self.judge_with(policy, &NoFiles)
+        self.judge_with(policy, &NoFileLookup)
     }
 
-    fn judge_with(&self, policy: &Policy, files: &dyn Files) -> Ruling {
+    fn judge_with(&self, policy: &Policy, files: &dyn FileLookup) -> Ruling {
         let object = |value: &Value| value.as_object().cloned().unwrap_or_default();
-        let shown = Shown::Plain { summary: String::new() };
+        let shown = Preview::Plain { summary: String::new() };
         let proposal = Proposal { input: object(&self.input), effects: self.effects.clone(), shown };
         let server = self.effects.iter().find_map(|effect| match effect {
             Effect::UseServer { server, .. } => Some(server.as_str()),
@@ -67,7 +67,7 @@ impl Call {
         });
         rule(
             policy,
-            &Judged {
+            &CallFacts {
                 tool: self.tool,
                 server,
                 subagent: None,
@@ -86,11 +86,11 @@ impl Call {
 }
 
 fn policy(text: &str) -> Policy {
-    Policy::new(read("user.toml", text, Tier::User).unwrap())
+    Policy::new(read("user.toml", text, PolicyTier::User).unwrap())
 }
 
 #[track_caller]
-fn check(policy: &Policy, line: &str, mode: Mode, expected: Decision) {
+fn check(policy: &Policy, line: &str, mode: PolicyMode, expected: PolicyDecision) {
     let ruling = Call::command(line).mode(mode).judge(policy);
     assert_eq!(ruling.decision, expected, "{line:?} in {mode:?}: {}", ruling.why);
 }
@@ -107,7 +107,7 @@ fn every_effect_has_a_default_in_every_mode() {
     let run = |command: &str| Effect::Run {
         command: command.into(),
         directory: ROOT.into(),
-        access: Access::new(crate::Level::Work),
+        access: Access::new(crate::AccessLevel::Work),
     };
     // plan, default, auto_edit, confined, yolo
     for (effects, expected) in [
@@ -129,7 +129,7 @@ fn every_effect_has_a_default_in_every_mode() {
         (vec![read(), run("make")], [Deny, Ask, Ask, Allow, Allow]),
         (vec![run("ls"), run("make")], [Deny, Ask, Ask, Allow, Allow]),
     ] {
-        for (mode, expected) in Mode::ALL.into_iter().zip(expected) {
+        for (mode, expected) in PolicyMode::ALL.into_iter().zip(expected) {
             let call = Call::new("some_tool", effects.clone()).mode(mode);
             assert_eq!(call.judge(&Policy::default()).decision, expected, "{effects:?} in {mode:?}");
             let alone = Call { interactive: false, ..call };
@@ -152,7 +152,7 @@ fn some_tools_have_defaults_of_their_own() {
         ("invoke_agent", vec![], json!({"agent_name": "cli_help"}), [Allow, Allow, Allow, Allow, Allow]),
         ("invoke_agent", fetch(), json!({"agent_name": "far"}), [Deny, Ask, Ask, Ask, Allow]),
     ] {
-        for (mode, expected) in Mode::ALL.into_iter().zip(expected) {
+        for (mode, expected) in PolicyMode::ALL.into_iter().zip(expected) {
             let call = Call { input: input.clone(), ..Call::new(tool, effects.clone()).mode(mode) };
             assert_eq!(call.judge(&Policy::default()).decision, expected, "{tool} {input} in {mode:?}");
         }
@@ -166,7 +166,7 @@ fn a_server_that_says_it_only_reads_may_be_asked_about_while_planning() {
     let server = Effect::UseServer { server: "s".into(), tool: "t".into() };
     let call = Call {
         annotations: json!({"readOnlyHint": true}),
-        ..Call::new("mcp_s_t", [server]).mode(Mode::Plan)
+        ..Call::new("mcp_s_t", [server]).mode(PolicyMode::Plan)
     };
     assert_eq!(call.judge(&Policy::default()).decision, Ask);
 }
@@ -174,11 +174,11 @@ fn a_server_that_says_it_only_reads_may_be_asked_about_while_planning() {
 #[test]
 fn a_folder_that_is_not_trusted_forces_the_default_mode() {
     for (mode, expected) in [
-        (Mode::Plan, Deny),
-        (Mode::Default, Ask),
-        (Mode::AutoEdit, Ask),
-        (Mode::Confined, Ask),
-        (Mode::Yolo, Ask),
+        (PolicyMode::Plan, Deny),
+        (PolicyMode::Default, Ask),
+        (PolicyMode::AutoEdit, Ask),
+        (PolicyMode::Confined, Ask),
+        (PolicyMode::Yolo, Ask),
     ] {
         let call = Call { trusted: false, ..Call::new("write_file", [write("/w/project/a")]).mode(mode) };
         assert_eq!(call.judge(&Policy::default()).decision, expected, "{mode:?}");
@@ -190,15 +190,15 @@ fn a_folder_that_is_not_trusted_forces_the_default_mode() {
 
 #[test]
 fn the_strongest_rule_decides() {
-    let deny = |tier, priority| Rule { priority, ..Rule::new(Deny, tier, "deny") };
-    let allow = |tier, priority| Rule { priority, ..Rule::new(Allow, tier, "allow") };
+    let deny = |tier, priority| PolicyRule { priority, ..PolicyRule::new(Deny, tier, "deny") };
+    let allow = |tier, priority| PolicyRule { priority, ..PolicyRule::new(Allow, tier, "allow") };
     for (rules, expected) in [
-        (vec![deny(Tier::User, 1), allow(Tier::User, 2)], Allow),
-        (vec![deny(Tier::User, 2), allow(Tier::User, 1)], Deny),
-        (vec![deny(Tier::Admin, 0), allow(Tier::User, 999)], Deny),
-        (vec![deny(Tier::Workspace, 999), allow(Tier::User, 0)], Allow),
-        (vec![deny(Tier::Default, 999), allow(Tier::Extension, 0)], Allow),
-        (vec![deny(Tier::User, 1), allow(Tier::User, 1)], Deny),
+        (vec![deny(PolicyTier::User, 1), allow(PolicyTier::User, 2)], Allow),
+        (vec![deny(PolicyTier::User, 2), allow(PolicyTier::User, 1)], Deny),
+        (vec![deny(PolicyTier::Admin, 0), allow(PolicyTier::User, 999)], Deny),
+        (vec![deny(PolicyTier::Workspace, 999), allow(PolicyTier::User, 0)], Allow),
+        (vec![deny(PolicyTier::Default, 999), allow(PolicyTier::Extension, 0)], Allow),
+        (vec![deny(PolicyTier::User, 1), allow(PolicyTier::User, 1)], Deny),
     ] {
         assert_eq!(
             Call::new("x", [write("/w/a")]).judge(&Policy::new(rules.clone())).decision,
@@ -254,12 +254,12 @@ fn no_rule_answers_in_a_persons_place() {
 fn the_outer_modes_are_stronger_than_rules_that_do_not_name_them() {
     let named = |modes: &str, decision: &str| policy(&format!("[[rule]]\n{modes}\ndecision = '{decision}'"));
     for (modes, decision, mode, expected) in [
-        ("", "allow", Mode::Plan, Deny),
-        ("modes = ['plan']", "allow", Mode::Plan, Allow),
-        ("", "deny", Mode::Plan, Deny),
-        ("", "ask_user", Mode::Yolo, Allow),
-        ("modes = ['yolo']", "ask_user", Mode::Yolo, Ask),
-        ("", "deny", Mode::Yolo, Deny),
+        ("", "allow", PolicyMode::Plan, Deny),
+        ("modes = ['plan']", "allow", PolicyMode::Plan, Allow),
+        ("", "deny", PolicyMode::Plan, Deny),
+        ("", "ask_user", PolicyMode::Yolo, Allow),
+        ("modes = ['yolo']", "ask_user", PolicyMode::Yolo, Ask),
+        ("", "deny", PolicyMode::Yolo, Deny),
     ] {
         let policy = named(modes, decision);
         assert_eq!(
@@ -288,13 +288,13 @@ fn where_protected_paths_cannot_be_kept_only_what_looks_runs_unasked() {
     );
     let unruled = Policy::default();
     for (policy, line, mode, full, expected) in [
-        (&unruled, "ls", Mode::Default, Allow, Allow),
-        (&unruled, "ls", Mode::Confined, Allow, Ask),
-        (&unruled, "make", Mode::Default, Ask, Ask),
-        (&unruled, "make", Mode::Confined, Allow, Ask),
-        (&unruled, "make", Mode::Yolo, Allow, Allow),
-        (&allowed, "make", Mode::Default, Allow, Ask),
-        (&allowed, "make", Mode::Confined, Allow, Ask),
+        (&unruled, "ls", PolicyMode::Default, Allow, Allow),
+        (&unruled, "ls", PolicyMode::Confined, Allow, Ask),
+        (&unruled, "make", PolicyMode::Default, Ask, Ask),
+        (&unruled, "make", PolicyMode::Confined, Allow, Ask),
+        (&unruled, "make", PolicyMode::Yolo, Allow, Allow),
+        (&allowed, "make", PolicyMode::Default, Allow, Ask),
+        (&allowed, "make", PolicyMode::Confined, Allow, Ask),
     ] {
         let call = Call::command(line).mode(mode);
         assert_eq!(call.judge(policy).decision, full, "{line:?} in {mode:?}");

@@ -1,17 +1,17 @@
 //! What a program gets for a word, once the quotes are gone.
 
-use super::Word;
+use super::ShellWord;
 
 /// Takes the quotes off one word of a line.
-pub(super) fn decode(raw: &str) -> Word {
+pub(super) fn decode(raw: &str) -> ShellWord {
     let mut decoder = Decoder { rest: raw, text: String::new(), pattern: false };
     if raw.starts_with('~') || braces_expand(raw) {
-        return Word::Unknown;
+        return ShellWord::Unknown;
     }
     match decoder.word() {
-        None => Word::Unknown,
-        Some(()) if decoder.pattern => Word::Pattern(decoder.text),
-        Some(()) => Word::Text(decoder.text),
+        None => ShellWord::Unknown,
+        Some(()) if decoder.pattern => ShellWord::Pattern(decoder.text),
+        Some(()) => ShellWord::Text(decoder.text),
     }
 }
 

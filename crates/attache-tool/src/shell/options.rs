@@ -1,6 +1,6 @@
 //! The options that come before the command a wrapper starts.
 
-use super::Word;
+use super::ShellWord;
 
 /// The options of a wrapper that are known not to change what it starts.
 pub(super) struct Options {
@@ -11,7 +11,7 @@ pub(super) struct Options {
 
 impl Options {
     /// The place of the first word that is no option; none when an option is not known.
-    pub(super) fn skip(&self, words: &[Word]) -> Option<usize> {
+    pub(super) fn skip(&self, words: &[ShellWord]) -> Option<usize> {
         let mut at = 0;
         while let Some(word) = words.get(at) {
             let text = word.text()?;

@@ -37,7 +37,7 @@ pub(super) fn scan(line: &str) -> Option<Vec<Class>> {
 }
 
 /// Substitutions in substitutions; more is not written by anybody.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Until {
@@ -172,7 +172,7 @@ impl Scanner<'_> {
     }
 
     fn deeper(&mut self, until: Until) -> Option<()> {
-        if self.depth >= DEEPEST {
+        if self.depth >= MAX_DEPTH {
             return None;
         }
         let outer = std::mem::take(&mut self.pending);

@@ -1,6 +1,6 @@
 //! Commands that can start something which cannot be read off them.
 
-use super::{Segment, Word};
+use super::{Segment, ShellWord};
 
 /// Change what later words mean, run text from elsewhere, or start others in ways that are not looked through.
 const OPAQUE: &[&str] = &[
@@ -87,12 +87,12 @@ pub(super) fn suspicious(segment: &Segment) -> bool {
             .any(|assignment| steers(&assignment.name) || evaluates(&assignment.value))
 }
 
-fn evaluates(word: &Word) -> bool {
+fn evaluates(word: &ShellWord) -> bool {
     match word {
-        Word::Text(text) | Word::Pattern(text) => {
+        ShellWord::Text(text) | ShellWord::Pattern(text) => {
             text.contains("$(") || text.contains('`') || text.contains("${")
         }
-        Word::Unknown => false,
+        ShellWord::Unknown => false,
     }
 }
 
@@ -100,16 +100,16 @@ fn evaluates(word: &Word) -> bool {
 fn declares_oddly(segment: &Segment) -> bool {
     let declares =
         matches!(segment.base(), Some("declare" | "typeset" | "local" | "export" | "readonly" | "let"));
-    let flag = |word: &Word| match word {
-        Word::Text(text) => {
+    let flag = |word: &ShellWord| match word {
+        ShellWord::Text(text) => {
             text.starts_with('-') && !matches!(text.as_str(), "-r" | "-x" | "-g" | "-p") || steers(text)
         }
-        Word::Pattern(_) | Word::Unknown => true,
+        ShellWord::Pattern(_) | ShellWord::Unknown => true,
     };
     declares && (segment.base() == Some("let") || segment.words.iter().skip(1).any(flag))
 }
 
-fn runs_matches(word: &Word) -> bool {
+fn runs_matches(word: &ShellWord) -> bool {
     word.text()
         .is_none_or(|text| text.starts_with("-x") || text.starts_with("-X") || text.starts_with("--exec"))
 }

@@ -1,10 +1,10 @@
 use super::*;
 
 /// The segments as text, wrappers in angle brackets.
-fn shown(parsed: &Parsed) -> Vec<String> {
+fn shown(parsed: &ParsedCommand) -> Vec<String> {
     let show = |segment: &Segment| match segment.role {
-        Role::Program => segment.text(),
-        Role::Wrapper => format!("<{}>", segment.text()),
+        SegmentRole::Program => segment.text(),
+        SegmentRole::Wrapper => format!("<{}>", segment.text()),
     };
     parsed.segments.iter().map(show).collect()
 }
@@ -205,7 +205,7 @@ fn what_is_not_understood_is_said_to_be() {
 
 #[test]
 fn nothing_is_so_long_or_deep_that_it_is_not_bounded() {
-    unsure(&"a;".repeat(MOST_BYTES));
+    unsure(&"a;".repeat(MAX_BYTES));
     unsure(&format!("a {}", "$(".repeat(5_000)));
     unsure(&format!("{}a{}", "(".repeat(5_000), ")".repeat(5_000)));
     unsure(&format!("{}a{}", "{ ".repeat(2_000), "; }".repeat(2_000)));
@@ -216,7 +216,7 @@ fn nothing_is_so_long_or_deep_that_it_is_not_bounded() {
     for piece in
         ["`", "$(", "\"$(", "${x:-", "$((", "case x in x) ", "if a; then ", "a|", "[[ ", "a<<E;", "a && "]
     {
-        unsure(&piece.repeat(MOST_BYTES / piece.len() - 1));
+        unsure(&piece.repeat(MAX_BYTES / piece.len() - 1));
     }
 }
 
@@ -257,7 +257,7 @@ fn assignments_and_the_background_are_noted() {
     let parsed = parse("A=1 B='x y' c & d");
     let [first, second] = &parsed.segments[..] else { panic!("{parsed:?}") };
     assert!(parsed.sure && first.background && !second.background);
-    let value = |text: &str| Word::Text(text.to_owned());
+    let value = |text: &str| ShellWord::Text(text.to_owned());
     assert_eq!(
         first.assignments,
         [

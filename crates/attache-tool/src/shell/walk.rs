@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::decode::decode;
-use super::{Assignment, Redirection, Segment, Word};
+use super::{Assignment, Redirection, Segment, ShellWord};
 
 /// How often the parser may report before it is stopped; ordinary lines need a few reports.
-const MOST_REPORTS: usize = 600;
+const MAX_REPORTS: usize = 600;
 /// How deep the tree is followed: far deeper than people nest.
-const DEEPEST: usize = 120;
+const MAX_DEPTH: usize = 120;
 
 /// Words that the shell itself understands: as the name of a program they show a misreading.
 const RESERVED: &[&str] = &[
@@ -19,7 +19,7 @@ const RESERVED: &[&str] = &[
     "do", "done", "case", "esac", "in", "function", "coproc",
 ];
 
-pub(super) struct Found {
+pub(super) struct WalkResult {
     pub(super) segments: Vec<Segment>,
     pub(super) sure: bool,
 }
@@ -31,7 +31,7 @@ pub(super) fn tree(line: &str) -> Option<Tree> {
     let mut reports = 0;
     let mut progress = |_: &tree_sitter::ParseState| {
         reports += 1;
-        if reports > MOST_REPORTS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if reports > MAX_REPORTS { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let letters = in_ascii(line);
     let mut input = |at: usize, _| letters.get(at..).unwrap_or_default();
@@ -48,8 +48,8 @@ fn in_ascii(line: &str) -> Cow<'_, [u8]> {
 }
 
 /// Every simple command of the tree.
-pub(super) fn segments(tree: &Tree, line: &str) -> Found {
-    let found = Found { segments: Vec::new(), sure: !tree.root_node().has_error() };
+pub(super) fn segments(tree: &Tree, line: &str) -> WalkResult {
+    let found = WalkResult { segments: Vec::new(), sure: !tree.root_node().has_error() };
     let mut walker = Walker { line, found, places: Vec::new() };
     walker.visit(tree.root_node(), 0);
     walker.found
@@ -57,14 +57,14 @@ pub(super) fn segments(tree: &Tree, line: &str) -> Found {
 
 struct Walker<'a> {
     line: &'a str,
-    found: Found,
+    found: WalkResult,
     /// Where in the line each segment begins.
     places: Vec<usize>,
 }
 
 impl<'a> Walker<'a> {
     fn visit(&mut self, node: Node<'_>, depth: usize) {
-        if depth > DEEPEST {
+        if depth > MAX_DEPTH {
             self.found.sure = false;
             return;
         }
@@ -162,7 +162,7 @@ impl<'a> Walker<'a> {
         // In single brackets these end the test: what follows is a command.
         let single = !text.starts_with("[[");
         self.found.sure &= !text.contains(|letter| letter == '\n' || single && "&|;<>()`".contains(letter));
-        self.push(node, Segment { words: vec![Word::Text("[".to_owned())], ..Segment::default() });
+        self.push(node, Segment { words: vec![ShellWord::Text("[".to_owned())], ..Segment::default() });
         self.children(node, depth);
     }
 
@@ -204,7 +204,7 @@ impl<'a> Walker<'a> {
     }
 
     /// After the delimiter the line goes on: with words, with redirections, or with the next command.
-    fn heredoc(&mut self, node: Node<'_>, segment: &mut Segment, depth: usize) -> Vec<Word> {
+    fn heredoc(&mut self, node: Node<'_>, segment: &mut Segment, depth: usize) -> Vec<ShellWord> {
         let mut words = Vec::new();
         let mut cursor = node.walk();
         let mut more = cursor.goto_first_child();
@@ -234,7 +234,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Notes where it goes. The grammar takes words after the target for further targets: they are returned.
-    fn redirection(&mut self, node: Node<'_>, segment: &mut Segment) -> Vec<Word> {
+    fn redirection(&mut self, node: Node<'_>, segment: &mut Segment) -> Vec<ShellWord> {
         let mut operator = "";
         let mut targets = Vec::new();
         for part in children(node) {
@@ -279,9 +279,9 @@ impl<'a> Walker<'a> {
         // To the shell, what looks like an assignment to any other name is the name of a program.
         self.found.sure &= is_name(name);
         let value = match node.child_by_field_name("value") {
-            Some(value) if value.kind() == "array" => Word::Unknown,
+            Some(value) if value.kind() == "array" => ShellWord::Unknown,
             Some(value) => decode(self.text(value)),
-            None => Word::Text(String::new()),
+            None => ShellWord::Text(String::new()),
         };
         Assignment { name: name.to_owned(), value }
     }

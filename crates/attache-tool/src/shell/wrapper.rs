@@ -2,32 +2,32 @@
 
 use super::options::Options;
 use super::suspicion::suspicious;
-use super::{Assignment, MOST_NESTED, Parsed, Role, Segment, Word, nested};
+use super::{Assignment, MAX_NESTING, ParsedCommand, Segment, SegmentRole, ShellWord, nested};
 
 /// Adds `segment` and all that it starts.
-pub(super) fn look_through(mut segment: Segment, depth: usize, parsed: &mut Parsed) {
+pub(super) fn expand(mut segment: Segment, depth: usize, parsed: &mut ParsedCommand) {
     parsed.sure &= !suspicious(&segment);
-    let look = if depth > MOST_NESTED { Look::unclear() } else { look(&segment) };
+    let look = if depth > MAX_NESTING { WrapperAnalysis::unclear() } else { analyze(&segment) };
     parsed.sure &= look.sure;
     segment.role = look.role;
     // What a wrapper is given to read and write is its command's.
-    let handed_on = segment.role == Role::Wrapper && !look.started.is_empty();
+    let handed_on = segment.role == SegmentRole::Wrapper && !look.started.is_empty();
     let redirections = if handed_on { std::mem::take(&mut segment.redirections) } else { vec![] };
     let background = segment.background;
     parsed.segments.push(segment);
     for started in look.started {
         match started {
-            Started::Words { words, assignments } => {
+            StartedCommand::Words { words, assignments } => {
                 let inner = Segment {
                     words,
                     assignments,
                     redirections: redirections.clone(),
                     background,
-                    role: Role::Program,
+                    role: SegmentRole::Program,
                 };
-                look_through(inner, depth + 1, parsed);
+                expand(inner, depth + 1, parsed);
             }
-            Started::Script(script) => {
+            StartedCommand::Script(script) => {
                 let mut inner = nested(&script, depth + 1);
                 parsed.sure &= inner.sure;
                 if inner.segments.is_empty() {
@@ -43,21 +43,21 @@ pub(super) fn look_through(mut segment: Segment, depth: usize, parsed: &mut Pars
     }
 }
 
-struct Look {
-    role: Role,
-    started: Vec<Started>,
+struct WrapperAnalysis {
+    role: SegmentRole,
+    started: Vec<StartedCommand>,
     sure: bool,
 }
 
-enum Started {
-    Words { words: Vec<Word>, assignments: Vec<Assignment> },
+enum StartedCommand {
+    Words { words: Vec<ShellWord>, assignments: Vec<Assignment> },
     Script(String),
 }
 
-impl Look {
+impl WrapperAnalysis {
     /// Starts nothing else.
     fn program() -> Self {
-        Self { role: Role::Program, started: vec![], sure: true }
+        Self { role: SegmentRole::Program, started: vec![], sure: true }
     }
 
     /// Starts something, and what it is cannot be told.
@@ -65,13 +65,13 @@ impl Look {
         Self { sure: false, ..Self::program() }
     }
 
-    fn wrapper(started: Started) -> Self {
-        Self { role: Role::Wrapper, started: vec![started], sure: true }
+    fn wrapper(started: StartedCommand) -> Self {
+        Self { role: SegmentRole::Wrapper, started: vec![started], sure: true }
     }
 
     /// Starts something, and is no small thing itself.
-    fn beside(started: Vec<Started>) -> Self {
-        Self { role: Role::Program, started, sure: true }
+    fn beside(started: Vec<StartedCommand>) -> Self {
+        Self { role: SegmentRole::Program, started, sure: true }
     }
 }
 
@@ -110,8 +110,8 @@ const XARGS: Options = Options {
     ],
 };
 
-fn look(segment: &Segment) -> Look {
-    let Some((_, words)) = segment.words.split_first() else { return Look::program() };
+fn analyze(segment: &Segment) -> WrapperAnalysis {
+    let Some((_, words)) = segment.words.split_first() else { return WrapperAnalysis::program() };
     match segment.base().unwrap_or_default() {
         "nohup" | "builtin" => plain(&NONE, words),
         "nice" => plain(&NICE, words),
@@ -120,161 +120,170 @@ fn look(segment: &Segment) -> Look {
         "setsid" => plain(&SETSID, words),
         "stdbuf" => plain(&STDBUF, words),
         "ionice" => plain(&IONICE, words),
-        "command" if words.first().and_then(Word::text).is_some_and(|flag| matches!(flag, "-v" | "-V")) => {
-            Look::program()
+        "command"
+            if words.first().and_then(ShellWord::text).is_some_and(|flag| matches!(flag, "-v" | "-V")) =>
+        {
+            WrapperAnalysis::program()
         }
         "command" => plain(&COMMAND, words),
-        "timeout" => skipped(&TIMEOUT, words).map_or_else(Look::unclear, timed),
-        "env" => {
-            skipped(&ENV, words).map_or_else(Look::unclear, |rest| with_environment(rest, Role::Wrapper))
-        }
-        "sudo" => {
-            skipped(&SUDO, words).map_or_else(Look::unclear, |rest| with_environment(rest, Role::Program))
-        }
+        "timeout" => skipped(&TIMEOUT, words).map_or_else(WrapperAnalysis::unclear, timed),
+        "env" => skipped(&ENV, words)
+            .map_or_else(WrapperAnalysis::unclear, |rest| with_environment(rest, SegmentRole::Wrapper)),
+        "sudo" => skipped(&SUDO, words)
+            .map_or_else(WrapperAnalysis::unclear, |rest| with_environment(rest, SegmentRole::Program)),
         "xargs" => xargs(words),
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "rbash" => shell(words),
-        "eval" => {
-            script_of(words).map_or_else(Look::unclear, |script| Look::wrapper(Started::Script(script)))
-        }
+        "eval" => script_of(words).map_or_else(WrapperAnalysis::unclear, |script| {
+            WrapperAnalysis::wrapper(StartedCommand::Script(script))
+        }),
         "trap" => trap(words),
         "find" => find(words),
-        _ => Look::program(),
+        _ => WrapperAnalysis::program(),
     }
 }
 
-fn skipped<'a>(options: &Options, words: &'a [Word]) -> Option<&'a [Word]> {
+fn skipped<'a>(options: &Options, words: &'a [ShellWord]) -> Option<&'a [ShellWord]> {
     options.skip(words).and_then(|at| words.get(at..))
 }
 
-fn plain(options: &Options, words: &[Word]) -> Look {
+fn plain(options: &Options, words: &[ShellWord]) -> WrapperAnalysis {
     match skipped(options, words) {
-        Some([]) => Look::program(),
-        Some(rest) => Look::wrapper(Started::Words { words: rest.to_vec(), assignments: vec![] }),
-        None => Look::unclear(),
+        Some([]) => WrapperAnalysis::program(),
+        Some(rest) => {
+            WrapperAnalysis::wrapper(StartedCommand::Words { words: rest.to_vec(), assignments: vec![] })
+        }
+        None => WrapperAnalysis::unclear(),
     }
 }
 
 /// The first word is how long.
-fn timed(words: &[Word]) -> Look {
+fn timed(words: &[ShellWord]) -> WrapperAnalysis {
     let duration = |text: &str| text.starts_with(|letter: char| letter.is_ascii_digit() || letter == '.');
     match words {
-        [] => Look::program(),
-        [Word::Text(text), rest @ ..] if duration(text) => plain(&NONE, rest),
-        _ => Look::unclear(),
+        [] => WrapperAnalysis::program(),
+        [ShellWord::Text(text), rest @ ..] if duration(text) => plain(&NONE, rest),
+        _ => WrapperAnalysis::unclear(),
     }
 }
 
 /// `A=1 B=2 command …`
-fn with_environment(words: &[Word], role: Role) -> Look {
+fn with_environment(words: &[ShellWord], role: SegmentRole) -> WrapperAnalysis {
     let mut assignments = Vec::new();
     for (at, word) in words.iter().enumerate() {
         match word.text().map(|text| text.split_once('=')) {
-            None => return Look::unclear(),
+            None => return WrapperAnalysis::unclear(),
             Some(Some((name, value))) => {
-                assignments.push(Assignment { name: name.to_owned(), value: Word::Text(value.to_owned()) });
+                assignments
+                    .push(Assignment { name: name.to_owned(), value: ShellWord::Text(value.to_owned()) });
             }
             Some(None) => {
-                let started = Started::Words { words: words[at..].to_vec(), assignments };
-                return Look { role, ..Look::wrapper(started) };
+                let started = StartedCommand::Words { words: words[at..].to_vec(), assignments };
+                return WrapperAnalysis { role, ..WrapperAnalysis::wrapper(started) };
             }
         }
     }
-    Look::program()
+    WrapperAnalysis::program()
 }
 
 /// Words are added to the command, and with `-I` put in its middle: none of them is known.
-fn xargs(words: &[Word]) -> Look {
-    let Some(rest) = skipped(&XARGS, words) else { return Look::unclear() };
+fn xargs(words: &[ShellWord]) -> WrapperAnalysis {
+    let Some(rest) = skipped(&XARGS, words) else { return WrapperAnalysis::unclear() };
     let options = &words[..words.len() - rest.len()];
     let replaces = options
         .iter()
         .any(|word| word.text().is_some_and(|text| text.starts_with("-I") || text.starts_with("--replace")));
     if rest.is_empty() {
-        return Look::program();
+        return WrapperAnalysis::program();
     }
     // With `-I` any word can hold the mark, whatever the mark is; the program is still the one that is written there.
-    let mark = options.last().and_then(Word::text).unwrap_or_default();
+    let mark = options.last().and_then(ShellWord::text).unwrap_or_default();
     let mark = mark.strip_prefix("-I").filter(|mark| !mark.is_empty()).unwrap_or(mark);
-    let holds = |word: &Word| {
+    let holds = |word: &ShellWord| {
         word.text().is_none_or(|text| replaces && (mark.starts_with('-') || text.contains(mark)))
     };
-    let mut inner: Vec<Word> =
-        rest.iter().map(|word| if holds(word) { Word::Unknown } else { word.clone() }).collect();
-    inner.push(Word::Unknown);
-    Look::wrapper(Started::Words { words: inner, assignments: vec![] })
+    let mut inner: Vec<ShellWord> =
+        rest.iter().map(|word| if holds(word) { ShellWord::Unknown } else { word.clone() }).collect();
+    inner.push(ShellWord::Unknown);
+    WrapperAnalysis::wrapper(StartedCommand::Words { words: inner, assignments: vec![] })
 }
 
 /// With `-c` the text is read; a file that holds commands is like any program; commands from elsewhere are unknown.
-fn shell(words: &[Word]) -> Look {
+fn shell(words: &[ShellWord]) -> WrapperAnalysis {
     let mut commands = false;
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
-        let Some(text) = word.text() else { return Look::unclear() };
+        let Some(text) = word.text() else { return WrapperAnalysis::unclear() };
         match text {
             "--norc" | "--noprofile" | "--posix" | "--login" => {}
-            "--version" | "--help" if words.len() == 1 => return Look::program(),
-            "-o" | "+o" => match rest.next().and_then(Word::text) {
+            "--version" | "--help" if words.len() == 1 => return WrapperAnalysis::program(),
+            "-o" | "+o" => match rest.next().and_then(ShellWord::text) {
                 Some("pipefail" | "errexit" | "nounset" | "xtrace") => {}
-                _ => return Look::unclear(),
+                _ => return WrapperAnalysis::unclear(),
             },
             "--" => return shell_text(rest.next(), commands),
             flags if flags.len() > 1 && flags.starts_with('-') => {
                 if !flags[1..].bytes().all(|flag| b"celuxv".contains(&flag)) {
-                    return Look::unclear();
+                    return WrapperAnalysis::unclear();
                 }
                 commands |= flags.contains('c');
             }
             _ => return shell_text(Some(word), commands),
         }
     }
-    Look::unclear()
+    WrapperAnalysis::unclear()
 }
 
-fn shell_text(word: Option<&Word>, commands: bool) -> Look {
+fn shell_text(word: Option<&ShellWord>, commands: bool) -> WrapperAnalysis {
     match word {
-        Some(Word::Text(script)) if commands => Look::wrapper(Started::Script(script.clone())),
-        Some(Word::Text(file)) if !file.starts_with('-') && !file.starts_with("/dev/") => Look::program(),
-        _ => Look::unclear(),
+        Some(ShellWord::Text(script)) if commands => {
+            WrapperAnalysis::wrapper(StartedCommand::Script(script.clone()))
+        }
+        Some(ShellWord::Text(file)) if !file.starts_with('-') && !file.starts_with("/dev/") => {
+            WrapperAnalysis::program()
+        }
+        _ => WrapperAnalysis::unclear(),
     }
 }
 
-fn script_of(words: &[Word]) -> Option<String> {
-    let words: Option<Vec<&str>> = words.iter().map(Word::text).collect();
+fn script_of(words: &[ShellWord]) -> Option<String> {
+    let words: Option<Vec<&str>> = words.iter().map(ShellWord::text).collect();
     words.map(|words| words.join(" "))
 }
 
-fn trap(words: &[Word]) -> Look {
+fn trap(words: &[ShellWord]) -> WrapperAnalysis {
     match words {
-        [] => Look::program(),
-        [Word::Text(script), ..] if script.starts_with('-') => match script.as_str() {
-            "-" | "-l" | "-p" => Look::program(),
-            _ => Look::unclear(),
+        [] => WrapperAnalysis::program(),
+        [ShellWord::Text(script), ..] if script.starts_with('-') => match script.as_str() {
+            "-" | "-l" | "-p" => WrapperAnalysis::program(),
+            _ => WrapperAnalysis::unclear(),
         },
-        [Word::Text(script), ..] => Look::beside(vec![Started::Script(script.clone())]),
-        _ => Look::unclear(),
+        [ShellWord::Text(script), ..] => {
+            WrapperAnalysis::beside(vec![StartedCommand::Script(script.clone())])
+        }
+        _ => WrapperAnalysis::unclear(),
     }
 }
 
 /// Every `-exec … ;` and its kin.
-fn find(words: &[Word]) -> Look {
+fn find(words: &[ShellWord]) -> WrapperAnalysis {
     let mut started = Vec::new();
     let mut rest = words;
     while let Some((word, after)) = rest.split_first() {
         rest = after;
         match word {
-            Word::Text(text) if matches!(text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") => {
-                let ends = |word: &Word| word.text().is_some_and(|text| matches!(text, ";" | "+"));
-                let Some(end) = after.iter().position(ends) else { return Look::unclear() };
+            ShellWord::Text(text) if matches!(text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir") => {
+                let ends = |word: &ShellWord| word.text().is_some_and(|text| matches!(text, ";" | "+"));
+                let Some(end) = after.iter().position(ends) else { return WrapperAnalysis::unclear() };
                 let inner = after[..end].iter().map(|word| match word {
-                    Word::Text(text) if !text.contains("{}") => word.clone(),
-                    _ => Word::Unknown,
+                    ShellWord::Text(text) if !text.contains("{}") => word.clone(),
+                    _ => ShellWord::Unknown,
                 });
-                started.push(Started::Words { words: inner.collect(), assignments: vec![] });
+                started.push(StartedCommand::Words { words: inner.collect(), assignments: vec![] });
                 rest = &after[end + 1..];
             }
-            Word::Text(_) | Word::Pattern(_) => {}
-            Word::Unknown => return Look { sure: false, ..Look::beside(started) },
+            ShellWord::Text(_) | ShellWord::Pattern(_) => {}
+            ShellWord::Unknown => return WrapperAnalysis { sure: false, ..WrapperAnalysis::beside(started) },
         }
     }
-    Look::beside(started)
+    WrapperAnalysis::beside(started)
 }

@@ -4,9 +4,9 @@ mod tricks;
 
 use std::path::PathBuf;
 
-use attache_tool::policy::{Decision, Mode, Policy, Tier, read};
-use attache_tool::ruling::{Judged, NoFiles, Ruling, rule};
-use attache_tool::{Access, Confinement, Effect, Level, Proposal, Shown};
+use attache_tool::policy::{Policy, PolicyDecision, PolicyMode, PolicyTier, read};
+use attache_tool::ruling::{CallFacts, NoFileLookup, Ruling, rule};
+use attache_tool::{Access, AccessLevel, Confinement, Effect, Preview, Proposal};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Map;
@@ -58,20 +58,20 @@ fn hidden() -> impl Strategy<Value = String> {
         .prop_recursive(3, 4, 1, |inner| (select(PLACES), inner).prop_map(|(place, line)| put(place, &line)))
 }
 
-fn judge(policy: &Policy, line: &str, mode: Mode) -> Ruling {
+fn judge(policy: &Policy, line: &str, mode: PolicyMode) -> Ruling {
     let root = PathBuf::from("/w/project");
     let proposal = Proposal {
         input: Map::from_iter([("command".to_owned(), line.into())]),
         effects: vec![Effect::Run {
             command: line.to_owned(),
             directory: root.clone(),
-            access: Access::new(Level::Work),
+            access: Access::new(AccessLevel::Work),
         }],
-        shown: Shown::Plain { summary: String::new() },
+        shown: Preview::Plain { summary: String::new() },
     };
     rule(
         policy,
-        &Judged {
+        &CallFacts {
             tool: "run_shell_command",
             server: None,
             subagent: None,
@@ -83,7 +83,7 @@ fn judge(policy: &Policy, line: &str, mode: Mode) -> Ruling {
             interactive: true,
             trusted: true,
             confinement: &Confinement::full(),
-            files: &NoFiles,
+            files: &NoFileLookup,
         },
     )
 }
@@ -91,15 +91,15 @@ fn judge(policy: &Policy, line: &str, mode: Mode) -> Ruling {
 fn all_but_evil() -> Policy {
     let text = "[[rule]]\ntoolName = 'run_shell_command'\ndecision = 'allow'\nallowRedirection = true\n\
                 [[rule]]\ncommandPrefix = 'evil'\ndecision = 'deny'\npriority = 1";
-    Policy::new(read("test", text, Tier::User).expect("the rules of this test are well written"))
+    Policy::new(read("test", text, PolicyTier::User).expect("the rules of this test are well written"))
 }
 
 #[track_caller]
 fn never_allowed(line: &str) {
     let policy = all_but_evil();
-    for mode in [Mode::Default, Mode::Confined, Mode::Yolo] {
+    for mode in [PolicyMode::Default, PolicyMode::Confined, PolicyMode::Yolo] {
         let ruling = judge(&policy, line, mode);
-        assert_ne!(ruling.decision, Decision::Allow, "{line:?} in {mode:?}: {}", ruling.why);
+        assert_ne!(ruling.decision, PolicyDecision::Allow, "{line:?} in {mode:?}: {}", ruling.why);
     }
 }
 
@@ -131,8 +131,8 @@ fn what_does_not_start_it_is_allowed() {
         "echo \"$x evil\"",
         "grep evil x | wc",
     ] {
-        let ruling = judge(&all_but_evil(), line, Mode::Default);
-        assert_eq!(ruling.decision, Decision::Allow, "{line:?}: {}", ruling.why);
+        let ruling = judge(&all_but_evil(), line, PolicyMode::Default);
+        assert_eq!(ruling.decision, PolicyDecision::Allow, "{line:?}: {}", ruling.why);
     }
 }
 
@@ -212,20 +212,20 @@ proptest! {
 
     #[test]
     fn a_forbidden_command_never_runs_unseen(line in hidden()) {
-        for mode in [Mode::Default, Mode::Confined, Mode::Yolo] {
+        for mode in [PolicyMode::Default, PolicyMode::Confined, PolicyMode::Yolo] {
             let ruling = judge(&all_but_evil(), &line, mode);
-            prop_assert_ne!(ruling.decision, Decision::Allow, "{:?} in {:?}: {}", line, mode, ruling.why);
+            prop_assert_ne!(ruling.decision, PolicyDecision::Allow, "{:?} in {:?}: {}", line, mode, ruling.why);
         }
     }
 
     #[test]
     fn plain_lines_are_allowed(line in plain()) {
-        let ruling = judge(&Policy::default(), &line, Mode::Default);
-        prop_assert_eq!(ruling.decision, Decision::Allow, "{:?}: {}", line, ruling.why);
+        let ruling = judge(&Policy::default(), &line, PolicyMode::Default);
+        prop_assert_eq!(ruling.decision, PolicyDecision::Allow, "{:?}: {}", line, ruling.why);
     }
 
     #[test]
     fn any_text_can_be_judged(line in "[a-z$(){}<>|&;'\"`\\\\ \n#*=\\[\\]!-]{0,60}") {
-        let _ = judge(&all_but_evil(), &line, Mode::Default);
+        let _ = judge(&all_but_evil(), &line, PolicyMode::Default);
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn wrapped_scheme(scheme: &SecurityScheme) -> Value {
     object.set_some("description", scheme.description.as_deref());
     let name = match &scheme.kind {
         SecuritySchemeKind::ApiKey { location, name } => {
-            object.set("location", place_of_key(*location));
+            object.set("location", api_key_location(*location));
             object.set("name", &**name);
             "apiKeySecurityScheme"
         }
@@ -48,7 +48,7 @@ pub(super) fn flat_scheme(scheme: &SecurityScheme) -> Map<String, Value> {
     object.set_some("description", scheme.description.as_deref());
     let kind = match &scheme.kind {
         SecuritySchemeKind::ApiKey { location, name } => {
-            object.set("in", place_of_key(*location));
+            object.set("in", api_key_location(*location));
             object.set("name", &**name);
             "apiKey"
         }
@@ -97,7 +97,7 @@ fn is_usable(card: &AgentCard, requirement: &SecurityRequirement) -> bool {
     })
 }
 
-fn place_of_key(location: ApiKeyLocation) -> &'static str {
+fn api_key_location(location: ApiKeyLocation) -> &'static str {
     match location {
         ApiKeyLocation::Header => "header",
         ApiKeyLocation::Query => "query",

@@ -3,11 +3,11 @@
 use attache_domain::{ContextId, DEFAULT_PAGE_SIZE, ListTasks, MAX_PAGE_SIZE, TaskState, Timestamp};
 use serde_json::Value;
 
+use super::decoder::{Decoder, Members, excerpt, kind_of};
 use super::history_length;
-use super::reading::{Members, Reading, excerpt, kind_of};
-use crate::spelling;
+use crate::enum_names;
 
-pub(super) fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<ListTasks> {
+pub(super) fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<ListTasks> {
     let most = i64::try_from(MAX_PAGE_SIZE).unwrap_or(i64::MAX);
     Some(ListTasks {
         context: members.id(reading, "contextId").map(ContextId::from),
@@ -21,7 +21,7 @@ pub(super) fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Li
 }
 
 /// Unspecified is any state, as if it were absent.
-fn read_state(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskState> {
+fn read_state(reading: &mut Decoder, members: &mut Members<'_>) -> Option<TaskState> {
     let value = members.take("status")?;
     let here = members.place();
     let (state, found) = match &value {
@@ -29,22 +29,22 @@ fn read_state(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskSt
         Value::Number(number) if number.as_i64() == Some(0) => return None,
         Value::String(name) => (state_named(reading, name), format!("{:?}", excerpt(name))),
         Value::Number(number) => {
-            (number.as_i64().and_then(spelling::state_of_number), excerpt(&number.to_string()))
+            (number.as_i64().and_then(enum_names::state_from_number), excerpt(&number.to_string()))
         }
         other => (None, kind_of(other).to_owned()),
     };
     if state.is_none() {
-        let names = TaskState::ALL.map(|state| spelling::state(reading.dialect(), state)).join(", ");
+        let names = TaskState::ALL.map(|state| enum_names::state_name(reading.dialect(), state)).join(", ");
         reading.refuse::<()>(here.member("status"), format!("must be one of {names}, not {found}"));
     }
     state
 }
 
-fn state_named(reading: &Reading, name: &str) -> Option<TaskState> {
-    TaskState::ALL.into_iter().find(|state| spelling::state(reading.dialect(), *state) == name)
+fn state_named(reading: &Decoder, name: &str) -> Option<TaskState> {
+    TaskState::ALL.into_iter().find(|state| enum_names::state_name(reading.dialect(), *state) == name)
 }
 
-fn read_time(reading: &mut Reading, members: &mut Members<'_>, name: &str) -> Option<Timestamp> {
+fn read_time(reading: &mut Decoder, members: &mut Members<'_>, name: &str) -> Option<Timestamp> {
     let text = members.nonempty_text(reading, name)?;
     match text.parse() {
         Ok(moment) => Some(moment),

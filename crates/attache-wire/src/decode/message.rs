@@ -3,13 +3,13 @@
 use attache_domain::{ContextId, Message, MessageId, Part, Progress, Role, TaskId};
 use serde_json::Value;
 
+use super::decoder::{Decoder, FieldPath, Members, excerpt, kind_of};
 use super::part;
-use super::reading::{Members, Place, Reading, excerpt, kind_of};
 use crate::devtool::incoming;
-use crate::{Dialect, spelling};
+use crate::{Dialect, enum_names};
 
 /// Reads the member `message` of a send request.
-pub(super) fn read_member(reading: &mut Reading, parent: &mut Members<'_>) -> Option<Message> {
+pub(super) fn read_member(reading: &mut Decoder, parent: &mut Members<'_>) -> Option<Message> {
     let above = parent.place();
     // The protobuf name of the member in 0.3 is `request`, and some clients write that.
     let name = match reading.dialect() {
@@ -23,7 +23,7 @@ pub(super) fn read_member(reading: &mut Reading, parent: &mut Members<'_>) -> Op
     read(reading, members)
 }
 
-fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Message> {
+fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
     check_kind(reading, &mut members);
     let here = members.place();
     let id = members.required_id(reading, "messageId");
@@ -46,18 +46,18 @@ fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<Message> {
         extensions,
         metadata,
     };
-    understand(reading, message, here, "taskId")
+    read_extension_content(reading, message, here, "taskId")
 }
 
 /// Reads what a message says in the extension's words. `task` is what the dialect calls the task's id.
-pub(crate) fn understand(
-    reading: &mut Reading,
+pub(crate) fn read_extension_content(
+    reading: &mut Decoder,
     mut message: Message,
-    here: Place<'_>,
+    here: FieldPath<'_>,
     task: &str,
 ) -> Option<Message> {
     let profile = incoming::read(reading, &mut message, here);
-    reading.recognise(profile);
+    reading.set_profile(profile);
     // With a context, the session looks for the task that asks.
     let is_lost = message.task.is_none() && message.context.is_none();
     if is_lost && Progress::answers_apart(&message).is_some() {
@@ -68,7 +68,7 @@ pub(crate) fn understand(
 }
 
 /// 0.3 says what an object is. Its own examples leave that out, so only a wrong word is refused.
-fn check_kind(reading: &mut Reading, members: &mut Members<'_>) {
+fn check_kind(reading: &mut Decoder, members: &mut Members<'_>) {
     if reading.dialect() == Dialect::V1_0 {
         return;
     }
@@ -78,15 +78,15 @@ fn check_kind(reading: &mut Reading, members: &mut Members<'_>) {
     }
 }
 
-fn read_role(reading: &mut Reading, members: &mut Members<'_>) -> Option<Role> {
+fn read_role(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Role> {
     let here = members.place();
     let place = here.member("role");
     let Some(value) = members.take("role") else { return reading.refuse(place, "is required") };
     let dialect = reading.dialect();
     let wanted = format_args!(
         "must be {} or {}",
-        spelling::role(dialect, Role::User),
-        spelling::role(dialect, Role::Agent)
+        enum_names::role_name(dialect, Role::User),
+        enum_names::role_name(dialect, Role::Agent)
     );
     match &value {
         Value::String(name) => match role_named(dialect, name) {
@@ -103,14 +103,14 @@ fn read_role(reading: &mut Reading, members: &mut Members<'_>) -> Option<Role> {
 }
 
 fn role_named(dialect: Dialect, name: &str) -> Option<Role> {
-    let speaks = |spoken: Dialect, role: Role| spelling::role(spoken, role) == name;
+    let speaks = |spoken: Dialect, role: Role| enum_names::role_name(spoken, role) == name;
     [Role::User, Role::Agent].into_iter().find(|role| {
         // Under /v1 the prose of 0.3 also allows the names of its JSON Schema.
         speaks(dialect, *role) || (dialect == Dialect::V0_3Rest && speaks(Dialect::V0_3Rpc, *role))
     })
 }
 
-fn read_parts(reading: &mut Reading, members: &mut Members<'_>) -> Option<Vec<Part>> {
+fn read_parts(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<Part>> {
     let here = members.place();
     let name = match reading.dialect() {
         Dialect::V1_0 | Dialect::V0_3Rpc => "parts",
@@ -126,7 +126,7 @@ fn read_parts(reading: &mut Reading, members: &mut Members<'_>) -> Option<Vec<Pa
     read_items(reading, items, place)
 }
 
-fn read_items(reading: &mut Reading, items: Vec<Value>, place: Place<'_>) -> Option<Vec<Part>> {
+fn read_items(reading: &mut Decoder, items: Vec<Value>, place: FieldPath<'_>) -> Option<Vec<Part>> {
     let count = items.len();
     let items = items.into_iter().enumerate();
     let parts: Vec<Part> =

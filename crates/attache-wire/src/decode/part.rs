@@ -3,12 +3,12 @@
 use attache_domain::{Metadata, Part, PartContent};
 use serde_json::Value;
 
-use super::reading::{Members, Place, Reading, excerpt};
+use super::decoder::{Decoder, FieldPath, Members, excerpt};
 use super::{PartKinds, base64};
 use crate::Dialect;
-use crate::encode::part::{WRAPPED_DATA, WRAPPED_VALUE};
+use crate::encode::part::{WRAPPED_DATA_FLAG, WRAPPED_DATA_MEMBER};
 
-pub(super) fn read(reading: &mut Reading, value: Value, place: Place<'_>) -> Option<Part> {
+pub(super) fn read(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<Part> {
     let members = reading.members(value, place)?;
     match reading.dialect() {
         Dialect::V1_0 => read_v1_0(reading, members),
@@ -16,14 +16,14 @@ pub(super) fn read(reading: &mut Reading, value: Value, place: Place<'_>) -> Opt
     }
 }
 
-fn read_v1_0(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
+fn read_v1_0(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
     let (text, raw, url) = (members.take("text"), members.take("raw"), members.take("url"));
     // Null is data like any other, unless something else is clearly meant.
     let alone = text.is_none() && raw.is_none() && url.is_none();
     let data = members.take_even_null("data").filter(|data| alone || !data.is_null());
     let candidates = &mut [("text", text), ("raw", raw), ("url", url), ("data", data)];
-    let content = match the_one(reading, &members, candidates) {
+    let content = match exactly_one(reading, &members, candidates) {
         None => None,
         Some(("text", value)) => reading.text(value, here.member("text")).map(PartContent::Text),
         Some(("raw", value)) => read_bytes(reading, value, here.member("raw")),
@@ -36,7 +36,7 @@ fn read_v1_0(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
     Some(Part { content: content?, media_type, filename, metadata })
 }
 
-fn read_v0_3(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
+fn read_v0_3(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
     let kind = read_kind(reading, &mut members)?;
     // ProtoJSON has no kinds; in the JSON Schema every part names its own.
@@ -48,7 +48,7 @@ fn read_v0_3(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
         return reading.refuse(here.member(kind), format!("is required in a part of kind \"{kind}\""));
     }
     let candidates = &mut ["text", "file", "data"].map(|name| (name, members.take(name)));
-    let content = the_one(reading, &members, candidates);
+    let content = exactly_one(reading, &members, candidates);
     let metadata = members.object(reading, "metadata");
     match content? {
         ("text", value) => {
@@ -68,7 +68,7 @@ fn read_v0_3(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
 }
 
 /// The kind a part says it is, if it says so. The outer `None` is a kind nobody knows.
-fn read_kind(reading: &mut Reading, members: &mut Members<'_>) -> Option<Option<&'static str>> {
+fn read_kind(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Option<&'static str>> {
     let here = members.place();
     let Some(value) = members.take("kind") else { return Some(None) };
     let named = reading.text(value, here.member("kind"))?;
@@ -81,7 +81,7 @@ fn read_kind(reading: &mut Reading, members: &mut Members<'_>) -> Option<Option<
     }
 }
 
-fn read_file(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
+fn read_file(reading: &mut Decoder, mut members: Members<'_>) -> Option<Part> {
     let here = members.place();
     // Under /v1 the JSON Schema names are understood too.
     let names: &[&'static str] = match reading.dialect() {
@@ -89,7 +89,7 @@ fn read_file(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
         Dialect::V1_0 | Dialect::V0_3Rpc => &["bytes", "uri"],
     };
     let mut candidates: Vec<_> = names.iter().map(|name| (*name, members.take(name))).collect();
-    let content = match the_one(reading, &members, &mut candidates) {
+    let content = match exactly_one(reading, &members, &mut candidates) {
         None => None,
         Some((name @ ("bytes" | "fileWithBytes"), value)) => read_bytes(reading, value, here.member(name)),
         Some((name, value)) => read_url(reading, value, here.member(name)),
@@ -102,9 +102,9 @@ fn read_file(reading: &mut Reading, mut members: Members<'_>) -> Option<Part> {
 /// Data of 0.3 is an object. ProtoJSON puts it one level deeper than the JSON Schema, whose parts name
 /// their kind.
 fn read_data(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     value: Value,
-    place: Place<'_>,
+    place: FieldPath<'_>,
     names_its_kind: bool,
 ) -> Option<Metadata> {
     let mut data = reading.object(value, place)?;
@@ -119,17 +119,17 @@ fn read_data(
 
 /// Undoes what a value went through that is no object and had to pass through 0.3.
 pub(crate) fn unwrap_data(mut data: Metadata, metadata: Option<Metadata>) -> (Value, Option<Metadata>) {
-    let flag = metadata.as_ref().and_then(|metadata| metadata.get(WRAPPED_DATA));
+    let flag = metadata.as_ref().and_then(|metadata| metadata.get(WRAPPED_DATA_FLAG));
     if flag != Some(&Value::Bool(true)) || data.len() != 1 {
         return (data.into(), metadata);
     }
-    let Some(value) = data.remove(WRAPPED_VALUE) else { return (data.into(), metadata) };
+    let Some(value) = data.remove(WRAPPED_DATA_MEMBER) else { return (data.into(), metadata) };
     let mut metadata = metadata.unwrap_or_default();
-    metadata.remove(WRAPPED_DATA);
+    metadata.remove(WRAPPED_DATA_FLAG);
     (value, Some(metadata).filter(|metadata| !metadata.is_empty()))
 }
 
-fn read_bytes(reading: &mut Reading, value: Value, place: Place<'_>) -> Option<PartContent> {
+fn read_bytes(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<PartContent> {
     let text = reading.text(value, place)?;
     match base64::normalise(text) {
         Ok(bytes) => Some(PartContent::Raw(bytes)),
@@ -137,7 +137,7 @@ fn read_bytes(reading: &mut Reading, value: Value, place: Place<'_>) -> Option<P
     }
 }
 
-fn read_url(reading: &mut Reading, value: Value, place: Place<'_>) -> Option<PartContent> {
+fn read_url(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Option<PartContent> {
     let url = reading.text(value, place)?;
     if url.is_empty() {
         return reading.refuse(place, "must not be empty");
@@ -146,8 +146,8 @@ fn read_url(reading: &mut Reading, value: Value, place: Place<'_>) -> Option<Par
 }
 
 /// The only one of `candidates` that is there.
-fn the_one(
-    reading: &mut Reading,
+fn exactly_one(
+    reading: &mut Decoder,
     members: &Members<'_>,
     candidates: &mut [(&'static str, Option<Value>)],
 ) -> Option<(&'static str, Value)> {
@@ -158,7 +158,7 @@ fn the_one(
     }
     let names: Vec<&str> = candidates.iter().map(|(name, _)| *name).collect();
     let found = candidates.iter().filter(|(_, value)| value.is_some()).map(|(name, _)| *name);
-    let has = match listed(&found.collect::<Vec<_>>()) {
+    let has = match join_names(&found.collect::<Vec<_>>()) {
         none if none.is_empty() => "none".to_owned(),
         has => has,
     };
@@ -166,12 +166,12 @@ fn the_one(
         Dialect::V1_0 if members.has("file") => "; a file is spelled raw or url in version 1.0",
         _ => "",
     };
-    let description = format!("must have exactly one of {}, but has {has}{hint}", listed(&names));
+    let description = format!("must have exactly one of {}, but has {has}{hint}", join_names(&names));
     reading.refuse(members.place(), description)
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[&str]) -> String {
+fn join_names(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [only] => (*only).to_owned(),

@@ -4,17 +4,17 @@
 //! decided here.
 
 use attache_domain::{
-    ListPushConfigs, MAX_PAGE_SIZE, PushAuthentication, PushConfig, PushConfigCall, PushConfigId, PushShape,
-    PushWish, TaskId,
+    ListPushConfigs, MAX_PAGE_SIZE, NewPushConfig, PushAuthentication, PushConfig, PushConfigId,
+    PushConfigOperation, PushShape, TaskId,
 };
 
-use super::reading::{Members, Reading};
+use super::decoder::{Decoder, Members};
 use crate::{Dialect, Version};
 
 /// What stands between a task's id and a configuration's in a resource name.
 const COLLECTION: &str = "/pushNotificationConfigs/";
 
-pub(super) fn read_create(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+pub(super) fn read_create(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
     match reading.dialect() {
         Dialect::V1_0 => {
             let task = members.required_id(reading, "taskId");
@@ -31,21 +31,21 @@ pub(super) fn read_create(reading: &mut Reading, mut members: Members<'_>) -> Op
 }
 
 /// The task whose configurations are meant, and one of them where the dialect's call names one.
-pub(super) fn read_get(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+pub(super) fn read_get(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
     let task = task(reading, &mut members);
     // 1.0 has no way to mean "the only one".
     let config = match reading.dialect() {
         Dialect::V1_0 => Some(members.required_id(reading, "id")?),
         Dialect::V0_3Rpc | Dialect::V0_3Rest => members.id(reading, "pushNotificationConfigId"),
     };
-    Some(PushConfigCall::Get { task: task?, config: config.map(PushConfigId::from) })
+    Some(PushConfigOperation::Get { task: task?, config: config.map(PushConfigId::from) })
 }
 
-pub(super) fn read_list(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+pub(super) fn read_list(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
     let task = task(reading, &mut members);
     let most = i64::try_from(MAX_PAGE_SIZE).unwrap_or(i64::MAX);
     let page_size = members.integer(reading, "pageSize", 0, most);
-    Some(PushConfigCall::List(ListPushConfigs {
+    Some(PushConfigOperation::List(ListPushConfigs {
         task: task?,
         // Its protobuf form cannot tell zero from absent.
         page_size: page_size.filter(|size| *size > 0),
@@ -53,18 +53,18 @@ pub(super) fn read_list(reading: &mut Reading, mut members: Members<'_>) -> Opti
     }))
 }
 
-pub(super) fn read_delete(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+pub(super) fn read_delete(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
     let task = task(reading, &mut members);
     let name = match reading.dialect() {
         Dialect::V1_0 => "id",
         Dialect::V0_3Rpc | Dialect::V0_3Rest => "pushNotificationConfigId",
     };
     let config = members.required_id(reading, name);
-    Some(PushConfigCall::Delete { task: task?, config: config?.into() })
+    Some(PushConfigOperation::Delete { task: task?, config: config?.into() })
 }
 
 /// The wish in a send's configuration; the task it names, if any, does not count.
-pub(super) fn read_inline(reading: &mut Reading, members: &mut Members<'_>) -> Option<Box<PushWish>> {
+pub(super) fn read_inline(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Box<NewPushConfig>> {
     let names: &[&str] = match reading.dialect() {
         Dialect::V1_0 => &["taskPushNotificationConfig"],
         Dialect::V0_3Rpc => &["pushNotificationConfig"],
@@ -75,10 +75,10 @@ pub(super) fn read_inline(reading: &mut Reading, members: &mut Members<'_>) -> O
     let above = members.place();
     let config = reading.members(value, above.member(name))?;
     let config = read_flat(reading, config)?;
-    Some(Box::new(wish(reading, config)))
+    Some(Box::new(push_request(reading, config)))
 }
 
-fn task(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskId> {
+fn task(reading: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
     let name = match reading.dialect() {
         Dialect::V1_0 => "taskId",
         Dialect::V0_3Rpc | Dialect::V0_3Rest => "id",
@@ -86,21 +86,21 @@ fn task(reading: &mut Reading, members: &mut Members<'_>) -> Option<TaskId> {
     members.required_id(reading, name).map(TaskId::from)
 }
 
-fn create(reading: &Reading, task: String, config: PushConfig) -> Option<PushConfigCall> {
-    Some(PushConfigCall::Create { task: task.into(), wish: wish(reading, config) })
+fn create(reading: &Decoder, task: String, config: PushConfig) -> Option<PushConfigOperation> {
+    Some(PushConfigOperation::Create { task: task.into(), wish: push_request(reading, config) })
 }
 
 /// A receiver is told in the words of the version that asked.
-fn wish(reading: &Reading, config: PushConfig) -> PushWish {
+fn push_request(reading: &Decoder, config: PushConfig) -> NewPushConfig {
     let shape = match reading.dialect().version() {
         Version::V0_3 => PushShape::WholeTask,
         Version::V1_0 => PushShape::EachUpdate,
     };
-    PushWish { config, shape }
+    NewPushConfig { config, shape }
 }
 
 /// 0.3 over REST: the wrapper of the call, the resource itself, or what JSON-RPC sends. The path named the task.
-fn read_resource(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfigCall> {
+fn read_resource(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfigOperation> {
     let task = members.required_id(reading, "id")?;
     let above = members.place();
     let given = members.id(reading, "configId");
@@ -119,7 +119,7 @@ fn read_resource(reading: &mut Reading, mut members: Members<'_>) -> Option<Push
     create(reading, task, config)
 }
 
-fn read_nested(reading: &mut Reading, parent: &mut Members<'_>) -> Option<PushConfig> {
+fn read_nested(reading: &mut Decoder, parent: &mut Members<'_>) -> Option<PushConfig> {
     const NAME: &str = "pushNotificationConfig";
     let above = parent.place();
     let Some(value) = parent.take(NAME) else {
@@ -129,7 +129,7 @@ fn read_nested(reading: &mut Reading, parent: &mut Members<'_>) -> Option<PushCo
     read_flat(reading, members)
 }
 
-fn read_flat(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConfig> {
+fn read_flat(reading: &mut Decoder, mut members: Members<'_>) -> Option<PushConfig> {
     let id = members.id(reading, "id").unwrap_or_default();
     let url = members.required_text(reading, "url");
     let token = members.nonempty_text(reading, "token");
@@ -137,7 +137,7 @@ fn read_flat(reading: &mut Reading, mut members: Members<'_>) -> Option<PushConf
     Some(PushConfig { id: id.into(), url: url?, token, authentication })
 }
 
-fn read_authentication(reading: &mut Reading, parent: &mut Members<'_>) -> Option<PushAuthentication> {
+fn read_authentication(reading: &mut Decoder, parent: &mut Members<'_>) -> Option<PushAuthentication> {
     let value = parent.take("authentication")?;
     let above = parent.place();
     let mut members = reading.members(value, above.member("authentication"))?;

@@ -1,22 +1,22 @@
 //! The parameters of send and stream.
 
-use attache_domain::{Manner, SendConfiguration, SendMessage};
+use attache_domain::{SendConfiguration, SendMessage, SendOptions};
 
-use super::reading::{Members, Reading};
+use super::decoder::{Decoder, Members};
 use super::{history_length, message, push};
 use crate::Dialect;
 use crate::devtool::incoming;
 
-pub(super) fn read(reading: &mut Reading, mut members: Members<'_>) -> Option<SendMessage> {
+pub(super) fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<SendMessage> {
     let message = message::read_member(reading, &mut members);
     let configuration = read_configuration(reading, &mut members);
     let metadata = members.object(reading, "metadata");
     let mut message = message?;
     incoming::read_request(reading, &mut message, metadata.as_ref());
-    Some(SendMessage { message, configuration, metadata, manner: Manner::default() })
+    Some(SendMessage { message, configuration, metadata, options: SendOptions::default() })
 }
 
-fn read_configuration(reading: &mut Reading, parent: &mut Members<'_>) -> SendConfiguration {
+fn read_configuration(reading: &mut Decoder, parent: &mut Members<'_>) -> SendConfiguration {
     let Some(value) = parent.take("configuration") else { return SendConfiguration::default() };
     let above = parent.place();
     let Some(mut members) = reading.members(value, above.member("configuration")) else {
@@ -32,7 +32,7 @@ fn read_configuration(reading: &mut Reading, parent: &mut Members<'_>) -> SendCo
 
 /// 0.3 asks the other way round. Its protobuf form cannot tell false from absent, so once there is a
 /// configuration, not asking to wait means not waiting.
-fn return_immediately(reading: &mut Reading, members: &mut Members<'_>) -> bool {
+fn return_immediately(reading: &mut Decoder, members: &mut Members<'_>) -> bool {
     match reading.dialect() {
         Dialect::V1_0 => members.boolean(reading, "returnImmediately").unwrap_or(false),
         Dialect::V0_3Rpc => !members.boolean(reading, "blocking").unwrap_or(true),

@@ -1,13 +1,13 @@
 //! Commands on the wire: the RFC's `commands/get` and `command/execute`.
 
 use attache_domain::{
-    CommandArgument, CommandCall, CommandSpec, ContextId, ListCommands, Manner, Message, MessageId,
-    OperationKind, Part, Role, SendConfiguration, SendMessage, TaskId,
+    CommandArgument, CommandCall, CommandSpec, ContextId, ListCommands, Message, MessageId, OperationKind,
+    Part, Role, SendConfiguration, SendMessage, SendOptions, TaskId,
 };
 use serde_json::{Value, json};
 
 use super::{Profile, incoming};
-use crate::decode::reading::{Members, Reading, kind_of};
+use crate::decode::decoder::{Decoder, Members, kind_of};
 use crate::encode::text::write_value;
 use crate::{Dialect, Version};
 
@@ -73,19 +73,19 @@ pub fn dialect(version: Version) -> Dialect {
 }
 
 /// Reads the parameters of `commands/get`: none are needed.
-pub(crate) fn read_list(reading: &mut Reading, mut members: Members<'_>) -> ListCommands {
+pub(crate) fn read_list(reading: &mut Decoder, mut members: Members<'_>) -> ListCommands {
     let here = members.place();
     let context = members.id(reading, "contextId").map(ContextId::from);
     let task = members.id(reading, "taskId").map(TaskId::from);
     let metadata = members.object(reading, "metadata");
-    let wishes = incoming::wishes(reading, metadata.as_ref(), here);
-    reading.recognise(Some(Profile::Developer));
-    ListCommands { context, task, wishes }
+    let wishes = incoming::read_settings(reading, metadata.as_ref(), here);
+    reading.set_profile(Some(Profile::Developer));
+    ListCommands { context, task, settings: wishes }
 }
 
 /// Reads the parameters of `command/execute`. Beside the RFC's, a client may say in which conversation or task, under
 /// which message id, and with which settings in `metadata`.
-pub(crate) fn read_execute(reading: &mut Reading, mut members: Members<'_>) -> Option<SendMessage> {
+pub(crate) fn read_execute(reading: &mut Decoder, mut members: Members<'_>) -> Option<SendMessage> {
     let here = members.place();
     let path = read_path(reading, &mut members);
     let arguments = read_arguments(reading, &mut members).unwrap_or_default();
@@ -108,12 +108,12 @@ pub(crate) fn read_execute(reading: &mut Reading, mut members: Members<'_>) -> O
     };
     let profile = incoming::read(reading, &mut message, here);
     // Whoever gives commands knows the extension.
-    reading.recognise(profile.or(Some(Profile::Developer)));
+    reading.set_profile(profile.or(Some(Profile::Developer)));
     let configuration = SendConfiguration::default();
-    Some(SendMessage { message, configuration, metadata: None, manner: Manner::default() })
+    Some(SendMessage { message, configuration, metadata: None, options: SendOptions::default() })
 }
 
-fn read_path(reading: &mut Reading, members: &mut Members<'_>) -> Option<Vec<String>> {
+fn read_path(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<String>> {
     let here = members.place();
     let place = here.member("command_path");
     let Some(value) = members.take("commandPath") else {
@@ -132,7 +132,7 @@ fn read_path(reading: &mut Reading, members: &mut Members<'_>) -> Option<Vec<Str
 }
 
 /// One text, as the RFC has it; a list of words is understood too.
-fn read_arguments(reading: &mut Reading, members: &mut Members<'_>) -> Option<String> {
+fn read_arguments(reading: &mut Decoder, members: &mut Members<'_>) -> Option<String> {
     let here = members.place();
     match members.take("args")? {
         Value::String(text) => Some(text),

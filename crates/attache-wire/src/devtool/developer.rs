@@ -2,108 +2,136 @@
 
 mod tool_call;
 
-use attache_domain::{CallMove, Happening, Part, StateReason, TaskState, TaskView};
+use attache_domain::{CallChange, DevtoolEvent, Part, StateReason, TaskState, TaskView};
 
 use super::envelope::{
-    StatusEvent, WITHDRAWN, call_message_id, data, error_in, message, speech, withdrawn_message,
-    write_artifact,
+    StatusEvent, WITHDRAWN_TEXT, agent_message, call_message_id, data_part, error_text, text_message_id,
+    withdrawn_message_id, write_artifact,
 };
-use super::{Occasion, URI, thought};
+use super::{DevtoolFrame, URI, thought};
 use crate::Dialect;
 use crate::encode::text::write_text;
 use crate::encode::write_message_item;
 
-pub(super) fn shows(happening: &Happening<'_>) -> bool {
+pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     match happening {
         // The call that goes on now says so itself.
-        Happening::State { why: StateReason::Resumed, .. } => false,
-        Happening::Call { moved: CallMove::Answered, .. } => false,
+        DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
+        DevtoolEvent::Call { moved: CallChange::Answered, .. } => false,
         // Every edit is told with its call.
-        Happening::Artifact { artifact, .. } => !artifact.is_changes(),
+        DevtoolEvent::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
     }
 }
 
-pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>) {
+pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
     let seq = occasion.seq;
     match &occasion.happening {
-        Happening::State { state, message, closes, usage, why } => {
+        DevtoolEvent::State { state, message, closes, usage, why } => {
             let event = StatusEvent {
                 state: *state,
                 // The calls say what is asked.
-                message: message.filter(|_| *why != StateReason::Asked).cloned(),
+                message: message.filter(|_| *why != StateReason::ApprovalAsked).cloned(),
                 closes: *closes,
                 usage: *usage,
             };
-            let error = message.and_then(|message| error_in(*state, message));
-            write_event(dialect, occasion, event, &Kind { error, ..Kind::of("STATE_CHANGE") }, out);
+            let error = message.and_then(|message| error_text(*state, message));
+            write_event(
+                dialect,
+                occasion,
+                event,
+                &EventMetadata { error, ..EventMetadata::of("STATE_CHANGE") },
+                out,
+            );
         }
-        Happening::Text(text) => {
+        DevtoolEvent::Text(text) => {
             let parts = vec![Part::text(*text)];
-            say(dialect, occasion, &speech(occasion, 0), parts, &Kind::of("TEXT_CONTENT"), out);
+            write_working_event(
+                dialect,
+                occasion,
+                &text_message_id(occasion, 0),
+                parts,
+                &EventMetadata::of("TEXT_CONTENT"),
+                out,
+            );
         }
-        Happening::TextWithdrawn => {
-            let withdrawn = withdrawn_message(occasion);
-            let parts = vec![Part::text(WITHDRAWN)];
-            let kind = Kind { withdrawn: Some(withdrawn), ..Kind::of("STATE_CHANGE") };
-            say(dialect, occasion, &format!("withdrawn-{seq}"), parts, &kind, out);
+        DevtoolEvent::TextWithdrawn => {
+            let withdrawn = withdrawn_message_id(occasion);
+            let parts = vec![Part::text(WITHDRAWN_TEXT)];
+            let kind = EventMetadata { withdrawn: Some(withdrawn), ..EventMetadata::of("STATE_CHANGE") };
+            write_working_event(dialect, occasion, &format!("withdrawn-{seq}"), parts, &kind, out);
         }
-        Happening::Thought(text) => {
+        DevtoolEvent::Thought(text) => {
             let parts = vec![thought::part(text)];
-            say(dialect, occasion, &format!("thought-{seq}"), parts, &Kind::of("THOUGHT"), out);
+            write_working_event(
+                dialect,
+                occasion,
+                &format!("thought-{seq}"),
+                parts,
+                &EventMetadata::of("THOUGHT"),
+                out,
+            );
         }
-        Happening::Call { call, moved } => {
-            let (id, parts) = (call_message_id(occasion, call, *moved), vec![data(tool_call::spell(call))]);
-            say(dialect, occasion, &id, parts, &Kind::of("TOOL_CALL_UPDATE"), out);
+        DevtoolEvent::Call { call, moved } => {
+            let (id, parts) =
+                (call_message_id(occasion, call, *moved), vec![data_part(tool_call::encode(call))]);
+            write_working_event(dialect, occasion, &id, parts, &EventMetadata::of("TOOL_CALL_UPDATE"), out);
         }
-        Happening::Shown { call, .. } => {
-            let parts = vec![data(tool_call::spell(call))];
-            say(dialect, occasion, &format!("call-{seq}"), parts, &Kind::of("TOOL_CALL_UPDATE"), out);
+        DevtoolEvent::CallOutput { call, .. } => {
+            let parts = vec![data_part(tool_call::encode(call))];
+            write_working_event(
+                dialect,
+                occasion,
+                &format!("call-{seq}"),
+                parts,
+                &EventMetadata::of("TOOL_CALL_UPDATE"),
+                out,
+            );
         }
-        Happening::Artifact { artifact, append, last_chunk } => {
+        DevtoolEvent::Artifact { artifact, append, last_chunk } => {
             write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
         }
-        Happening::Replied(message) => write_message_item(dialect, message, out),
+        DevtoolEvent::Replied(message) => write_message_item(dialect, message, out),
     }
 }
 
-pub(super) fn pending(view: &TaskView) -> Vec<Part> {
-    view.cast.asked().map(|call| data(tool_call::spell(call))).collect()
+pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
+    view.cast.asked().map(|call| data_part(tool_call::encode(call))).collect()
 }
 
 /// What the metadata of an event says.
-struct Kind {
+struct EventMetadata {
     name: &'static str,
     error: Option<String>,
     /// The message whose text does not count any more.
     withdrawn: Option<String>,
 }
 
-impl Kind {
+impl EventMetadata {
     fn of(name: &'static str) -> Self {
         Self { name, error: None, withdrawn: None }
     }
 }
 
 /// While a turn is under way, everything is said in the state `working`.
-fn say(
+fn write_working_event(
     dialect: Dialect,
-    occasion: &Occasion<'_>,
+    occasion: &DevtoolFrame<'_>,
     id: &str,
     parts: Vec<Part>,
-    kind: &Kind,
+    kind: &EventMetadata,
     out: &mut Vec<u8>,
 ) {
-    let message = Some(message(occasion, id, parts));
+    let message = Some(agent_message(occasion, id, parts));
     let event = StatusEvent { state: TaskState::Working, message, closes: false, usage: None };
     write_event(dialect, occasion, event, kind, out);
 }
 
 fn write_event(
     dialect: Dialect,
-    occasion: &Occasion<'_>,
+    occasion: &DevtoolFrame<'_>,
     event: StatusEvent<'_>,
-    kind: &Kind,
+    kind: &EventMetadata,
     out: &mut Vec<u8>,
 ) {
     let model = occasion.cast.model.as_deref().unwrap_or("unknown");

@@ -1,11 +1,12 @@
 //! The event around a happening: A2A's own, the same for every profile.
 
 use attache_domain::{
-    Artifact, CallMove, CallRecord, Message, MessageId, Part, PartContent, Role, TaskState, TaskStatus, Usage,
+    Artifact, CallChange, CallRecord, Message, MessageId, Part, PartContent, Role, TaskState, TaskStatus,
+    Usage,
 };
 use serde_json::Value;
 
-use super::Occasion;
+use super::DevtoolFrame;
 use crate::Dialect;
 use crate::encode::{event, write_item};
 
@@ -22,7 +23,7 @@ impl StatusEvent<'_> {
     pub(super) fn write(
         self,
         dialect: Dialect,
-        occasion: &Occasion<'_>,
+        occasion: &DevtoolFrame<'_>,
         metadata: impl FnOnce(&mut Vec<u8>),
         out: &mut Vec<u8>,
     ) {
@@ -42,7 +43,7 @@ impl StatusEvent<'_> {
 }
 
 /// A message of the agent that this event carries.
-pub(super) fn message(occasion: &Occasion<'_>, id: &str, parts: Vec<Part>) -> Message {
+pub(super) fn agent_message(occasion: &DevtoolFrame<'_>, id: &str, parts: Vec<Part>) -> Message {
     Message {
         id: MessageId::from([id, "-", occasion.task.as_str()].concat()),
         role: Role::Agent,
@@ -58,22 +59,22 @@ pub(super) fn message(occasion: &Occasion<'_>, id: &str, parts: Vec<Part>) -> Me
 }
 
 /// The name of a message about a call.
-pub(super) fn call_message_id(occasion: &Occasion<'_>, call: &CallRecord, moved: CallMove) -> String {
+pub(super) fn call_message_id(occasion: &DevtoolFrame<'_>, call: &CallRecord, moved: CallChange) -> String {
     match moved {
         // Several calls are shown again at one place of the log.
-        CallMove::StillAsked => format!("asked-{}-{}", occasion.seq, call.shown_id().0),
+        CallChange::StillAsked => format!("asked-{}-{}", occasion.seq, call.shown_id().0),
         _ => format!("call-{}", occasion.seq),
     }
 }
 
 /// The name of what is said in one breath; `ago` counts back from the present one.
-pub(super) fn speech(occasion: &Occasion<'_>, ago: u32) -> String {
+pub(super) fn text_message_id(occasion: &DevtoolFrame<'_>, ago: u32) -> String {
     format!("say-{}", occasion.cast.breath.saturating_sub(ago))
 }
 
 /// A turn that stopped without an answer says why; that the person said no is no error.
-pub(super) fn error_in(state: TaskState, message: &Message) -> Option<String> {
-    let is_error = match reason_in(message) {
+pub(super) fn error_text(state: TaskState, message: &Message) -> Option<String> {
+    let is_error = match stop_reason(message) {
         Some(reason) => reason != "declined",
         None => matches!(state, TaskState::Failed | TaskState::Rejected),
     };
@@ -81,22 +82,22 @@ pub(super) fn error_in(state: TaskState, message: &Message) -> Option<String> {
 }
 
 /// Why a turn stopped without an answer, in a word for programs.
-pub(super) fn reason_in(message: &Message) -> Option<&str> {
+pub(super) fn stop_reason(message: &Message) -> Option<&str> {
     message.metadata.as_ref()?.get("reason").and_then(Value::as_str)
 }
 
 /// The message whose text does not count any more: what was said in the breath before.
-pub(super) fn withdrawn_message(occasion: &Occasion<'_>) -> String {
-    format!("{}-{}", speech(occasion, 1), occasion.task)
+pub(super) fn withdrawn_message_id(occasion: &DevtoolFrame<'_>) -> String {
+    format!("{}-{}", text_message_id(occasion, 1), occasion.task)
 }
 
 /// What people read when text is withdrawn.
-pub(super) const WITHDRAWN: &str =
+pub(super) const WITHDRAWN_TEXT: &str =
     "The answer was cut off; what it has said since its last call does not count.";
 
 pub(super) fn write_artifact(
     dialect: Dialect,
-    occasion: &Occasion<'_>,
+    occasion: &DevtoolFrame<'_>,
     artifact: &Artifact,
     append: bool,
     last_chunk: bool,
@@ -109,6 +110,6 @@ pub(super) fn write_artifact(
 }
 
 /// A part that holds an object of the extension.
-pub(super) fn data(value: Value) -> Part {
+pub(super) fn data_part(value: Value) -> Part {
     Part::new(PartContent::Data(value))
 }

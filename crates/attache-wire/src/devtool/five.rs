@@ -5,11 +5,11 @@
 use std::borrow::Cow;
 
 use attache_domain::{
-    CallMove, CallOutcome, CallPhase, CallRecord, Happening, StateReason, TaskState, Timestamp,
+    CallChange, CallOutcome, CallPhase, CallRecord, DevtoolEvent, StateReason, TaskState, Timestamp,
 };
 use serde::Serialize;
 
-use super::{thought, words};
+use super::{call_text, thought};
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
@@ -67,20 +67,22 @@ pub enum CallStatus {
 /// events[0].write(&mut out);
 /// assert_eq!(out, br#"{"type":"text_content","text":"Hello"}"#);
 /// ```
-pub fn events<'a>(happening: &Happening<'a>, at: Timestamp) -> Vec<Event<'a>> {
+pub fn events<'a>(happening: &DevtoolEvent<'a>, at: Timestamp) -> Vec<Event<'a>> {
     let change = |state| Event::StateChange { state, timestamp: format!("{at:.3}") };
     match *happening {
         // Only something to know, while the work goes on.
-        Happening::State { why: StateReason::Noticed, .. } => Vec::new(),
-        Happening::State { state, why, .. } => vec![change(State::of(state, why))],
-        Happening::Text(text) => vec![Event::TextContent { text: text.into() }],
-        Happening::Thought(text) => thoughts(text),
-        Happening::Call { moved: CallMove::Answered, .. } => Vec::new(),
-        Happening::Call { call, .. } => vec![update(call)],
-        Happening::Replied(message) => {
+        DevtoolEvent::State { why: StateReason::Noticed, .. } => Vec::new(),
+        DevtoolEvent::State { state, why, .. } => vec![change(State::of(state, why))],
+        DevtoolEvent::Text(text) => vec![Event::TextContent { text: text.into() }],
+        DevtoolEvent::Thought(text) => thoughts(text),
+        DevtoolEvent::Call { moved: CallChange::Answered, .. } => Vec::new(),
+        DevtoolEvent::Call { call, .. } => vec![update(call)],
+        DevtoolEvent::Replied(message) => {
             vec![Event::TextContent { text: message.text().into() }, change(State::Completed)]
         }
-        Happening::TextWithdrawn | Happening::Shown { .. } | Happening::Artifact { .. } => Vec::new(),
+        DevtoolEvent::TextWithdrawn | DevtoolEvent::CallOutput { .. } | DevtoolEvent::Artifact { .. } => {
+            Vec::new()
+        }
     }
 }
 
@@ -107,7 +109,7 @@ impl State {
     fn of(state: TaskState, why: StateReason) -> Self {
         match state {
             TaskState::Completed => Self::Completed,
-            TaskState::InputRequired if why == StateReason::Ended => Self::Completed,
+            TaskState::InputRequired if why == StateReason::TurnEnded => Self::Completed,
             TaskState::Submitted
             | TaskState::Working
             | TaskState::InputRequired
@@ -129,8 +131,10 @@ fn thoughts(text: &str) -> Vec<Event<'_>> {
 
 fn update(record: &CallRecord) -> Event<'_> {
     let (status, result, error) = match (&record.outcome, record.phase) {
-        (Some(CallOutcome::Succeeded), _) => (CallStatus::Completed, Some(words::outcome(record)), None),
-        (Some(_), _) => (CallStatus::Error, None, Some(words::failure(record))),
+        (Some(CallOutcome::Succeeded), _) => {
+            (CallStatus::Completed, Some(call_text::success_text(record)), None)
+        }
+        (Some(_), _) => (CallStatus::Error, None, Some(call_text::failure_text(record))),
         (None, CallPhase::Started) => (CallStatus::Executing, None, None),
         (None, _) => (CallStatus::Requested, None, None),
     };

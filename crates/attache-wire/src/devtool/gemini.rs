@@ -12,103 +12,118 @@ mod tool_call;
 pub(super) use tool::{mcp_name, qualified_mcp_name};
 
 use attache_domain::{
-    CallMove, CallPhase, Happening, Message, Part, StateReason, TaskId, TaskState, TaskView, Turn, Usage,
+    CallChange, CallPhase, DevtoolEvent, Message, Part, StateReason, TaskId, TaskState, TaskView, Turn, Usage,
 };
 
 use super::envelope::{
-    StatusEvent, WITHDRAWN, call_message_id, data, error_in, message, reason_in, speech, withdrawn_message,
-    write_artifact,
+    StatusEvent, WITHDRAWN_TEXT, agent_message, call_message_id, data_part, error_text, stop_reason,
+    text_message_id, withdrawn_message_id, write_artifact,
 };
 use super::incoming::GEMINI;
-use super::{Occasion, thought};
+use super::{DevtoolFrame, thought};
 use crate::Dialect;
 use crate::encode::text::{write_integer, write_text};
 use crate::encode::write_message_item;
 
-pub(super) fn shows(happening: &Happening<'_>) -> bool {
+pub(super) fn shows(happening: &DevtoolEvent<'_>) -> bool {
     match happening {
         // The call that goes on now says so itself.
-        Happening::State { why: StateReason::Resumed, .. } => false,
+        DevtoolEvent::State { why: StateReason::Resumed, .. } => false,
         // That it will not run is said when it is over; that it is to hold something else, when it is asked about again.
-        Happening::Call { call, moved: CallMove::Answered } => call.phase == CallPhase::Allowed,
+        DevtoolEvent::Call { call, moved: CallChange::Answered } => call.phase == CallPhase::Allowed,
         // Every edit is told with its call.
-        Happening::Artifact { artifact, .. } => !artifact.is_changes(),
+        DevtoolEvent::Artifact { artifact, .. } => !artifact.is_changes(),
         _ => true,
     }
 }
 
-pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, out: &mut Vec<u8>) {
+pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, out: &mut Vec<u8>) {
     let seq = occasion.seq;
     match &occasion.happening {
-        Happening::State { state, message, closes, usage, why } => {
-            let words = words(occasion, *state, *message, *why);
+        DevtoolEvent::State { state, message, closes, usage, why } => {
+            let words = status_message(occasion, *state, *message, *why);
             let event = StatusEvent { state: *state, message: words, closes: *closes, usage: None };
-            let error = message.and_then(|message| error_in(*state, message));
+            let error = message.and_then(|message| error_text(*state, message));
             let trace = error.as_ref().and(occasion.cast.response.as_deref());
-            let metadata = Metadata { error, usage: *usage, trace, ..Metadata::of("state-change") };
+            let metadata = EventMetadata { error, usage: *usage, trace, ..EventMetadata::of("state-change") };
             write_event(dialect, occasion, event, &metadata, out);
         }
-        Happening::Text(text) => {
+        DevtoolEvent::Text(text) => {
             let parts = vec![Part::text(*text)];
-            say(dialect, occasion, &speech(occasion, 0), parts, &said("text-content", occasion), out);
+            write_working_event(
+                dialect,
+                occasion,
+                &text_message_id(occasion, 0),
+                parts,
+                &model_metadata("text-content", occasion),
+                out,
+            );
         }
-        Happening::TextWithdrawn => {
-            let withdrawn = withdrawn_message(occasion);
-            let parts = vec![Part::text(WITHDRAWN)];
-            let metadata = Metadata { withdrawn: Some(withdrawn), ..Metadata::of("state-change") };
-            say(dialect, occasion, &format!("withdrawn-{seq}"), parts, &metadata, out);
+        DevtoolEvent::TextWithdrawn => {
+            let withdrawn = withdrawn_message_id(occasion);
+            let parts = vec![Part::text(WITHDRAWN_TEXT)];
+            let metadata = EventMetadata { withdrawn: Some(withdrawn), ..EventMetadata::of("state-change") };
+            write_working_event(dialect, occasion, &format!("withdrawn-{seq}"), parts, &metadata, out);
         }
-        Happening::Thought(text) => {
+        DevtoolEvent::Thought(text) => {
             let parts = vec![thought::part(text)];
-            say(dialect, occasion, &format!("thought-{seq}"), parts, &said("thought", occasion), out);
+            write_working_event(
+                dialect,
+                occasion,
+                &format!("thought-{seq}"),
+                parts,
+                &model_metadata("thought", occasion),
+                out,
+            );
         }
-        Happening::Call { call, moved } => {
-            let parts = vec![data(tool_call::spell(call, &prompt_id(occasion.task, &occasion.stage.turn)))];
+        DevtoolEvent::Call { call, moved } => {
+            let parts =
+                vec![data_part(tool_call::encode(call, &prompt_id(occasion.task, &occasion.stage.turn)))];
             let asked = tool_call::is_asked(call);
             let kind = if asked { "tool-call-confirmation" } else { "tool-call-update" };
             let id = call_message_id(occasion, call, *moved);
-            say(dialect, occasion, &id, parts, &Metadata::of(kind), out);
+            write_working_event(dialect, occasion, &id, parts, &EventMetadata::of(kind), out);
         }
-        Happening::Shown { call, .. } => live::write(dialect, occasion, call, out),
-        Happening::Artifact { artifact, append, last_chunk } => {
+        DevtoolEvent::CallOutput { call, .. } => live::write(dialect, occasion, call, out),
+        DevtoolEvent::Artifact { artifact, append, last_chunk } => {
             write_artifact(dialect, occasion, artifact, *append, *last_chunk, out);
         }
-        Happening::Replied(message) => write_message_item(dialect, message, out),
+        DevtoolEvent::Replied(message) => write_message_item(dialect, message, out),
     }
 }
 
-pub(super) fn pending(view: &TaskView) -> Vec<Part> {
+pub(super) fn pending_call_parts(view: &TaskView) -> Vec<Part> {
     let prompt_id = prompt_id(&view.task, &view.progress.turn);
-    view.cast.asked().map(|call| data(tool_call::spell(call, &prompt_id))).collect()
+    view.cast.asked().map(|call| data_part(tool_call::encode(call, &prompt_id))).collect()
 }
 
 /// What is said with a state, where that is not clear without words.
-fn words(
-    occasion: &Occasion<'_>,
+fn status_message(
+    occasion: &DevtoolFrame<'_>,
     state: TaskState,
     said: Option<&Message>,
     why: StateReason,
 ) -> Option<Message> {
     match (state, said) {
         // The calls say what is asked.
-        _ if why == StateReason::Asked => None,
+        _ if why == StateReason::ApprovalAsked => None,
         // So they do when somebody said no.
-        (_, Some(said)) if reason_in(said) == Some("declined") => None,
+        (_, Some(said)) if stop_reason(said) == Some("declined") => None,
         (TaskState::Canceled, None) => {
             let parts = vec![Part::text("The task was canceled.")];
-            Some(message(occasion, &format!("canceled-{}", occasion.seq), parts))
+            Some(agent_message(occasion, &format!("canceled-{}", occasion.seq), parts))
         }
         (_, said) => said.cloned(),
     }
 }
 
 /// The metadata of something that the model says, with the provider's id of its answer.
-fn said<'a>(kind: &'static str, occasion: &Occasion<'a>) -> Metadata<'a> {
-    Metadata { trace: occasion.cast.response.as_deref(), ..Metadata::of(kind) }
+fn model_metadata<'a>(kind: &'static str, occasion: &DevtoolFrame<'a>) -> EventMetadata<'a> {
+    EventMetadata { trace: occasion.cast.response.as_deref(), ..EventMetadata::of(kind) }
 }
 
 /// What the metadata of an event says.
-struct Metadata<'a> {
+struct EventMetadata<'a> {
     kind: &'static str,
     error: Option<String>,
     usage: Option<&'a Usage>,
@@ -118,7 +133,7 @@ struct Metadata<'a> {
     withdrawn: Option<String>,
 }
 
-impl Metadata<'_> {
+impl EventMetadata<'_> {
     fn of(kind: &'static str) -> Self {
         Self { kind, error: None, usage: None, trace: None, withdrawn: None }
     }
@@ -149,24 +164,24 @@ impl Metadata<'_> {
 }
 
 /// While a turn is under way, everything is said in the state `working`.
-fn say(
+fn write_working_event(
     dialect: Dialect,
-    occasion: &Occasion<'_>,
+    occasion: &DevtoolFrame<'_>,
     id: &str,
     parts: Vec<Part>,
-    metadata: &Metadata<'_>,
+    metadata: &EventMetadata<'_>,
     out: &mut Vec<u8>,
 ) {
-    let message = Some(message(occasion, id, parts));
+    let message = Some(agent_message(occasion, id, parts));
     let event = StatusEvent { state: TaskState::Working, message, closes: false, usage: None };
     write_event(dialect, occasion, event, metadata, out);
 }
 
 fn write_event(
     dialect: Dialect,
-    occasion: &Occasion<'_>,
+    occasion: &DevtoolFrame<'_>,
     event: StatusEvent<'_>,
-    metadata: &Metadata<'_>,
+    metadata: &EventMetadata<'_>,
     out: &mut Vec<u8>,
 ) {
     let model = occasion.cast.model.as_deref().unwrap_or("unknown");

@@ -3,34 +3,34 @@
 mod answer;
 mod settings;
 
-use attache_domain::{Message, Metadata, PartContent, Wishes};
+use attache_domain::{Message, Metadata, PartContent, RequestedSettings};
 use serde_json::Value;
 
-use super::{Profile, speaks};
-use crate::decode::reading::{Place, Reading, id_problem};
+use super::{Profile, is_devtool_uri};
+use crate::decode::decoder::{Decoder, FieldPath, invalid_id_reason};
 
 /// The member of a message's metadata by which clients of Gemini CLI's server are known.
 pub(crate) const GEMINI: &str = "coderAgent";
 
 /// Reads what `message` says in the extension's words, wishes and answers, and tells in whose words it was.
-pub(crate) fn read(reading: &mut Reading, message: &mut Message, place: Place<'_>) -> Option<Profile> {
-    message.wishes = wishes(reading, message.metadata.as_ref(), place);
+pub(crate) fn read(reading: &mut Decoder, message: &mut Message, place: FieldPath<'_>) -> Option<Profile> {
+    message.wishes = read_settings(reading, message.metadata.as_ref(), place);
     let mut answered = None;
     for part in &mut message.parts {
         if let PartContent::Data(data) = &mut part.content {
-            answered = answer::understand(data).or(answered);
+            answered = answer::normalize_answer(data).or(answered);
             check_ids(reading, data, place);
         }
     }
     let keys = message.metadata.iter().flat_map(Metadata::keys).chain(&message.extensions);
-    signed(message.metadata.as_ref(), keys.map(String::as_str)).or(answered)
+    detect_profile(message.metadata.as_ref(), keys.map(String::as_str)).or(answered)
 }
 
 /// Reads the settings in the metadata of the request beside `message`. Some clients put them there; where both have some, those
 /// of the message count. So does the message's sign of a dialect.
-pub(crate) fn read_request(reading: &mut Reading, message: &mut Message, metadata: Option<&Metadata>) {
-    if let Some(mut wished) = wishes(reading, metadata, Place::Root) {
-        wished.said_in.insert_str(0, Wishes::IN_REQUEST);
+pub(crate) fn read_request(reading: &mut Decoder, message: &mut Message, metadata: Option<&Metadata>) {
+    if let Some(mut wished) = read_settings(reading, metadata, FieldPath::Root) {
+        wished.said_in.insert_str(0, RequestedSettings::IN_REQUEST);
         message.wishes = Some(match message.wishes.take() {
             Some(own) => Box::new(own.over(*wished)),
             None => wished,
@@ -38,41 +38,48 @@ pub(crate) fn read_request(reading: &mut Reading, message: &mut Message, metadat
     }
     if reading.profile().is_none() {
         let keys = metadata.into_iter().flat_map(Metadata::keys).map(String::as_str);
-        reading.recognise(signed(metadata, keys));
+        reading.set_profile(detect_profile(metadata, keys));
     }
 }
 
 /// The ids in an answer about a call are told back when they are wrong, so they are bounded like all others.
-fn check_ids(reading: &mut Reading, data: &Value, place: Place<'_>) {
+fn check_ids(reading: &mut Decoder, data: &Value, place: FieldPath<'_>) {
     if let Value::Array(items) = data {
         return items.iter().for_each(|item| check_ids(reading, item, place));
     }
     let (Some(call), Some(choice)) = (data["call"].as_str(), data["choice"].as_str()) else { return };
     for (what, id) in [("the id of a call", call), ("the id of a choice", choice)] {
-        if let Some(problem) = id_problem(id) {
+        if let Some(problem) = invalid_id_reason(id) {
             reading.refuse::<()>(place, format!("answers with {what} that {problem}"));
         }
     }
 }
 
 /// What `metadata` wishes for.
-pub(crate) fn wishes(
-    reading: &mut Reading,
+pub(crate) fn read_settings(
+    reading: &mut Decoder,
     metadata: Option<&Metadata>,
-    place: Place<'_>,
-) -> Option<Box<Wishes>> {
+    place: FieldPath<'_>,
+) -> Option<Box<RequestedSettings>> {
     settings::read(reading, metadata, place.member("metadata")).map(Box::new)
 }
 
 /// What the settings of one of Gemini CLI's clients wish for.
-pub(crate) fn gemini_wishes(reading: &mut Reading, settings: Value, place: Place<'_>) -> Option<Box<Wishes>> {
+pub(crate) fn read_gemini_settings(
+    reading: &mut Decoder,
+    settings: Value,
+    place: FieldPath<'_>,
+) -> Option<Box<RequestedSettings>> {
     settings::read_gemini(reading, settings, place).map(Box::new)
 }
 
 /// The profile that `metadata` is a sign of, or one of the URIs of extensions in `names`.
-fn signed<'a>(metadata: Option<&Metadata>, mut names: impl Iterator<Item = &'a str>) -> Option<Profile> {
+fn detect_profile<'a>(
+    metadata: Option<&Metadata>,
+    mut names: impl Iterator<Item = &'a str>,
+) -> Option<Profile> {
     if metadata.is_some_and(|metadata| metadata.contains_key(GEMINI)) {
         return Some(Profile::Gemini);
     }
-    names.any(speaks).then_some(Profile::Developer)
+    names.any(is_devtool_uri).then_some(Profile::Developer)
 }

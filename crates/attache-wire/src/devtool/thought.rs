@@ -3,12 +3,12 @@
 use attache_domain::Part;
 use serde_json::json;
 
-use super::envelope::data;
+use super::envelope::data_part;
 
 /// The part that carries a thought, the same in both dialects.
 pub(crate) fn part(text: &str) -> Part {
     let (subject, description) = split(text);
-    data(json!({ "subject": subject, "description": description }))
+    data_part(json!({ "subject": subject, "description": description }))
 }
 
 /// Subject and description of `text`; no subject when there is none in bold.

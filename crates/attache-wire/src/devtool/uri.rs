@@ -4,13 +4,14 @@
 pub const URI: &str =
     "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md";
 
-const BEFORE: &str = "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v";
-const AFTER: &str = "/spec.md";
+const URI_PREFIX: &str = "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v";
+const URI_SUFFIX: &str = "/spec.md";
 
 /// Is `uri` the extension in a version that is understood here? By semantic versioning: the major number must be ours, and
 /// as long as that is zero, a minor number that is given must be ours too. Versions are `0`, `0.0` or `0.0.1`.
-pub fn speaks(uri: &str) -> bool {
-    let Some(version) = uri.trim().strip_prefix(BEFORE).and_then(|rest| rest.strip_suffix(AFTER)) else {
+pub fn is_devtool_uri(uri: &str) -> bool {
+    let Some(version) = uri.trim().strip_prefix(URI_PREFIX).and_then(|rest| rest.strip_suffix(URI_SUFFIX))
+    else {
         return false;
     };
     // What comes after the numbers names a build or a preview of them.
@@ -31,19 +32,19 @@ mod tests {
 
     #[track_caller]
     fn check(version: &str, expected: bool) {
-        assert_eq!(speaks(&format!("{BEFORE}{version}{AFTER}")), expected, "{version}");
+        assert_eq!(is_devtool_uri(&format!("{URI_PREFIX}{version}{URI_SUFFIX}")), expected, "{version}");
     }
 
     #[test]
     fn versions_are_matched_semantically() {
-        assert!(speaks(URI));
+        assert!(is_devtool_uri(URI));
         for fits in ["0", "0.0", "0.0.7", "00", "0.0.1-beta", "0+build"] {
             check(fits, true);
         }
         for other in ["1", "1.2", "0.1", "0.1.0", "10", "", "x", "0.", "0.0.0.0", "-1", "0x0", "1234567890"] {
             check(other, false);
         }
-        assert!(!speaks("https://example.com/v0/spec.md"));
-        assert!(!speaks(""));
+        assert!(!is_devtool_uri("https://example.com/v0/spec.md"));
+        assert!(!is_devtool_uri(""));
     }
 }

@@ -4,7 +4,7 @@ use attache_domain::Message;
 
 use super::part;
 use super::text::{write_array, write_metadata, write_text, write_texts};
-use crate::{Dialect, spelling};
+use crate::{Dialect, enum_names};
 
 pub(super) fn write(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
     out.extend_from_slice(match dialect {
@@ -21,7 +21,7 @@ pub(super) fn write(dialect: Dialect, message: &Message, out: &mut Vec<u8>) {
         write_text(task.as_str(), out);
     }
     out.extend_from_slice(b",\"role\":\"");
-    out.extend_from_slice(spelling::role(dialect, message.role).as_bytes());
+    out.extend_from_slice(enum_names::role_name(dialect, message.role).as_bytes());
     out.extend_from_slice(match dialect {
         Dialect::V0_3Rest => b"\",\"content\":",
         Dialect::V1_0 | Dialect::V0_3Rpc => b"\",\"parts\":",

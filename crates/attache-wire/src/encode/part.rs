@@ -11,9 +11,9 @@ use super::text::{write_metadata, write_object, write_optional_text, write_text,
 use crate::Dialect;
 
 /// Metadata member that marks a wrapped data value.
-pub(crate) const WRAPPED_DATA: &str = "data_part_compat";
+pub(crate) const WRAPPED_DATA_FLAG: &str = "data_part_compat";
 /// Member of the wrapping object that holds the value.
-pub(crate) const WRAPPED_VALUE: &str = "value";
+pub(crate) const WRAPPED_DATA_MEMBER: &str = "value";
 
 pub(super) fn write(dialect: Dialect, part: &Part, out: &mut Vec<u8>) {
     match dialect {
@@ -40,7 +40,7 @@ fn write_v1_0(part: &Part, out: &mut Vec<u8>) {
 }
 
 /// What the two forms of 0.3 write before the content of each kind of part, and after data.
-struct Names {
+struct V0_3PartNames {
     text: &'static [u8],
     bytes: &'static [u8],
     uri: &'static [u8],
@@ -48,7 +48,7 @@ struct Names {
     data_end: &'static [u8],
 }
 
-const RPC_NAMES: Names = Names {
+const RPC_NAMES: V0_3PartNames = V0_3PartNames {
     text: b"{\"kind\":\"text\",\"text\":",
     bytes: b"{\"kind\":\"file\",\"file\":{\"bytes\":",
     uri: b"{\"kind\":\"file\",\"file\":{\"uri\":",
@@ -56,7 +56,7 @@ const RPC_NAMES: Names = Names {
     data_end: b"",
 };
 
-const REST_NAMES: Names = Names {
+const REST_NAMES: V0_3PartNames = V0_3PartNames {
     text: b"{\"text\":",
     bytes: b"{\"file\":{\"fileWithBytes\":",
     uri: b"{\"file\":{\"fileWithUri\":",
@@ -64,7 +64,7 @@ const REST_NAMES: Names = Names {
     data_end: b"}",
 };
 
-fn write_v0_3(names: &Names, part: &Part, out: &mut Vec<u8>) {
+fn write_v0_3(names: &V0_3PartNames, part: &Part, out: &mut Vec<u8>) {
     match &part.content {
         PartContent::Text(text) => write_named_text(names.text, text, out),
         PartContent::Raw(Base64(bytes)) => write_file(names.bytes, bytes, part, out),
@@ -81,7 +81,7 @@ fn write_v0_3(names: &Names, part: &Part, out: &mut Vec<u8>) {
             out.push(b'}');
             out.extend_from_slice(names.data_end);
             let mut metadata = part.metadata.clone().unwrap_or_default();
-            metadata.insert(WRAPPED_DATA.to_owned(), Value::Bool(true));
+            metadata.insert(WRAPPED_DATA_FLAG.to_owned(), Value::Bool(true));
             return write_end(Some(&metadata), out);
         }
     }

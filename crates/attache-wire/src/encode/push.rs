@@ -1,11 +1,11 @@
 //! Push configurations, for their owner: what is secret in them is shown.
 
-use attache_domain::{KeptPushConfig, PushAuthentication, PushConfig, PushConfigPage};
+use attache_domain::{PushAuthentication, PushConfig, PushConfigPage, StoredPushConfig};
 
 use super::text::{write_array, write_optional_text, write_text, write_texts};
 use crate::{Dialect, Version};
 
-pub(super) fn write(dialect: Dialect, kept: &KeptPushConfig, out: &mut Vec<u8>) {
+pub(super) fn write(dialect: Dialect, kept: &StoredPushConfig, out: &mut Vec<u8>) {
     match dialect {
         Dialect::V1_0 => {
             out.extend_from_slice(b"{\"taskId\":");

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use attache_domain::{TaskState, TaskStatus, TaskView};
 
 use super::text::{write_array, write_metadata, write_text, write_time};
-use super::{ArtifactsShown, TaskShape, event, message};
+use super::{IncludeArtifacts, TaskShape, event, message};
 use crate::devtool::Profile;
-use crate::{Dialect, spelling};
+use crate::{Dialect, enum_names};
 
 pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
     out.extend_from_slice(match dialect {
@@ -18,7 +18,7 @@ pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &m
     out.extend_from_slice(b",\"contextId\":");
     write_text(view.context.as_str(), out);
     out.extend_from_slice(b",\"status\":");
-    match with_calls(view, shape.profile) {
+    match status_with_pending_calls(view, shape.profile) {
         Some(status) => write_status(dialect, &status, out),
         None => write_status(dialect, &view.status, out),
     }
@@ -29,11 +29,11 @@ pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &m
 }
 
 /// The status of a task that waits for answers, with the calls they are about; none where there is nothing to add.
-pub(crate) fn with_calls(view: &TaskView, profile: Profile) -> Option<TaskStatus> {
+pub(crate) fn status_with_pending_calls(view: &TaskView, profile: Profile) -> Option<TaskStatus> {
     if profile == Profile::Plain || view.status.state != TaskState::InputRequired {
         return None;
     }
-    let calls = profile.pending(view);
+    let calls = profile.pending_call_parts(view);
     let mut status = view.status.clone();
     let message = status.message.as_mut().filter(|_| !calls.is_empty())?;
     Arc::make_mut(message).parts.extend(calls);
@@ -42,7 +42,7 @@ pub(crate) fn with_calls(view: &TaskView, profile: Profile) -> Option<TaskStatus
 
 pub(super) fn write_status(dialect: Dialect, status: &TaskStatus, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"state\":\"");
-    out.extend_from_slice(spelling::state(dialect, status.state).as_bytes());
+    out.extend_from_slice(enum_names::state_name(dialect, status.state).as_bytes());
     out.push(b'"');
     if let Some(message) = &status.message {
         out.extend_from_slice(b",\"message\":");
@@ -56,9 +56,9 @@ pub(super) fn write_status(dialect: Dialect, status: &TaskStatus, out: &mut Vec<
 fn write_artifacts(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
     let artifacts: Vec<_> = view.shown_artifacts(shape.profile != Profile::Plain).collect();
     let shown = match shape.artifacts {
-        ArtifactsShown::WhenAny => !artifacts.is_empty(),
-        ArtifactsShown::Never => false,
-        ArtifactsShown::Always => true,
+        IncludeArtifacts::WhenAny => !artifacts.is_empty(),
+        IncludeArtifacts::Never => false,
+        IncludeArtifacts::Always => true,
     };
     if shown {
         out.extend_from_slice(b",\"artifacts\":");

@@ -4,7 +4,7 @@ use attache_domain::{Message, Part, PartContent};
 use serde_json::{Value, json};
 
 use super::{DEPTH, sent, written};
-use crate::devtool::{Profile, URI, incoming, routes};
+use crate::devtool::{Profile, URI, gemini_routes, incoming};
 use crate::{Dialect, json};
 
 /// Settings in the words of either dialect or in our own, and answers about calls.
@@ -26,7 +26,7 @@ fn settings_alone(value: &Value) {
     let params = json!({ "message": {
         "messageId": "m", "role": "user", "parts": [{ "kind": "text", "text": "hello" }], "metadata": { incoming::GEMINI: value },
     }});
-    let alone = routes::read_create(json!({ "agentSettings": value })).map(|(_, wishes)| wishes);
+    let alone = gemini_routes::read_create(json!({ "agentSettings": value })).map(|(_, wishes)| wishes);
     let said = sent(Dialect::V0_3Rpc, params).map(|message| message.wishes);
     assert_eq!(alone.ok(), said);
 }
@@ -61,7 +61,7 @@ fn answer(value: &Value) {
 }
 
 fn role(dialect: Dialect) -> &'static str {
-    crate::spelling::role(dialect, attache_domain::Role::User)
+    crate::enum_names::role_name(dialect, attache_domain::Role::User)
 }
 
 fn parts(dialect: Dialect) -> &'static str {

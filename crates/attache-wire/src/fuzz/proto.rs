@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    ContextId, Digest, Ending, Event, Fact, Fault, Message, Opened, Operation, OperationKind, Presentation,
-    ReplyShape, Scope, Seq, TaskId, TaskView, Timestamp,
+    ContextId, Digest, Event, Fact, Fault, Message, OpenedTask, Operation, OperationKind, Presentation,
+    ReplyShape, Scope, Seq, TaskEnding, TaskId, TaskView, Timestamp,
 };
 use attache_proto::{rpc, v0_3, v1_0};
 use bytes::Bytes;
@@ -13,17 +13,17 @@ use serde_json::json;
 
 use super::{WEIGHT, sent as read_json, written as written_json};
 use crate::devtool::Profile;
-use crate::encode::{ArtifactsShown, TaskShape};
-use crate::replay::{self, Mark};
+use crate::encode::{IncludeArtifacts, TaskShape};
+use crate::replay::{self, ReplayMark};
 use crate::{Dialect, Version, proto};
 
 /// Clients of gRPC take no more than this in headers, with what others put there.
-const MOST_IN_HEADERS: usize = 7 << 10;
+const MAX_HEADER_BYTES: usize = 7 << 10;
 
 /// The one message of a request, as every operation of both versions.
 pub(super) fn request(message: &[u8]) {
     for path in ["/a2a.v1.A2AService/SendMessage", "/lf.a2a.v1.A2AService/SendMessage"] {
-        let _ = proto::check_weight(path, message, WEIGHT);
+        let _ = proto::check_decoded_size(path, message, WEIGHT);
     }
     let message = Bytes::copy_from_slice(message);
     for version in Version::ALL {
@@ -92,12 +92,12 @@ fn sent(version: Version, item: &[u8]) -> Option<Message> {
 fn check_task(message: &Message) {
     let view = opened(message);
     let shape =
-        TaskShape { history_length: None, artifacts: ArtifactsShown::WhenAny, profile: Profile::Plain };
-    let mark = Mark { epoch: "epoch", seq: Seq(1), gap: None };
+        TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, profile: Profile::Plain };
+    let mark = ReplayMark { epoch: "epoch", seq: Seq(1), gap: None };
     for version in Version::ALL {
         let mut out = Vec::new();
         proto::write_task_item(version, &view, shape, &mut out);
-        proto::mark_item(version, &mark, &mut out, 0);
+        proto::add_mark_to_item(version, &mark, &mut out, 0);
         let metadata = match version {
             Version::V0_3 => match v0_3::StreamResponse::decode(&*out).map(|item| item.payload) {
                 Ok(Some(v0_3::stream_response::Payload::Task(task))) => task.metadata,
@@ -113,13 +113,13 @@ fn check_task(message: &Message) {
 }
 
 fn opened(message: &Message) -> TaskView {
-    let fact = Fact::TaskOpened(Box::new(Opened {
+    let fact = Fact::TaskOpened(Box::new(OpenedTask {
         task: TaskId::from("t"),
         scope: Scope::new("", "someone"),
         context: ContextId::from("c"),
         message: Arc::new(message.clone()),
         digest: Digest("00".into()),
-        ending: Ending::Completes,
+        ending: TaskEnding::Completes,
         reply: ReplyShape::Task,
         continues: false,
         presentation: Presentation::default(),
@@ -136,5 +136,5 @@ fn check_status(version: Version, fault: &Fault) {
     assert_eq!(details.message, status.message);
     // In percent form and in base64.
     let length = 3 * status.message.len() + status.details.len().div_ceil(3) * 4;
-    assert!(length <= MOST_IN_HEADERS, "{length} bytes: {fault}");
+    assert!(length <= MAX_HEADER_BYTES, "{length} bytes: {fault}");
 }

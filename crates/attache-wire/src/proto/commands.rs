@@ -8,15 +8,19 @@ use prost_reflect::DynamicMessage;
 use serde_json::Value;
 
 use super::dialect;
-use super::transcode::{definition, transcode};
+use super::transcode::{message_descriptor, transcode};
 use crate::devtool::commands::{self, ExecutionStatus};
-use crate::{Decoded, Version};
+use crate::{DecodedOperation, Version};
 
 /// What the paths of its methods begin with.
 pub(super) const SERVICE: &str = "/development_tool.v0.DevelopmentToolService/";
 
 /// Reads the request for a list of commands, or for the execution of one.
-pub(super) fn decode(version: Version, kind: OperationKind, message: Bytes) -> Result<Decoded, Fault> {
+pub(super) fn decode(
+    version: Version,
+    kind: OperationKind,
+    message: Bytes,
+) -> Result<DecodedOperation, Fault> {
     let name = match kind {
         OperationKind::Execute => "development_tool.v0.ExecuteSlashCommandRequest",
         _ => "development_tool.v0.GetAllSlashCommandsRequest",
@@ -27,7 +31,7 @@ pub(super) fn decode(version: Version, kind: OperationKind, message: Bytes) -> R
 fn read(name: &str, message: Bytes) -> Result<Value, Fault> {
     let unreadable =
         |error: String| Fault::InvalidRequest { what: format!("the message cannot be read: {error}") };
-    let definition = definition(name).map_err(|_| Fault::Internal)?;
+    let definition = message_descriptor(name).map_err(|_| Fault::Internal)?;
     let message =
         DynamicMessage::decode(definition, message).map_err(|error| unreadable(error.to_string()))?;
     serde_json::to_value(message).map_err(|error| unreadable(error.to_string()))

@@ -11,26 +11,26 @@ use prost_types::Struct;
 
 use super::value::read_object;
 use super::{commands, dialect};
-use crate::decode::message::understand;
-use crate::decode::reading::{Place, Reading};
-use crate::{Decoded, Version};
+use crate::decode::decoder::{Decoder, FieldPath};
+use crate::decode::message::read_extension_content;
+use crate::{DecodedOperation, Version};
 
 mod v0_3;
 mod v1_0;
 
 /// Reads the one message of a request.
-pub fn decode(version: Version, kind: OperationKind, message: Bytes) -> Result<Decoded, Fault> {
+pub fn decode(version: Version, kind: OperationKind, message: Bytes) -> Result<DecodedOperation, Fault> {
     if matches!(kind, OperationKind::Commands | OperationKind::Execute) {
         return commands::decode(version, kind, message);
     }
-    let mut reading = Reading::new(dialect(version));
+    let mut reading = Decoder::new(dialect(version));
     let (operation, tenant) = match version {
         Version::V0_3 => (v0_3::read(&mut reading, kind, message)?, String::new()),
         Version::V1_0 => v1_0::read(&mut reading, kind, message)?,
     };
     let profile = reading.profile();
     let operation = reading.finish(operation)?;
-    Ok(Decoded { operation, tenant: Some(tenant).filter(|tenant| !tenant.is_empty()), profile })
+    Ok(DecodedOperation { operation, tenant: Some(tenant).filter(|tenant| !tenant.is_empty()), profile })
 }
 
 fn parse<M: prost::Message + Default>(message: Bytes) -> Result<M, Fault> {
@@ -39,21 +39,21 @@ fn parse<M: prost::Message + Default>(message: Bytes) -> Result<M, Fault> {
 }
 
 /// Only A2A's own operations are in the definitions.
-fn not_there(kind: OperationKind) -> Fault {
+fn unsupported_operation(kind: OperationKind) -> Fault {
     Fault::MethodNotFound { method: kind.name().to_owned() }
 }
 
-fn required(reading: &mut Reading, text: String, place: Place<'_>) -> Option<String> {
+fn required(reading: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
     if text.is_empty() { reading.refuse(place, "is required") } else { Some(text) }
 }
 
-fn required_id(reading: &mut Reading, text: String, place: Place<'_>) -> Option<String> {
+fn required_id(reading: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
     let text = required(reading, text, place)?;
     reading.id(text, place)
 }
 
 /// An id; an empty one counts as missing.
-fn optional_id(reading: &mut Reading, text: String, place: Place<'_>) -> Option<String> {
+fn optional_id(reading: &mut Decoder, text: String, place: FieldPath<'_>) -> Option<String> {
     reading.id(nonempty(text)?, place)
 }
 
@@ -74,11 +74,11 @@ struct MessageMembers {
 
 /// A message whose parts, and what the list of them is called, are its version's own.
 fn read_message<P>(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     members: MessageMembers,
     (parts_name, parts): (&str, Vec<P>),
-    read_part: impl Fn(&mut Reading, P, Place<'_>) -> Option<Part>,
-    place: Place<'_>,
+    read_part: impl Fn(&mut Decoder, P, FieldPath<'_>) -> Option<Part>,
+    place: FieldPath<'_>,
 ) -> Option<Message> {
     let id = required_id(reading, members.id, place.member("message_id"));
     let context = optional_id(reading, members.context, place.member("context_id"));
@@ -102,14 +102,14 @@ fn read_message<P>(
         extensions: members.extensions,
         metadata,
     };
-    understand(reading, message, place, "task_id")
+    read_extension_content(reading, message, place, "task_id")
 }
 
 fn read_parts<P>(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     parts: Vec<P>,
-    read_part: impl Fn(&mut Reading, P, Place<'_>) -> Option<Part>,
-    place: Place<'_>,
+    read_part: impl Fn(&mut Decoder, P, FieldPath<'_>) -> Option<Part>,
+    place: FieldPath<'_>,
 ) -> Option<Vec<Part>> {
     if parts.is_empty() {
         return reading.refuse(place, "must hold at least one part");
@@ -120,7 +120,7 @@ fn read_parts<P>(
     read.into_iter().collect()
 }
 
-fn read_role(reading: &mut Reading, role: i32, place: Place<'_>) -> Option<Role> {
+fn read_role(reading: &mut Decoder, role: i32, place: FieldPath<'_>) -> Option<Role> {
     match role {
         0 => reading.refuse(place, "is required: ROLE_USER or ROLE_AGENT"),
         1 => Some(Role::User),
@@ -130,7 +130,13 @@ fn read_role(reading: &mut Reading, role: i32, place: Place<'_>) -> Option<Role>
 }
 
 /// A whole number that may not be negative; `most` is the largest there can be.
-fn whole(reading: &mut Reading, value: i32, least: i32, most: i32, place: Place<'_>) -> Option<usize> {
+fn bounded_integer(
+    reading: &mut Decoder,
+    value: i32,
+    least: i32,
+    most: i32,
+    place: FieldPath<'_>,
+) -> Option<usize> {
     if (least..=most).contains(&value) {
         return usize::try_from(value).ok();
     }
@@ -144,6 +150,6 @@ fn whole(reading: &mut Reading, value: i32, least: i32, most: i32, place: Place<
     )
 }
 
-fn encoded(bytes: &[u8]) -> Base64 {
+fn to_base64(bytes: &[u8]) -> Base64 {
     Base64(STANDARD.encode(bytes))
 }

@@ -3,7 +3,7 @@
 //! The two versions number most fields alike; where they do not, the number is chosen where it is written.
 
 use attache_domain::{
-    Artifact, ContextId, KeptPushConfig, Message, Metadata, PushConfigPage, Role, TaskId, TaskState,
+    Artifact, ContextId, Message, Metadata, PushConfigPage, Role, StoredPushConfig, TaskId, TaskState,
     TaskStatus, TaskView, Timestamp, Update,
 };
 use serde_json::json;
@@ -11,39 +11,39 @@ use serde_json::json;
 use super::value::write_struct;
 use crate::Version;
 use crate::devtool::Profile;
-use crate::encode::{ArtifactsShown, TaskPage, TaskShape, with_calls};
-use writing::{Writing, nested};
+use crate::encode::{IncludeArtifacts, TaskPage, TaskShape, status_with_pending_calls};
+use field_writer::{FieldWriter, write_nested};
 
+pub(super) mod field_writer;
 mod part;
 mod push;
-pub(super) mod writing;
 
 /// A bare task: the answer to get and cancel.
 pub fn write_task(version: Version, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
     out.text(1, view.task.as_str());
     out.text(2, view.context.as_str());
-    let with_calls = with_calls(view, shape.profile);
-    nested(3, out, |out| write_status(version, with_calls.as_ref().unwrap_or(&view.status), out));
-    if shape.artifacts != ArtifactsShown::Never {
+    let with_calls = status_with_pending_calls(view, shape.profile);
+    write_nested(3, out, |out| write_status(version, with_calls.as_ref().unwrap_or(&view.status), out));
+    if shape.artifacts != IncludeArtifacts::Never {
         for artifact in view.shown_artifacts(shape.profile != Profile::Plain) {
-            nested(4, out, |out| write_artifact(version, artifact, out));
+            write_nested(4, out, |out| write_artifact(version, artifact, out));
         }
     }
     let skipped = shape.history_length.map_or(0, |length| view.history.len().saturating_sub(length));
     for message in &view.history[skipped..] {
-        nested(5, out, |out| write_message(version, message, out));
+        write_nested(5, out, |out| write_message(version, message, out));
     }
     write_metadata(6, view.metadata.as_ref(), out);
 }
 
 /// A task as the answer to send, or as an item of a stream.
 pub fn write_task_item(version: Version, view: &TaskView, shape: TaskShape, out: &mut Vec<u8>) {
-    nested(1, out, |out| write_task(version, view, shape, out));
+    write_nested(1, out, |out| write_task(version, view, shape, out));
 }
 
 /// A bare message as the answer to send, or as the only item of a stream.
 pub fn write_message_item(version: Version, message: &Message, out: &mut Vec<u8>) {
-    nested(2, out, |out| write_message(version, message, out));
+    write_nested(2, out, |out| write_message(version, message, out));
 }
 
 /// One event of a stream.
@@ -55,9 +55,9 @@ pub fn write_update(
     out: &mut Vec<u8>,
 ) {
     match update {
-        Update::Status { status, closes, usage } => nested(3, out, |out| {
+        Update::Status { status, closes, usage } => write_nested(3, out, |out| {
             write_ids(task, context, out);
-            nested(3, out, |out| write_status(version, status, out));
+            write_nested(3, out, |out| write_status(version, status, out));
             // 1.0 has no `final`; the end of the stream says it.
             let metadata = match version {
                 Version::V0_3 => {
@@ -76,9 +76,9 @@ pub fn write_update(
                 write_metadata(metadata, usage.as_object(), out);
             }
         }),
-        Update::Artifact { artifact, append, last_chunk } => nested(4, out, |out| {
+        Update::Artifact { artifact, append, last_chunk } => write_nested(4, out, |out| {
             write_ids(task, context, out);
-            nested(3, out, |out| write_artifact(version, artifact, out));
+            write_nested(3, out, |out| write_artifact(version, artifact, out));
             out.boolean(4, *append);
             out.boolean(5, *last_chunk);
         }),
@@ -89,7 +89,7 @@ pub fn write_update(
 /// The answer to list, which only 1.0 has.
 pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
     for view in &page.tasks {
-        nested(1, out, |out| write_task(Version::V1_0, view, shape, out));
+        write_nested(1, out, |out| write_task(Version::V1_0, view, shape, out));
     }
     out.text(2, &page.next_page_token);
     out.number(3, page.page_size as u64);
@@ -98,13 +98,13 @@ pub fn write_list(page: &TaskPage, shape: TaskShape, out: &mut Vec<u8>) {
 }
 
 /// The answer to setting or getting a push configuration.
-pub fn write_push_config(version: Version, kept: &KeptPushConfig, out: &mut Vec<u8>) {
+pub fn write_push_config(version: Version, kept: &StoredPushConfig, out: &mut Vec<u8>) {
     push::write(version, kept, out);
 }
 
 pub fn write_push_configs(version: Version, page: &PushConfigPage, out: &mut Vec<u8>) {
     for kept in &page.configs {
-        nested(1, out, |out| push::write(version, kept, out));
+        write_nested(1, out, |out| push::write(version, kept, out));
     }
     out.text(2, &page.next_page_token);
 }
@@ -117,9 +117,9 @@ fn write_ids(task: &TaskId, context: &ContextId, out: &mut Vec<u8>) {
 fn write_status(version: Version, status: &TaskStatus, out: &mut Vec<u8>) {
     out.number(1, number_of_state(status.state));
     if let Some(message) = &status.message {
-        nested(2, out, |out| write_message(version, message, out));
+        write_nested(2, out, |out| write_message(version, message, out));
     }
-    nested(3, out, |out| write_time(status.at, out));
+    write_nested(3, out, |out| write_time(status.at, out));
 }
 
 fn write_message(version: Version, message: &Message, out: &mut Vec<u8>) {
@@ -134,7 +134,7 @@ fn write_message(version: Version, message: &Message, out: &mut Vec<u8>) {
         },
     );
     for part in &message.parts {
-        nested(5, out, |out| part::write(version, part, out));
+        write_nested(5, out, |out| part::write(version, part, out));
     }
     write_metadata(6, message.metadata.as_ref(), out);
     out.texts(7, message.extensions.iter().map(String::as_str));
@@ -154,7 +154,7 @@ fn write_artifact(version: Version, artifact: &Artifact, out: &mut Vec<u8>) {
     out.optional_text(first, artifact.name.as_deref());
     out.optional_text(first + 1, artifact.description.as_deref());
     for part in &artifact.parts {
-        nested(first + 2, out, |out| part::write(version, part, out));
+        write_nested(first + 2, out, |out| part::write(version, part, out));
     }
     write_metadata(first + 3, artifact.metadata.as_ref(), out);
     out.texts(first + 4, artifact.extensions.iter().map(String::as_str));
@@ -162,7 +162,7 @@ fn write_artifact(version: Version, artifact: &Artifact, out: &mut Vec<u8>) {
 
 fn write_metadata(number: u32, metadata: Option<&Metadata>, out: &mut Vec<u8>) {
     if let Some(metadata) = metadata {
-        nested(number, out, |out| write_struct(metadata, out));
+        write_nested(number, out, |out| write_struct(metadata, out));
     }
 }
 

@@ -6,37 +6,45 @@ use prost_types::{Struct, Value};
 
 use super::value;
 use crate::Version;
-use crate::replay::{Mark, URI};
+use crate::replay::{ReplayMark, URI};
 
 /// Adds the mark to the item of a stream, or the answer to a send, that begins at `start` of `out`.
-pub fn mark_item(version: Version, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+pub fn add_mark_to_item(version: Version, mark: &ReplayMark<'_>, out: &mut Vec<u8>, start: usize) {
     match version {
-        Version::V0_3 => change::<v0_3::StreamResponse>(out, start, |item| match &mut item.payload {
-            Some(v0_3::stream_response::Payload::Task(task)) => add(&mut task.metadata, mark),
-            Some(v0_3::stream_response::Payload::Msg(message)) => add(&mut message.metadata, mark),
-            Some(v0_3::stream_response::Payload::StatusUpdate(update)) => add(&mut update.metadata, mark),
-            Some(v0_3::stream_response::Payload::ArtifactUpdate(update)) => add(&mut update.metadata, mark),
+        Version::V0_3 => edit_message::<v0_3::StreamResponse>(out, start, |item| match &mut item.payload {
+            Some(v0_3::stream_response::Payload::Task(task)) => add_mark(&mut task.metadata, mark),
+            Some(v0_3::stream_response::Payload::Msg(message)) => add_mark(&mut message.metadata, mark),
+            Some(v0_3::stream_response::Payload::StatusUpdate(update)) => {
+                add_mark(&mut update.metadata, mark)
+            }
+            Some(v0_3::stream_response::Payload::ArtifactUpdate(update)) => {
+                add_mark(&mut update.metadata, mark)
+            }
             None => {}
         }),
-        Version::V1_0 => change::<v1_0::StreamResponse>(out, start, |item| match &mut item.payload {
-            Some(v1_0::stream_response::Payload::Task(task)) => add(&mut task.metadata, mark),
-            Some(v1_0::stream_response::Payload::Message(message)) => add(&mut message.metadata, mark),
-            Some(v1_0::stream_response::Payload::StatusUpdate(update)) => add(&mut update.metadata, mark),
-            Some(v1_0::stream_response::Payload::ArtifactUpdate(update)) => add(&mut update.metadata, mark),
+        Version::V1_0 => edit_message::<v1_0::StreamResponse>(out, start, |item| match &mut item.payload {
+            Some(v1_0::stream_response::Payload::Task(task)) => add_mark(&mut task.metadata, mark),
+            Some(v1_0::stream_response::Payload::Message(message)) => add_mark(&mut message.metadata, mark),
+            Some(v1_0::stream_response::Payload::StatusUpdate(update)) => {
+                add_mark(&mut update.metadata, mark)
+            }
+            Some(v1_0::stream_response::Payload::ArtifactUpdate(update)) => {
+                add_mark(&mut update.metadata, mark)
+            }
             None => {}
         }),
     }
 }
 
 /// Adds the mark to the bare task that begins at `start` of `out`.
-pub fn mark_task(version: Version, mark: &Mark<'_>, out: &mut Vec<u8>, start: usize) {
+pub fn add_mark_to_task(version: Version, mark: &ReplayMark<'_>, out: &mut Vec<u8>, start: usize) {
     match version {
-        Version::V0_3 => change::<v0_3::Task>(out, start, |task| add(&mut task.metadata, mark)),
-        Version::V1_0 => change::<v1_0::Task>(out, start, |task| add(&mut task.metadata, mark)),
+        Version::V0_3 => edit_message::<v0_3::Task>(out, start, |task| add_mark(&mut task.metadata, mark)),
+        Version::V1_0 => edit_message::<v1_0::Task>(out, start, |task| add_mark(&mut task.metadata, mark)),
     }
 }
 
-fn change<M: Message + Default>(out: &mut Vec<u8>, start: usize, change: impl FnOnce(&mut M)) {
+fn edit_message<M: Message + Default>(out: &mut Vec<u8>, start: usize, change: impl FnOnce(&mut M)) {
     // What we have just written can be read; if it could not, it would go out as it is.
     let Ok(mut message) = M::decode(&out[start..]) else { return };
     change(&mut message);
@@ -44,7 +52,7 @@ fn change<M: Message + Default>(out: &mut Vec<u8>, start: usize, change: impl Fn
     out.extend_from_slice(&message.encode_to_vec());
 }
 
-fn add(metadata: &mut Option<Struct>, mark: &Mark<'_>) {
+fn add_mark(metadata: &mut Option<Struct>, mark: &ReplayMark<'_>) {
     let mut bytes = Vec::new();
     value::write(&mark.value(), &mut bytes);
     if let Ok(value) = Value::decode(bytes.as_slice()) {
@@ -64,7 +72,7 @@ mod tests {
         let payload = Some(v1_0::stream_response::Payload::StatusUpdate(update));
         let mut out = b"prefix".to_vec();
         out.extend(v1_0::StreamResponse { payload }.encode_to_vec());
-        mark_item(Version::V1_0, &Mark { epoch: "e", seq: Seq(3), gap: None }, &mut out, 6);
+        add_mark_to_item(Version::V1_0, &ReplayMark { epoch: "e", seq: Seq(3), gap: None }, &mut out, 6);
         let read = v1_0::StreamResponse::decode(&out[6..]).unwrap();
         let Some(v1_0::stream_response::Payload::StatusUpdate(update)) = read.payload else { panic!() };
         assert_eq!(update.task_id, "t");

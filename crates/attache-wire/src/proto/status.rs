@@ -9,7 +9,7 @@ use crate::fault::{metadata, names, retry_after};
 
 /// The numbers of gRPC that are used here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Code {
+pub enum GrpcCode {
     Ok = 0,
     InvalidArgument = 3,
     DeadlineExceeded = 4,
@@ -25,8 +25,8 @@ pub enum Code {
 
 /// What ends a call that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status {
-    pub code: Code,
+pub struct GrpcStatus {
+    pub code: GrpcCode,
     pub message: String,
     /// An encoded `google.rpc.Status`.
     pub details: Vec<u8>,
@@ -34,14 +34,14 @@ pub struct Status {
 
 /// Bytes of a text; longer ones are cut. All of it travels in headers, in percent form or in base64, and many clients
 /// take no more than 8 KiB of those.
-const LONGEST: usize = 480;
-const LONGEST_VIOLATION: usize = 160;
+const MAX_MESSAGE_BYTES: usize = 480;
+const MAX_VIOLATION_BYTES: usize = 160;
 /// Bytes of all violations together; those that do not fit are left out.
-const MOST_OF_VIOLATIONS: usize = 2048;
+const MAX_VIOLATIONS_BYTES: usize = 2048;
 
-pub fn status(version: Version, fault: &Fault) -> Status {
+pub fn status(version: Version, fault: &Fault) -> GrpcStatus {
     let code = code(fault);
-    let text = cut(&fault.to_string(), LONGEST);
+    let text = truncate_text(&fault.to_string(), MAX_MESSAGE_BYTES);
     // Clients of 0.3 tell errors apart by what the text begins with.
     let message = match version {
         Version::V0_3 => format!("{}: {text}", names(fault).name),
@@ -49,21 +49,21 @@ pub fn status(version: Version, fault: &Fault) -> Status {
     };
     let number = code as i32;
     let details = rpc::Status { code: number, message: message.clone(), details: details(fault) };
-    Status { code, message, details: details.encode_to_vec() }
+    GrpcStatus { code, message, details: details.encode_to_vec() }
 }
 
-fn code(fault: &Fault) -> Code {
+fn code(fault: &Fault) -> GrpcCode {
     match (fault, names(fault).status) {
-        (Fault::BodyTooLarge { .. }, _) => Code::ResourceExhausted,
-        (_, "INVALID_ARGUMENT") => Code::InvalidArgument,
-        (_, "NOT_FOUND") => Code::NotFound,
-        (_, "PERMISSION_DENIED") => Code::PermissionDenied,
-        (_, "FAILED_PRECONDITION") => Code::FailedPrecondition,
-        (_, "UNIMPLEMENTED") => Code::Unimplemented,
-        (_, "RESOURCE_EXHAUSTED") => Code::ResourceExhausted,
-        (_, "UNAVAILABLE") => Code::Unavailable,
-        (_, "UNAUTHENTICATED") => Code::Unauthenticated,
-        _ => Code::Internal,
+        (Fault::BodyTooLarge { .. }, _) => GrpcCode::ResourceExhausted,
+        (_, "INVALID_ARGUMENT") => GrpcCode::InvalidArgument,
+        (_, "NOT_FOUND") => GrpcCode::NotFound,
+        (_, "PERMISSION_DENIED") => GrpcCode::PermissionDenied,
+        (_, "FAILED_PRECONDITION") => GrpcCode::FailedPrecondition,
+        (_, "UNIMPLEMENTED") => GrpcCode::Unimplemented,
+        (_, "RESOURCE_EXHAUSTED") => GrpcCode::ResourceExhausted,
+        (_, "UNAVAILABLE") => GrpcCode::Unavailable,
+        (_, "UNAUTHENTICATED") => GrpcCode::Unauthenticated,
+        _ => GrpcCode::Internal,
     }
 }
 
@@ -73,7 +73,7 @@ fn details(fault: &Fault) -> Vec<prost_types::Any> {
         domain: "a2a-protocol.org".to_owned(),
         metadata: metadata(fault)
             .into_iter()
-            .map(|(name, value)| (name.to_owned(), cut(&value, LONGEST_VIOLATION)))
+            .map(|(name, value)| (name.to_owned(), truncate_text(&value, MAX_VIOLATION_BYTES)))
             .collect(),
     };
     let mut details = vec![any("google.rpc.ErrorInfo", &info)];
@@ -91,8 +91,8 @@ fn details(fault: &Fault) -> Vec<prost_types::Any> {
 /// The fields that were wrong. Faults that the session finds name none; here they get one.
 fn violations(fault: &Fault) -> Vec<rpc::bad_request::FieldViolation> {
     let spell = |field: &str, description: &str| rpc::bad_request::FieldViolation {
-        field: cut(field, LONGEST_VIOLATION),
-        description: cut(description, LONGEST_VIOLATION),
+        field: truncate_text(field, MAX_VIOLATION_BYTES),
+        description: truncate_text(description, MAX_VIOLATION_BYTES),
     };
     match fault {
         Fault::InvalidParams { violations } => {
@@ -100,7 +100,7 @@ fn violations(fault: &Fault) -> Vec<rpc::bad_request::FieldViolation> {
             let mut length = 0;
             all.take_while(|violation| {
                 length += violation.encoded_len();
-                length <= MOST_OF_VIOLATIONS
+                length <= MAX_VIOLATIONS_BYTES
             })
             .collect()
         }
@@ -115,7 +115,7 @@ fn any(name: &str, message: &impl Message) -> prost_types::Any {
     prost_types::Any { type_url: format!("type.googleapis.com/{name}"), value: message.encode_to_vec() }
 }
 
-fn cut(text: &str, longest: usize) -> String {
+fn truncate_text(text: &str, longest: usize) -> String {
     match text.len() > longest {
         true => format!("{}…", &text[..text.floor_char_boundary(longest)]),
         false => text.to_owned(),

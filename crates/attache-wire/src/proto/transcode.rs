@@ -12,35 +12,35 @@ use serde_json::{Value, json};
 
 use super::dialect;
 use crate::Version;
-use crate::devtool::{Occasion, Profile};
+use crate::devtool::{DevtoolFrame, Profile};
 
 /// Writes one event of a stream in the words of `profile`, which is not the plain one. Some cannot be written, as when
 /// a model has nested what it tells a tool too deep; then nothing is, and the error says why.
-pub fn write_occasion(
+pub fn write_devtool_frame(
     profile: Profile,
     version: Version,
-    occasion: &Occasion<'_>,
+    occasion: &DevtoolFrame<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), String> {
     let mut event = Vec::new();
     profile.write(dialect(version), occasion, &mut event);
     let event: Value = serde_json::from_slice(&event).map_err(|error| error.to_string())?;
-    out.extend_from_slice(&transcode(&format!("{}.StreamResponse", package(version)), event)?);
+    out.extend_from_slice(&transcode(&format!("{}.StreamResponse", package_name(version)), event)?);
     Ok(())
 }
 
 /// The card in protobuf, made of the JSON document that is served: signatures stay what they are. Version 0.3 takes
 /// the document that is for both versions.
-pub fn card(version: Version, document: &[u8]) -> Result<Vec<u8>, String> {
+pub fn encode_card(version: Version, document: &[u8]) -> Result<Vec<u8>, String> {
     let mut document: Value = serde_json::from_slice(document).map_err(|error| error.to_string())?;
     if version == Version::V0_3 {
-        spell_security(&mut document);
+        wrap_scopes(&mut document);
     }
-    transcode(&format!("{}.AgentCard", package(version)), document)
+    transcode(&format!("{}.AgentCard", package_name(version)), document)
 }
 
 /// In the protobuf of 0.3 requirements have 0.3's name, and the form that 1.0 has kept.
-fn spell_security(document: &mut Value) {
+fn wrap_scopes(document: &mut Value) {
     let wrap = |object: &mut Value| {
         if let Some(Value::Array(requirements)) = object.get_mut("security") {
             for requirement in requirements {
@@ -56,7 +56,7 @@ fn spell_security(document: &mut Value) {
     }
 }
 
-fn package(version: Version) -> &'static str {
+fn package_name(version: Version) -> &'static str {
     match version {
         Version::V0_3 => "a2a.v1",
         Version::V1_0 => "lf.a2a.v1",
@@ -64,19 +64,19 @@ fn package(version: Version) -> &'static str {
 }
 
 pub(super) fn transcode(name: &str, json: Value) -> Result<Vec<u8>, String> {
-    let message = definition(name)?;
+    let message = message_descriptor(name)?;
     // The other version's members are passed over.
     let options = DeserializeOptions::new().deny_unknown_fields(false);
     let message = DynamicMessage::deserialize_with_options(message, json, &options);
     message.map(|message| message.encode_to_vec()).map_err(|error| error.to_string())
 }
 
-pub(super) fn definition(name: &str) -> Result<MessageDescriptor, String> {
-    definitions()?.get_message_by_name(name).ok_or_else(|| format!("there is no definition of {name}"))
+pub(super) fn message_descriptor(name: &str) -> Result<MessageDescriptor, String> {
+    descriptor_pool()?.get_message_by_name(name).ok_or_else(|| format!("there is no definition of {name}"))
 }
 
 /// All that is defined, of both versions.
-pub(super) fn definitions() -> Result<&'static DescriptorPool, String> {
+pub(super) fn descriptor_pool() -> Result<&'static DescriptorPool, String> {
     static POOL: LazyLock<Result<DescriptorPool, String>> =
         LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).map_err(|error| error.to_string()));
     POOL.as_ref().map_err(Clone::clone)

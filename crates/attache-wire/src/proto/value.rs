@@ -7,36 +7,36 @@ use prost_types::value::Kind;
 use prost_types::{Struct, Value};
 use serde_json::{Map, Number, Value as Json};
 
-use crate::decode::reading::{Place, Reading};
-use crate::proto::encode::writing::{Writing, nested};
+use crate::decode::decoder::{Decoder, FieldPath};
+use crate::proto::encode::field_writer::{FieldWriter, write_nested};
 
 /// Beyond this not every integer has a floating form of its own.
-const EXACT: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// Readers of protobuf give up on more than 100 messages in each other. What is around a value takes up to 12 of them.
-const ROOM: usize = 88;
+const MAX_DEPTH: usize = 88;
 /// The messages that an object in a value is made of: itself, a member, and the member's value.
-const OBJECT: usize = 3;
+const OBJECT_DEPTH: usize = 3;
 /// A list and an item.
-const LIST: usize = 2;
+const LIST_DEPTH: usize = 2;
 
 pub(super) fn read_object(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     object: Option<Struct>,
-    place: Place<'_>,
+    place: FieldPath<'_>,
 ) -> Option<Metadata> {
     object.map(|object| read_struct(reading, object, place))
 }
 
-pub(super) fn read_struct(reading: &mut Reading, object: Struct, place: Place<'_>) -> Metadata {
-    read_members(reading, object, place, ROOM)
+pub(super) fn read_struct(reading: &mut Decoder, object: Struct, place: FieldPath<'_>) -> Metadata {
+    read_members(reading, object, place, MAX_DEPTH)
 }
 
-pub(super) fn read(reading: &mut Reading, value: Value, place: Place<'_>) -> Json {
-    read_within(reading, value, place, ROOM)
+pub(super) fn read(reading: &mut Decoder, value: Value, place: FieldPath<'_>) -> Json {
+    read_within(reading, value, place, MAX_DEPTH)
 }
 
-fn read_members(reading: &mut Reading, object: Struct, place: Place<'_>, room: usize) -> Metadata {
+fn read_members(reading: &mut Decoder, object: Struct, place: FieldPath<'_>, room: usize) -> Metadata {
     let mut members = Map::new();
     for (name, value) in object.fields {
         let value = read_within(reading, value, place.member(&name), room);
@@ -46,7 +46,7 @@ fn read_members(reading: &mut Reading, object: Struct, place: Place<'_>, room: u
 }
 
 /// A value without a kind is null.
-fn read_within(reading: &mut Reading, value: Value, place: Place<'_>, room: usize) -> Json {
+fn read_within(reading: &mut Decoder, value: Value, place: FieldPath<'_>, room: usize) -> Json {
     match value.kind {
         None | Some(Kind::NullValue(_)) => Json::Null,
         Some(Kind::BoolValue(value)) => Json::Bool(value),
@@ -58,11 +58,11 @@ fn read_within(reading: &mut Reading, value: Value, place: Place<'_>, room: usiz
                 Json::Null
             }
         },
-        Some(Kind::StructValue(object)) => match room.checked_sub(OBJECT) {
+        Some(Kind::StructValue(object)) => match room.checked_sub(OBJECT_DEPTH) {
             Some(room) => Json::Object(read_members(reading, object, place, room)),
             None => too_deep(reading, place),
         },
-        Some(Kind::ListValue(list)) => match room.checked_sub(LIST) {
+        Some(Kind::ListValue(list)) => match room.checked_sub(LIST_DEPTH) {
             Some(room) => {
                 let items = list.values.into_iter().enumerate();
                 let read = |(index, item)| read_within(reading, item, place.item(index), room);
@@ -73,20 +73,20 @@ fn read_within(reading: &mut Reading, value: Value, place: Place<'_>, room: usiz
     }
 }
 
-fn too_deep(reading: &mut Reading, place: Place<'_>) -> Json {
+fn too_deep(reading: &mut Decoder, place: FieldPath<'_>) -> Json {
     reading.refuse::<()>(
         place,
         format!(
             "is nested too deep: there may be {} lists or {} objects in each other",
-            ROOM / LIST,
-            ROOM / OBJECT
+            MAX_DEPTH / LIST_DEPTH,
+            MAX_DEPTH / OBJECT_DEPTH
         ),
     );
     Json::Null
 }
 
 fn json_number(number: f64) -> Option<Number> {
-    if number.fract() == 0.0 && number.abs() <= EXACT {
+    if number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "whole, and within what both types have exactly"
@@ -98,19 +98,19 @@ fn json_number(number: f64) -> Option<Number> {
 
 /// The fields of a `Struct`.
 pub(super) fn write_struct(members: &Map<String, Json>, out: &mut Vec<u8>) {
-    write_members(members, ROOM, out);
+    write_members(members, MAX_DEPTH, out);
 }
 
 /// The one field of a `Value`; it is written even where it is what readers take for granted.
 pub(super) fn write(value: &Json, out: &mut Vec<u8>) {
-    write_within(value, ROOM, out);
+    write_within(value, MAX_DEPTH, out);
 }
 
 fn write_members(members: &Map<String, Json>, room: usize, out: &mut Vec<u8>) {
     for (name, value) in members {
-        nested(1, out, |out| {
+        write_nested(1, out, |out| {
             out.text(1, name);
-            nested(2, out, |out| write_within(value, room, out));
+            write_nested(2, out, |out| write_within(value, room, out));
         });
     }
 }
@@ -118,8 +118,8 @@ fn write_members(members: &Map<String, Json>, room: usize, out: &mut Vec<u8>) {
 /// What is nested deeper than readers go is written as JSON, so that they can read the rest.
 fn write_within(value: &Json, room: usize, out: &mut Vec<u8>) {
     let needed = match value {
-        Json::Object(_) => OBJECT,
-        Json::Array(_) => LIST,
+        Json::Object(_) => OBJECT_DEPTH,
+        Json::Array(_) => LIST_DEPTH,
         _ => 0,
     };
     let Some(room) = room.checked_sub(needed) else {
@@ -130,10 +130,10 @@ fn write_within(value: &Json, room: usize, out: &mut Vec<u8>) {
         Json::Number(number) => out.double_always(2, number.as_f64().unwrap_or_default()),
         Json::String(text) => out.bytes_always(3, text.as_bytes()),
         Json::Bool(value) => out.number_always(4, u64::from(*value)),
-        Json::Object(members) => nested(5, out, |out| write_members(members, room, out)),
-        Json::Array(items) => nested(6, out, |out| {
+        Json::Object(members) => write_nested(5, out, |out| write_members(members, room, out)),
+        Json::Array(items) => write_nested(6, out, |out| {
             for item in items {
-                nested(1, out, |out| write_within(item, room, out));
+                write_nested(1, out, |out| write_within(item, room, out));
             }
         }),
     }

@@ -22,14 +22,14 @@ pub struct Route {
 pub fn route(method: &str, path: &str) -> Result<Route, Fault> {
     let not_found = || Fault::RouteNotFound { path: path.to_owned() };
     let segments: Vec<&str> = path.strip_prefix('/').ok_or_else(not_found)?.split('/').collect();
-    let (dialect, tenant, segments) = owner(&segments).ok_or_else(not_found)?;
+    let (dialect, tenant, segments) = split_tenant(&segments).ok_or_else(not_found)?;
     let verb = if method == "HEAD" { "GET" } else { method };
     let target = target(dialect, verb, segments).ok_or_else(not_found)?;
     match target.verbs.iter().find(|(allowed, _)| *allowed == verb) {
         Some((_, kind)) => {
             Ok(Route { dialect, kind: *kind, tenant, task: target.task, config: target.config })
         }
-        None => Err(Fault::VerbNotAllowed {
+        None => Err(Fault::HttpMethodNotAllowed {
             path: path.to_owned(),
             method: method.to_owned(),
             allowed: target.allowed,
@@ -89,7 +89,7 @@ pub fn is_reserved(name: &str) -> bool {
 }
 
 /// The dialect and tenant a path belongs to, and what is left of it.
-fn owner<'a, 'p>(segments: &'a [&'p str]) -> Option<(Dialect, Option<String>, &'a [&'p str])> {
+fn split_tenant<'a, 'p>(segments: &'a [&'p str]) -> Option<(Dialect, Option<String>, &'a [&'p str])> {
     let (first, rest) = segments.split_first()?;
     let first = percent::decode_segment(first)?;
     if first == "v1" {

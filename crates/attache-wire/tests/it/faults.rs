@@ -136,7 +136,7 @@ fn table() -> Vec<Row> {
             "MethodNotFoundError",
         ),
         row(
-            Fault::VerbNotAllowed { path: path(), method: "PUT".into(), allowed: "GET" },
+            Fault::HttpMethodNotAllowed { path: path(), method: "PUT".into(), allowed: "GET" },
             -32601,
             405,
             "UNIMPLEMENTED",

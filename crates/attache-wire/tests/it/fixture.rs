@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Artifact, ArtifactId, Base64, ContextId, Digest, Ending, Event, Fact, Message, MessageId, Metadata,
-    Opened, Part, PartContent, Presentation, PushAuthentication, PushConfig, PushShape, PushWish, ReplyShape,
-    Role, Scope, SendConfiguration, SendMessage, Seq, TaskId, TaskState, TaskStatus, TaskView, Timestamp,
+    Artifact, ArtifactId, Base64, ContextId, Digest, Event, Fact, Message, MessageId, Metadata,
+    NewPushConfig, OpenedTask, Part, PartContent, Presentation, PushAuthentication, PushConfig, PushShape,
+    ReplyShape, Role, Scope, SendConfiguration, SendMessage, Seq, TaskEnding, TaskId, TaskState, TaskStatus,
+    TaskView, Timestamp,
 };
 use attache_wire::{Dialect, Version};
 use serde_json::{Value, json};
@@ -87,7 +88,7 @@ pub(crate) fn lose(dialect: Dialect, message: &mut Message) {
 }
 
 /// A configuration with everything that one can have.
-pub(crate) fn push_wish(dialect: Dialect) -> PushWish {
+pub(crate) fn push_wish(dialect: Dialect) -> NewPushConfig {
     let authentication =
         PushAuthentication { schemes: vec!["Bearer".into()], credentials: Some("hook-secret".into()) };
     let shape = match dialect.version() {
@@ -100,7 +101,7 @@ pub(crate) fn push_wish(dialect: Dialect) -> PushWish {
         token: Some("hook-token".into()),
         authentication: Some(authentication),
     };
-    PushWish { config, shape }
+    NewPushConfig { config, shape }
 }
 
 pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
@@ -113,19 +114,19 @@ pub(crate) fn full_send(dialect: Dialect) -> SendMessage {
             push: Some(Box::new(push_wish(dialect))),
         },
         metadata: Some(object(json!({ "origin": "golden" }))),
-        manner: Default::default(),
+        options: Default::default(),
     }
 }
 
 /// A task of which nothing is known but that it is there.
 pub(crate) fn bare_view() -> TaskView {
-    let fact = Fact::TaskOpened(Box::new(Opened {
+    let fact = Fact::TaskOpened(Box::new(OpenedTask {
         task: TaskId::from("t-1"),
         scope: Scope::new("", "someone"),
         context: ContextId::from("c-1"),
         message: user_text("hello").into(),
         digest: Digest("00".into()),
-        ending: Ending::Completes,
+        ending: TaskEnding::Completes,
         reply: ReplyShape::Task,
         continues: false,
         presentation: Presentation::default(),

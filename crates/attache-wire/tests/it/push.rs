@@ -1,8 +1,8 @@
 //! Push configurations: what each dialect calls them, in and out.
 
 use attache_domain::{
-    Fault, KeptPushConfig, ListPushConfigs, Operation, OperationKind, PushConfigCall, PushConfigPage,
-    PushStanding, TaskId,
+    Fault, ListPushConfigs, Operation, OperationKind, PushConfigOperation, PushConfigPage, PushStatus,
+    StoredPushConfig, TaskId,
 };
 use attache_wire::{Dialect, decode, encode, rest};
 use serde_json::{Value, json};
@@ -29,14 +29,14 @@ fn nested(id: bool) -> Value {
     config
 }
 
-fn call(dialect: Dialect, kind: OperationKind, params: Value) -> PushConfigCall {
+fn call(dialect: Dialect, kind: OperationKind, params: Value) -> PushConfigOperation {
     match decode(dialect, kind, Some(params)).unwrap().operation {
         Operation::PushConfig(call) => call,
         other => panic!("{other:?}"),
     }
 }
 
-fn over_rest(method: &str, path: &str, body: Option<Value>) -> PushConfigCall {
+fn over_rest(method: &str, path: &str, body: Option<Value>) -> PushConfigOperation {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let route = rest::route(method, path).unwrap();
     match rest::decode(&route, query, body).unwrap().operation {
@@ -45,8 +45,8 @@ fn over_rest(method: &str, path: &str, body: Option<Value>) -> PushConfigCall {
     }
 }
 
-fn create(dialect: Dialect) -> PushConfigCall {
-    PushConfigCall::Create { task: "t-1".into(), wish: push_wish(dialect) }
+fn create(dialect: Dialect) -> PushConfigOperation {
+    PushConfigOperation::Create { task: "t-1".into(), wish: push_wish(dialect) }
 }
 
 #[test]
@@ -79,14 +79,16 @@ fn a_resource_is_taken_in_every_form_that_clients_of_0_3_send() {
 
 #[test]
 fn an_id_is_the_task_in_0_3_and_the_configuration_in_1_0() {
-    let get =
-        |config: Option<&str>| PushConfigCall::Get { task: "t-1".into(), config: config.map(Into::into) };
+    let get = |config: Option<&str>| PushConfigOperation::Get {
+        task: "t-1".into(),
+        config: config.map(Into::into),
+    };
     let old = json!({ "id": "t-1", "pushNotificationConfigId": "hook-1" });
     let new = json!({ "taskId": "t-1", "id": "hook-1" });
     assert_eq!(call(Dialect::V0_3Rpc, OperationKind::PushGet, old.clone()), get(Some("hook-1")));
     assert_eq!(call(Dialect::V0_3Rpc, OperationKind::PushGet, json!({ "id": "t-1" })), get(None));
     assert_eq!(call(Dialect::V1_0, OperationKind::PushGet, new.clone()), get(Some("hook-1")));
-    let delete = PushConfigCall::Delete { task: "t-1".into(), config: "hook-1".into() };
+    let delete = PushConfigOperation::Delete { task: "t-1".into(), config: "hook-1".into() };
     assert_eq!(call(Dialect::V0_3Rpc, OperationKind::PushDelete, old), delete);
     assert_eq!(call(Dialect::V1_0, OperationKind::PushDelete, new), delete);
     for base in ["", "/v1"] {
@@ -100,7 +102,7 @@ fn an_id_is_the_task_in_0_3_and_the_configuration_in_1_0() {
 fn configurations_are_listed_with_or_without_pages() {
     let list = |page_size, token: &str| {
         let page_token = token.to_owned();
-        PushConfigCall::List(ListPushConfigs { task: "t-1".into(), page_size, page_token })
+        PushConfigOperation::List(ListPushConfigs { task: "t-1".into(), page_size, page_token })
     };
     assert_eq!(call(Dialect::V0_3Rpc, OperationKind::PushList, json!({ "id": "t-1" })), list(None, ""));
     let paged = json!({ "taskId": "t-1", "pageSize": 2, "pageToken": "p" });
@@ -173,10 +175,10 @@ fn b7_a_send_may_carry_a_configuration() {
 #[test]
 fn a_configuration_is_shown_in_the_form_of_each_dialect() {
     for dialect in Dialect::ALL {
-        let kept = KeptPushConfig {
+        let kept = StoredPushConfig {
             task: TaskId::from("t-1"),
             config: push_wish(dialect).config,
-            standing: PushStanding::default(),
+            status: PushStatus::default(),
         };
         let mut out = Vec::new();
         encode::write_push_config(dialect, &kept, &mut out);

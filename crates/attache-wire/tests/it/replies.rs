@@ -9,7 +9,7 @@ use attache_domain::{
 use attache_wire::Dialect;
 use attache_wire::devtool::Profile;
 use attache_wire::encode::{
-    ArtifactsShown, TaskPage, TaskShape, write_list, write_message_item, write_task, write_task_item,
+    IncludeArtifacts, TaskPage, TaskShape, write_list, write_message_item, write_task, write_task_item,
     write_update,
 };
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::fixture::{artifact, bare_view, full_view, time, user_text};
 use crate::golden;
 
 const WHOLE: TaskShape =
-    TaskShape { history_length: None, artifacts: ArtifactsShown::WhenAny, profile: Profile::Plain };
+    TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, profile: Profile::Plain };
 
 fn folder(dialect: Dialect) -> &'static str {
     match dialect {
@@ -155,14 +155,16 @@ fn l5_artifacts_are_shown_when_any_never_or_always() {
     let shown = |view: &TaskView, artifacts| {
         task(Dialect::V1_0, view, TaskShape { artifacts, ..WHOLE }).get("artifacts").cloned()
     };
-    assert_eq!(shown(&bare_view(), ArtifactsShown::WhenAny), None);
-    assert_eq!(shown(&bare_view(), ArtifactsShown::Never), None);
-    assert_eq!(shown(&bare_view(), ArtifactsShown::Always), Some(json!([])));
-    assert_eq!(shown(&full_view(), ArtifactsShown::Never), None);
+    assert_eq!(shown(&bare_view(), IncludeArtifacts::WhenAny), None);
+    assert_eq!(shown(&bare_view(), IncludeArtifacts::Never), None);
+    assert_eq!(shown(&bare_view(), IncludeArtifacts::Always), Some(json!([])));
+    assert_eq!(shown(&full_view(), IncludeArtifacts::Never), None);
     assert!(
-        shown(&full_view(), ArtifactsShown::WhenAny).is_some_and(|shown| shown[0]["artifactId"] == "a-1")
+        shown(&full_view(), IncludeArtifacts::WhenAny).is_some_and(|shown| shown[0]["artifactId"] == "a-1")
     );
-    assert!(shown(&full_view(), ArtifactsShown::Always).is_some_and(|shown| shown[1]["artifactId"] == "a-2"));
+    assert!(
+        shown(&full_view(), IncludeArtifacts::Always).is_some_and(|shown| shown[1]["artifactId"] == "a-2")
+    );
 }
 
 #[test]
@@ -174,7 +176,7 @@ fn l4_a_page_always_has_all_four_members() {
         total_size: 51,
     };
     let mut out = Vec::new();
-    let shape = TaskShape { history_length: Some(0), artifacts: ArtifactsShown::Always, ..WHOLE };
+    let shape = TaskShape { history_length: Some(0), artifacts: IncludeArtifacts::Always, ..WHOLE };
     write_list(&page, shape, &mut out);
     golden::check(&out, &golden::value("v1_0/out/list.json"));
 

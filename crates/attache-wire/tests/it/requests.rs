@@ -4,31 +4,31 @@ use attache_domain::{
     CancelTask, ContextId, Fault, GetTask, ListTasks, Operation, OperationKind, Part, PartContent, Role,
     SendConfiguration, SendMessage, SubscribeTask, TaskId, TaskState,
 };
-use attache_wire::{Decoded, Dialect, Version, decode, jsonrpc, rest};
+use attache_wire::{DecodedOperation, Dialect, Version, decode, jsonrpc, rest};
 use serde_json::{Value, json};
 
 use crate::fixture::{full_send, object, time, user_text};
 use crate::golden;
 
 #[track_caller]
-fn rpc(name: &str) -> Decoded {
+fn rpc(name: &str) -> DecodedOperation {
     let envelope = jsonrpc::parse(&golden::bytes(name), 64).unwrap();
     let (version, kind) = jsonrpc::method(&envelope.method).unwrap();
     decode(jsonrpc::dialect(version), kind, envelope.params).unwrap()
 }
 
 #[track_caller]
-fn rest(verb: &str, target: &str, body: Option<Value>) -> Decoded {
+fn rest(verb: &str, target: &str, body: Option<Value>) -> DecodedOperation {
     try_rest(verb, target, body).unwrap()
 }
 
-fn try_rest(verb: &str, target: &str, body: Option<Value>) -> Result<Decoded, Fault> {
+fn try_rest(verb: &str, target: &str, body: Option<Value>) -> Result<DecodedOperation, Fault> {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     rest::decode(&rest::route(verb, path)?, query, body)
 }
 
 #[track_caller]
-fn send(decoded: Decoded) -> SendMessage {
+fn send(decoded: DecodedOperation) -> SendMessage {
     match decoded.operation {
         Operation::Send(send) => send,
         other => panic!("{other:?}"),
@@ -41,7 +41,7 @@ fn a_text_message_is_read_in_both_versions_on_json_rpc() {
         message: user_text("hello"),
         configuration: SendConfiguration::default(),
         metadata: None,
-        manner: Default::default(),
+        options: Default::default(),
     };
     for name in ["v1_0/in/send_text.json", "v0_3_rpc/in/send_text.json"] {
         let decoded = rpc(name);

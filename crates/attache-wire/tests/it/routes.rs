@@ -20,7 +20,7 @@ fn check_missing(verb: &str, path: &str) {
 
 #[track_caller]
 fn check_verb(verb: &str, path: &str, allowed: &'static str) {
-    let expected = Fault::VerbNotAllowed { path: path.into(), method: verb.into(), allowed };
+    let expected = Fault::HttpMethodNotAllowed { path: path.into(), method: verb.into(), allowed };
     assert_eq!(route(verb, path), Err(expected));
 }
 

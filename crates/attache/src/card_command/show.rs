@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use attache_card::{Document, headers};
+use attache_card::{CardDocument, headers};
 use serde_json::Value;
 
 use super::arguments::ShowArguments;
@@ -21,7 +21,7 @@ pub(super) async fn run(arguments: ShowArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(out: &mut impl Write, document: &Document) -> io::Result<()> {
+fn write(out: &mut impl Write, document: &CardDocument) -> io::Result<()> {
     let said = |name: &str| document.get(name).and_then(Value::as_str).map(shown).unwrap_or_default();
     writeln!(out, "{} {}", said("name"), said("version"))?;
     line(out, "", &said("description"))?;
@@ -64,7 +64,7 @@ fn write(out: &mut impl Write, document: &Document) -> io::Result<()> {
 }
 
 /// Those of 1.0, else those of 0.3.
-fn interfaces(document: &Document) -> Vec<String> {
+fn interfaces(document: &CardDocument) -> Vec<String> {
     let listed = list(document.get("supportedInterfaces"));
     if !listed.is_empty() {
         let told = |it: &Value| {

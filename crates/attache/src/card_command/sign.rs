@@ -4,11 +4,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::anyhow;
-use attache_card::{Existing, SigningKey};
+use attache_card::{ExistingSignatures, SigningKey};
 
 use super::arguments::SignArguments;
-use super::source::{self, Origin};
-use crate::report::hinted;
+use super::source::{self, CardOrigin};
+use crate::report::with_hint;
 use crate::signing;
 
 pub(super) async fn run(arguments: SignArguments) -> anyhow::Result<ExitCode> {
@@ -16,15 +16,15 @@ pub(super) async fn run(arguments: SignArguments) -> anyhow::Result<ExitCode> {
     let document = found.document()?;
     let keys = keys(&arguments, &found.origin)?;
     if let Some(jku) = arguments.jku.as_deref().filter(|jku| !signing::may_be_fetched(jku)) {
-        return Err(hinted(
+        return Err(with_hint(
             anyhow!("--jku {jku:?} is an address that no client would fetch keys from"),
             "give an https URL, or http on this machine",
         ));
     }
-    let existing = if arguments.keep { Existing::Keep } else { Existing::Replace };
+    let existing = if arguments.keep { ExistingSignatures::Keep } else { ExistingSignatures::Replace };
     let signed =
         attache_card::sign(&document, &keys, arguments.jku.as_deref(), existing).map_err(|error| {
-            hinted(
+            with_hint(
                 anyhow!("{}", super::shown(&error.to_string())),
                 "attache card lint tells all that is wrong with it",
             )
@@ -35,13 +35,13 @@ pub(super) async fn run(arguments: SignArguments) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn keys(arguments: &SignArguments, origin: &Origin) -> anyhow::Result<Vec<SigningKey>> {
+fn keys(arguments: &SignArguments, origin: &CardOrigin) -> anyhow::Result<Vec<SigningKey>> {
     let keys: Vec<SigningKey> = match origin {
-        Origin::Own(settings) if arguments.key.is_empty() => signing::configured(settings)?,
+        CardOrigin::Own(settings) if arguments.key.is_empty() => signing::configured(settings)?,
         _ => arguments.key.iter().map(|path| signing::read_key(path)).collect::<Result<_, _>>()?,
     };
     if keys.is_empty() {
-        return Err(hinted(
+        return Err(with_hint(
             anyhow!("no key to sign with"),
             "give one with --key FILE; attache keys new --out FILE makes one",
         ));

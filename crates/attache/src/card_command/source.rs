@@ -4,37 +4,37 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use anyhow::{Context, anyhow, bail};
-use attache_card::MOST_BYTES;
+use attache_card::MAX_BYTES;
 use attache_config::{Flags, Settings};
 use attache_net::Url;
 use attache_wire::card::{CardForm, write};
 
 use super::arguments::{DocumentVersion, SourceArguments};
 use super::fetch::fetch;
-use crate::report::hinted;
+use crate::report::with_hint;
 use crate::wiring;
 
 /// Where agents keep their card.
 const WELL_KNOWN: &str = ".well-known/agent-card.json";
 
-pub(super) struct Found {
+pub(super) struct LoadedCard {
     pub(super) text: Vec<u8>,
-    pub(super) origin: Origin,
+    pub(super) origin: CardOrigin,
 }
 
-pub(super) enum Origin {
+pub(super) enum CardOrigin {
     File,
     Url(Url),
     Own(Box<Settings>),
 }
 
-impl Found {
-    pub(super) fn document(&self) -> anyhow::Result<attache_card::Document> {
+impl LoadedCard {
+    pub(super) fn document(&self) -> anyhow::Result<attache_card::CardDocument> {
         Ok(attache_card::parse(&self.text)?)
     }
 }
 
-pub(super) async fn find(arguments: &SourceArguments) -> anyhow::Result<Found> {
+pub(super) async fn find(arguments: &SourceArguments) -> anyhow::Result<LoadedCard> {
     match arguments.card.as_deref() {
         None => own(arguments),
         Some(text) if text.starts_with("http://") || text.starts_with("https://") => {
@@ -44,27 +44,29 @@ pub(super) async fn find(arguments: &SourceArguments) -> anyhow::Result<Found> {
                 DocumentVersion::V1_0 => ("A2A-Version", "1.0"),
             });
             let text = fetch(&url, version.as_slice()).await?;
-            Ok(Found { text, origin: Origin::Url(url) })
+            Ok(LoadedCard { text, origin: CardOrigin::Url(url) })
         }
-        Some("-") => Ok(Found { text: capped(io::stdin().lock(), "standard input")?, origin: Origin::File }),
-        Some(path) => Ok(Found { text: read_file(path)?, origin: Origin::File }),
+        Some("-") => {
+            Ok(LoadedCard { text: capped(io::stdin().lock(), "standard input")?, origin: CardOrigin::File })
+        }
+        Some(path) => Ok(LoadedCard { text: read_file(path)?, origin: CardOrigin::File }),
     }
 }
 
 pub(super) fn read_file(path: &str) -> anyhow::Result<Vec<u8>> {
     let file = File::open(path).map_err(|error| {
         let hint = "give a file, - for standard input, or a URL that begins with http:// or https://";
-        hinted(anyhow!("cannot read {path}: {error}"), hint)
+        with_hint(anyhow!("cannot read {path}: {error}"), hint)
     })?;
     capped(file, path)
 }
 
 fn capped(source: impl Read, name: &str) -> anyhow::Result<Vec<u8>> {
     let mut text = Vec::new();
-    let limit = MOST_BYTES as u64 + 1;
+    let limit = MAX_BYTES as u64 + 1;
     source.take(limit).read_to_end(&mut text).with_context(|| format!("cannot read {name}"))?;
-    if text.len() > MOST_BYTES {
-        bail!("{name} is larger than {MOST_BYTES} bytes, which no card is");
+    if text.len() > MAX_BYTES {
+        bail!("{name} is larger than {MAX_BYTES} bytes, which no card is");
     }
     Ok(text)
 }
@@ -84,7 +86,7 @@ fn card_url(text: &str) -> anyhow::Result<Url> {
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
 )]
-fn own(arguments: &SourceArguments) -> anyhow::Result<Found> {
+fn own(arguments: &SourceArguments) -> anyhow::Result<LoadedCard> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| crate::environment::variable(name);
     let flags = Flags { config: arguments.config.clone(), ..Flags::default() };
@@ -101,7 +103,7 @@ fn own(arguments: &SourceArguments) -> anyhow::Result<Found> {
         true => (options.extended_card, options.signed_card.and_then(|signed| signed.extended)),
     };
     let Some(card) = card else {
-        return Err(hinted(
+        return Err(with_hint(
             anyhow!("the settings have no extended card"),
             "docs/card.md shows how to write one",
         ));
@@ -114,7 +116,7 @@ fn own(arguments: &SourceArguments) -> anyhow::Result<Found> {
         },
         None => write(form, &card),
     };
-    Ok(Found { text, origin: Origin::Own(Box::new(settings)) })
+    Ok(LoadedCard { text, origin: CardOrigin::Own(Box::new(settings)) })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use attache_card::{CheckedSignature, KeySet, Outcome, Verification, headers};
+use attache_card::{CheckedSignature, KeySet, SignatureOutcome, Verification, headers};
 use attache_net::Url;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 use super::arguments::VerifyArguments;
 use super::fetch::fetch_keys;
 use super::shown;
-use super::source::{self, Found, Origin};
+use super::source::{self, CardOrigin, LoadedCard};
 use crate::signing;
 
 /// More places than a card has reason to point to.
-const MOST_PLACES: usize = 4;
+const MAX_PLACES: usize = 4;
 
 pub(super) async fn run(arguments: VerifyArguments) -> anyhow::Result<ExitCode> {
     let found = source::find(&arguments.source).await?;
@@ -35,14 +35,14 @@ pub(super) async fn run(arguments: VerifyArguments) -> anyhow::Result<ExitCode> 
     } else {
         write(&mut out, &verification, &notes)?;
     }
-    let good = if arguments.whole { verification.is_whole() } else { verification.is_valid() };
+    let good = if arguments.whole { verification.covers_everything() } else { verification.is_valid() };
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 async fn gather(
     arguments: &VerifyArguments,
-    found: &Found,
-    document: &attache_card::Document,
+    found: &LoadedCard,
+    document: &attache_card::CardDocument,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<KeySet> {
     let mut keys = KeySet::default();
@@ -53,21 +53,21 @@ async fn gather(
             .map_err(|error| anyhow::anyhow!("cannot use the keys in {place}: {error}"))?;
         keys.extend(set);
     }
-    if let Origin::Own(settings) = &found.origin
+    if let CardOrigin::Own(settings) = &found.origin
         && arguments.keys.is_empty()
     {
         keys.extend(signing::public(&signing::configured(settings)?));
         return Ok(keys);
     }
     let places: BTreeSet<String> = headers(document).into_iter().flatten().filter_map(|it| it.jku).collect();
-    for place in places.into_iter().take(MOST_PLACES) {
+    for place in places.into_iter().take(MAX_PLACES) {
         match trust(&place, arguments, &found.origin) {
-            Trust::Allowed => {}
-            Trust::SameOrigin => notes.push(format!(
+            KeyTrust::Allowed => {}
+            KeyTrust::SameOrigin => notes.push(format!(
                 "the keys of {} come from where the card came from: they prove that it is unchanged since, and not whose it is",
                 shown(&place)
             )),
-            Trust::No => {
+            KeyTrust::No => {
                 let note = "were not fetched; allow the host with --allow-jku, or name keys with --keys";
                 notes.push(format!("keys at {} {note}", shown(&place)));
                 continue;
@@ -85,13 +85,13 @@ async fn gather(
 /// What has to be there before anything can be verified, where it is missing.
 fn missing(
     arguments: &VerifyArguments,
-    found: &Found,
+    found: &LoadedCard,
     verification: &Verification,
     no_keys: bool,
 ) -> Option<String> {
     let unsigned = verification.signatures.is_empty();
     match &found.origin {
-        Origin::Own(_) if unsigned => Some(
+        CardOrigin::Own(_) if unsigned => Some(
             "your settings name no key that signs the card: `attache keys new --out FILE` makes one, and \
              `card.signing_keys` names it (docs/card.md)"
                 .to_owned(),
@@ -105,22 +105,24 @@ fn missing(
     }
 }
 
-enum Trust {
+enum KeyTrust {
     Allowed,
     SameOrigin,
     No,
 }
 
-fn trust(place: &str, arguments: &VerifyArguments, origin: &Origin) -> Trust {
-    let Ok(url) = Url::parse(place) else { return Trust::No };
+fn trust(place: &str, arguments: &VerifyArguments, origin: &CardOrigin) -> KeyTrust {
+    let Ok(url) = Url::parse(place) else { return KeyTrust::No };
     let host = url.host_str().unwrap_or_default();
     if arguments.allow_jku.iter().any(|allowed| allowed.eq_ignore_ascii_case(host)) {
-        return Trust::Allowed;
+        return KeyTrust::Allowed;
     }
     match origin {
         // Keys that the caller named are not to be joined by others without being asked.
-        Origin::Url(card) if arguments.keys.is_empty() && card.origin() == url.origin() => Trust::SameOrigin,
-        _ => Trust::No,
+        CardOrigin::Url(card) if arguments.keys.is_empty() && card.origin() == url.origin() => {
+            KeyTrust::SameOrigin
+        }
+        _ => KeyTrust::No,
     }
 }
 
@@ -151,11 +153,13 @@ fn write(out: &mut impl Write, verification: &Verification, notes: &[String]) ->
 
 fn words(signature: &CheckedSignature) -> String {
     match &signature.outcome {
-        Outcome::Valid(form) => format!("valid: {form}"),
-        Outcome::Invalid => "not valid: the card is not the one that was signed".to_owned(),
-        Outcome::UnknownKey => "not checked: no key has this name".to_owned(),
-        Outcome::KeyRefused { why } => format!("not valid: its key may not be used, {why}"),
-        Outcome::AlgorithmRefused { why } | Outcome::Unreadable { why } => format!("not valid: {why}"),
+        SignatureOutcome::Valid(form) => format!("valid: {form}"),
+        SignatureOutcome::Invalid => "not valid: the card is not the one that was signed".to_owned(),
+        SignatureOutcome::UnknownKey => "not checked: no key has this name".to_owned(),
+        SignatureOutcome::KeyRefused { why } => format!("not valid: its key may not be used, {why}"),
+        SignatureOutcome::AlgorithmRefused { why } | SignatureOutcome::Unreadable { why } => {
+            format!("not valid: {why}")
+        }
         _ => "not valid".to_owned(),
     }
 }
@@ -167,13 +171,13 @@ fn to_json(verification: &Verification, notes: &[String]) -> Value {
             "algorithm": header.algorithm,
             "kid": header.kid,
             "jku": header.jku,
-            "valid": matches!(signature.outcome, Outcome::Valid(_)),
+            "valid": matches!(signature.outcome, SignatureOutcome::Valid(_)),
             "words": words(signature),
         })
     };
     json!({
         "valid": verification.is_valid(),
-        "whole": verification.is_whole(),
+        "whole": verification.covers_everything(),
         "signatures": verification.signatures.iter().map(signature).collect::<Vec<_>>(),
         "uncovered": verification.uncovered,
         "emptyValuesUncovered": verification.empty_values_uncovered,

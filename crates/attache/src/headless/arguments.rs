@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::failure::{Failure, FailureKind};
 use crate::cli::AgentArguments;
-use crate::plain::plain;
+use crate::printable::printable;
 
 /// Warnings, but not that the model gave no answer: how a run ends is printed anyway.
 const QUIET: &str = "warn,attache_agent::round=error";
@@ -76,8 +76,8 @@ impl HeadlessArguments {
         }
         let message = format!(
             "there is no command `{}`, and a single word is no prompt (say it with -p, as in attache -p \"{}\")",
-            plain(word),
-            plain(word)
+            printable(word),
+            printable(word)
         );
         Err(Failure::new(FailureKind::Usage, message))
     }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use attache_domain::{CallId, CallOutcome, FinishedCall, ToolCall};
-use attache_tool::ErrorKind;
-use attache_tool::ruling::NOBODY_TO_ASK;
+use attache_tool::ToolErrorKind;
+use attache_tool::ruling::NO_APPROVER;
 
-use crate::plain::plain;
+use crate::printable::printable;
 
 /// Characters of what a call would have done.
 const MAX_WORDS: usize = 100;
@@ -27,11 +27,11 @@ impl Denials {
     pub(crate) fn warning(&mut self, finished: &FinishedCall) -> Option<String> {
         let call = self.calls.remove(&finished.call)?;
         let CallOutcome::Failed { kind } = &finished.outcome else { return None };
-        if *kind != ErrorKind::PolicyViolation.name() {
+        if *kind != ToolErrorKind::PolicyViolation.name() {
             return None;
         }
         let told = format!("{} was denied", title(&call));
-        if !finished.summary.contains(NOBODY_TO_ASK) {
+        if !finished.summary.contains(NO_APPROVER) {
             return Some(format!("{told}: {}", finished.summary));
         }
         let flags = self.flags(&call);
@@ -69,9 +69,9 @@ fn program(line: &str) -> Option<&str> {
 fn title(call: &ToolCall) -> String {
     let about = ["command", "file_path", "path", "url", "prompt", "query", "fact"];
     let about = about.iter().find_map(|name| call.input.get(*name)?.as_str());
-    let Some(about) = about else { return plain(&call.name) };
-    let words: String = plain(about).replace('\n', " ").chars().take(MAX_WORDS).collect();
-    format!("{} ({words})", plain(&call.name))
+    let Some(about) = about else { return printable(&call.name) };
+    let words: String = printable(about).replace('\n', " ").chars().take(MAX_WORDS).collect();
+    format!("{} ({words})", printable(&call.name))
 }
 
 #[cfg(test)]
@@ -89,9 +89,9 @@ mod tests {
         denials.remember(&ToolCall { id: id.clone(), name: name.into(), input });
         let finished = FinishedCall {
             call: id,
-            outcome: CallOutcome::Failed { kind: ErrorKind::PolicyViolation.name().to_owned() },
+            outcome: CallOutcome::Failed { kind: ToolErrorKind::PolicyViolation.name().to_owned() },
             output: vec![Content::Text(String::new())],
-            summary: format!("{name} is not allowed: {NOBODY_TO_ASK}"),
+            summary: format!("{name} is not allowed: {NO_APPROVER}"),
             diff: None,
         };
         let warning = denials.warning(&finished).unwrap();

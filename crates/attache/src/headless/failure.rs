@@ -3,7 +3,7 @@
 use anyhow::Error;
 use attache_config::ConfigError;
 
-use crate::report::{self, Hinted};
+use crate::report::{self, ErrorWithHint};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
@@ -67,7 +67,7 @@ impl Failure {
             Some(error) if error.is_about_flag() => FailureKind::Usage,
             _ => FailureKind::Configuration,
         };
-        let hint = match error.downcast_ref::<Hinted>() {
+        let hint = match error.downcast_ref::<ErrorWithHint>() {
             Some(hinted) => Some(hinted.hint.clone()),
             None => error.downcast_ref::<ConfigError>().and_then(|error| Some(error.hint()?.to_owned())),
         };

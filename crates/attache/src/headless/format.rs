@@ -3,20 +3,20 @@
 use attache_config::{AgentFlags, ChosenBy};
 
 use super::arguments::{HeadlessArguments, OutputFormat};
-use crate::project::{Place, Project};
+use crate::project::{Project, ProjectQuery};
 
 /// As the settings say. Whatever is wrong with them is told later, as text.
 #[expect(
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
 )]
-pub(super) fn of_settings(arguments: &HeadlessArguments) -> Option<OutputFormat> {
+pub(super) fn format_from_settings(arguments: &HeadlessArguments) -> Option<OutputFormat> {
     let current_dir = std::env::current_dir().ok()?;
     let environment = |name: &str| crate::environment::variable(name);
     let operator = attache_config::load(arguments.into(), &environment, &current_dir).ok()?;
     let flags = AgentFlags::from(arguments);
     let folder = operator.workspace.as_path();
-    let place = Place {
+    let place = ProjectQuery {
         folder,
         chosen_by: ChosenBy::Operator,
         flags: &flags,

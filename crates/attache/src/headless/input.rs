@@ -5,32 +5,32 @@ use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use attache_command::Registry;
+use attache_command::CommandRegistry;
 use attache_domain::CommandCall;
 use attache_tool_std::mentions::find_mentions;
 
 use super::failure::{Failure, FailureKind};
 
 /// More than this of piped text is cut off.
-const MOST_PIPED: usize = 8 << 20;
+const MAX_PIPED_BYTES: usize = 8 << 20;
 /// How long a pipe may stay silent when there are words anyway: some programs hand down one that nobody writes to.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PIPE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Input {
+pub(crate) struct PromptInput {
     pub(crate) prompt: String,
     pub(crate) warning: Option<String>,
     /// What was said on the command line; the rest was piped in and may be anything.
     words: String,
 }
 
-impl Input {
+impl PromptInput {
     /// The command that the prompt may be. What was piped in before the words is never one.
     pub(crate) fn command(&self) -> Option<CommandCall> {
         let words_come_first = self.words.trim().is_empty() || self.prompt == self.words;
         let line = Some(self.prompt.trim()).filter(|_| words_come_first)?;
         // Which names there are is not known here; whether it looks like a command is.
-        Registry::default().parse(line)
+        CommandRegistry::default().parse(line)
     }
 
     /// The prompt stands on the command line and was not piped in.
@@ -50,7 +50,7 @@ impl Input {
 }
 
 /// Puts the prompt together.
-pub(crate) fn gather(prompt: Option<&str>, query: &[String]) -> Result<Input, Failure> {
+pub(crate) fn read_input(prompt: Option<&str>, query: &[String]) -> Result<PromptInput, Failure> {
     if prompt.is_some() && !query.is_empty() {
         let message = "say what to do either with --prompt or in plain words, not both";
         return Err(Failure::new(FailureKind::Input, message));
@@ -66,7 +66,7 @@ struct Piped {
     cut: bool,
 }
 
-fn join(words: String, piped: &Piped) -> Result<Input, Failure> {
+fn join(words: String, piped: &Piped) -> Result<PromptInput, Failure> {
     let text = String::from_utf8_lossy(&piped.bytes);
     let prompt = match (text.trim().is_empty(), words.trim().is_empty()) {
         (true, true) => {
@@ -78,8 +78,8 @@ fn join(words: String, piped: &Piped) -> Result<Input, Failure> {
         (false, false) => format!("{text}\n\n{words}"),
     };
     let warning =
-        piped.cut.then(|| format!("only the first {} MiB of the piped text are used", MOST_PIPED >> 20));
-    Ok(Input { prompt, warning, words })
+        piped.cut.then(|| format!("only the first {} MiB of the piped text are used", MAX_PIPED_BYTES >> 20));
+    Ok(PromptInput { prompt, warning, words })
 }
 
 fn piped(needed: bool) -> Result<Piped, Failure> {
@@ -88,12 +88,12 @@ fn piped(needed: bool) -> Result<Piped, Failure> {
     std::thread::spawn(move || read(&mut io::stdin().lock(), &sender));
     let mut piped = Piped::default();
     loop {
-        let patience = if needed || !piped.bytes.is_empty() { Duration::MAX } else { PATIENCE };
+        let patience = if needed || !piped.bytes.is_empty() { Duration::MAX } else { PIPE_TIMEOUT };
         match receiver.recv_timeout(patience) {
             Ok(Ok(bytes)) => {
                 piped.bytes.extend(bytes);
-                if piped.bytes.len() > MOST_PIPED {
-                    piped.bytes.truncate(MOST_PIPED);
+                if piped.bytes.len() > MAX_PIPED_BYTES {
+                    piped.bytes.truncate(MAX_PIPED_BYTES);
                     piped.cut = true;
                     return Ok(piped);
                 }
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn two_ways_to_say_it_are_one_too_many() {
-        let failure = gather(Some("a"), &["b".to_owned()]).unwrap_err();
+        let failure = read_input(Some("a"), &["b".to_owned()]).unwrap_err();
         assert_eq!(failure.kind.code(), 42);
     }
 }

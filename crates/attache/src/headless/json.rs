@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::act::Act;
-use super::output::{Ending, Output};
-use super::tally::Stats;
-use crate::plain::plain;
+use super::output::{RunOutput, RunSummary};
+use super::output_event::OutputEvent;
+use super::stats::Stats;
+use crate::printable::printable;
 
 #[derive(Debug)]
 pub(crate) struct JsonOutput {
@@ -16,7 +16,7 @@ pub(crate) struct JsonOutput {
 }
 
 /// Of all that is said about the work.
-const MOST_WARNINGS: usize = 100;
+const MAX_WARNINGS: usize = 100;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -42,21 +42,21 @@ impl JsonOutput {
     }
 }
 
-impl Output for JsonOutput {
+impl RunOutput for JsonOutput {
     fn begin(&mut self, _model: &str, _prompt: &str) -> io::Result<()> {
         Ok(())
     }
 
-    fn show(&mut self, act: &Act<'_>) -> io::Result<()> {
-        if let Act::Warning(text) = act
-            && self.warnings.len() < MOST_WARNINGS
+    fn show(&mut self, act: &OutputEvent<'_>) -> io::Result<()> {
+        if let OutputEvent::Warning(text) = act
+            && self.warnings.len() < MAX_WARNINGS
         {
             self.warnings.push(text.clone());
         }
         Ok(())
     }
 
-    fn end(&mut self, ending: &Ending<'_>) -> io::Result<()> {
+    fn end(&mut self, ending: &RunSummary<'_>) -> io::Result<()> {
         let error = ending.result.err().map(|failure| Error {
             r#type: failure.kind.name(),
             message: &failure.message,
@@ -64,7 +64,7 @@ impl Output for JsonOutput {
         });
         let document = Document {
             session_id: &self.session,
-            response: plain(ending.response),
+            response: printable(ending.response),
             stats: ending.stats,
             error,
             warnings: &self.warnings,

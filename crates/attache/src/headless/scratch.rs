@@ -7,13 +7,13 @@ use uuid::Uuid;
 
 /// Removes its folder at the end, and the folders above it that were not there before. The task may have been told to
 /// use them, so a run whose task is kept uses the folder that is always there instead.
-pub(crate) struct Scratch {
+pub(crate) struct ScratchFolder {
     folder: Option<PathBuf>,
     /// The nearest folder that was there before.
     kept: PathBuf,
 }
 
-impl Scratch {
+impl ScratchFolder {
     /// Makes `settings` name the folder.
     pub(crate) fn for_run(settings: &mut Settings) -> Self {
         let kept = settings.scratch.ancestors().find(|folder| folder.exists());
@@ -27,7 +27,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchFolder {
     fn drop(&mut self) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = std::fs::remove_dir_all(folder)

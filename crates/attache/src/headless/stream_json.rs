@@ -8,9 +8,9 @@ use attache_domain::{CallOutcome, Content, FinishedCall, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::act::Act;
-use super::output::{Ending, Output};
-use super::tally::{Stats, TokenStats};
+use super::output::{RunOutput, RunSummary};
+use super::output_event::OutputEvent;
+use super::stats::{Stats, TokenStats};
 
 #[derive(Debug)]
 pub(crate) struct StreamJsonOutput {
@@ -21,13 +21,13 @@ pub(crate) struct StreamJsonOutput {
 #[derive(Serialize)]
 struct Line<'a> {
     #[serde(flatten)]
-    what: What<'a>,
+    what: LineBody<'a>,
     timestamp: String,
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum What<'a> {
+enum LineBody<'a> {
     Init {
         session_id: &'a str,
         model: &'a str,
@@ -100,33 +100,33 @@ impl StreamJsonOutput {
     }
 }
 
-impl Output for StreamJsonOutput {
+impl RunOutput for StreamJsonOutput {
     fn begin(&mut self, model: &str, prompt: &str) -> io::Result<()> {
-        print(What::Init { session_id: &self.session, model })?;
-        print(What::Message { role: "user", content: prompt, delta: false })
+        print(LineBody::Init { session_id: &self.session, model })?;
+        print(LineBody::Message { role: "user", content: prompt, delta: false })
     }
 
-    fn show(&mut self, act: &Act<'_>) -> io::Result<()> {
+    fn show(&mut self, act: &OutputEvent<'_>) -> io::Result<()> {
         print(match act {
-            Act::Text(text) => What::Message { role: "assistant", content: text, delta: true },
-            Act::Withdrawn => What::Error {
+            OutputEvent::Text(text) => LineBody::Message { role: "assistant", content: text, delta: true },
+            OutputEvent::Withdrawn => LineBody::Error {
                 severity: "warning",
                 message: "the answer was cut off; the pieces of it so far do not count",
             },
-            Act::ToolUse(call) => {
-                What::ToolUse { tool_name: &call.name, tool_id: &call.id.0, parameters: &call.input }
+            OutputEvent::ToolUse(call) => {
+                LineBody::ToolUse { tool_name: &call.name, tool_id: &call.id.0, parameters: &call.input }
             }
-            Act::ToolResult(finished, live) => result(finished, live),
-            Act::Warning(text) => What::Error { severity: "warning", message: text },
+            OutputEvent::ToolResult(finished, live) => result(finished, live),
+            OutputEvent::Warning(text) => LineBody::Error { severity: "warning", message: text },
         })
     }
 
-    fn end(&mut self, ending: &Ending<'_>) -> io::Result<()> {
+    fn end(&mut self, ending: &RunSummary<'_>) -> io::Result<()> {
         if let Err(failure) = ending.result {
-            print(What::Error { severity: "error", message: &failure.message })?;
+            print(LineBody::Error { severity: "error", message: &failure.message })?;
         }
         let duration = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        print(What::Result {
+        print(LineBody::Result {
             status: if ending.result.is_ok() { Status::Success } else { Status::Error },
             error: ending
                 .result
@@ -137,7 +137,7 @@ impl Output for StreamJsonOutput {
     }
 }
 
-fn print(what: What<'_>) -> io::Result<()> {
+fn print(what: LineBody<'_>) -> io::Result<()> {
     let mut line = serde_json::to_vec(&Line { what, timestamp: spelled(Timestamp::now()) })?;
     line.push(b'\n');
     let mut out = io::stdout().lock();
@@ -151,7 +151,7 @@ fn spelled(time: Timestamp) -> String {
 }
 
 /// A command's output is what it has shown; its summary only tells how it ended.
-fn result<'a>(finished: &'a FinishedCall, live: &str) -> What<'a> {
+fn result<'a>(finished: &'a FinishedCall, live: &str) -> LineBody<'a> {
     let said = || {
         let texts = finished.output.iter().filter_map(|content| match content {
             Content::Text(text) => Some(text.as_str()),
@@ -167,14 +167,14 @@ fn result<'a>(finished: &'a FinishedCall, live: &str) -> What<'a> {
     let kind = match &finished.outcome {
         CallOutcome::Succeeded => {
             let output = Some(said()).filter(|output| !output.is_empty());
-            return What::ToolResult { tool_id, status: Status::Success, output, error: None };
+            return LineBody::ToolResult { tool_id, status: Status::Success, output, error: None };
         }
         CallOutcome::Failed { kind } => kind.as_str(),
         CallOutcome::Canceled => "cancelled",
         CallOutcome::Unknown => "unknown",
     };
     let error = Some(Error { r#type: kind, message: said() });
-    What::ToolResult { tool_id, status: Status::Error, output: None, error }
+    LineBody::ToolResult { tool_id, status: Status::Error, output: None, error }
 }
 
 fn totals(stats: &Stats, duration_ms: u64) -> Totals {

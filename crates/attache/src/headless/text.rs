@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::act::Act;
-use super::output::{Ending, Output};
-use crate::plain::plain;
+use super::output::{RunOutput, RunSummary};
+use super::output_event::OutputEvent;
+use crate::printable::printable;
 
 #[derive(Debug, Default)]
 pub(crate) struct TextOutput {
@@ -12,29 +12,29 @@ pub(crate) struct TextOutput {
     open_line: bool,
 }
 
-impl Output for TextOutput {
+impl RunOutput for TextOutput {
     fn begin(&mut self, _model: &str, _prompt: &str) -> io::Result<()> {
         Ok(())
     }
 
-    fn show(&mut self, act: &Act<'_>) -> io::Result<()> {
+    fn show(&mut self, act: &OutputEvent<'_>) -> io::Result<()> {
         match act {
-            Act::Text(text) => self.print(text),
-            Act::Withdrawn => {
+            OutputEvent::Text(text) => self.print(text),
+            OutputEvent::Withdrawn => {
                 self.end_line()?;
                 tell("WARNING", "the answer was cut off; what was printed of it does not count");
                 Ok(())
             }
-            Act::Warning(text) => {
+            OutputEvent::Warning(text) => {
                 self.end_line()?;
                 tell("WARNING", text);
                 Ok(())
             }
-            Act::ToolUse(_) | Act::ToolResult(..) => Ok(()),
+            OutputEvent::ToolUse(_) | OutputEvent::ToolResult(..) => Ok(()),
         }
     }
 
-    fn end(&mut self, ending: &Ending<'_>) -> io::Result<()> {
+    fn end(&mut self, ending: &RunSummary<'_>) -> io::Result<()> {
         self.end_line()?;
         if let Err(failure) = ending.result {
             tell("ERROR", &failure.message);
@@ -45,7 +45,7 @@ impl Output for TextOutput {
 
 impl TextOutput {
     fn print(&mut self, text: &str) -> io::Result<()> {
-        let text = plain(text);
+        let text = printable(text);
         if let Some(last) = text.chars().next_back() {
             self.open_line = last != '\n';
         }
@@ -61,5 +61,5 @@ impl TextOutput {
 
 /// Who does not want to hear it does not stop the work.
 fn tell(label: &str, text: &str) {
-    let _ = writeln!(io::stderr(), "[{label}] {}", plain(text));
+    let _ = writeln!(io::stderr(), "[{label}] {}", printable(text));
 }

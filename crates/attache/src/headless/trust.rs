@@ -3,15 +3,17 @@
 use std::io::{self, IsTerminal};
 
 use anyhow::Error;
-use attache_config::{AgentFlags, ChosenBy, Environment, Homes, Settings, Trust, TrustedFolders, visible};
+use attache_config::{
+    AgentFlags, ChosenBy, Environment, FolderTrust, HomeFolders, Settings, TrustedFolders, visible,
+};
 
 use super::failure::{Failure, FailureKind};
-use crate::project::{self, Place, Project};
-use crate::trust_command::{Reply, accept, ask, described};
+use crate::project::{self, Project, ProjectQuery};
+use crate::trust_command::{Reply, accept, ask, describe};
 
 /// Settles it, and says on stderr what is ignored.
 #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
-pub(super) fn settle(
+pub(super) fn resolve_trust(
     settings: &Settings,
     flags: &mut AgentFlags,
     environment: Environment<'_>,
@@ -24,12 +26,13 @@ pub(super) fn settle(
         eprintln!("[TRUST] accepted for this run: {} ({place})", allowance.words);
     }
     let read = |flags: &AgentFlags| {
-        let place = Place { folder, chosen_by: ChosenBy::Operator, flags, environment, operator: settings };
+        let place =
+            ProjectQuery { folder, chosen_by: ChosenBy::Operator, flags, environment, operator: settings };
         Project::read(place).map_err(|error| wrong(error.into()))
     };
     let mut project = read(flags)?;
     if may_ask(&project) {
-        question(&project, &Homes::of(environment)).map_err(wrong)?;
+        question(&project, &HomeFolders::of(environment)).map_err(wrong)?;
         project = read(flags)?;
     }
     let trust = &project.standing.trust;
@@ -47,13 +50,13 @@ pub(super) fn settle(
 
 /// Something is ignored that a person at the terminal could accept.
 fn may_ask(project: &Project) -> bool {
-    let decided = matches!(project.standing.trust, Trust::Untrusted { decided: true, .. });
+    let decided = matches!(project.standing.trust, FolderTrust::Untrusted { decided: true, .. });
     !project.report.is_quiet() && !decided && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
-fn question(project: &Project, homes: &Homes) -> anyhow::Result<()> {
-    eprintln!("{}", described(project));
+fn question(project: &Project, homes: &HomeFolders) -> anyhow::Result<()> {
+    eprintln!("{}", describe(project));
     match ask("Do you trust the files in this folder?")? {
         Reply::Yes => accept(homes, project)?,
         Reply::No if !project.standing.is_trusted() => {

@@ -29,7 +29,7 @@ pub(super) enum Scope {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Way {
+pub(super) enum TransportKind {
     Stdio,
     Sse,
     Http,
@@ -59,7 +59,7 @@ struct AddOptions {
     scope: Option<Scope>,
     /// How to speak with it [default: stdio for a program; found out for an address]
     #[arg(short, long)]
-    transport: Option<Way>,
+    transport: Option<TransportKind>,
     /// A variable for the program; may be repeated
     #[arg(short, long, value_name = "NAME=VALUE")]
     env: Vec<String>,
@@ -86,7 +86,7 @@ struct AddOptions {
 /// Options that follow an address, which has no arguments of its own.
 #[derive(Debug, Parser)]
 #[command(name = "attache mcp add", no_binary_name = true, disable_help_flag = true)]
-struct Following {
+struct TrailingOptions {
     #[command(flatten)]
     options: AddOptions,
 }
@@ -136,21 +136,21 @@ pub(super) enum Target {
 
 impl AddArguments {
     /// Program or address? What was said fits it, or is refused.
-    pub(super) fn settled(self) -> anyhow::Result<NewServer> {
+    pub(super) fn into_server(self) -> anyhow::Result<NewServer> {
         let Self { mut options, name, target, mut args } = self;
         let is_url =
             ["http://", "https://"].iter().any(|scheme| target.to_ascii_lowercase().starts_with(scheme));
-        if is_url && options.transport != Some(Way::Stdio) {
-            let following = Following::try_parse_from(std::mem::take(&mut args)).map_err(|error| {
+        if is_url && options.transport != Some(TransportKind::Stdio) {
+            let following = TrailingOptions::try_parse_from(std::mem::take(&mut args)).map_err(|error| {
                 anyhow::anyhow!("{}", error.render().to_string().trim_start_matches("error: "))
             })?;
             options = options.and(following.options);
         }
         let kind = match options.transport {
             None => is_url.then_some(None),
-            Some(Way::Stdio) => None,
-            Some(Way::Http) => Some(Some("http")),
-            Some(Way::Sse) => Some(Some("sse")),
+            Some(TransportKind::Stdio) => None,
+            Some(TransportKind::Http) => Some(Some("http")),
+            Some(TransportKind::Sse) => Some(Some("sse")),
         };
         let target = match kind {
             None => {

@@ -6,13 +6,13 @@ use serde_json::{Map, Value, json};
 
 use super::arguments::{NewServer, Target};
 
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_LENGTH: usize = 64;
 
 pub(super) fn check_name(name: &str) -> anyhow::Result<()> {
     let fits = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(fits) || name.starts_with('-') {
+    if name.is_empty() || name.len() > MAX_NAME_LENGTH || !name.chars().all(fits) || name.starts_with('-') {
         bail!(
-            "{name:?} cannot be a server's name; use letters, digits, `-`, `_` and `.`, at most {LONGEST_NAME}"
+            "{name:?} cannot be a server's name; use letters, digits, `-`, `_` and `.`, at most {MAX_NAME_LENGTH}"
         );
     }
     Ok(())

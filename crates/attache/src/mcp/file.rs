@@ -9,12 +9,12 @@ use anyhow::{Context, bail};
 
 use super::arguments::Scope;
 use super::document::Document;
-use crate::report::hinted;
+use crate::report::with_hint;
 
 const FOLDER: &str = ".gemini";
 const NAME: &str = "settings.json";
 /// A settings file is small; whatever is larger is something else.
-const LARGEST: u64 = 4 * 1024 * 1024;
+const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 /// Settings hold keys.
 const OWNER_ONLY: u32 = 0o600;
 
@@ -39,10 +39,13 @@ impl SettingsFile {
         let mut text = String::new();
         match fs::File::open(&self.path) {
             Ok(file) => {
-                if !file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LARGEST) {
-                    bail!("{shown} is not a file of at most {LARGEST} bytes");
+                if !file
+                    .metadata()
+                    .is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_FILE_BYTES)
+                {
+                    bail!("{shown} is not a file of at most {MAX_FILE_BYTES} bytes");
                 }
-                file.take(LARGEST)
+                file.take(MAX_FILE_BYTES)
                     .read_to_string(&mut text)
                     .with_context(|| format!("cannot read {shown}"))?;
             }
@@ -51,7 +54,7 @@ impl SettingsFile {
         }
         Document::parse(&text).map_err(|error| {
             let error = anyhow::Error::new(error).context(format!("cannot use {shown}"));
-            hinted(error, "mend the file first; nothing was changed")
+            with_hint(error, "mend the file first; nothing was changed")
         })
     }
 

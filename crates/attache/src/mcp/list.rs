@@ -11,23 +11,23 @@ use attache_tool_mcp::{
 use serde_json::{Value, json};
 
 use super::arguments::{ListArguments, Scope};
-use super::{Places, say};
-use crate::project::{Place, Project};
+use super::{SettingsFolders, say};
+use crate::mcp_servers::configured_servers;
+use crate::project::{Project, ProjectQuery};
 use crate::sandbox;
-use crate::servers::configured;
 
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
 pub(super) fn run(
-    places: &Places,
+    places: &SettingsFolders,
     arguments: &ListArguments,
     environment: Environment<'_>,
 ) -> anyhow::Result<ExitCode> {
     let operator = attache_config::load(Flags::default(), environment, &places.current_dir)?;
     let folder = places.current_dir.canonicalize().context("cannot find the current folder")?;
     let flags = AgentFlags::default();
-    let found = Project::read(Place {
+    let found = Project::read(ProjectQuery {
         folder: &folder,
         chosen_by: ChosenBy::Operator,
         flags: &flags,
@@ -39,15 +39,16 @@ pub(super) fn run(
         eprintln!("warning: {}", visible(warning));
     }
     let project = folder.join(".gemini");
-    let options = configured(&operator, settings).context("there is no place for servers to start in")?;
-    let configured: Vec<Configured> = settings
+    let options =
+        configured_servers(&operator, settings).context("there is no place for servers to start in")?;
+    let configured: Vec<ConfiguredServer> = settings
         .mcp_servers
         .values()
         .zip(options)
         .map(|(server, options)| {
             let of_project = server.origin.file().is_some_and(|file| file.starts_with(&project));
             let scope = if of_project && !places.is_home() { Scope::Project } else { Scope::User };
-            Configured { scope, options }
+            ConfiguredServer { scope, options }
         })
         .collect();
     let confiner = sandbox::confiner(&operator, environment("HOME").map(PathBuf::from))?;
@@ -62,13 +63,14 @@ pub(super) fn run(
         .build()
         .context("cannot start the runtime")?;
     let statuses = runtime.block_on(statuses(wanted, context));
-    let lines: Vec<Line> = configured.into_iter().map(|server| Line::of(server, &statuses)).collect();
-    let code = if lines.iter().all(Line::is_good) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    let lines: Vec<ServerLine> =
+        configured.into_iter().map(|server| ServerLine::of(server, &statuses)).collect();
+    let code = if lines.iter().all(ServerLine::is_good) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if arguments.json {
-        let all: Vec<Value> = lines.iter().map(Line::json).collect();
+        let all: Vec<Value> = lines.iter().map(ServerLine::json).collect();
         return say(&serde_json::to_string_pretty(&all)?).map(|()| code);
     }
-    let mut text = lines.iter().map(Line::text).collect::<Vec<_>>().join("\n");
+    let mut text = lines.iter().map(ServerLine::text).collect::<Vec<_>>().join("\n");
     if lines.is_empty() {
         text = "No MCP servers are used here. `attache mcp add` adds one.".into();
     }
@@ -90,13 +92,13 @@ async fn statuses(options: Vec<ServerOptions>, context: ConnectContext) -> Vec<S
     statuses
 }
 
-struct Configured {
+struct ConfiguredServer {
     scope: Scope,
     options: ServerOptions,
 }
 
 /// One server, for people or programs.
-struct Line {
+struct ServerLine {
     name: String,
     scope: &'static str,
     place: String,
@@ -106,14 +108,14 @@ struct Line {
     notes: Vec<String>,
 }
 
-impl Line {
-    fn of(server: Configured, statuses: &[ServerStatus]) -> Self {
-        let Configured { scope, options } = server;
+impl ServerLine {
+    fn of(server: ConfiguredServer, statuses: &[ServerStatus]) -> Self {
+        let ConfiguredServer { scope, options } = server;
         let scope = match scope {
             Scope::User => "user",
             Scope::Project => "project",
         };
-        let (name, place) = (options.name, place(&options.transport));
+        let (name, place) = (options.name, location(&options.transport));
         let status = statuses.iter().find(|status| status.name == name).cloned();
         let (state, why) = match status.as_ref().map(|status| &status.state) {
             Some(ServerState::Connected) => ("connected", None),
@@ -147,7 +149,7 @@ impl Line {
 }
 
 /// Without headers and queries, and with the arguments that hold no key.
-fn place(transport: &Transport) -> String {
+fn location(transport: &Transport) -> String {
     let url = |url: &str| {
         attache_net::Url::parse(url).map_or_else(
             |_| String::new(),

@@ -1,6 +1,6 @@
 //! `attache tasks answer`.
 
-mod spelling;
+mod encoding;
 
 use std::fs::File;
 use std::io::{self, BufRead, IsTerminal, Read, Write};
@@ -12,21 +12,21 @@ use attache_client::{Event, Message, SendConfiguration, SendMessage, Task};
 use attache_domain::visible_line;
 use uuid::Uuid;
 
-use self::spelling::{Naming, spell};
+use self::encoding::{QuestionNaming, encode_answer};
 use super::arguments::AnswerArguments;
-use super::follow::{Form, Start, follow};
-use super::server::Server;
+use super::follow::{FollowFormat, FollowStart, follow};
+use super::server::ServerConnection;
 use super::show::{how_to_answer, last_words};
-use crate::plain::plain;
-use crate::report::hinted;
+use crate::printable::printable;
+use crate::report::with_hint;
 
 /// Of a file that an edit should write.
-const MOST_CONTENT: u64 = 16 << 20;
+const MAX_CONTENT_BYTES: u64 = 16 << 20;
 
-pub(crate) async fn run(server: &Server, arguments: AnswerArguments) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(server: &ServerConnection, arguments: AnswerArguments) -> anyhow::Result<ExitCode> {
     let content = arguments.file.as_deref().map(read).transpose()?;
     if arguments.answer.is_empty() && content.is_none() {
-        return Err(hinted(
+        return Err(with_hint(
             anyhow!("there is no answer"),
             "attache tasks show tells what is asked, and the command that answers it",
         ));
@@ -34,35 +34,35 @@ pub(crate) async fn run(server: &Server, arguments: AnswerArguments) -> anyhow::
     let task = server.find(&arguments.id).await?;
     if !task.status.state.is_interrupted() {
         let hint = "attache tasks list --state input-required shows the tasks that wait for an answer";
-        return Err(hinted(
+        return Err(with_hint(
             anyhow!("task {} is {} and asks nothing", visible_line(&task.id), task.status.state),
             hint,
         ));
     }
-    let answer = spell(&arguments.answer, content, &task.status.open_calls())?;
+    let answer = encode_answer(&arguments.answer, content, &task.status.open_calls())?;
     // Without the name of a call it may be meant for another question than the one that is open now.
     match answer.naming {
-        Naming::Named => {}
-        Naming::Bare if is_at_terminal() => {
+        QuestionNaming::Named => {}
+        QuestionNaming::Bare if is_at_terminal() => {
             if !confirm(&task)? {
                 writeln!(io::stderr(), "nothing was answered")?;
                 return Ok(ExitCode::FAILURE);
             }
         }
-        Naming::Bare | Naming::Ambiguous => return Err(unnamed(&task)),
+        QuestionNaming::Bare | QuestionNaming::Ambiguous => return Err(unnamed(&task)),
     }
     let id = Uuid::new_v4().to_string();
     let message = Message::with_parts(id.clone(), answer.parts).to_task(&task.id);
     let history_length = Some(answer.calls + 1);
     let configuration = SendConfiguration { return_immediately: true, history_length };
     let sent = server.client.send(SendMessage { message, configuration }).await;
-    let Event::Task(answered) = sent.map_err(|error| server.tell(error))? else {
+    let Event::Task(answered) = sent.map_err(|error| server.describe_error(error))? else {
         bail!("the agent answered with a message of its own and says nothing about the task");
     };
-    tell_approvals(&answered, &id)?;
+    print_approvals(&answered, &id)?;
     if arguments.follow {
-        let before = Start::After(Box::new(task.status));
-        return follow(server, *answered, Form::Text, before).await;
+        let before = FollowStart::After(Box::new(task.status));
+        return follow(server, *answered, FollowFormat::Text, before).await;
     }
     writeln!(
         io::stdout(),
@@ -103,7 +103,7 @@ fn unnamed(task: &Task) -> anyhow::Error {
     };
     let id = visible_line(&task.id);
     let error = anyhow!("{why}\n\ntask {id} asks now:\n{}\n\nnothing was answered", question(task));
-    hinted(error, how_to_answer(&task.id, &task.status))
+    with_hint(error, how_to_answer(&task.id, &task.status))
 }
 
 fn question(task: &Task) -> String {
@@ -112,12 +112,12 @@ fn question(task: &Task) -> String {
 }
 
 /// What was agreed to or refused by the message `answer`, as the agent has understood it.
-fn tell_approvals(task: &Task, answer: &str) -> io::Result<()> {
+fn print_approvals(task: &Task, answer: &str) -> io::Result<()> {
     let by_answer = |message: &&Message| {
         message.approval().is_some_and(|approval| approval.get("message").is_some_and(|it| it == answer))
     };
     for message in task.history.iter().chain(&task.status.message).filter(by_answer) {
-        writeln!(io::stderr(), "{}", plain(&message.text()).trim_end())?;
+        writeln!(io::stderr(), "{}", printable(&message.text()).trim_end())?;
     }
     Ok(())
 }
@@ -126,9 +126,9 @@ fn read(path: &Path) -> anyhow::Result<String> {
     let cannot = || format!("cannot read {}", path.display());
     let mut text = String::new();
     let opened = File::open(path).with_context(cannot)?;
-    opened.take(MOST_CONTENT + 1).read_to_string(&mut text).with_context(cannot)?;
-    if text.len() as u64 > MOST_CONTENT {
-        bail!("{} is larger than {} MiB", path.display(), MOST_CONTENT >> 20);
+    opened.take(MAX_CONTENT_BYTES + 1).read_to_string(&mut text).with_context(cannot)?;
+    if text.len() as u64 > MAX_CONTENT_BYTES {
+        bail!("{} is larger than {} MiB", path.display(), MAX_CONTENT_BYTES >> 20);
     }
     Ok(text)
 }

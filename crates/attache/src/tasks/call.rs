@@ -3,7 +3,7 @@
 use attache_client::{Part, PartContent, ToolCall};
 use attache_domain::visible_line;
 
-use crate::plain::plain;
+use crate::printable::printable;
 
 /// The name and the id of the call.
 pub(super) fn title(call: &ToolCall) -> String {
@@ -12,20 +12,20 @@ pub(super) fn title(call: &ToolCall) -> String {
 
 /// What the call is about; its further lines are indented.
 pub(super) fn description(call: &ToolCall) -> String {
-    let text = plain(call.description.as_deref().unwrap_or_default());
+    let text = printable(call.description.as_deref().unwrap_or_default());
     text.trim_end().replace('\n', "\n  ")
 }
 
 /// What the call gave, made safe for a terminal; empty while it runs and where it gave nothing.
 pub(super) fn result(call: &ToolCall) -> String {
     if let Some(error) = &call.error {
-        return plain(error.message.trim_end());
+        return printable(error.message.trim_end());
     }
     let Some(output) = &call.output else { return String::new() };
     let diff = output.diff.as_ref().map(|diff| diff.formatted_diff.clone());
     let data = || output.structured_data.as_ref().and_then(|data| serde_json::to_string_pretty(data).ok());
     let text = output.text.clone().or(diff).or_else(data).unwrap_or_default();
-    plain(text.trim_end())
+    printable(text.trim_end())
 }
 
 /// What `now` has at its end that `before` did not have. Both are the ends of one text that grows.

@@ -1,30 +1,30 @@
 //! `attache tasks follow`: what happens to a task, as it happens.
 
-mod teller;
+mod event_printer;
 
 use std::process::ExitCode;
 
 use attache_client::{Event, Task, TaskStatus};
 
-use self::teller::Teller;
+use self::event_printer::EventPrinter;
 use super::arguments::FollowArguments;
-use super::server::{BEFORE_ALL, Server};
+use super::server::{START_CURSOR, ServerConnection};
 
-pub(crate) async fn run(server: &Server, arguments: FollowArguments) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(server: &ServerConnection, arguments: FollowArguments) -> anyhow::Result<ExitCode> {
     let task = server.find(&arguments.id).await?;
-    let form = if arguments.json { Form::Json } else { Form::Text };
-    let start = if arguments.from_start { Start::Beginning } else { Start::Now };
+    let form = if arguments.json { FollowFormat::Json } else { FollowFormat::Text };
+    let start = if arguments.from_start { FollowStart::Beginning } else { FollowStart::Now };
     follow(server, task, form, start).await
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum FollowFormat {
     Text,
     Json,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Start {
+pub(crate) enum FollowStart {
     /// With what the task has said up to now.
     Now,
     Beginning,
@@ -34,31 +34,31 @@ pub(crate) enum Start {
 
 /// Follows `task` until it settles; a task that failed is a failure.
 pub(crate) async fn follow(
-    server: &Server,
+    server: &ServerConnection,
     task: Task,
-    form: Form,
-    start: Start,
+    form: FollowFormat,
+    start: FollowStart,
 ) -> anyhow::Result<ExitCode> {
-    let mut teller = Teller::new(form, server.shows_development());
+    let mut teller = EventPrinter::new(form, server.shows_development());
     let id = task.id.clone();
     let settled = task.status.state.is_terminal() || task.status.state.is_interrupted();
     let mut after = match &start {
-        Start::Beginning => Some(BEFORE_ALL.to_owned()),
-        Start::Now | Start::After(_) => task.cursor().map(str::to_owned),
+        FollowStart::Beginning => Some(START_CURSOR.to_owned()),
+        FollowStart::Now | FollowStart::After(_) => task.cursor().map(str::to_owned),
     };
     match &start {
-        Start::Now if settled => {
-            teller.tell_settled(&task)?;
+        FollowStart::Now if settled => {
+            teller.print_settled(&task)?;
             return teller.end(&task);
         }
-        Start::Now => teller.catch_up(&task)?,
-        Start::After(_) => teller.pass_over(&task),
-        Start::Beginning => {}
+        FollowStart::Now => teller.catch_up(&task)?,
+        FollowStart::After(_) => teller.skip(&task),
+        FollowStart::Beginning => {}
     }
     let before = match &start {
-        Start::Now => Some(&task.status),
-        Start::After(before) => Some(&**before),
-        Start::Beginning => None,
+        FollowStart::Now => Some(&task.status),
+        FollowStart::After(before) => Some(&**before),
+        FollowStart::Beginning => None,
     };
     loop {
         let mut events = match server.client.subscribe(&id, after.as_deref()).await {
@@ -66,12 +66,12 @@ pub(crate) async fn follow(
             Err(error) if error.is_finished() => {
                 return end_settled(server, teller, &id, after.is_some()).await;
             }
-            Err(error) => return Err(server.tell(error)),
+            Err(error) => return Err(server.describe_error(error)),
         };
         while let Some(event) = events.next().await {
-            let event = event.map_err(|error| server.tell(error))?;
+            let event = event.map_err(|error| server.describe_error(error))?;
             let is_first = teller.last_status().is_none();
-            teller.tell(&event)?;
+            teller.print_event(&event)?;
             // It may ask something at the first look: something new, if it is not what was answered.
             if let (Event::Task(seen), Some(before)) = (&event, before)
                 && is_first
@@ -82,7 +82,7 @@ pub(crate) async fn follow(
             }
         }
         // A question ends a stream even if it was answered long ago.
-        let task = server.client.get(&id, Some(0)).await.map_err(|error| server.tell(error))?;
+        let task = server.client.get(&id, Some(0)).await.map_err(|error| server.describe_error(error))?;
         let moved_on = teller.last_status().is_none_or(|last| !is_same(last, &task.status));
         after = events.last_event_id().map(str::to_owned);
         if !moved_on || after.is_none() {
@@ -93,16 +93,16 @@ pub(crate) async fn follow(
 
 /// The task settled between two looks at it. `caught_up`: everything up to its end has been told.
 async fn end_settled(
-    server: &Server,
-    mut teller: Teller,
+    server: &ServerConnection,
+    mut teller: EventPrinter,
     id: &str,
     caught_up: bool,
 ) -> anyhow::Result<ExitCode> {
-    let task = server.client.get(id, None).await.map_err(|error| server.tell(error))?;
+    let task = server.client.get(id, None).await.map_err(|error| server.describe_error(error))?;
     if caught_up {
-        teller.tell(&Event::Task(Box::new(task.clone())))?;
+        teller.print_event(&Event::Task(Box::new(task.clone())))?;
     } else {
-        teller.tell_settled(&task)?;
+        teller.print_settled(&task)?;
     }
     teller.end(&task)
 }

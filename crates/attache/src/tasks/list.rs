@@ -6,19 +6,19 @@ use attache_client::{ListTasks, Role, Task};
 use attache_domain::{visible_again, visible_line};
 
 use super::arguments::ListArguments;
-use super::server::Server;
+use super::server::ServerConnection;
 use super::time::utc;
-use crate::plain::plain;
+use crate::printable::printable;
 
 /// A page holds whole conversations, so it holds few of them.
 const PAGE: u32 = 25;
 /// At least this much of an id is shown.
 const SHORT: usize = 8;
-const MOST_WORDS: usize = 60;
-const MOST_QUESTION_LINES: usize = 4;
-const MOST_QUESTION_WIDTH: usize = 100;
+const MAX_WORDS: usize = 60;
+const MAX_QUESTION_LINES: usize = 4;
+const MAX_QUESTION_WIDTH: usize = 100;
 
-pub(crate) async fn run(server: &Server, arguments: ListArguments) -> anyhow::Result<()> {
+pub(crate) async fn run(server: &ServerConnection, arguments: ListArguments) -> anyhow::Result<()> {
     let limit = arguments.limit;
     let page = u32::try_from(limit).unwrap_or(PAGE).clamp(1, PAGE);
     let context_id = match &arguments.context {
@@ -85,7 +85,7 @@ fn updated(task: &Task) -> String {
 
 fn first_words(task: &Task) -> String {
     let said = task.history.iter().find(|message| message.role == Role::User).map(|message| message.text());
-    cut(&plain(&said.unwrap_or_default()).split_whitespace().collect::<Vec<_>>().join(" "), MOST_WORDS)
+    cut(&printable(&said.unwrap_or_default()).split_whitespace().collect::<Vec<_>>().join(" "), MAX_WORDS)
 }
 
 /// What the task wants to know, in a few lines.
@@ -96,7 +96,7 @@ fn question(task: &Task) -> Vec<String> {
     let text = message.text();
     let text = visible_again(&text);
     let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
-    let first = lines.by_ref().take(MOST_QUESTION_LINES).map(|line| cut(line, MOST_QUESTION_WIDTH));
+    let first = lines.by_ref().take(MAX_QUESTION_LINES).map(|line| cut(line, MAX_QUESTION_WIDTH));
     let mut shown: Vec<_> = first.collect();
     // What is not shown must not seem not to be there.
     if lines.next().is_some() {

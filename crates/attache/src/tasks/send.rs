@@ -9,28 +9,28 @@ use attache_domain::visible_line;
 use uuid::Uuid;
 
 use super::arguments::SendArguments;
-use super::follow::{Form, Start, follow};
-use super::server::Server;
+use super::follow::{FollowFormat, FollowStart, follow};
+use super::server::ServerConnection;
 use super::show::parts;
-use crate::report::hinted;
+use crate::report::with_hint;
 
 /// Bytes of a message that is piped in.
 const MAX_PIPED: u64 = 8 << 20;
 
-pub(crate) async fn run(server: &Server, arguments: SendArguments) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(server: &ServerConnection, arguments: SendArguments) -> anyhow::Result<ExitCode> {
     let text = text(&arguments.text)?;
     let mut message = Message::from_user(Uuid::new_v4(), text);
-    let mut start = Start::Beginning;
+    let mut start = FollowStart::Beginning;
     if let Some(id) = &arguments.task {
         let task = server.find(id).await?;
         message = message.to_task(&task.id).in_context(&task.context_id);
-        start = Start::After(Box::new(task.status));
+        start = FollowStart::After(Box::new(task.status));
     } else if let Some(context) = &arguments.context {
         message = message.in_context(server.find_context(context).await?);
     }
     let configuration = SendConfiguration { return_immediately: true, history_length: None };
     let sent = server.client.send(SendMessage { message, configuration }).await;
-    let task = match sent.map_err(|error| server.tell(error))? {
+    let task = match sent.map_err(|error| server.describe_error(error))? {
         Event::Task(task) => task,
         // An agent may answer at once and make no task.
         Event::Message(message) => {
@@ -43,7 +43,7 @@ pub(crate) async fn run(server: &Server, arguments: SendArguments) -> anyhow::Re
     };
     if arguments.follow {
         writeln!(io::stderr(), "[task {}]", visible_line(&task.id))?;
-        let form = if arguments.json { Form::Json } else { Form::Text };
+        let form = if arguments.json { FollowFormat::Json } else { FollowFormat::Text };
         return follow(server, *task, form, start).await;
     }
     let mut out = io::stdout().lock();
@@ -69,7 +69,7 @@ fn text(words: &[String]) -> anyhow::Result<String> {
     }
     if text.trim().is_empty() {
         let hint = "say what the agent should do: attache tasks send \"make the tests pass\" --follow";
-        return Err(hinted(anyhow!("there is no message"), hint));
+        return Err(with_hint(anyhow!("there is no message"), hint));
     }
     Ok(text)
 }

@@ -12,25 +12,25 @@ use attache_net::{NetError, Secret};
 use tokio::time::timeout;
 
 use super::arguments::TasksArguments;
-use crate::plain::plain;
-use crate::report::hinted;
+use crate::printable::printable;
+use crate::report::with_hint;
 
 /// A token is not longer than this.
-const MOST_TOKEN: u64 = 64 << 10;
+const MAX_TOKEN_BYTES: u64 = 64 << 10;
 /// Tasks looked through for one whose id begins as given.
-const MOST_LOOKED_THROUGH: usize = 5000;
+const MAX_TASKS_SEARCHED: usize = 5000;
 /// How long a stream says nothing when everything that is stored has been read.
-const SILENCE: Duration = Duration::from_millis(500);
+const IDLE_TIMEOUT: Duration = Duration::from_millis(500);
 /// The place before the first event of a task.
-pub(crate) const BEFORE_ALL: &str = "0";
+pub(crate) const START_CURSOR: &str = "0";
 
-pub(crate) struct Server {
+pub(crate) struct ServerConnection {
     pub(crate) client: Client,
     address: String,
     has_token: bool,
 }
 
-impl Server {
+impl ServerConnection {
     pub(crate) async fn connect(
         arguments: &TasksArguments,
         variable: Option<String>,
@@ -41,14 +41,15 @@ impl Server {
         // Shows thoughts, tool calls and their output; an agent that does not know it passes over it.
         let extensions = vec![DEVELOPMENT_TOOL.to_owned()];
         let options = ClientOptions { token, extensions, ..ClientOptions::default() };
-        let client =
-            Client::connect(&address, options).await.map_err(|error| tell(error, &address, has_token))?;
+        let client = Client::connect(&address, options)
+            .await
+            .map_err(|error| explained(error, &address, has_token))?;
         Ok(Self { client, address, has_token })
     }
 
     /// The error as a person needs it.
-    pub(crate) fn tell(&self, error: ClientError) -> anyhow::Error {
-        tell(error, &self.address, self.has_token)
+    pub(crate) fn describe_error(&self, error: ClientError) -> anyhow::Error {
+        explained(error, &self.address, self.has_token)
     }
 
     /// The agent tells what it does by the development-tool extension.
@@ -61,18 +62,18 @@ impl Server {
         match self.client.get(id, None).await {
             Ok(task) => return Ok(task),
             Err(error) if error.is_not_found() => {}
-            Err(error) => return Err(self.tell(error)),
+            Err(error) => return Err(self.describe_error(error)),
         }
-        let known = self.all(brief(), MOST_LOOKED_THROUGH).await?;
+        let known = self.all(list_request(), MAX_TASKS_SEARCHED).await?;
         let ids: Vec<&str> =
             known.iter().map(|task| task.id.as_str()).filter(|it| it.starts_with(id)).collect();
         match ids[..] {
-            [] => Err(hinted(
+            [] => Err(with_hint(
                 anyhow!("there is no task {id}"),
                 "attache tasks list shows the tasks that there are",
             )),
-            [only] => self.client.get(only, None).await.map_err(|error| self.tell(error)),
-            [first, second, ..] => Err(hinted(
+            [only] => self.client.get(only, None).await.map_err(|error| self.describe_error(error)),
+            [first, second, ..] => Err(with_hint(
                 anyhow!(
                     "{} tasks begin with {id}, among them {} and {}",
                     ids.len(),
@@ -86,22 +87,22 @@ impl Server {
 
     /// The conversation with this id, or the only one whose id begins with it.
     pub(crate) async fn find_context(&self, id: &str) -> anyhow::Result<String> {
-        let exact = ListTasks { context_id: Some(id.to_owned()), page_size: Some(1), ..brief() };
+        let exact = ListTasks { context_id: Some(id.to_owned()), page_size: Some(1), ..list_request() };
         if !self.all(exact, 1).await?.is_empty() {
             return Ok(id.to_owned());
         }
-        let known = self.all(brief(), MOST_LOOKED_THROUGH).await?;
+        let known = self.all(list_request(), MAX_TASKS_SEARCHED).await?;
         let mut ids: Vec<&str> =
             known.iter().map(|task| task.context_id.as_str()).filter(|it| it.starts_with(id)).collect();
         ids.sort_unstable();
         ids.dedup();
         match ids[..] {
             [only] => Ok(only.to_owned()),
-            [] => Err(hinted(
+            [] => Err(with_hint(
                 anyhow!("there is no conversation {}", visible_line(id)),
                 "the column CONTEXT of attache tasks list shows those that there are",
             )),
-            [first, second, ..] => Err(hinted(
+            [first, second, ..] => Err(with_hint(
                 anyhow!(
                     "{} conversations begin with {}, among them {} and {}",
                     ids.len(),
@@ -116,17 +117,19 @@ impl Server {
 
     /// Every event of a task up to what `task` shows, or a little more.
     pub(crate) async fn events_until(&self, task: &Task) -> anyhow::Result<Vec<Event>> {
-        let (mut all, mut after) = (Vec::new(), BEFORE_ALL.to_owned());
+        let (mut all, mut after) = (Vec::new(), START_CURSOR.to_owned());
         loop {
             let mut events = match self.client.subscribe(&task.id, Some(&after)).await {
                 Ok(events) => events,
                 Err(error) if error.is_finished() => return Ok(all),
-                Err(error) => return Err(self.tell(error)),
+                Err(error) => return Err(self.describe_error(error)),
             };
             loop {
                 // What is stored comes at once: after a silence, everything so far has been shown.
-                let Ok(event) = timeout(SILENCE, events.next()).await else { return Ok(all) };
-                let Some(event) = event.transpose().map_err(|error| self.tell(error))? else { break };
+                let Ok(event) = timeout(IDLE_TIMEOUT, events.next()).await else { return Ok(all) };
+                let Some(event) = event.transpose().map_err(|error| self.describe_error(error))? else {
+                    break;
+                };
                 let is_last = event.cursor().is_some() && event.cursor() == task.cursor();
                 all.push(event);
                 if is_last {
@@ -145,7 +148,7 @@ impl Server {
     pub(crate) async fn all(&self, mut list: ListTasks, limit: usize) -> anyhow::Result<Vec<Task>> {
         let mut tasks = Vec::new();
         while tasks.len() < limit {
-            let page = self.client.list(&list).await.map_err(|error| self.tell(error))?;
+            let page = self.client.list(&list).await.map_err(|error| self.describe_error(error))?;
             let nothing_new = page.tasks.is_empty();
             tasks.extend(page.tasks);
             if page.next_page_token.is_empty() || nothing_new {
@@ -159,7 +162,7 @@ impl Server {
 }
 
 /// Tasks without what was said in them.
-fn brief() -> ListTasks {
+fn list_request() -> ListTasks {
     ListTasks { history_length: Some(0), page_size: Some(100), ..ListTasks::default() }
 }
 
@@ -170,7 +173,7 @@ fn token(file: Option<&Path>, variable: Option<String>) -> anyhow::Result<Option
             let opened =
                 File::open(path).with_context(|| format!("cannot read the token file {}", path.display()))?;
             let mut text = String::new();
-            opened.take(MOST_TOKEN).read_to_string(&mut text).context("cannot read the token file")?;
+            opened.take(MAX_TOKEN_BYTES).read_to_string(&mut text).context("cannot read the token file")?;
             Some(text)
         }
     };
@@ -183,10 +186,10 @@ fn token(file: Option<&Path>, variable: Option<String>) -> anyhow::Result<Option
     Ok(Some(Secret::new(text)))
 }
 
-fn tell(error: ClientError, address: &str, has_token: bool) -> anyhow::Error {
+fn explained(error: ClientError, address: &str, has_token: bool) -> anyhow::Error {
     let hint = match &error {
         ClientError::Net(NetError::Connect { .. }) => {
-            return hinted(
+            return with_hint(
                 anyhow!("nobody listens at {address}"),
                 "start a server with `attache serve`, or name another one with --server or ATTACHE_SERVER",
             );
@@ -198,12 +201,12 @@ fn tell(error: ClientError, address: &str, has_token: bool) -> anyhow::Error {
         ClientError::Unauthenticated { .. } => {
             "give the server's token with --token-file FILE or in ATTACHE_TOKEN"
         }
-        ClientError::Unintelligible { .. } | ClientError::Status { .. } | ClientError::NoInterface { .. } => {
+        ClientError::Malformed { .. } | ClientError::Status { .. } | ClientError::NoInterface { .. } => {
             "is that the address of attache, or of another A2A 1.0 agent?"
         }
-        _ => return anyhow!("{}", plain(&error.to_string())),
+        _ => return anyhow!("{}", printable(&error.to_string())),
     };
-    hinted(anyhow!("{address}: {}", plain(&error.to_string())), hint)
+    with_hint(anyhow!("{address}: {}", printable(&error.to_string())), hint)
 }
 
 #[cfg(test)]

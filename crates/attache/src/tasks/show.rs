@@ -1,20 +1,20 @@
 //! `attache tasks show`, and how a task looks.
 
-mod story;
+mod transcript;
 
 use std::io::{self, Write};
 
 use attache_client::{Artifact, Message, OpenCall, Part, PartContent, Role, Task, TaskStatus};
 use attache_domain::{visible_again, visible_line};
 
-use self::story::{Entry, story};
+use self::transcript::{TranscriptEntry, transcript};
 use super::arguments::ShowArguments;
 use super::call::{description, is_call, result, title};
-use super::server::Server;
+use super::server::ServerConnection;
 use super::time::utc;
-use crate::plain::plain;
+use crate::printable::printable;
 
-pub(crate) async fn run(server: &Server, arguments: ShowArguments) -> anyhow::Result<()> {
+pub(crate) async fn run(server: &ServerConnection, arguments: ShowArguments) -> anyhow::Result<()> {
     let task = server.find(&arguments.id).await?;
     let events = match arguments.json || !server.shows_development() {
         true => None,
@@ -26,7 +26,7 @@ pub(crate) async fn run(server: &Server, arguments: ShowArguments) -> anyhow::Re
         writeln!(out)?;
     } else {
         let entries = match events {
-            Some(events) => story(&task, &events),
+            Some(events) => transcript(&task, &events),
             None => history(&task),
         };
         out.write_all(page(&task, &entries).as_bytes())?;
@@ -35,11 +35,11 @@ pub(crate) async fn run(server: &Server, arguments: ShowArguments) -> anyhow::Re
 }
 
 /// All that an agent without the development-tool extension tells of what happened.
-fn history(task: &Task) -> Vec<Entry> {
-    task.history.iter().cloned().map(Entry::Said).collect()
+fn history(task: &Task) -> Vec<TranscriptEntry> {
+    task.history.iter().cloned().map(TranscriptEntry::Said).collect()
 }
 
-fn page(task: &Task, entries: &[Entry]) -> String {
+fn page(task: &Task, entries: &[TranscriptEntry]) -> String {
     let mut text =
         format!("task     {}\ncontext  {}\n", visible_line(&task.id), visible_line(&task.context_id));
     let updated = task.status.timestamp.as_deref().map(|at| format!(", {}", utc(at))).unwrap_or_default();
@@ -60,9 +60,9 @@ fn page(task: &Task, entries: &[Entry]) -> String {
     text
 }
 
-fn section(entry: &Entry) -> String {
+fn section(entry: &TranscriptEntry) -> String {
     match entry {
-        Entry::Said(message) => {
+        TranscriptEntry::Said(message) => {
             let speaker = match message.role {
                 Role::User => "user",
                 Role::Agent => "agent",
@@ -70,18 +70,18 @@ fn section(entry: &Entry) -> String {
             };
             format!("{speaker}:\n{}", block(&parts(&message.parts)))
         }
-        Entry::Thought(thought) => format!("thought:\n{}", block(&plain(thought))),
-        Entry::Text(text) => format!("agent:\n{}", block(plain(text).trim_start_matches('\n'))),
-        Entry::Note(note) => format!("note:\n{}", block(&plain(note))),
-        Entry::Call(call, approvals) => {
+        TranscriptEntry::Thought(thought) => format!("thought:\n{}", block(&printable(thought))),
+        TranscriptEntry::Text(text) => format!("agent:\n{}", block(printable(text).trim_start_matches('\n'))),
+        TranscriptEntry::Note(note) => format!("note:\n{}", block(&printable(note))),
+        TranscriptEntry::Call(call, approvals) => {
             let mut text = format!("call {}, {}:\n", title(call), call.status.name());
             text.push_str(&block(&description(call)));
             for approval in approvals {
-                let words = plain(&approval.text());
+                let words = printable(&approval.text());
                 text.push_str(&block(words.lines().next().unwrap_or_default()));
             }
             if let Some(live) = call.live_content.as_deref().filter(|_| call.output.is_none()) {
-                text.push_str(&block(&plain(live)));
+                text.push_str(&block(&printable(live)));
             }
             text + &block(&result(call))
         }
@@ -129,11 +129,11 @@ pub(crate) fn heading(artifact: &Artifact) -> String {
 }
 
 /// The answer stands among what was said as well, once it is whole.
-fn is_said(artifact: &Artifact, entries: &[Entry]) -> bool {
+fn is_said(artifact: &Artifact, entries: &[TranscriptEntry]) -> bool {
     let text = artifact.text();
     entries.iter().any(|entry| match entry {
-        Entry::Said(message) => message.role == Role::Agent && message.text() == text,
-        Entry::Text(said) => text.contains(said.as_str()) && artifact.id().starts_with("answer-"),
+        TranscriptEntry::Said(message) => message.role == Role::Agent && message.text() == text,
+        TranscriptEntry::Text(said) => text.contains(said.as_str()) && artifact.id().starts_with("answer-"),
         _ => false,
     })
 }
@@ -141,16 +141,16 @@ fn is_said(artifact: &Artifact, entries: &[Entry]) -> bool {
 /// Every part in a form that can be read.
 pub(crate) fn parts(parts: &[Part]) -> String {
     let shown = parts.iter().map(|part| match &part.content {
-        PartContent::Text(text) => plain(text),
-        PartContent::Data(data) => plain(&serde_json::to_string_pretty(data).unwrap_or_default()),
-        PartContent::Url(url) => plain(url),
+        PartContent::Text(text) => printable(text),
+        PartContent::Data(data) => printable(&serde_json::to_string_pretty(data).unwrap_or_default()),
+        PartContent::Url(url) => printable(url),
         PartContent::Raw(raw) => format!("({} bytes of {})", raw.len() / 4 * 3, media_type(part)),
     });
     shown.collect()
 }
 
 fn media_type(part: &Part) -> String {
-    plain(part.media_type.as_deref().unwrap_or("something"))
+    printable(part.media_type.as_deref().unwrap_or("something"))
 }
 
 fn block(text: &str) -> String {

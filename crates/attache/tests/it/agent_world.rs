@@ -3,25 +3,25 @@
 use std::fs;
 use std::path::PathBuf;
 
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
-use attache_testkit::{Client, Launch, ServerProcess};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
+use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::support::{launch, message, message_to};
 
 /// A server whose model is `model` and whose workspace is the folder `work` of the launch.
-pub(crate) async fn start(model: &ModelServer) -> (Launch, ServerProcess) {
+pub(crate) async fn start(model: &ModelServer) -> (ServerLaunch, ServerProcess) {
     let launch = launch_with(model);
     let server = launch.start().await;
     (launch, server)
 }
 
-pub(crate) fn launch_with(model: &ModelServer) -> Launch {
+pub(crate) fn launch_with(model: &ModelServer) -> ServerLaunch {
     launch_of(launch(), model)
 }
 
 /// As [`launch_with`], for a launch of something else than the binary itself.
-pub(crate) fn launch_of(launch: Launch, model: &ModelServer) -> Launch {
+pub(crate) fn launch_of(launch: ServerLaunch, model: &ModelServer) -> ServerLaunch {
     let workspace = launch.folder().join("work");
     fs::create_dir_all(&workspace).unwrap();
     fs::write(workspace.join("hello.txt"), "Hello, world.\nSecond line.\n").unwrap();
@@ -37,19 +37,19 @@ pub(crate) fn launch_of(launch: Launch, model: &ModelServer) -> Launch {
         .variable("XDG_DATA_HOME", &data)
 }
 
-pub(crate) fn says(text: &str) -> Planned {
+pub(crate) fn says(text: &str) -> PlannedResponse {
     gemini::answer([gemini::chunk().text(text).finish("STOP").usage(100, 10)])
 }
 
-pub(crate) fn calls(name: &str, arguments: Value) -> Planned {
+pub(crate) fn calls(name: &str, arguments: Value) -> PlannedResponse {
     gemini::answer([gemini::chunk().call(name, arguments).finish("STOP").usage(100, 10)])
 }
 
-pub(crate) async fn send(client: &Client, id: &str, text: &str) -> Value {
+pub(crate) async fn send(client: &TestClient, id: &str, text: &str) -> Value {
     client.rpc("SendMessage", message(id, text)).await["result"]["task"].clone()
 }
 
-pub(crate) async fn reply(client: &Client, id: &str, task: &Value, text: &str) -> Value {
+pub(crate) async fn reply(client: &TestClient, id: &str, task: &Value, text: &str) -> Value {
     let task = task["id"].as_str().unwrap();
     let answer = client.rpc("SendMessage", message_to(task, id, text)).await;
     answer["result"].get("task").cloned().unwrap_or(answer)
@@ -74,19 +74,19 @@ pub(crate) fn answer_text(task: &Value) -> String {
 }
 
 /// The workspace of a launch.
-pub(crate) fn work(launch: &Launch) -> PathBuf {
+pub(crate) fn work(launch: &ServerLaunch) -> PathBuf {
     launch.folder().join("work")
 }
 
 /// Writes a file of the workspace, with the folders it needs.
-pub(crate) fn write(launch: &Launch, path: &str, text: &str) {
+pub(crate) fn write(launch: &ServerLaunch, path: &str, text: &str) {
     let path = launch.folder().join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
 }
 
 /// The task once it is over or waits for somebody.
-pub(crate) async fn settled(client: &Client, id: &str) -> Value {
+pub(crate) async fn settled(client: &TestClient, id: &str) -> Value {
     loop {
         let task = client.rpc("GetTask", json!({"id": id})).await["result"].clone();
         if !matches!(state(&task), "TASK_STATE_SUBMITTED" | "TASK_STATE_WORKING") {
@@ -97,7 +97,7 @@ pub(crate) async fn settled(client: &Client, id: &str) -> Value {
 }
 
 /// Trusts the workspace for good and accepts what its files allow now, as `attache trust` does.
-pub(crate) fn trust(launch: &Launch) -> String {
+pub(crate) fn trust(launch: &ServerLaunch) -> String {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_attache"));
     command.args(["trust", "--yes", "--workspace"]).arg(work(launch));
     command.env_clear().env("HOME", launch.folder()).current_dir(launch.folder());

@@ -7,8 +7,8 @@ mod lost;
 mod outcomes;
 mod partly;
 
-use attache_testkit::model_server::Planned;
-use attache_testkit::{Client, Frame, Launch};
+use attache_testkit::model_server::PlannedResponse;
+use attache_testkit::{ServerLaunch, SseFrame, TestClient};
 use serde_json::{Value, json};
 
 use crate::agent_world::work;
@@ -43,11 +43,11 @@ impl Words {
 pub(super) struct Speaker {
     pair: Pair,
     words: Words,
-    client: Client,
+    client: TestClient,
 }
 
 impl Speaker {
-    fn new(pair: Pair, words: Words, client: &Client) -> Self {
+    fn new(pair: Pair, words: Words, client: &TestClient) -> Self {
         let client = match words {
             Words::Rfc => client.with("A2A-Extensions", URI).with("X-A2A-Extensions", URI),
             Words::Plain | Words::Gemini => client.clone(),
@@ -56,7 +56,7 @@ impl Speaker {
     }
 
     /// Every way to speak to a server.
-    fn all(client: &Client) -> Vec<Self> {
+    fn all(client: &TestClient) -> Vec<Self> {
         let pairs = Pair::ALL.into_iter();
         pairs.flat_map(|pair| Words::ALL.map(|words| Self::new(pair, words, client))).collect()
     }
@@ -66,7 +66,7 @@ impl Speaker {
     }
 
     /// A message of the client that opens a task.
-    fn opening(&self, launch: &Launch, id: &str, text: &str) -> Value {
+    fn opening(&self, launch: &ServerLaunch, id: &str, text: &str) -> Value {
         let mut params = self.pair.text(id, text);
         if self.words == Words::Gemini {
             let settings = json!({"kind": "agent-settings", "workspacePath": work(launch)});
@@ -94,7 +94,7 @@ impl Speaker {
     /// Sends on a stream and reads that to its end.
     async fn stream(&self, params: Value) -> Vec<Value> {
         let frames = self.pair.stream(&self.client, &Ask::Stream(params)).await.rest().await;
-        frames.iter().map(Frame::payload).cloned().collect()
+        frames.iter().map(SseFrame::payload).cloned().collect()
     }
 
     /// What a client is told whose message is not taken.
@@ -152,6 +152,6 @@ fn collect(value: &Value, found: &mut Vec<String>) {
 }
 
 /// An answer of the model that wants to make these files, each with a call of its own.
-pub(super) fn touches(files: &[&str]) -> Planned {
+pub(super) fn touches(files: &[&str]) -> PlannedResponse {
     batch(files.iter().map(|file| ("run_shell_command", json!({"command": format!("touch {file}")}))))
 }

@@ -1,7 +1,7 @@
 //! Where the answer of a turn stands: in an artifact, or in the message of the status that ends the turn.
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Client, Frame};
+use attache_testkit::{SseFrame, TestClient};
 use serde_json::{Value, json};
 
 use crate::agent_world::{calls, launch_with, says, state};
@@ -24,12 +24,12 @@ fn request(method: &str, mut params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
-async fn call(client: &Client, path: &str, method: &str, params: Value) -> Value {
+async fn call(client: &TestClient, path: &str, method: &str, params: Value) -> Value {
     let result = client.post(path, &request(method, params)).await.json()["result"].clone();
     result.get("task").cloned().unwrap_or(result)
 }
 
-async fn stream(client: &Client, path: &str, method: &str, params: Value) -> Vec<Frame> {
+async fn stream(client: &TestClient, path: &str, method: &str, params: Value) -> Vec<SseFrame> {
     client.post_stream(path, &request(method, params)).await.rest().await
 }
 
@@ -49,7 +49,7 @@ fn check_message(task: &Value, expected: &str) {
 
 #[tokio::test]
 async fn by_default_an_answer_is_neither_repeated_in_the_status_nor_sent_whole_at_the_end() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     for [send, streaming, _] in VERSIONS {
         let frames = stream(&client, "/", streaming, message(streaming, "stream")).await;
@@ -73,7 +73,7 @@ async fn by_default_an_answer_is_neither_repeated_in_the_status_nor_sent_whole_a
 
 #[tokio::test]
 async fn on_its_own_interface_the_answer_stands_in_the_final_status_and_in_no_artifact() {
-    let server = launch().forgetful().script(SCRIPT).settings(INTERFACE).start().await;
+    let server = launch().in_memory().script(SCRIPT).settings(INTERFACE).start().await;
     let client = server.client();
     for [send, streaming, get] in VERSIONS {
         let frames = stream(&client, "/answers", streaming, message(streaming, "stream")).await;
@@ -103,7 +103,8 @@ async fn on_its_own_interface_the_answer_stands_in_the_final_status_and_in_no_ar
 async fn a_whole_server_can_put_its_answers_into_messages_and_asks_as_before() {
     let write = json!({"file_path": "new.txt", "content": "new\n"});
     for [send, streaming, _] in VERSIONS {
-        let model = ModelServer::playing([calls("write_file", write.clone()), says("Done."), says("Again.")]);
+        let model =
+            ModelServer::with_responses([calls("write_file", write.clone()), says("Done."), says("Again.")]);
         let launch = launch_with(&model).argument("--answers").argument("message");
         let server = launch.start().await;
         let client = server.client();
@@ -126,9 +127,9 @@ async fn a_whole_server_can_put_its_answers_into_messages_and_asks_as_before() {
 
 #[tokio::test]
 async fn why_a_turn_failed_is_told_after_what_it_said() {
-    let server = launch().forgetful().script(SCRIPT).argument("--answers").argument("message").start().await;
+    let server = launch().in_memory().script(SCRIPT).argument("--answers").argument("message").start().await;
     let task = call(&server.client(), "/", "SendMessage", message("m1", "fail")).await;
-    let alone = launch().forgetful().script(SCRIPT).start().await;
+    let alone = launch().in_memory().script(SCRIPT).start().await;
     let usual = call(&alone.client(), "/", "SendMessage", message("m1", "fail")).await;
     let text = |task: &Value| task["status"]["message"]["parts"][0]["text"].as_str().unwrap().to_owned();
     let answer = usual["artifacts"][0]["parts"][0]["text"].as_str().unwrap_or_default();
@@ -138,7 +139,7 @@ async fn why_a_turn_failed_is_told_after_what_it_said() {
 
 #[tokio::test]
 async fn the_interface_has_a_card_of_its_own_and_is_there_only_when_it_is_switched_on() {
-    let server = launch().forgetful().script(SCRIPT).settings(INTERFACE).start().await;
+    let server = launch().in_memory().script(SCRIPT).settings(INTERFACE).start().await;
     let client = server.client();
     let address = format!("{}/answers", server.url());
     for path in ["/answers/.well-known/agent-card.json", "/answers/.well-known/agent.json"] {
@@ -151,7 +152,7 @@ async fn the_interface_has_a_card_of_its_own_and_is_there_only_when_it_is_switch
     let main = client.get("/.well-known/agent-card.json").await.json();
     assert_eq!(main["supportedInterfaces"].as_array().unwrap().last().unwrap()["url"], address.as_str());
     assert_ne!(main["url"], address.as_str());
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let send = request("SendMessage", message("m1", "stream"));
     assert_eq!(server.client().post("/answers", &send).await.status, 404);
     assert_eq!(server.client().get("/answers/.well-known/agent-card.json").await.status, 404);

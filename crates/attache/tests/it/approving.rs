@@ -4,12 +4,12 @@ mod binding;
 mod hidden;
 mod telling;
 
-use attache_testkit::model_server::Planned;
+use attache_testkit::model_server::PlannedResponse;
 use serde_json::{Value, json};
 
 use crate::agent_world::calls;
 
-fn runs(command: &str) -> Planned {
+fn runs(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": command}))
 }
 

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use attache_testkit::model_server::{ModelServer, Planned};
-use attache_testkit::{Launch, PATIENCE};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use attache_testkit::{ServerLaunch, WAIT_TIMEOUT};
 use serde_json::json;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -20,7 +20,7 @@ use watch::{Listener, Watched};
 
 /// A home, and in it a repository that somebody has just cloned.
 struct World {
-    launch: Launch,
+    launch: ServerLaunch,
     listener: Listener,
     canary: Canary,
     model: ModelServer,
@@ -29,8 +29,8 @@ struct World {
 const SECRET: &str = "canary-secret-4711";
 
 impl World {
-    fn new(answers: impl IntoIterator<Item = Planned>) -> Self {
-        let launch = crate::support::launch().untrusting();
+    fn new(answers: impl IntoIterator<Item = PlannedResponse>) -> Self {
+        let launch = crate::support::launch().without_trust();
         let listener = Listener::start();
         let folder = launch.folder().canonicalize().unwrap();
         let canary = Canary { folder: folder.join("canaries"), port: listener.port };
@@ -38,7 +38,7 @@ impl World {
         fs::create_dir(folder.join("repository")).unwrap();
         fs::write(folder.join("secret.txt"), SECRET).unwrap();
         plant(&folder.join("repository"), &canary);
-        Self { launch, listener, canary, model: ModelServer::playing(answers) }
+        Self { launch, listener, canary, model: ModelServer::with_responses(answers) }
     }
 
     fn repository(&self) -> PathBuf {
@@ -67,7 +67,7 @@ impl World {
         let mut command = Command::new(&watched.program);
         command.args(arguments).env_clear().envs(self.variables()).current_dir(self.repository());
         command.stdin(Stdio::null()).kill_on_drop(true);
-        let output = timeout(PATIENCE, command.output()).await.expect("it ends in time").unwrap();
+        let output = timeout(WAIT_TIMEOUT, command.output()).await.expect("it ends in time").unwrap();
         watched.check(ports);
         let text =
             format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -88,7 +88,7 @@ impl World {
     }
 }
 
-fn run_shell(world: &str) -> Planned {
+fn run_shell(world: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": format!("touch {world}")}))
 }
 
@@ -98,7 +98,7 @@ async fn a_server_started_in_it_does_nothing_unasked() {
     let world = World::new(answers);
     let watched = Watched::new(world.launch.folder(), "serve");
     let folder = world.repository().display().to_string();
-    let mut launch = Launch::of(&watched.program).untrusting().durable();
+    let mut launch = ServerLaunch::of(&watched.program).without_trust().durable();
     launch = launch.argument("--workspace").argument(folder).argument("--model").argument("gemini-2.5-pro");
     for (name, value) in world.variables() {
         launch = launch.variable(&name, &value);
@@ -202,7 +202,7 @@ async fn the_same_repository_goes_off_where_it_is_trusted() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
     command.args(["-p", "Make something", "--trust", "--model", "gemini-2.5-pro"]).env_clear();
     command.envs(world.variables()).current_dir(world.repository()).stdin(Stdio::null()).kill_on_drop(true);
-    let output = timeout(PATIENCE, command.output()).await.expect("it ends in time").unwrap();
+    let output = timeout(WAIT_TIMEOUT, command.output()).await.expect("it ends in time").unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(world.canary.folder.join("server").exists(), "{told}");
     assert!(world.canary.folder.join("yaml-server").exists(), "{told}");
@@ -223,7 +223,7 @@ async fn a_workspace_that_a_client_wishes_for_does_nothing_unasked() {
     let elsewhere = world.launch.folder().canonicalize().unwrap().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let settings = format!("allowed_roots = [{:?}]\n", world.repository());
-    let mut launch = Launch::of(&watched.program).untrusting().durable().settings(&settings);
+    let mut launch = ServerLaunch::of(&watched.program).without_trust().durable().settings(&settings);
     launch = launch.argument("--workspace").argument(elsewhere.display().to_string());
     launch = launch.argument("--model").argument("gemini-2.5-pro");
     for (name, value) in world.variables() {
@@ -249,7 +249,7 @@ async fn git_in_it_is_asked_about_and_reaches_nothing_outside() {
     let lines = ["git status", "git diff", "git log -p", "git add GEMINI.md"];
     let world = World::new(lines.map(git).into_iter().chain([says("Done.")]));
     let folder = world.repository().display().to_string();
-    let mut launch = Launch::of(env!("CARGO_BIN_EXE_attache")).untrusting().durable();
+    let mut launch = ServerLaunch::of(env!("CARGO_BIN_EXE_attache")).without_trust().durable();
     launch = launch.argument("--workspace").argument(folder).argument("--model").argument("gemini-2.5-pro");
     for (name, value) in world.variables() {
         launch = launch.variable(&name, &value);

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use attache_testkit::Client;
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::TestClient;
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::json;
 
 use crate::agent_world::{calls, launch_with, says, work, write};
@@ -19,12 +19,12 @@ const BROKEN: [(&str, &str); 5] = [
     (".gemini/policies/rules.toml", "[[rule]]\ntoolName = 5\n"),
 ];
 
-fn touch() -> Planned {
+fn touch() -> PlannedResponse {
     calls("run_shell_command", json!({"command": "touch made", "description": "Makes it"}))
 }
 
 /// All that a client sees of a conversation until it is over or waits.
-async fn streamed(client: &Client, id: &str, text: &str) -> String {
+async fn streamed(client: &TestClient, id: &str, text: &str) -> String {
     let mut stream = client.rpc_stream("SendStreamingMessage", message(id, text)).await;
     stream.rest().await.into_iter().map(|frame| frame.raw).collect()
 }
@@ -33,7 +33,7 @@ async fn streamed(client: &Client, id: &str, text: &str) -> String {
 async fn garbage_in_a_project_s_settings_does_not_stop_conversations() {
     for (path, content) in BROKEN {
         // Allowed for everybody who trusts the folder, so that the difference can be seen.
-        let model = ModelServer::playing([says("Hello."), touch(), says("Fine.")]);
+        let model = ModelServer::with_responses([says("Hello."), touch(), says("Fine.")]);
         let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
         let server = launch.start().await;
         let client = server.client();
@@ -53,7 +53,7 @@ async fn garbage_in_a_project_s_settings_does_not_stop_conversations() {
 
 #[tokio::test]
 async fn a_server_starts_beside_a_broken_project_and_not_beside_a_broken_user_file() {
-    let model = ModelServer::playing([says("Hello.")]);
+    let model = ModelServer::with_responses([says("Hello.")]);
     let launch = launch_with(&model);
     write(&launch, "work/.gemini/settings.json", "}{");
     let server = launch.start().await;
@@ -61,7 +61,7 @@ async fn a_server_starts_beside_a_broken_project_and_not_beside_a_broken_user_fi
     assert!(told.contains("TASK_STATE_COMPLETED"), "{told}");
     assert!(told.contains("a file of the project is broken"), "{told}");
     write(&launch, ".gemini/settings.json", "}{");
-    let (code, told) = launch.fails().await;
+    let (code, told) = launch.start_failing().await;
     assert!(code.is_some_and(|code| code != 0), "{told}");
     assert!(told.contains("settings.json"), "{told}");
 }

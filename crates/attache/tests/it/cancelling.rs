@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use attache_testkit::Client;
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use attache_testkit::TestClient;
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
 use serde_json::{Value, json};
 
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, send, start, state, work};
@@ -16,14 +16,14 @@ use crate::watching::{
 };
 
 /// Cancels, and shows the task as it is then.
-async fn cancel(client: &Client, id: &str) -> Value {
+async fn cancel(client: &TestClient, id: &str) -> Value {
     let canceled = client.rpc("CancelTask", json!({"id": id})).await["result"].clone();
     assert_eq!(state(&canceled), "TASK_STATE_CANCELED", "{canceled:#}");
     canceled
 }
 
 /// It stays canceled, nobody can make it go on, and the model, which has one more answer, is not asked for it.
-async fn is_over(client: &Client, model: &ModelServer, id: &str) {
+async fn is_over(client: &TestClient, model: &ModelServer, id: &str) {
     let before = model.received().len();
     for (number, text) in ["yes", "Go on!"].iter().enumerate() {
         let refused = client.rpc("SendMessage", message_to(id, &format!("late-{number}"), text)).await;
@@ -40,7 +40,7 @@ async fn is_over(client: &Client, model: &ModelServer, id: &str) {
 
 #[tokio::test]
 async fn before_the_model_says_anything() {
-    let model = ModelServer::playing([silent()]);
+    let model = ModelServer::with_responses([silent()]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "Hello?").await;
@@ -53,7 +53,7 @@ async fn before_the_model_says_anything() {
 
 #[tokio::test]
 async fn in_the_middle_of_an_answer() {
-    let model = ModelServer::playing([stuck("Half an")]);
+    let model = ModelServer::with_responses([stuck("Half an")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "Hello?").await;
@@ -68,7 +68,7 @@ async fn in_the_middle_of_an_answer() {
 #[tokio::test]
 async fn while_the_model_is_waited_for() {
     let busy = gemini::error_with_delay(429, "RESOURCE_EXHAUSTED", "slow down", "200s");
-    let model = ModelServer::playing([busy]);
+    let model = ModelServer::with_responses([busy]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "Hello?").await;
@@ -81,7 +81,7 @@ async fn while_the_model_is_waited_for() {
 #[tokio::test]
 async fn while_a_question_is_open() {
     let touch = |name: &str| ("run_shell_command", json!({"command": format!("touch {name}")}));
-    let model = ModelServer::playing([batch([touch("one"), touch("two")])]);
+    let model = ModelServer::with_responses([batch([touch("one"), touch("two")])]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let asked = send(&client, "m1", "Run!").await;
@@ -106,8 +106,8 @@ fn pids(workspace: &Path, name: &str) -> Vec<u32> {
     text.lines().map(|line| line.parse().unwrap()).collect()
 }
 
-async fn cancelled_while_running(names: &[&str], calls: Planned) {
-    let model = ModelServer::playing([calls]);
+async fn cancelled_while_running(names: &[&str], calls: PlannedResponse) {
+    let model = ModelServer::with_responses([calls]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let server = launch.start().await;
     let client = server.client();
@@ -140,7 +140,7 @@ async fn while_several_commands_run_all_of_them_die() {
 #[tokio::test]
 async fn after_an_edit_the_changes_are_shown_all_the_same() {
     let edit = json!({"file_path": "hello.txt", "instruction": "greet", "old_string": "world", "new_string": "moon"});
-    let model = ModelServer::playing([calls("replace", edit), silent()]);
+    let model = ModelServer::with_responses([calls("replace", edit), silent()]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let server = launch.start().await;
     let client = server.client();
@@ -157,7 +157,7 @@ async fn after_an_edit_the_changes_are_shown_all_the_same() {
 
 #[tokio::test]
 async fn with_a_message_in_the_queue_nobody_answers_it() {
-    let model = ModelServer::playing([stuck("Half an")]);
+    let model = ModelServer::with_responses([stuck("Half an")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "Hello?").await;
@@ -170,7 +170,7 @@ async fn with_a_message_in_the_queue_nobody_answers_it() {
 
 #[tokio::test]
 async fn while_it_waits_for_another_task_of_its_conversation() {
-    let model = ModelServer::playing([stuck("One").then(says("."))]);
+    let model = ModelServer::with_responses([stuck("One").then(says("."))]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (first, mut stream) = open(&client, "m1", "First").await;
@@ -186,7 +186,7 @@ async fn while_it_waits_for_another_task_of_its_conversation() {
 
 #[tokio::test]
 async fn a_conversation_goes_on_after_a_cancelled_call_and_every_call_has_its_result() {
-    let model = ModelServer::playing([batch([
+    let model = ModelServer::with_responses([batch([
         ("read_file", json!({"file_path": "hello.txt"})),
         ("run_shell_command", hanging("a")),
     ])]);
@@ -212,7 +212,8 @@ async fn a_conversation_goes_on_after_a_cancelled_call_and_every_call_has_its_re
 
 #[tokio::test]
 async fn an_answer_that_comes_with_the_cancel_is_taken_or_refused_and_never_half_done() {
-    let model = ModelServer::playing([calls("run_shell_command", json!({"command": "echo ran >> runs"}))]);
+    let model =
+        ModelServer::with_responses([calls("run_shell_command", json!({"command": "echo ran >> runs"}))]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let asked = send(&client, "m1", "Run!").await;

@@ -13,7 +13,7 @@ const PATH: &str = "/.well-known/agent-card.json";
 const ALIAS: &str = "/.well-known/agent.json";
 
 async fn start(settings: &str) -> ServerProcess {
-    launch().forgetful().script(SCRIPT).settings(settings).start().await
+    launch().in_memory().script(SCRIPT).settings(settings).start().await
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn another_name_of_the_json_rpc_interface_serves_the_same() {
 
 #[tokio::test]
 async fn the_default_card_tells_where_the_server_listens_and_works() {
-    let server = launch().forgetful().start().await;
+    let server = launch().in_memory().start().await;
     let client = server.client();
     let card = client.with("A2A-Version", "1.0").get(PATH).await.json();
     for member in ["name", "description", "version", "supportedInterfaces", "capabilities", "skills"] {
@@ -128,7 +128,7 @@ async fn urls_never_come_from_the_host_header() {
 
 #[tokio::test]
 async fn a_server_with_a_token_declares_it_and_says_no_word_of_its_value() {
-    let launch = launch().forgetful().variable("ATTACHE_TOKEN", "a-token-of-enough-length");
+    let launch = launch().in_memory().variable("ATTACHE_TOKEN", "a-token-of-enough-length");
     let server = launch.start().await;
     let card = server.client().get(PATH).await;
     assert!(!card.text().contains("a-token-of-enough-length"));
@@ -158,7 +158,7 @@ async fn k2_a_card_says_how_it_may_be_kept() {
 
 #[tokio::test]
 async fn k2_a_tag_stays_with_its_content_across_restarts() {
-    let launch = launch().forgetful().settings(EVERYTHING);
+    let launch = launch().in_memory().settings(EVERYTHING);
     let server = launch.start().await;
     let before = server.client().get(PATH).await;
     server.kill().await;

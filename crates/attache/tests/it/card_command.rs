@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use attache_testkit::{Launch, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess};
 use serde_json::{Value, json};
 
 use crate::support::launch;
@@ -14,7 +14,7 @@ const CARD: &str = "/.well-known/agent-card.json";
 const KEYS: &str = "/.well-known/jwks.json";
 
 struct World {
-    launch: Launch,
+    launch: ServerLaunch,
 }
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Ran {
 
 impl World {
     fn new() -> Self {
-        Self { launch: launch().forgetful() }
+        Self { launch: launch().in_memory() }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -313,12 +313,12 @@ async fn a_server_without_keys_has_none_to_show_and_one_with_bad_keys_does_not_s
         ("missing.jwk", None, "cannot read the key missing.jwk"),
         ("bad.jwk", Some("{}"), "cannot use the key bad.jwk"),
     ] {
-        let launch = launch().forgetful().settings(&format!("[card]\nsigning_keys = [\"{file}\"]\n"));
+        let launch = launch().in_memory().settings(&format!("[card]\nsigning_keys = [\"{file}\"]\n"));
         if let Some(text) = text {
             let path = launch.write(file, text);
             fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
         }
-        let (code, told) = launch.fails().await;
+        let (code, told) = launch.start_failing().await;
         assert_eq!(code, Some(1));
         assert!(told.contains(expected), "{told}");
     }

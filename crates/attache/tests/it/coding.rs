@@ -13,7 +13,7 @@ use crate::watching::eventually;
 
 #[tokio::test]
 async fn a_question_is_answered_by_the_model() {
-    let model = ModelServer::playing([says("All is well.")]);
+    let model = ModelServer::with_responses([says("All is well.")]);
     let (_launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "How are you?").await;
     assert_eq!((state(&task), answer_text(&task).as_str()), ("TASK_STATE_COMPLETED", "All is well."));
@@ -41,7 +41,7 @@ async fn a_question_is_answered_by_the_model() {
 
 #[tokio::test]
 async fn json_of_any_kind_and_source_files_reach_the_model_as_text() {
-    let model = ModelServer::playing([says("Seen.")]);
+    let model = ModelServer::with_responses([says("Seen.")]);
     let (_launch, server) = start(&model).await;
     let mut params = message("m1", "Look");
     let more = json!([
@@ -62,8 +62,10 @@ async fn json_of_any_kind_and_source_files_reach_the_model_as_text() {
 
 #[tokio::test]
 async fn files_are_read_without_asking() {
-    let model =
-        ModelServer::playing([calls("read_file", json!({"file_path": "hello.txt"})), says("Two lines.")]);
+    let model = ModelServer::with_responses([
+        calls("read_file", json!({"file_path": "hello.txt"})),
+        says("Two lines."),
+    ]);
     let (_launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "What is in hello.txt?").await;
     assert_eq!(answer_text(&task), "Two lines.");
@@ -73,7 +75,7 @@ async fn files_are_read_without_asking() {
 #[tokio::test]
 async fn an_edit_waits_for_approval_and_is_published_as_a_diff() {
     let edit = json!({"file_path": "hello.txt", "instruction": "greet the moon", "old_string": "world", "new_string": "moon"});
-    let model = ModelServer::playing([calls("replace", edit), says("Done.")]);
+    let model = ModelServer::with_responses([calls("replace", edit), says("Done.")]);
     let (launch, server) = start(&model).await;
     let path = launch.folder().join("work/hello.txt");
     let mut greet = message("m1", "Greet the moon");
@@ -95,7 +97,7 @@ async fn an_edit_waits_for_approval_and_is_published_as_a_diff() {
 #[tokio::test]
 async fn the_diff_is_no_artifact_for_clients_that_do_not_ask_for_it() {
     let write = json!({"file_path": "new.txt", "content": "new\n"});
-    let model = ModelServer::playing([calls("write_file", write), says("Done.")]);
+    let model = ModelServer::with_responses([calls("write_file", write), says("Done.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let task = send(&client, "m1", "Write!").await;
@@ -118,7 +120,7 @@ async fn the_diff_is_no_artifact_for_clients_that_do_not_ask_for_it() {
 
 #[tokio::test]
 async fn a_file_changed_behind_an_approval_is_not_overwritten() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("write_file", json!({"file_path": "hello.txt", "content": "mine\n"})),
         says("Oh."),
     ]);
@@ -134,7 +136,7 @@ async fn a_file_changed_behind_an_approval_is_not_overwritten() {
 #[tokio::test]
 async fn a_command_runs_after_approval_and_sees_no_secret() {
     let command = json!({"command": "touch made; env | grep -c -e GEMINI_API_KEY -e key-for-tests; true"});
-    let model = ModelServer::playing([calls("run_shell_command", command), says("Ran.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", command), says("Ran.")]);
     let (launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Run!").await;
     assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
@@ -147,8 +149,10 @@ async fn a_command_runs_after_approval_and_sees_no_secret() {
 
 #[tokio::test]
 async fn a_refused_call_does_not_run_and_the_person_speaks_next() {
-    let model =
-        ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"})), says("Fine.")]);
+    let model = ModelServer::with_responses([
+        calls("run_shell_command", json!({"command": "touch made"})),
+        says("Fine."),
+    ]);
     let (launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Run!").await;
     let task = reply(&server.client(), "m2", &task, "no").await;
@@ -161,7 +165,7 @@ async fn a_refused_call_does_not_run_and_the_person_speaks_next() {
 
 #[tokio::test]
 async fn an_answer_that_is_no_answer_is_refused_with_the_choices() {
-    let model = ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"}))]);
+    let model = ModelServer::with_responses([calls("run_shell_command", json!({"command": "touch made"}))]);
     let (_launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Run!").await;
     let refusal = reply(&server.client(), "m2", &task, "perhaps").await;
@@ -174,7 +178,7 @@ async fn an_answer_that_is_no_answer_is_refused_with_the_choices() {
 
 #[tokio::test]
 async fn nothing_outside_the_workspace_can_be_touched() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("read_file", json!({"file_path": "../outside.txt"})),
         calls("write_file", json!({"file_path": "/etc/attache-outside", "content": "x"})),
         says("I see."),
@@ -191,7 +195,7 @@ async fn nothing_outside_the_workspace_can_be_touched() {
 #[tokio::test]
 async fn always_is_remembered_for_the_conversation() {
     let touch = |name: &str| calls("run_shell_command", json!({"command": format!("touch {name}")}));
-    let model = ModelServer::playing([touch("one"), touch("two"), says("Both.")]);
+    let model = ModelServer::with_responses([touch("one"), touch("two"), says("Both.")]);
     let (launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Run!").await;
     let task = reply(&server.client(), "m2", &task, "always").await;
@@ -202,7 +206,7 @@ async fn always_is_remembered_for_the_conversation() {
 #[tokio::test]
 async fn a_passing_fault_is_shown_and_does_not_end_the_task() {
     let busy = gemini::error_with_delay(429, "RESOURCE_EXHAUSTED", "slow down", "0.1s");
-    let model = ModelServer::playing([busy, says("Here I am.")]);
+    let model = ModelServer::with_responses([busy, says("Here I am.")]);
     let (_launch, server) = start(&model).await;
     let mut stream = server.client().rpc_stream("SendStreamingMessage", message("m1", "Hello?")).await;
     let frames = stream.rest().await;
@@ -213,8 +217,10 @@ async fn a_passing_fault_is_shown_and_does_not_end_the_task() {
 
 #[tokio::test]
 async fn an_approval_survives_kill_9() {
-    let model =
-        ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"})), says("Made.")]);
+    let model = ModelServer::with_responses([
+        calls("run_shell_command", json!({"command": "touch made"})),
+        says("Made."),
+    ]);
     let (launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Run!").await;
     assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
@@ -228,7 +234,7 @@ async fn an_approval_survives_kill_9() {
 #[tokio::test]
 async fn a_command_under_way_at_kill_9_is_not_run_again() {
     let command = json!({"command": "echo once >> runs; sleep 30"});
-    let model = ModelServer::playing([calls("run_shell_command", command), says("I looked.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", command), says("I looked.")]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let server = launch.start().await;
     let mut stream = server.client().rpc_stream("SendStreamingMessage", message("m1", "Run!")).await;

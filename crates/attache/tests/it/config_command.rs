@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// A home with a workspace in it.
 struct World {
-    launch: attache_testkit::Launch,
+    launch: attache_testkit::ServerLaunch,
     variables: Vec<(&'static str, String)>,
 }
 

@@ -9,17 +9,17 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use attache_testkit::Launch;
-use attache_testkit::model_server::{ModelServer, Planned};
-use attache_tool::{Access, Confiner, IgnoreSources, Input, Level, Program, Workspace};
-use attache_tool_sandbox::{EgressOptions, Limits, Sandbox, SandboxOptions};
+use attache_testkit::ServerLaunch;
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use attache_tool::{Access, AccessLevel, ConfinedProgram, Confiner, IgnoreSources, ProgramInput, Workspace};
+use attache_tool_sandbox::{CommandLimits, EgressOptions, Sandbox, SandboxOptions};
 use serde_json::{Value, json};
 
 use crate::agent_world::{calls, last_output, launch_with, reply, says, send, start, state, work, write};
 
 const SECRET: &str = "attache-secret-4711-with-some-length";
 
-fn runs(command: &str) -> Planned {
+fn runs(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({ "command": command }))
 }
 
@@ -28,7 +28,7 @@ fn question(task: &Value) -> &str {
     task["status"]["message"]["parts"][0]["text"].as_str().unwrap()
 }
 
-fn in_mode(mode: &str, model: &ModelServer) -> Launch {
+fn in_mode(mode: &str, model: &ModelServer) -> ServerLaunch {
     launch_with(model).argument("--approval-mode").argument(mode)
 }
 
@@ -45,7 +45,7 @@ async fn a_question_says_how_far_a_command_can_reach() {
         (json!({"command": "ls", "unconfined": true}), "NOT confined"),
     ];
     for (input, expected) in asked {
-        let model = ModelServer::playing([calls("run_shell_command", input.clone()), says("Done.")]);
+        let model = ModelServer::with_responses([calls("run_shell_command", input.clone()), says("Done.")]);
         let (_launch, server) = start(&model).await;
         let task = send(&server.client(), "m1", "Go!").await;
         assert!(question(&task).contains(expected), "{input}: {}", question(&task));
@@ -53,7 +53,7 @@ async fn a_question_says_how_far_a_command_can_reach() {
         assert_ne!(state(&refused), "TASK_STATE_FAILED", "{refused:#}");
     }
     let wrong = json!({"command": "ls", "network": ["https://docs.example/"]});
-    let model = ModelServer::playing([calls("run_shell_command", wrong), says("Done.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", wrong), says("Done.")]);
     let (_launch, server) = start(&model).await;
     send(&server.client(), "m1", "Go!").await;
     assert!(last_output(&model).contains("without scheme and path"), "{}", last_output(&model));
@@ -61,7 +61,7 @@ async fn a_question_says_how_far_a_command_can_reach() {
 
 #[tokio::test]
 async fn a_command_that_runs_unasked_sees_the_workspace_and_nothing_else() {
-    let model = ModelServer::playing([runs("cat hello.txt; ls -a; pwd"), says("Done.")]);
+    let model = ModelServer::with_responses([runs("cat hello.txt; ls -a; pwd"), says("Done.")]);
     let (launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Look!").await;
     assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
@@ -70,7 +70,7 @@ async fn a_command_that_runs_unasked_sees_the_workspace_and_nothing_else() {
     // A wrong ruling, here by a rule that allows every command, still meets the wall.
     let script =
         "cat link ../secret.txt ~/secret.txt; echo x > ../made; echo inside > made; cat made; exit 1";
-    let model = ModelServer::playing([runs("sh try.sh"), says("Done.")]);
+    let model = ModelServer::with_responses([runs("sh try.sh"), says("Done.")]);
     let launch = launch_with(&model).argument("--allowed-tools").argument("run_shell_command");
     write(&launch, "secret.txt", SECRET);
     write(&launch, "work/try.sh", script);
@@ -85,7 +85,7 @@ async fn a_command_that_runs_unasked_sees_the_workspace_and_nothing_else() {
 
 #[tokio::test]
 async fn the_mode_confined_asks_only_for_more() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         runs("sh work.sh"),
         calls("run_shell_command", json!({"command": "make", "network": ["docs.example"]})),
         says("Done."),
@@ -103,12 +103,12 @@ async fn the_mode_confined_asks_only_for_more() {
 #[tokio::test]
 async fn without_confinement_nothing_runs_unasked_and_the_mode_is_refused() {
     let off = "[confinement]\nenabled = false\n";
-    let model = ModelServer::playing([runs("cat hello.txt"), says("Done.")]);
+    let model = ModelServer::with_responses([runs("cat hello.txt"), says("Done.")]);
     let server = launch_with(&model).settings(off).start().await;
     let task = send(&server.client(), "m1", "Look!").await;
     let text = question(&task);
     assert!(text.contains("Not enforced here: confinement is switched off in the settings"), "{text}");
-    let (code, told) = in_mode("confined", &model).settings(off).fails().await;
+    let (code, told) = in_mode("confined", &model).settings(off).start_failing().await;
     assert_eq!(code, Some(1), "{told}");
     assert!(told.contains("confined cannot be had on this system: confinement is switched off"), "{told}");
 }
@@ -120,7 +120,7 @@ const SEARCH: &str = "cat /proc/$PPID/environ /proc/*/environ /proc/*/cmdline /p
 async fn an_approved_command_finds_no_secret_of_the_server() {
     for unconfined in [false, true] {
         let input = json!({"command": SEARCH, "unconfined": unconfined});
-        let model = ModelServer::playing([calls("run_shell_command", input), says("Done.")]);
+        let model = ModelServer::with_responses([calls("run_shell_command", input), says("Done.")]);
         // Its own secret: servers of other tests that are just starting can be seen without confinement, too.
         let secret = format!("{SECRET}-{}-{unconfined}", std::process::id());
         let launch = launch_with(&model)
@@ -142,7 +142,7 @@ async fn an_approved_command_finds_no_secret_of_the_server() {
 
 #[tokio::test]
 async fn secrets_of_the_server_are_not_in_its_environment() {
-    let model = ModelServer::playing([says("Hello.")]);
+    let model = ModelServer::with_responses([says("Hello.")]);
     let launch = launch_with(&model).variable("ATTACHE_TOKEN", SECRET).variable("PLAIN", "seen");
     let server = launch.start().await;
     let pid = server.pid();
@@ -185,15 +185,21 @@ fn confinement_takes_little_time() {
         home: Some(root.join("home")),
         reads: Vec::new(),
         hidden: Vec::new(),
-        limits: Limits::default(),
+        limits: CommandLimits::default(),
         egress: EgressOptions::default(),
     };
     let sandbox = Sandbox::probe(options, &root).expect("this kernel confines");
-    let confined = |level: Level| {
+    let confined = |level: AccessLevel| {
         let access = Access::new(level);
         let (arguments, workspace) = (Vec::new(), &workspace);
         let began = Instant::now();
-        let program = Program { name: "true", arguments, workspace, access: &access, input: Input::Empty };
+        let program = ConfinedProgram {
+            name: "true",
+            arguments,
+            workspace,
+            access: &access,
+            input: ProgramInput::Empty,
+        };
         let launch = sandbox.confine(program).unwrap();
         let mut command = Command::new(&launch.program);
         command
@@ -214,7 +220,9 @@ fn confinement_takes_little_time() {
     };
     let mut times = [const { Vec::new() }; 3];
     for _ in 0..RUNS {
-        for (times, time) in times.iter_mut().zip([plain(), confined(Level::Look), confined(Level::Work)]) {
+        for (times, time) in
+            times.iter_mut().zip([plain(), confined(AccessLevel::Look), confined(AccessLevel::Work)])
+        {
             times.push(time);
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use attache_testkit::{Client, Frame, Launch, PATIENCE};
+use attache_testkit::{ServerLaunch, SseFrame, TestClient, WAIT_TIMEOUT};
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -31,7 +31,7 @@ const SCRIPT: &str = "rules:
 const WORKERS: usize = 6;
 
 /// Everything a client was shown of one task, by message id.
-type Seen = BTreeMap<String, Vec<Frame>>;
+type Seen = BTreeMap<String, Vec<SseFrame>>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn after_kill_9_every_event_shown_is_there_and_every_task_goes_on() {
@@ -66,7 +66,7 @@ fn kills() -> usize {
 }
 
 /// Sends one message after the other, keeping every whole frame, until the server is gone.
-async fn work(client: Client, name: String, shown: Arc<AtomicUsize>) -> Seen {
+async fn work(client: TestClient, name: String, shown: Arc<AtomicUsize>) -> Seen {
     let mut seen = Seen::new();
     for number in 0.. {
         let id = format!("{name}-{number}");
@@ -90,7 +90,7 @@ async fn work(client: Client, name: String, shown: Arc<AtomicUsize>) -> Seen {
 }
 
 /// Starts once more and compares each task with what was shown of it.
-async fn compare(launch: &Launch, seen: &Seen) {
+async fn compare(launch: &ServerLaunch, seen: &Seen) {
     let server = launch.start().await;
     let client = server.client();
     let mut compared = 0;
@@ -116,7 +116,7 @@ async fn compare(launch: &Launch, seen: &Seen) {
     let begun = Instant::now();
     let mut health = client.get("/health").await.json();
     while health["activeTasks"] != 0 {
-        assert!(begun.elapsed() < PATIENCE, "something hangs: {health:#}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "something hangs: {health:#}");
         health = client.get("/health").await.json();
     }
 }

@@ -20,7 +20,7 @@ use crate::watching::{
 
 #[tokio::test]
 async fn before_the_model_says_anything_it_is_asked_again() {
-    let model = ModelServer::playing([silent(), says("Here.")]);
+    let model = ModelServer::with_responses([silent(), says("Here.")]);
     let (launch, server) = start(&model).await;
     let (id, _stream) = open(&server.client(), "m1", "Hello?").await;
     asked(&model, 1).await;
@@ -35,7 +35,7 @@ async fn before_the_model_says_anything_it_is_asked_again() {
 
 #[tokio::test]
 async fn in_the_middle_of_an_answer_what_was_said_is_taken_back_and_begun_again() {
-    let model = ModelServer::playing([stuck("Half"), says("Whole.")]);
+    let model = ModelServer::with_responses([stuck("Half"), says("Whole.")]);
     let (launch, server) = start(&model).await;
     let (id, mut stream) = open(&server.client(), "m1", "Hello?").await;
     stream.until(|frame| frame.raw.contains("Half")).await;
@@ -67,7 +67,7 @@ async fn what_the_model_said_in_whole_answers_of_the_turn_stays() {
         .call("read_file", json!({"file_path": "hello.txt"}))
         .finish("STOP")
         .usage(1, 1)]);
-    let model = ModelServer::playing([read, stuck("Half"), says("Whole.")]);
+    let model = ModelServer::with_responses([read, stuck("Half"), says("Whole.")]);
     let (launch, server) = start(&model).await;
     let (id, mut stream) = open(&server.client(), "m1", "Hello?").await;
     stream.until(|frame| frame.raw.contains("Half")).await;
@@ -82,7 +82,7 @@ async fn what_the_model_said_in_whole_answers_of_the_turn_stays() {
 #[tokio::test]
 async fn while_it_waits_for_a_busy_model_it_is_asked_again_at_once() {
     let busy = gemini::error_with_delay(429, "RESOURCE_EXHAUSTED", "slow down", "200s");
-    let model = ModelServer::playing([busy, says("Here.")]);
+    let model = ModelServer::with_responses([busy, says("Here.")]);
     let (launch, server) = start(&model).await;
     let (id, mut stream) = open(&server.client(), "m1", "Hello?").await;
     stream.until(|frame| frame.raw.contains("trying again in")).await;
@@ -94,7 +94,7 @@ async fn while_it_waits_for_a_busy_model_it_is_asked_again_at_once() {
 
 #[tokio::test]
 async fn with_a_message_in_the_queue_both_are_answered_in_order() {
-    let model = ModelServer::playing([stuck("Half"), says("One."), says("Two.")]);
+    let model = ModelServer::with_responses([stuck("Half"), says("One."), says("Two.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "First").await;
@@ -117,7 +117,7 @@ async fn with_a_message_in_the_queue_both_are_answered_in_order() {
 #[tokio::test]
 async fn while_it_asks_what_was_answered_counts_and_the_rest_is_still_asked() {
     let run = |name: &str| ("run_shell_command", json!({"command": format!("echo ran >> {name}")}));
-    let model = ModelServer::playing([batch([run("one"), run("two")]), says("Both.")]);
+    let model = ModelServer::with_responses([batch([run("one"), run("two")]), says("Both.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let task = send(&client, "m1", "Run!").await;
@@ -145,7 +145,7 @@ async fn while_it_asks_what_was_answered_counts_and_the_rest_is_still_asked() {
 #[tokio::test]
 async fn between_the_answer_and_the_call_the_call_still_runs_once() {
     let run = calls("run_shell_command", json!({"command": "echo ran >> runs"}));
-    let model = ModelServer::answering(move |received| {
+    let model = ModelServer::with_handler(move |received| {
         let told = received.json()["contents"].to_string();
         match (told.contains("Second"), told.contains("functionResponse")) {
             (true, false) => stuck("Half"),
@@ -175,7 +175,7 @@ async fn between_the_answer_and_the_call_the_call_still_runs_once() {
 #[tokio::test]
 async fn after_a_call_and_before_the_model_hears_of_it_it_is_told_and_the_call_not_repeated() {
     let run = calls("run_shell_command", json!({"command": "echo ran >> runs; cat runs"}));
-    let model = ModelServer::playing([run, silent(), says("It ran.")]);
+    let model = ModelServer::with_responses([run, silent(), says("It ran.")]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let server = launch.start().await;
     let (id, _stream) = open(&server.client(), "m1", "Run!").await;
@@ -191,7 +191,7 @@ async fn after_a_call_and_before_the_model_hears_of_it_it_is_told_and_the_call_n
 
 #[tokio::test]
 async fn all_tasks_of_one_conversation_go_on() {
-    let model = ModelServer::playing([stuck("Half"), says("One."), says("Two.")]);
+    let model = ModelServer::with_responses([stuck("Half"), says("One."), says("Two.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let (first, mut stream) = open(&client, "m1", "First").await;
@@ -217,7 +217,7 @@ async fn while_the_conversation_is_being_shortened_it_is_shortened_again() {
         .finish("STOP")
         .usage(1_000_000, 10)]);
     let summary = says("<state_snapshot>They want hello.txt.</state_snapshot>");
-    let model = ModelServer::playing([read, silent(), summary, says("It greets.")]);
+    let model = ModelServer::with_responses([read, silent(), summary, says("It greets.")]);
     let (launch, server) = start(&model).await;
     let (id, _stream) = open(&server.client(), "m1", "Read hello.txt").await;
     asked(&model, 2).await;

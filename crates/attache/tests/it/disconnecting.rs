@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
-use attache_testkit::{Client, Frame, SseStream};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
+use attache_testkit::{SseFrame, SseStream, TestClient};
 use serde_json::json;
 
 use crate::agent_world::{answer_text, calls, says, start, state};
@@ -12,7 +12,7 @@ use crate::watching::{asked, is_final, is_question, lines, open, reaches, replay
 
 /// A task of many events, with a question in it. The same however often the model is asked.
 fn model(pause: Duration) -> ModelServer {
-    ModelServer::answering(move |received| {
+    ModelServer::with_handler(move |received| {
         let told = received.json()["contents"].to_string();
         let piece = |text: &str| gemini::answer([gemini::chunk().text(text)]).pause(pause);
         let whole = |chunk: gemini::Chunk| gemini::answer([chunk.finish("STOP").usage(9, 1)]);
@@ -30,7 +30,7 @@ fn model(pause: Duration) -> ModelServer {
     })
 }
 
-async fn follow(client: &Client, id: &str, after: &Frame) -> SseStream {
+async fn follow(client: &TestClient, id: &str, after: &SseFrame) -> SseStream {
     let cursor = after.id.unwrap().to_string();
     let mut stream =
         client.with("last-event-id", &cursor).rpc_stream("SubscribeToTask", json!({"id": id})).await;
@@ -40,7 +40,7 @@ async fn follow(client: &Client, id: &str, after: &Frame) -> SseStream {
 }
 
 /// Answers on the other binding, as another program would.
-async fn approve(client: &Client, id: &str, question: &Frame) {
+async fn approve(client: &TestClient, id: &str, question: &SseFrame) {
     let mut params = message_to(id, &format!("answer-to-{}", question.id.unwrap()), "yes");
     params["configuration"] = json!({"returnImmediately": true});
     let answer = client.with("a2a-version", "1.0").post("/message:send", &params).await;
@@ -71,7 +71,7 @@ async fn a_client_that_leaves_after_every_event_misses_none() {
 
 #[tokio::test]
 async fn a_client_that_leaves_while_nothing_happens_misses_nothing() {
-    let model = ModelServer::playing([stuck("One ").then(says("two."))]);
+    let model = ModelServer::with_responses([stuck("One ").then(says("two."))]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "Go!").await;
@@ -113,7 +113,7 @@ async fn across_kill_9_after_every_event_a_client_misses_none() {
 #[tokio::test]
 async fn an_approval_is_given_by_another_client_on_the_other_binding_while_the_first_is_gone() {
     let run = calls("run_shell_command", json!({"command": "touch made"}));
-    let model = ModelServer::answering(move |received| {
+    let model = ModelServer::with_handler(move |received| {
         let ran = received.json()["contents"].to_string().contains("functionResponse");
         if ran { says("It ran.") } else { run.clone() }
     });
@@ -155,8 +155,8 @@ async fn an_approval_is_given_by_another_client_on_the_other_binding_while_the_f
 
 #[tokio::test]
 async fn a_task_nobody_watches_is_done_all_the_same() {
-    let slow: Planned = stuck("One ").then(says("two."));
-    let model = ModelServer::playing([slow]);
+    let slow: PlannedResponse = stuck("One ").then(says("two."));
+    let model = ModelServer::with_responses([slow]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, stream) = open(&client, "m1", "Go!").await;
@@ -172,7 +172,7 @@ async fn a_task_nobody_watches_is_done_all_the_same() {
 
 #[tokio::test]
 async fn a_client_that_waits_for_its_answer_and_leaves_finds_it_later() {
-    let model = ModelServer::playing([stuck("One ").then(says("two."))]);
+    let model = ModelServer::with_responses([stuck("One ").then(says("two."))]);
     let (_launch, server) = start(&model).await;
     let client = server.client().with("A2A-Extensions", "urn:attache:extension:idempotent-send:v1");
     tokio::select! {

@@ -6,7 +6,7 @@ mod envelope;
 mod ids;
 mod params;
 
-use attache_testkit::{Client, ServerProcess};
+use attache_testkit::{ServerProcess, TestClient};
 use serde_json::json;
 
 use crate::pairs::driver::{Ask, Pair, REQUEST_ID, Refusal};
@@ -77,7 +77,7 @@ impl Row {
     }
 
     /// Checks the refusal of `ask`, the echo of its id, and that the message names `what`.
-    pub(crate) async fn refuses(&self, pair: Pair, client: &Client, ask: &Ask, what: &str) -> Refusal {
+    pub(crate) async fn refuses(&self, pair: Pair, client: &TestClient, ask: &Ask, what: &str) -> Refusal {
         let refusal = pair.call(client, ask).await.refusal();
         self.check(pair, &refusal);
         if !pair.is_rest() {
@@ -89,11 +89,11 @@ impl Row {
 }
 
 async fn start() -> ServerProcess {
-    launch().forgetful().script(SCRIPT).start().await
+    launch().in_memory().script(SCRIPT).start().await
 }
 
 async fn start_with(settings: &str) -> ServerProcess {
-    launch().forgetful().script(SCRIPT).settings(settings).start().await
+    launch().in_memory().script(SCRIPT).settings(settings).start().await
 }
 
 /// Nothing was lost: the server goes on answering on every pair.

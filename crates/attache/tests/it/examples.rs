@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use attache_testkit::{Launch, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -39,8 +39,8 @@ fn installed(name: &str) -> Option<PathBuf> {
 }
 
 /// A server that plays the script of an example, and whose workspace is the folder `work` with a greeting in it.
-async fn start(script: &str) -> (Launch, ServerProcess) {
-    let launch = launch().forgetful().argument("--workspace").argument("work");
+async fn start(script: &str) -> (ServerLaunch, ServerProcess) {
+    let launch = launch().in_memory().argument("--workspace").argument("work");
     let launch = launch.script(&fs::read_to_string(example(script)).unwrap());
     fs::create_dir(launch.folder().join("work")).unwrap();
     fs::write(greeting(&launch), "Hello.\n").unwrap();
@@ -49,7 +49,7 @@ async fn start(script: &str) -> (Launch, ServerProcess) {
 }
 
 /// The file that the agent works on.
-fn greeting(launch: &Launch) -> PathBuf {
+fn greeting(launch: &ServerLaunch) -> PathBuf {
     launch.folder().join("work/greeting.txt")
 }
 

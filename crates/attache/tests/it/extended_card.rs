@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use attache_testkit::{Client, Launch, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::pairs::driver::{Ask, Pair, REQUEST_ID};
@@ -37,15 +37,15 @@ binding = "HTTP+JSON"
 version = "0.3"
 "#;
 
-fn prepared(settings: &str) -> Launch {
-    launch().forgetful().script(SCRIPT).settings(settings).variable("ATTACHE_TOKEN", TOKEN)
+fn prepared(settings: &str) -> ServerLaunch {
+    launch().in_memory().script(SCRIPT).settings(settings).variable("ATTACHE_TOKEN", TOKEN)
 }
 
 async fn start() -> ServerProcess {
     prepared(SETTINGS).start().await
 }
 
-fn known(server: &ServerProcess) -> Client {
+fn known(server: &ServerProcess) -> TestClient {
     server.client().with("authorization", &format!("Bearer {TOKEN}"))
 }
 
@@ -141,7 +141,7 @@ async fn a_server_that_has_none_says_so_to_known_callers_too() {
 
 #[tokio::test]
 async fn an_extended_card_without_a_token_stops_the_start() {
-    let (code, said) = launch().forgetful().settings(SETTINGS).fails().await;
+    let (code, said) = launch().in_memory().settings(SETTINGS).start_failing().await;
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("extended card") && said.contains("hint: give the server one"), "{said}");
 }
@@ -164,7 +164,7 @@ async fn tenants_ask_for_it_like_everybody_and_hidden_ones_are_served() {
 
 #[tokio::test]
 async fn a_server_with_keys_signs_the_extended_card_too() {
-    let attache = |launch: &Launch, arguments: &[&str]| {
+    let attache = |launch: &ServerLaunch, arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
         command.args(arguments).env_clear().env("HOME", launch.folder()).current_dir(launch.folder());
         let output = command.env("ATTACHE_TOKEN", TOKEN).output().expect("attache runs");

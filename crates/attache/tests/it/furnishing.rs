@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use attache_testkit::model_server::{ModelServer, anthropic, gemini, openai};
-use attache_testkit::{Client, Launch, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::agent_world::{
@@ -14,7 +14,7 @@ use crate::agent_world::{
 use crate::support::message;
 
 /// Sends with wishes, and optionally in a context.
-async fn wish(client: &Client, id: &str, context: Option<&str>, wishes: Value) -> Value {
+async fn wish(client: &TestClient, id: &str, context: Option<&str>, wishes: Value) -> Value {
     let mut params = message(id, "Go!");
     params["message"]["metadata"] = json!({"attache": wishes});
     if let Some(context) = context {
@@ -23,19 +23,19 @@ async fn wish(client: &Client, id: &str, context: Option<&str>, wishes: Value) -
     client.rpc("SendMessage", params).await
 }
 
-async fn go_on(client: &Client, id: &str, context: &str) -> Value {
+async fn go_on(client: &TestClient, id: &str, context: &str) -> Value {
     let mut params = message(id, "Go on!");
     params["message"]["contextId"] = json!(context);
     client.rpc("SendMessage", params).await["result"]["task"].clone()
 }
 
-fn touch(name: &str) -> attache_testkit::model_server::Planned {
+fn touch(name: &str) -> attache_testkit::model_server::PlannedResponse {
     calls("run_shell_command", json!({"command": format!("touch {name}")}))
 }
 
 #[tokio::test]
 async fn context_files_are_told_from_the_start_and_others_when_they_are_near() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("read_file", json!({"file_path": "deep/code.rs"})),
         calls("read_file", json!({"file_path": "deep/code.rs"})),
         says("Read."),
@@ -59,7 +59,7 @@ async fn context_files_are_told_from_the_start_and_others_when_they_are_near() {
 
 #[tokio::test]
 async fn what_changes_in_the_workspace_counts_for_the_next_conversation() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         says("1"),
         says("2"),
         says("3"),
@@ -100,7 +100,7 @@ async fn what_changes_in_the_workspace_counts_for_the_next_conversation() {
 
 #[tokio::test]
 async fn what_a_person_mentions_is_read_for_the_model() {
-    let model = ModelServer::playing([says("Nice.")]);
+    let model = ModelServer::with_responses([says("Nice.")]);
     let (_launch, server) = start(&model).await;
     send(&server.client(), "m1", "What do you think of @hello.txt?").await;
     assert!(first_told(&model).contains("Second line."), "{}", first_told(&model));
@@ -108,7 +108,7 @@ async fn what_a_person_mentions_is_read_for_the_model() {
 
 #[tokio::test]
 async fn settings_of_the_project_count_where_it_is_trusted() {
-    let model = ModelServer::playing([touch("made"), says("Done.")]);
+    let model = ModelServer::with_responses([touch("made"), says("Done.")]);
     let launch = launch_with(&model);
     write(
         &launch,
@@ -123,8 +123,8 @@ async fn settings_of_the_project_count_where_it_is_trusted() {
 
 #[tokio::test]
 async fn a_folder_that_is_not_trusted_has_no_say() {
-    let model = ModelServer::playing([touch("made"), says("Done.")]);
-    let launch = launch_with(&model).untrusting().argument("--approval-mode").argument("yolo");
+    let model = ModelServer::with_responses([touch("made"), says("Done.")]);
+    let launch = launch_with(&model).without_trust().argument("--approval-mode").argument("yolo");
     write(
         &launch,
         "work/.gemini/settings.json",
@@ -144,7 +144,7 @@ async fn a_folder_that_is_not_trusted_has_no_say() {
 
 #[tokio::test]
 async fn rules_of_the_user_deny_and_allow() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         touch("one"),
         calls("run_shell_command", json!({"command": "rm -r x"})),
         says("Ok."),
@@ -163,7 +163,7 @@ async fn rules_of_the_user_deny_and_allow() {
 
 #[tokio::test]
 async fn an_answer_for_good_is_kept_for_other_conversations_and_restarts() {
-    let model = ModelServer::playing([touch("one"), says("1"), touch("two"), says("2")]);
+    let model = ModelServer::with_responses([touch("one"), says("1"), touch("two"), says("2")]);
     let launch = launch_with(&model);
     write(&launch, ".gemini/settings.json", "{\"security\": {\"enablePermanentToolApproval\": true}}");
     let server = launch.start().await;
@@ -181,7 +181,8 @@ async fn an_answer_for_good_is_kept_for_other_conversations_and_restarts() {
 
 #[tokio::test]
 async fn always_holds_for_the_conversation_also_after_kill_9_and_for_no_other() {
-    let model = ModelServer::playing([touch("one"), says("1"), touch("two"), says("2"), touch("three")]);
+    let model =
+        ModelServer::with_responses([touch("one"), says("1"), touch("two"), says("2"), touch("three")]);
     let launch = launch_with(&model);
     let server = launch.start().await;
     let task = send(&server.client(), "m1", "Go!").await;
@@ -196,7 +197,7 @@ async fn always_holds_for_the_conversation_also_after_kill_9_and_for_no_other() 
 }
 
 /// A server whose clients may work below `roots`.
-async fn with_roots(model: &ModelServer, more: &str) -> (Launch, ServerProcess) {
+async fn with_roots(model: &ModelServer, more: &str) -> (ServerLaunch, ServerProcess) {
     let launch = launch_with(model);
     let folder = launch.folder().canonicalize().unwrap();
     let launch = launch.settings(&format!("allowed_roots = [{:?}]\n{more}", folder.join("projects")));
@@ -208,7 +209,7 @@ async fn with_roots(model: &ModelServer, more: &str) -> (Launch, ServerProcess) 
 #[tokio::test]
 async fn a_client_chooses_its_workspace_below_an_allowed_root_and_keeps_it() {
     let read = || calls("read_file", json!({"file_path": "readme.txt"}));
-    let model = ModelServer::playing([read(), says("a"), read(), says("b")]);
+    let model = ModelServer::with_responses([read(), says("a"), read(), says("b")]);
     let (launch, server) = with_roots(&model, "").await;
     let folder = launch.folder().join("projects/a");
     let answer = wish(&server.client(), "m1", None, json!({"workspace": folder})).await;
@@ -222,7 +223,7 @@ async fn a_client_chooses_its_workspace_below_an_allowed_root_and_keeps_it() {
 
 #[tokio::test]
 async fn wishes_that_cannot_be_granted_are_refused_at_the_door() {
-    let model = ModelServer::playing([says("never")]);
+    let model = ModelServer::with_responses([says("never")]);
     let (launch, server) = with_roots(&model, "").await;
     let outside = launch.folder().join("data");
     for (wishes, says) in [
@@ -250,7 +251,7 @@ async fn wishes_that_cannot_be_granted_are_refused_at_the_door() {
 
 #[tokio::test]
 async fn a_client_may_be_careless_only_where_the_operator_lets_it() {
-    let model = ModelServer::playing([touch("made"), says("Done.")]);
+    let model = ModelServer::with_responses([touch("made"), says("Done.")]);
     let (launch, server) = with_roots(&model, "client_auto_execute = true\n").await;
     let answer = wish(&server.client(), "m1", None, json!({"approvalMode": "yolo"})).await;
     assert_eq!(state(&answer["result"]["task"]), "TASK_STATE_COMPLETED", "{answer:#}");
@@ -259,7 +260,7 @@ async fn a_client_may_be_careless_only_where_the_operator_lets_it() {
 
 #[tokio::test]
 async fn the_model_can_be_changed_in_the_middle_of_a_conversation() {
-    let model = ModelServer::playing([says("One."), says("Two.")]);
+    let model = ModelServer::with_responses([says("One."), says("Two.")]);
     let (_launch, server) = start(&model).await;
     let answer = wish(&server.client(), "m1", None, json!({"model": "gemini-2.5-flash"})).await;
     let context = answer["result"]["task"]["contextId"].as_str().unwrap().to_owned();
@@ -271,7 +272,7 @@ async fn the_model_can_be_changed_in_the_middle_of_a_conversation() {
 #[tokio::test]
 async fn the_model_asks_and_the_person_answers_in_words() {
     let questions = json!({"questions": [{"question": "Which colour?", "header": "Colour", "type": "text"}]});
-    let model = ModelServer::playing([calls("ask_user", questions), says("Blue it is.")]);
+    let model = ModelServer::with_responses([calls("ask_user", questions), says("Blue it is.")]);
     let (_launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Paint!").await;
     assert_eq!(state(&task), "TASK_STATE_INPUT_REQUIRED");
@@ -283,8 +284,10 @@ async fn the_model_asks_and_the_person_answers_in_words() {
 
 #[tokio::test]
 async fn what_is_too_long_to_tell_is_in_a_file_that_can_be_read() {
-    let model =
-        ModelServer::playing([calls("run_shell_command", json!({"command": "seq 1 20000"})), says("Long.")]);
+    let model = ModelServer::with_responses([
+        calls("run_shell_command", json!({"command": "seq 1 20000"})),
+        says("Long."),
+    ]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let server = launch.start().await;
     send(&server.client(), "m1", "Count!").await;
@@ -297,7 +300,7 @@ async fn what_is_too_long_to_tell_is_in_a_file_that_can_be_read() {
 #[tokio::test]
 async fn a_file_that_is_asked_for_is_handed_over_as_an_artifact() {
     let share = json!({"file_path": "hello.txt", "description": "A greeting."});
-    let model = ModelServer::playing([calls("share_file", share), says("There you are.")]);
+    let model = ModelServer::with_responses([calls("share_file", share), says("There you are.")]);
     let (_launch, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Give me hello.txt").await;
     assert_eq!(state(&task), "TASK_STATE_COMPLETED", "{task:#}");
@@ -312,9 +315,9 @@ async fn a_file_that_is_asked_for_is_handed_over_as_an_artifact() {
 #[tokio::test]
 async fn a_conversation_goes_from_provider_to_provider_with_its_tools() {
     let signed = gemini::chunk().call("read_file", json!({"file_path": "hello.txt"})).signed("c2lnbmF0dXJl");
-    let google = ModelServer::playing([gemini::answer([signed.finish("STOP")]), says("From Google.")]);
+    let google = ModelServer::with_responses([gemini::answer([signed.finish("STOP")]), says("From Google.")]);
     let read = openai::chunk().call(0, "call_1", "read_file", "{\"file_path\": \"hello.txt\"}");
-    let others = ModelServer::playing([
+    let others = ModelServer::with_responses([
         openai::answer([read.finish("tool_calls")]),
         openai::answer([openai::chunk().text("From OpenAI.").finish("stop"), openai::usage(5, 2)]),
         anthropic::message()
@@ -349,7 +352,7 @@ async fn a_conversation_goes_from_provider_to_provider_with_its_tools() {
 
 #[tokio::test]
 async fn ignored_files_stay_unseen_whoever_ignores_them() {
-    let model = ModelServer::playing([calls("glob", json!({"pattern": "**/*"})), says("Ok.")]);
+    let model = ModelServer::with_responses([calls("glob", json!({"pattern": "**/*"})), says("Ok.")]);
     let launch = launch_with(&model);
     write(&launch, "work/.geminiignore", "by-gemini\n");
     write(&launch, "work/.gitignore", "by-git\n");
@@ -374,7 +377,7 @@ async fn ignored_files_stay_unseen_whoever_ignores_them() {
 
 #[tokio::test]
 async fn a_later_message_with_wishes_that_cannot_be_granted_is_refused_and_not_kept() {
-    let model = ModelServer::playing([touch("made"), says("Ok.")]);
+    let model = ModelServer::with_responses([touch("made"), says("Ok.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let task = send(&client, "m1", "Go!").await;

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
-use attache_testkit::{Launch, PATIENCE};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
+use attache_testkit::{ServerLaunch, WAIT_TIMEOUT};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
@@ -20,7 +20,7 @@ use crate::support::launch;
 
 /// One run of the binary, with a folder of its own.
 struct Run {
-    launch: Launch,
+    launch: ServerLaunch,
     command: Command,
     piped: Option<String>,
 }
@@ -84,7 +84,7 @@ impl Run {
 
     async fn end(&mut self) -> Ended {
         let child = self.start().await;
-        let output = timeout(PATIENCE, child.wait_with_output()).await.expect("it ends in time").unwrap();
+        let output = timeout(WAIT_TIMEOUT, child.wait_with_output()).await.expect("it ends in time").unwrap();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         Ended { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
@@ -102,10 +102,10 @@ impl Ended {
     }
 }
 
-fn says(text: &str) -> Planned {
+fn says(text: &str) -> PlannedResponse {
     gemini::answer([gemini::chunk().text(text).finish("STOP").usage(100, 10)])
 }
 
-fn calls(name: &str, arguments: Value) -> Planned {
+fn calls(name: &str, arguments: Value) -> PlannedResponse {
     gemini::answer([gemini::chunk().call(name, arguments).finish("STOP").usage(100, 10)])
 }

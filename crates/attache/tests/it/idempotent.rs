@@ -1,6 +1,6 @@
 //! Idempotent sends: for clients that activate the extension, a message's id alone tells whether it came before.
 
-use attache_testkit::Client;
+use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
 use crate::pairs::canonical;
@@ -9,14 +9,14 @@ use crate::support::{SCRIPT, launch};
 
 const URI: &str = "urn:attache:extension:idempotent-send:v1";
 
-async fn sent(pair: Pair, client: &Client, params: Value) -> Value {
+async fn sent(pair: Pair, client: &TestClient, params: Value) -> Value {
     let sent = pair.result(client, &Ask::Send(params)).await;
     canonical::item(pair, &sent)["task"].take()
 }
 
 #[tokio::test]
 async fn the_same_id_with_other_content_is_refused_on_every_pair() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client().with("A2A-Extensions", URI);
     let first = sent(Pair::Rpc10, &client, Pair::Rpc10.text("m", "echo one")).await;
     for pair in Pair::ALL {
@@ -34,7 +34,7 @@ async fn the_same_id_with_other_content_is_refused_on_every_pair() {
 
 #[tokio::test]
 async fn a_message_to_a_task_counts_too() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client().with("A2A-Extensions", URI);
     for pair in Pair::ALL {
         let asked = sent(pair, &client, pair.text(&format!("ask-{pair:?}"), "ask")).await;
@@ -51,7 +51,7 @@ async fn a_message_to_a_task_counts_too() {
 
 #[tokio::test]
 async fn who_does_not_activate_it_may_use_an_id_again() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let one = sent(Pair::Rpc10, &client, Pair::Rpc10.text("m", "echo one")).await;
     let two = sent(Pair::Rpc10, &client, Pair::Rpc10.text("m", "echo two")).await;
@@ -62,7 +62,7 @@ async fn who_does_not_activate_it_may_use_an_id_again() {
 async fn it_holds_over_a_restart() {
     let launch = launch().durable().script(SCRIPT);
     let server = launch.start().await;
-    let activated = |client: Client| client.with("A2A-Extensions", URI);
+    let activated = |client: TestClient| client.with("A2A-Extensions", URI);
     let first = sent(Pair::Rpc10, &activated(server.client()), Pair::Rpc10.text("m", "echo one")).await;
     server.kill().await;
     let server = launch.start().await;

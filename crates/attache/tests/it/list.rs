@@ -2,22 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use attache_testkit::{Client, Launch, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::errors::INVALID_PARAMS;
 use crate::pairs::driver::{Pair, Refusal, bytes};
 use crate::support::{SCRIPT, launch, message};
 
-type StoreOf = fn(Launch) -> Launch;
-const STORES: [(&str, StoreOf); 2] = [("memory", Launch::forgetful), ("sqlite", Launch::durable)];
+type StoreOf = fn(ServerLaunch) -> ServerLaunch;
+const STORES: [(&str, StoreOf); 2] = [("memory", ServerLaunch::in_memory), ("sqlite", ServerLaunch::durable)];
 
 async fn start(store: StoreOf) -> ServerProcess {
     store(launch()).script(SCRIPT).start().await
 }
 
 /// The page that `params` ask for, which must be the same over both bindings.
-async fn list(client: &Client, params: Value) -> Value {
+async fn list(client: &TestClient, params: Value) -> Value {
     let over_rpc = client.rpc("ListTasks", params.clone()).await;
     assert!(over_rpc.get("error").is_none(), "{params}: {over_rpc:#}");
     let over_rest = client.get(&rest_path(&params)).await;
@@ -27,7 +27,7 @@ async fn list(client: &Client, params: Value) -> Value {
 }
 
 /// Both bindings refuse `params` and name `field`.
-async fn refused(client: &Client, params: Value, field: &str) {
+async fn refused(client: &TestClient, params: Value, field: &str) {
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "ListTasks", "params": params});
     let over_rpc = client.post("/", &request).await;
     let over_rest = client.get(&rest_path(&params)).await;
@@ -56,7 +56,7 @@ fn encoded(text: &str) -> String {
 }
 
 /// Sends `text` in `context` and returns the task.
-async fn make(client: &Client, id: &str, context: &str, text: &str) -> Value {
+async fn make(client: &TestClient, id: &str, context: &str, text: &str) -> Value {
     let mut params = message(id, text);
     params["message"]["contextId"] = context.into();
     let response = client.rpc("SendMessage", params).await;
@@ -64,12 +64,12 @@ async fn make(client: &Client, id: &str, context: &str, text: &str) -> Value {
     response["result"]["task"].clone()
 }
 
-async fn make_many(client: &Client, count: usize) -> BTreeSet<String> {
+async fn make_many(client: &TestClient, count: usize) -> BTreeSet<String> {
     make_batch(client, "many", count).await
 }
 
 /// Makes `count` tasks at once.
-async fn make_batch(client: &Client, batch: &str, count: usize) -> BTreeSet<String> {
+async fn make_batch(client: &TestClient, batch: &str, count: usize) -> BTreeSet<String> {
     let mut set = tokio::task::JoinSet::new();
     for number in 0..count {
         let (client, id) = (client.clone(), format!("{batch}-{number}"));
@@ -88,7 +88,7 @@ fn ids(page: &Value) -> Vec<String> {
 }
 
 /// Every task from the first page to the last, by pages of `size`.
-async fn walk(client: &Client, size: usize) -> Vec<Value> {
+async fn walk(client: &TestClient, size: usize) -> Vec<Value> {
     let mut tasks = Vec::new();
     let mut token = String::new();
     loop {
@@ -220,7 +220,7 @@ async fn l3_a_cursor_holds_its_place_while_tasks_are_added() {
 
 #[tokio::test]
 async fn l3_a_token_of_another_walk_is_refused() {
-    let server = launch().forgetful().script(SCRIPT).settings("[card]\ntenants = [\"acme\"]\n").start().await;
+    let server = launch().in_memory().script(SCRIPT).settings("[card]\ntenants = [\"acme\"]\n").start().await;
     let client = server.client();
     make_many(&client, 3).await;
     let token = list(&client, json!({"pageSize": 1})).await["nextPageToken"].clone();
@@ -350,7 +350,7 @@ async fn l1_status_timestamp_after_includes_the_moment_itself() {
 
 #[tokio::test]
 async fn l1_wrong_filters_are_refused_by_name() {
-    let server = start(Launch::forgetful).await;
+    let server = start(ServerLaunch::in_memory).await;
     let client = server.client();
     for (params, field) in [
         (json!({"status": "completed"}), "status"),
@@ -444,7 +444,7 @@ async fn l1_tenants_do_not_see_each_other() {
 
 #[tokio::test]
 async fn a_tenant_nobody_configured_is_not_found() {
-    let server = launch().forgetful().script(SCRIPT).settings("[card]\ntenants = [\"acme\"]\n").start().await;
+    let server = launch().in_memory().script(SCRIPT).settings("[card]\ntenants = [\"acme\"]\n").start().await;
     let client = server.client();
     let over_rest = client.get("/nobody/tasks").await;
     assert_eq!(over_rest.status, 404, "{}", over_rest.text());
@@ -454,7 +454,7 @@ async fn a_tenant_nobody_configured_is_not_found() {
 
 #[tokio::test]
 async fn l6_rest_queries_are_read_as_written() {
-    let server = start(Launch::forgetful).await;
+    let server = start(ServerLaunch::in_memory).await;
     let client = server.client();
     let odd = "a b&c=d/é+%";
     let task = make(&client, "m1", odd, "echo x").await;
@@ -488,7 +488,7 @@ async fn a_list_is_the_same_after_a_restart() {
 
 #[tokio::test]
 async fn l3_params_may_be_left_out() {
-    let server = start(Launch::forgetful).await;
+    let server = start(ServerLaunch::in_memory).await;
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "ListTasks"});
     let client = server.client().with("content-type", "application/json");
     let answer = client.call("POST", "/", &bytes(&request)).await.json();

@@ -12,10 +12,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use attache_domain::{AgentCard, Message, ReplyShape, TaskView};
 use attache_server::{Limits, Server, ServerOptions};
-use attache_session::{Agent, Journal, SessionOptions, SessionService, Stopped, TurnRequest};
+use attache_session::{Agent, Journal, SessionOptions, SessionService, TurnRequest, TurnStopped};
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
-use attache_testkit::{Client, PATIENCE, ServerProcess};
+use attache_testkit::{ServerProcess, TestClient, WAIT_TIMEOUT};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -54,7 +54,7 @@ impl OtherUsers {
     async fn all() -> Vec<Self> {
         let mut all = vec![Self::here().await];
         if nix::unistd::geteuid().is_root() {
-            all.push(Self::Process(Box::new(launch().forgetful().script(SCRIPT).start().await)));
+            all.push(Self::Process(Box::new(launch().in_memory().script(SCRIPT).start().await)));
         }
         all
     }
@@ -85,7 +85,7 @@ impl OtherUsers {
 
     /// How many tasks there are, which everybody may know.
     async fn tasks(&self) -> u64 {
-        Client::of(&self.address()).get("/health").await.json()["totalTasks"].as_u64().unwrap()
+        TestClient::of(&self.address()).get("/health").await.json()["totalTasks"].as_u64().unwrap()
     }
 }
 
@@ -102,7 +102,7 @@ impl Agent for Nothing {
         panic!("another user got to the agent");
     }
 
-    async fn perform(&self, _request: TurnRequest, _journal: &Journal) -> Result<(), Stopped> {
+    async fn run_turn(&self, _request: TurnRequest, _journal: &Journal) -> Result<(), TurnStopped> {
         panic!("another user got to the agent");
     }
 }
@@ -129,7 +129,7 @@ fn options(local_user: u32) -> ServerOptions {
         signed_card: None,
         answers_card: None,
         card_form: attache_wire::card::CardForm::Superset,
-        answers: attache_domain::AnswerPlace::Artifact,
+        answers: attache_domain::AnswerLocation::Artifact,
         tenants: Vec::new(),
         card_max_age: Duration::ZERO,
         bearer_token: None,
@@ -165,7 +165,7 @@ fn send_body(id: &str) -> String {
 
 /// Sends `request` and returns the answer, head and body.
 fn ask(stream: &mut TcpStream, request: &str) -> String {
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(WAIT_TIMEOUT)).unwrap();
     stream.write_all(request.as_bytes()).expect("the server reads");
     let mut answer = String::new();
     let mut buffer = [0; 4096];
@@ -246,7 +246,7 @@ async fn another_user_is_refused_over_http2_and_grpc() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn with_a_token_the_token_counts_and_not_the_user() {
-    let server = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN).start().await;
+    let server = launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN).start().await;
     let mut own = TcpStream::connect(server.address()).unwrap();
     let answer = ask(&mut own, &request("GET", "/tasks", "", ""));
     assert!(answer.starts_with("HTTP/1.1 401 "), "the same user without the token: {answer}");
@@ -262,7 +262,7 @@ async fn with_a_token_the_token_counts_and_not_the_user() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_user_needs_no_token_over_ipv4_ipv6_and_ipv4_in_ipv6() {
     for host in ["127.0.0.1", "::1"] {
-        let server = launch().forgetful().script(SCRIPT).argument("--host").argument(host).start().await;
+        let server = launch().in_memory().script(SCRIPT).argument("--host").argument(host).start().await;
         let address: SocketAddr = server.address().parse().unwrap();
         let mapped = SocketAddr::new(Ipv4Addr::LOCALHOST.to_ipv6_mapped().into(), address.port());
         for address in [address, if host == "::1" { address } else { mapped }] {

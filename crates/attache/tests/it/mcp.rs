@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use attache_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -27,7 +27,7 @@ fn notes() -> Option<(PathBuf, PathBuf)> {
 }
 
 /// The project names the server as a program to start.
-fn settings(launch: &Launch, (python, script): &(PathBuf, PathBuf), more: Value) {
+fn settings(launch: &ServerLaunch, (python, script): &(PathBuf, PathBuf), more: Value) {
     let mut server = json!({"command": python, "args": [script, "stdio"]});
     server.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     write(launch, "work/.gemini/settings.json", &json!({"mcpServers": {"notes": server}}).to_string());
@@ -44,7 +44,7 @@ async fn a_server_of_the_settings_is_asked_about_once_for_the_whole_server() {
     let Some(notes) = notes() else { return };
     let add = |a: i64| calls("mcp_notes_add", json!({"a": a, "b": 2}));
     let work = [add(40), add(1), calls("mcp_notes_grow", json!({})), says("Done.")];
-    let model = ModelServer::playing(work.into_iter().chain((0..2000).map(|_| says("And?"))));
+    let model = ModelServer::with_responses(work.into_iter().chain((0..2000).map(|_| says("And?"))));
     let launch = launch_with(&model);
     settings(&launch, &notes, json!({}));
     let server = launch.start().await;
@@ -71,7 +71,7 @@ async fn a_server_of_the_settings_is_asked_about_once_for_the_whole_server() {
 #[tokio::test]
 async fn trusted_servers_run_unasked_and_only_what_is_included_is_offered() {
     let Some(notes) = notes() else { return };
-    let model = ModelServer::playing([calls("mcp_notes_add", json!({"a": 40, "b": 2})), says("42.")]);
+    let model = ModelServer::with_responses([calls("mcp_notes_add", json!({"a": 40, "b": 2})), says("42.")]);
     let launch = launch_with(&model);
     settings(&launch, &notes, json!({"trust": true, "includeTools": ["add"]}));
     let server = launch.start().await;
@@ -86,7 +86,7 @@ async fn trusted_servers_run_unasked_and_only_what_is_included_is_offered() {
 #[tokio::test]
 async fn clients_of_gemini_clis_server_know_tools_by_the_servers_names_for_them() {
     let Some(notes) = notes() else { return };
-    let model = ModelServer::playing([calls("mcp_notes_add", json!({"a": 40, "b": 2})), says("42.")]);
+    let model = ModelServer::with_responses([calls("mcp_notes_add", json!({"a": 40, "b": 2})), says("42.")]);
     let launch = launch_with(&model);
     settings(&launch, &notes, json!({"trust": true, "includeTools": ["add"]}));
     let server = launch.start().await;
@@ -135,8 +135,11 @@ async fn listening((python, script): &(PathBuf, PathBuf)) -> (Child, String) {
 async fn a_client_brings_a_server_for_its_conversation_alone() {
     let Some(notes) = notes() else { return };
     let (_child, url) = listening(&notes).await;
-    let model =
-        ModelServer::playing([calls("mcp_mine_add", json!({"a": 40, "b": 2})), says("42."), says("Hi.")]);
+    let model = ModelServer::with_responses([
+        calls("mcp_mine_add", json!({"a": 40, "b": 2})),
+        says("42."),
+        says("Hi."),
+    ]);
     let server = launch_with(&model).start().await;
     let mut params = message("m1", "Add!");
     params["message"]["metadata"] = json!({"attache": {"mcpServers": {"mine": {"httpUrl": url}}}});
@@ -152,7 +155,7 @@ async fn a_client_brings_a_server_for_its_conversation_alone() {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_is_told_and_stops_nothing() {
-    let model = ModelServer::playing([says("Hello.")]);
+    let model = ModelServer::with_responses([says("Hello.")]);
     let launch = launch_with(&model);
     let servers = json!({"mcpServers": {"gone": {"command": "no-such-program-at-all"}}});
     write(&launch, "work/.gemini/settings.json", &servers.to_string());
@@ -191,7 +194,7 @@ for line in sys.stdin:
 #[tokio::test]
 async fn a_server_that_is_to_be_confined_reads_nothing_outside() {
     for (level, read, wrote) in [("look", false, false), ("work", false, true), ("open", true, true)] {
-        let model = ModelServer::playing([calls("mcp_peeking_peek", json!({})), says("Done.")]);
+        let model = ModelServer::with_responses([calls("mcp_peeking_peek", json!({})), says("Done.")]);
         let launch = launch_with(&model);
         write(&launch, "secret.txt", "the secret");
         write(&launch, "work/server.py", PEEKING);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use attache_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ while IFS= read -r line; do
 done
 "#;
 
-fn with_late_server(model: &ModelServer) -> Launch {
+fn with_late_server(model: &ModelServer) -> ServerLaunch {
     let launch = launch_with(model);
     fs::create_dir_all(launch.folder().join(".gemini")).unwrap();
     let script = launch.write("late-server", LATE).display().to_string();
@@ -42,7 +42,7 @@ fn tools(model: &ModelServer) -> String {
 
 #[tokio::test]
 async fn a_server_that_does_not_answer_holds_up_nothing_for_long() {
-    let model = ModelServer::answering(|_| says("Here I am."));
+    let model = ModelServer::with_handler(|_| says("Here I am."));
     let launch = with_late_server(&model);
     let server = launch.start().await;
     let client = server.client();

@@ -13,7 +13,7 @@ use crate::support::{SCRIPT, launch, message};
 
 #[tokio::test]
 async fn health_says_what_monitors_read() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let answer = client.get("/health").await;
     assert_eq!((answer.status, answer.header("content-type")), (200, Some("application/json")));
@@ -42,7 +42,7 @@ async fn health_says_what_monitors_read() {
 
 #[tokio::test]
 async fn metrics_can_be_read_by_prometheus() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     client.rpc("SendMessage", message("m1", "echo x")).await;
     client.rpc("SendMessage", message("m2", "fail")).await;
@@ -128,7 +128,7 @@ impl Sample {
 
 #[tokio::test]
 async fn json_logs_parse_and_carry_the_number_of_the_request() {
-    let launch = launch().forgetful().script(SCRIPT).argument("--log-format").argument("json");
+    let launch = launch().in_memory().script(SCRIPT).argument("--log-format").argument("json");
     let server = launch.argument("--log").argument("debug").start().await;
     let client = server.client();
     client.rpc("SendMessage", message("m1", "echo \"quoted\"\nline")).await;
@@ -152,7 +152,7 @@ async fn json_logs_parse_and_carry_the_number_of_the_request() {
 
 #[tokio::test]
 async fn logs_tell_which_task_a_request_was_about() {
-    let launch = launch().forgetful().script(SCRIPT).argument("--log-format").argument("json");
+    let launch = launch().in_memory().script(SCRIPT).argument("--log-format").argument("json");
     let server = launch.argument("--log").argument("debug").start().await;
     let client = server.client();
     let sent = client.rpc("SendMessage", message("m1", "echo x")).await;
@@ -167,7 +167,7 @@ async fn logs_tell_which_task_a_request_was_about() {
 
 #[tokio::test]
 async fn request_numbers_are_on_every_answer_and_grow() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let mut numbers = Vec::new();
     for path in ["/health", "/tasks", "/nothing", "/.well-known/agent-card.json", "/metrics"] {
@@ -181,7 +181,7 @@ async fn request_numbers_are_on_every_answer_and_grow() {
 
 #[tokio::test]
 async fn text_logs_have_no_colour_codes_when_nobody_looks() {
-    let server = launch().forgetful().script(SCRIPT).argument("--log").argument("debug").start().await;
+    let server = launch().in_memory().script(SCRIPT).argument("--log").argument("debug").start().await;
     let number = server.client().get("/tasks").await.header("x-request-id").expect("a number").to_owned();
     let log = until_logged(&server, |log| log.contains(&format!("request={number}"))).await;
     assert!(!log.contains('\u{1b}'), "{log:?}");

@@ -5,7 +5,7 @@ mod keeping;
 mod killing;
 mod telling;
 
-use attache_testkit::{Client, Launch, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::support::{SCRIPT, launch};
@@ -13,23 +13,23 @@ use crate::support::{SCRIPT, launch};
 /// Receivers of tests are on this machine, which is not told of anything by itself.
 pub(crate) const LOCAL: &str = "[push]\nallow_private_addresses = [\"127.0.0.0/8\"]\n";
 
-pub(crate) fn launch_with(settings: &str) -> Launch {
+pub(crate) fn launch_with(settings: &str) -> ServerLaunch {
     launch().script(SCRIPT).settings(settings)
 }
 
 pub(crate) async fn start(settings: &str) -> ServerProcess {
-    launch_with(settings).forgetful().start().await
+    launch_with(settings).in_memory().start().await
 }
 
 /// How a configuration fares, as the header beside it says.
-pub(crate) async fn push_state(client: &Client, task: &str, id: &str) -> Value {
+pub(crate) async fn push_state(client: &TestClient, task: &str, id: &str) -> Value {
     let client = client.with("A2A-Version", "1.0");
     let answer = client.get(&format!("/tasks/{task}/pushNotificationConfigs/{id}")).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     serde_json::from_str(answer.header("attache-push-state").unwrap()).unwrap()
 }
 
-pub(crate) async fn create(client: &Client, task: &str, id: &str, url: &str) -> Value {
+pub(crate) async fn create(client: &TestClient, task: &str, id: &str, url: &str) -> Value {
     let params = json!({"taskId": task, "id": id, "url": url});
     client.rpc("CreateTaskPushNotificationConfig", params).await
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use attache_testkit::Client;
+use attache_testkit::TestClient;
 use attache_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
@@ -15,12 +15,12 @@ use crate::watching::{asked, open, reaches, stuck};
 
 const IDEMPOTENT: &str = "urn:attache:extension:idempotent-send:v1";
 
-async fn sent(client: &Client, params: Value) -> Value {
+async fn sent(client: &TestClient, params: Value) -> Value {
     let answer = client.rpc("SendMessage", params).await;
     answer["result"].get("task").cloned().unwrap_or_else(|| panic!("{answer:#}"))
 }
 
-async fn tasks(client: &Client) -> u64 {
+async fn tasks(client: &TestClient) -> u64 {
     client.rpc("ListTasks", json!({})).await["result"]["totalSize"].as_u64().expect("a total")
 }
 
@@ -32,7 +32,7 @@ fn at_once(id: &str, text: &str) -> Value {
 
 #[tokio::test]
 async fn after_its_turn_a_message_opens_another_task_on_every_pair() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let (mut ids, mut contexts) = (BTreeSet::new(), BTreeSet::new());
     for pair in Pair::ALL.into_iter().chain(Pair::ALL) {
@@ -49,7 +49,7 @@ async fn after_its_turn_a_message_opens_another_task_on_every_pair() {
 
 #[tokio::test]
 async fn while_its_turn_is_under_way_a_message_is_the_same() {
-    let model = ModelServer::playing([stuck("One ").then(says("two.")), says("Again.")]);
+    let model = ModelServer::with_responses([stuck("One ").then(says("two.")), says("Again.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, stream) = open(&client, "m1", "Go!").await;
@@ -66,7 +66,7 @@ async fn while_its_turn_is_under_way_a_message_is_the_same() {
 
 #[tokio::test]
 async fn a_retry_after_kill_9_finds_the_task_that_is_under_way() {
-    let model = ModelServer::playing([stuck("lost"), stuck("One ").then(says("two."))]);
+    let model = ModelServer::with_responses([stuck("lost"), stuck("One ").then(says("two."))]);
     let launch = launch_with(&model);
     let server = launch.start().await;
     let (id, stream) = open(&server.client(), "m1", "Go!").await;
@@ -98,7 +98,7 @@ async fn what_ended_before_a_restart_is_a_new_task_after_it() {
 
 #[tokio::test]
 async fn repeats_at_the_same_time_are_one_task() {
-    let model = ModelServer::playing([says("One."), says("Two."), says("Three."), stuck("Four.")]);
+    let model = ModelServer::with_responses([says("One."), says("Two."), says("Three."), stuck("Four.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let mut ids = BTreeSet::new();
@@ -117,7 +117,7 @@ async fn repeats_at_the_same_time_are_one_task() {
 
 #[tokio::test]
 async fn many_repeats_are_told_apart() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let mut ids = BTreeSet::new();
     for _ in 0..20 {
@@ -128,7 +128,7 @@ async fn many_repeats_are_told_apart() {
 
 #[tokio::test]
 async fn a_message_to_a_task_is_heard_again_after_its_turn() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let asked = sent(&client, message("m1", "ask")).await;
     let id = asked["id"].as_str().expect("an id");

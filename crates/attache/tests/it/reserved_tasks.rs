@@ -1,12 +1,12 @@
 //! Tasks that clients of Gemini CLI's server ask for with `POST /tasks`, before and around their first message.
 
-use attache_testkit::model_server::{ModelServer, Planned};
-use attache_testkit::{Client, Frame};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use attache_testkit::{SseFrame, TestClient};
 use serde_json::{Value, json};
 
 use crate::agent_world::{calls, says, start};
 
-async fn reserved(client: &Client) -> String {
+async fn reserved(client: &TestClient) -> String {
     let answer = client.post("/tasks", &json!({"contextId": "c1"})).await;
     assert_eq!(answer.status, 201, "{}", answer.text());
     answer.json().as_str().expect("an id").to_owned()
@@ -17,8 +17,8 @@ fn message(task: &str, id: &str) -> Value {
         "parts": [{"kind": "text", "text": "Hello?"}]}})
 }
 
-fn states(frames: &[Frame]) -> Vec<String> {
-    let state = |frame: &Frame| {
+fn states(frames: &[SseFrame]) -> Vec<String> {
+    let state = |frame: &SseFrame| {
         let payload = frame.payload();
         let inner = payload.get("task").or(payload.get("statusUpdate")).unwrap_or(payload);
         inner["status"]["state"].as_str().unwrap_or_default().to_owned()
@@ -28,13 +28,13 @@ fn states(frames: &[Frame]) -> Vec<String> {
 
 #[tokio::test]
 async fn one_that_is_canceled_before_its_first_message_takes_none() {
-    let model = ModelServer::playing(Vec::<Planned>::new());
+    let model = ModelServer::with_responses(Vec::<PlannedResponse>::new());
     let (launch, server) = start(&model).await;
     let client = server.client();
     let task = reserved(&client).await;
     let canceled = client.rpc("tasks/cancel", json!({"id": task})).await["result"].clone();
     assert_eq!((&canceled["id"], &canceled["status"]["state"]), (&json!(task), &json!("canceled")));
-    let check = async |client: &Client| {
+    let check = async |client: &TestClient| {
         let seen = client.rpc("tasks/get", json!({"id": task})).await["result"].clone();
         assert_eq!(seen["status"]["state"], "canceled", "{seen:#}");
         assert!(seen["history"].as_array().is_none_or(Vec::is_empty), "nobody has said anything: {seen:#}");
@@ -51,7 +51,7 @@ async fn one_that_is_canceled_before_its_first_message_takes_none() {
 
 #[tokio::test]
 async fn one_that_nobody_has_asked_for_cannot_be_canceled() {
-    let model = ModelServer::playing(Vec::<Planned>::new());
+    let model = ModelServer::with_responses(Vec::<PlannedResponse>::new());
     let (_launch, server) = start(&model).await;
     let never = json!({"id": "00000000-0000-4000-8000-000000000000"});
     let answer = server.client().rpc("tasks/cancel", never).await;
@@ -60,7 +60,7 @@ async fn one_that_nobody_has_asked_for_cannot_be_canceled() {
 
 #[tokio::test]
 async fn a_subscriber_of_1_0_sees_it_before_its_first_message_and_from_there_on() {
-    let model = ModelServer::playing([says("Hello.")]);
+    let model = ModelServer::with_responses([says("Hello.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let task = reserved(&client).await;
@@ -76,7 +76,7 @@ async fn a_subscriber_of_1_0_sees_it_before_its_first_message_and_from_there_on(
 
 #[tokio::test]
 async fn a_subscriber_sees_that_it_is_canceled() {
-    let model = ModelServer::playing(Vec::<Planned>::new());
+    let model = ModelServer::with_responses(Vec::<PlannedResponse>::new());
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let task = reserved(&client).await;
@@ -88,8 +88,10 @@ async fn a_subscriber_sees_that_it_is_canceled() {
 
 #[tokio::test]
 async fn in_their_dialect_a_stream_ends_with_the_task_when_nothing_goes_on() {
-    let model =
-        ModelServer::playing([says("Hello."), calls("run_shell_command", json!({"command": "touch made"}))]);
+    let model = ModelServer::with_responses([
+        says("Hello."),
+        calls("run_shell_command", json!({"command": "touch made"})),
+    ]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let resubscribe = async |task: &str| {

@@ -1,7 +1,7 @@
 //! Tasks that never stop: what a command shows without end adds little to the log, and a history has its longest length.
 
-use attache_testkit::Launch;
-use attache_testkit::model_server::{ModelServer, Planned, Received};
+use attache_testkit::ServerLaunch;
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest};
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::support::message;
 use crate::watching::{Pipe, drop_in, eventually, lines, message_in, open, reaches, replay, task};
 
 /// Bytes of all that is in the log.
-fn logged(launch: &Launch) -> u64 {
+fn logged(launch: &ServerLaunch) -> u64 {
     let connection = Connection::open(launch.folder().join("tasks.db")).unwrap();
     let total: i64 =
         connection.query_row("SELECT sum(length(body)) FROM batch", [], |row| row.get(0)).unwrap();
@@ -20,7 +20,7 @@ fn logged(launch: &Launch) -> u64 {
 #[tokio::test]
 async fn a_command_that_writes_without_end_adds_little_to_the_log() {
     let yes = calls("run_shell_command", json!({"command": "timeout 3 yes"}));
-    let model = ModelServer::playing([yes, says("Enough.")]);
+    let model = ModelServer::with_responses([yes, says("Enough.")]);
     let launch = launch_with(&model)
         .argument("--approval-mode")
         .argument("yolo")
@@ -40,7 +40,7 @@ async fn a_command_that_writes_without_end_adds_little_to_the_log() {
 }
 
 /// Reads one file after the other, for ever.
-fn never_done(received: &Received) -> Planned {
+fn never_done(received: &ReceivedRequest) -> PlannedResponse {
     let told = received.json()["contents"].to_string();
     if told.contains("Go on here") {
         return says("Here I am.");
@@ -51,7 +51,7 @@ fn never_done(received: &Received) -> Planned {
 
 #[tokio::test]
 async fn a_task_that_never_ends_is_warned_of_its_longest_history_and_ends_there() {
-    let model = ModelServer::answering(never_done);
+    let model = ModelServer::with_handler(never_done);
     let launch = launch_with(&model).settings("[limits]\ntask_events = 200\n");
     let server = launch.start().await;
     let client = server.client();
@@ -78,7 +78,8 @@ async fn a_task_that_never_ends_is_warned_of_its_longest_history_and_ends_there(
 #[tokio::test]
 async fn what_runs_when_the_history_is_full_is_stopped() {
     let command = "exec 9>talker.alive; echo started >&9; seq 20000; for i in $(seq 100000); do echo $i; sleep 0.01; done";
-    let model = ModelServer::playing([calls("run_shell_command", json!({"command": command})), says("?")]);
+    let model =
+        ModelServer::with_responses([calls("run_shell_command", json!({"command": command})), says("?")]);
     let launch = launch_with(&model)
         .argument("--approval-mode")
         .argument("yolo")

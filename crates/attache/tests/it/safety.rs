@@ -1,6 +1,6 @@
 //! Who may call: pages of other sites may not, strangers may not, and no secret is ever told.
 
-use attache_testkit::{Answer, Client, ServerProcess};
+use attache_testkit::{HttpResponse, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::operations::until_logged;
@@ -21,15 +21,15 @@ const SURFACES: [(&str, &str, Pair); 6] = [
 ];
 
 async fn start(settings: &str) -> ServerProcess {
-    launch().forgetful().script(SCRIPT).settings(settings).start().await
+    launch().in_memory().script(SCRIPT).settings(settings).start().await
 }
 
 async fn start_with_token() -> ServerProcess {
-    launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN).start().await
+    launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN).start().await
 }
 
 /// A call that would change something, if it were let in.
-async fn send(client: &Client) -> Answer {
+async fn send(client: &TestClient) -> HttpResponse {
     let request =
         json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": message("m1", "echo x")});
     client.post("/", &request).await
@@ -37,7 +37,7 @@ async fn send(client: &Client) -> Answer {
 
 /// Refused at the door, in the right shape, without any effect.
 #[track_caller]
-fn check_forbidden(pair: Pair, answer: &Answer, what: &str) {
+fn check_forbidden(pair: Pair, answer: &HttpResponse, what: &str) {
     assert_eq!(answer.status, 403, "{what}: {}", answer.text());
     let refusal = Refusal::read(pair, answer);
     if pair.is_v1_0() {
@@ -192,7 +192,7 @@ async fn a_page_of_another_port_of_the_same_host_is_not_of_the_same_origin() {
 
 #[tokio::test]
 async fn a_browser_may_ask_first() {
-    let launch = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
+    let launch = launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
     let server = launch.settings("allowed_origins = [\"https://app.example\"]\n").start().await;
     let asking = server
         .client()
@@ -290,7 +290,7 @@ async fn a4_with_the_token_everything_is_served() {
 #[tokio::test]
 async fn a_token_comes_from_a_file_before_the_environment() {
     let in_file = "the-token-that-stands-in-the-file";
-    let launch = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
+    let launch = launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
     let path = launch.write_secret("token", &format!("  {in_file}\n")).display().to_string();
     let server = launch.argument("--token-file").argument(path).start().await;
     let with = |token: &str| server.client().with("authorization", &format!("Bearer {token}"));
@@ -314,7 +314,7 @@ async fn tasks_stay_with_their_owner_when_a_token_is_added() {
 #[tokio::test]
 async fn a_token_too_weak_is_refused_at_the_start_and_not_repeated() {
     for weak in ["short", "with blanks in the middle of it", "ünprintable-and-long-enough"] {
-        let (code, said) = launch().forgetful().variable("ATTACHE_TOKEN", weak).fails().await;
+        let (code, said) = launch().in_memory().variable("ATTACHE_TOKEN", weak).start_failing().await;
         assert_ne!(code, Some(0));
         assert!(said.contains("ATTACHE_TOKEN"), "{said}");
         assert!(!said.contains(weak), "{said}");
@@ -324,16 +324,16 @@ async fn a_token_too_weak_is_refused_at_the_start_and_not_repeated() {
 #[tokio::test]
 async fn an_empty_token_is_refused_at_the_start_and_never_means_none() {
     for empty in ["", "  "] {
-        let (code, said) = launch().forgetful().variable("ATTACHE_TOKEN", empty).fails().await;
+        let (code, said) = launch().in_memory().variable("ATTACHE_TOKEN", empty).start_failing().await;
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("ATTACHE_TOKEN") && said.contains("empty"), "{said}");
     }
-    let (code, said) = launch().forgetful().variable("ATTACHE_TOKEN_FILE", "").fails().await;
+    let (code, said) = launch().in_memory().variable("ATTACHE_TOKEN_FILE", "").start_failing().await;
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("ATTACHE_TOKEN_FILE") && said.contains("empty"), "{said}");
-    let launch = launch().forgetful();
+    let launch = launch().in_memory();
     let path = launch.write_secret("token", "\n").display().to_string();
-    let (code, said) = launch.argument("--token-file").argument(path).fails().await;
+    let (code, said) = launch.argument("--token-file").argument(path).start_failing().await;
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("token") && said.contains("empty"), "{said}");
 }
@@ -342,7 +342,7 @@ async fn an_empty_token_is_refused_at_the_start_and_never_means_none() {
 async fn a_token_file_that_others_can_read_is_refused() {
     use std::os::unix::fs::PermissionsExt;
     for (mode, starts) in [(0o640, false), (0o604, false), (0o644, false), (0o600, true), (0o400, true)] {
-        let launch = launch().forgetful();
+        let launch = launch().in_memory();
         let path = launch.write_secret("token", TOKEN);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("a file of ours");
         let launch = launch.argument("--token-file").argument(path.display().to_string());
@@ -350,7 +350,7 @@ async fn a_token_file_that_others_can_read_is_refused() {
             launch.start().await;
             continue;
         }
-        let (code, said) = launch.fails().await;
+        let (code, said) = launch.start_failing().await;
         assert_eq!(code, Some(1), "{mode:o}: {said}");
         assert!(said.contains("chmod 600") && !said.contains(TOKEN), "{mode:o}: {said}");
     }
@@ -358,7 +358,7 @@ async fn a_token_file_that_others_can_read_is_refused() {
 
 #[tokio::test]
 async fn a_token_that_crosses_the_network_readable_is_warned_about() {
-    let launch = || launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
+    let launch = || launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
     let server = launch().argument("--host").argument("0.0.0.0").start().await;
     let log = until_logged(&server, |log| log.contains("readable")).await;
     let warned: Vec<_> = log.lines().filter(|line| line.contains("readable")).collect();
@@ -372,13 +372,13 @@ async fn a_token_that_crosses_the_network_readable_is_warned_about() {
 #[tokio::test]
 async fn an_address_that_others_can_reach_needs_a_token() {
     for host in ["0.0.0.0", "::", "192.0.2.1"] {
-        let (code, said) = launch().forgetful().argument("--host").argument(host).fails().await;
+        let (code, said) = launch().in_memory().argument("--host").argument(host).start_failing().await;
         assert_eq!(code, Some(1), "{host}: {said}");
         assert!(said.contains("error: ") && said.contains("token"), "{host}: {said}");
         assert!(said.contains("hint: ") && said.contains("--token-file"), "{host}: {said}");
     }
     let server = launch()
-        .forgetful()
+        .in_memory()
         .script(SCRIPT)
         .argument("--host")
         .argument("0.0.0.0")
@@ -391,7 +391,7 @@ async fn an_address_that_others_can_reach_needs_a_token() {
 
 #[tokio::test]
 async fn a_server_answers_under_the_address_it_tells() {
-    let launch = launch().forgetful().script(SCRIPT).argument("--host").argument("0.0.0.0");
+    let launch = launch().in_memory().script(SCRIPT).argument("--host").argument("0.0.0.0");
     let server = launch.variable("ATTACHE_TOKEN", TOKEN).start().await;
     // The client sends the address as the host, as curl does with the line of the greeting.
     let client = server.client().with("authorization", &format!("Bearer {TOKEN}"));
@@ -401,7 +401,7 @@ async fn a_server_answers_under_the_address_it_tells() {
 
 #[tokio::test]
 async fn a7_no_secret_is_ever_logged() {
-    let launch = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
+    let launch = launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN);
     let server = launch.argument("--log").argument("trace").start().await;
     let guess = "a-wrong-guess-that-is-somebodys-password";
     let client = server.client();

@@ -7,30 +7,30 @@ mod sharing;
 
 use std::path::Path;
 
-use attache_testkit::{Client, Launch};
+use attache_testkit::{ServerLaunch, TestClient};
 use serde_json::{Value, json};
 use tokio::process::Command;
 
 use crate::support::{SCRIPT, launch, message};
 
-fn durable() -> Launch {
+fn durable() -> ServerLaunch {
     launch().durable().script(SCRIPT)
 }
 
 /// Sends a message and returns the task.
-async fn send(client: &Client, id: &str, text: &str) -> Value {
+async fn send(client: &TestClient, id: &str, text: &str) -> Value {
     let answer = client.rpc("SendMessage", message(id, text)).await;
     let task = answer["result"]["task"].clone();
     assert!(task["id"].is_string(), "{answer:#}");
     task
 }
 
-async fn get(client: &Client, task: &Value) -> Value {
+async fn get(client: &TestClient, task: &Value) -> Value {
     client.rpc("GetTask", json!({"id": task["id"]})).await["result"].clone()
 }
 
 /// What `attache store …` prints and its exit code.
-pub(crate) async fn store(launch: &Launch, arguments: &[&str]) -> (Option<i32>, String) {
+pub(crate) async fn store(launch: &ServerLaunch, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
     command.arg("store").args(arguments).args(["--store", "sqlite:tasks.db"]);
     command.env_clear().env("HOME", launch.folder()).current_dir(launch.folder());

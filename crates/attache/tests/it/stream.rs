@@ -4,14 +4,14 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use attache_testkit::{Frame, ServerProcess};
+use attache_testkit::{ServerProcess, SseFrame};
 use serde_json::{Value, json};
 
 use crate::support::{SCRIPT, launch, message, message_to};
 
 #[tokio::test]
 async fn s2_a_stream_begins_with_the_task_and_ends_with_the_terminal_status() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let mut stream = server.client().rpc_stream("SendStreamingMessage", message("m1", "stream")).await;
     assert_eq!(stream.status, 200);
     assert_eq!(stream.header("content-type"), Some("text/event-stream"));
@@ -27,7 +27,7 @@ async fn s2_a_stream_begins_with_the_task_and_ends_with_the_terminal_status() {
 
 #[tokio::test]
 async fn s2_a_bare_reply_is_the_only_frame_of_its_stream() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let mut stream = server.client().rpc_stream("SendStreamingMessage", message("m1", "bare")).await;
     let frames = stream.rest().await;
     assert_eq!(frames.len(), 1);
@@ -36,7 +36,7 @@ async fn s2_a_bare_reply_is_the_only_frame_of_its_stream() {
 
 #[tokio::test]
 async fn s3_two_readers_see_the_same_frames() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let mut first = client.rpc_stream("SendStreamingMessage", message("m1", "stream")).await;
     let task = first.next().await.unwrap();
@@ -50,7 +50,7 @@ async fn s3_two_readers_see_the_same_frames() {
 
 #[tokio::test]
 async fn s4_a_stream_closes_at_a_question_and_at_a_credential_that_needs_a_message() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     for (text, last) in [("ask", "status INPUT_REQUIRED"), ("auth", "status AUTH_REQUIRED")] {
         let frames = client.rpc_stream("SendStreamingMessage", message(text, text)).await.rest().await;
@@ -60,7 +60,7 @@ async fn s4_a_stream_closes_at_a_question_and_at_a_credential_that_needs_a_messa
 
 #[tokio::test]
 async fn s4_a_stream_stays_open_at_a_credential_that_comes_by_itself() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let frames = client.rpc_stream("SendStreamingMessage", message("m1", "resume")).await.rest().await;
     let kinds: Vec<_> = frames.iter().map(kind).collect();
@@ -79,7 +79,7 @@ async fn s4_a_stream_stays_open_at_a_credential_that_comes_by_itself() {
 
 #[tokio::test]
 async fn s5_the_last_status_of_a_0_3_stream_is_final_and_no_other() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     for text in ["stream", "ask", "resume"] {
         let params = json!({"message": {"kind": "message", "messageId": text, "role": "user",
@@ -94,7 +94,7 @@ async fn s5_the_last_status_of_a_0_3_stream_is_final_and_no_other() {
 
 #[tokio::test]
 async fn s7_the_fold_of_a_stream_is_the_task_as_stored() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     for text in ["stream", "artifacts", "fail", "echo x"] {
         let frames = client.rpc_stream("SendStreamingMessage", message(text, text)).await.rest().await;
@@ -109,7 +109,7 @@ async fn s7_the_fold_of_a_stream_is_the_task_as_stored() {
 #[tokio::test]
 async fn s8_a_subscriber_gets_the_task_then_the_rest_without_gap_or_repeat() {
     let script = "rules: [{steps: [{say: [x], repeat: 3000, every: 1ms}]}]";
-    let server = launch().forgetful().script(script).start().await;
+    let server = launch().in_memory().script(script).start().await;
     let client = server.client();
     let mut first = client.rpc_stream("SendStreamingMessage", message("m1", "go")).await;
     let id = first.next().await.unwrap().payload()["task"]["id"].clone();
@@ -132,7 +132,7 @@ async fn s8_a_subscriber_gets_the_task_then_the_rest_without_gap_or_repeat() {
 
 #[tokio::test]
 async fn s8_s9_a_finished_task_refuses_subscribers_in_1_0_and_shows_itself_in_0_3() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let done = client.rpc("SendMessage", message("m1", "echo a")).await;
     let id = &done["result"]["task"]["id"];
@@ -145,7 +145,7 @@ async fn s8_s9_a_finished_task_refuses_subscribers_in_1_0_and_shows_itself_in_0_
 
 #[tokio::test]
 async fn s8_a_waiting_task_can_be_subscribed_to_and_shows_what_comes() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let asked = client.rpc("SendMessage", message("m1", "ask")).await;
     let id = asked["result"]["task"]["id"].as_str().unwrap();
@@ -158,7 +158,7 @@ async fn s8_a_waiting_task_can_be_subscribed_to_and_shows_what_comes() {
 
 #[tokio::test]
 async fn a_stream_can_be_taken_up_after_every_one_of_its_events() {
-    for launch in [launch().forgetful(), launch().durable()] {
+    for launch in [launch().in_memory(), launch().durable()] {
         let server = launch.script(SCRIPT).start().await;
         let client = server.client();
         let frames = client.rpc_stream("SendStreamingMessage", message("m1", "artifacts")).await.rest().await;
@@ -200,7 +200,7 @@ async fn a_stream_cut_off_is_taken_up_by_sending_the_same_message_again() {
 
 #[tokio::test]
 async fn a_cursor_that_is_no_event_is_refused() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let asked = client.rpc("SendMessage", message("m1", "ask")).await;
     let id = &asked["result"]["task"]["id"];
@@ -214,7 +214,7 @@ async fn a_cursor_that_is_no_event_is_refused() {
 #[tokio::test]
 async fn a_silent_stream_shows_that_it_lives() {
     let server =
-        launch().forgetful().script(SCRIPT).settings("[limits]\nheartbeat_seconds = 1").start().await;
+        launch().in_memory().script(SCRIPT).settings("[limits]\nheartbeat_seconds = 1").start().await;
     let mut stream = server.client().rpc_stream("SendStreamingMessage", message("m1", "slow")).await;
     stream.until(|frame| frame.payload().get("artifactUpdate").is_some()).await;
     for _ in 0..2 {
@@ -225,7 +225,7 @@ async fn a_silent_stream_shows_that_it_lives() {
 #[tokio::test]
 async fn what_is_ready_goes_out_in_one_write() {
     let script = "rules: [{steps: [{say: [x], repeat: 50}]}]";
-    let server = launch().forgetful().script(script).start().await;
+    let server = launch().in_memory().script(script).start().await;
     let mut stream = server.client().rpc_stream("SendStreamingMessage", message("m1", "go")).await;
     let frames = stream.rest().await;
     assert_eq!(frames.len(), 53);
@@ -235,7 +235,7 @@ async fn what_is_ready_goes_out_in_one_write() {
 #[tokio::test]
 async fn an_agent_that_never_waits_loses_no_event() {
     let script = "rules: [{steps: [{say: [x], repeat: 20000}]}]";
-    for launch in [launch().forgetful(), launch().durable()] {
+    for launch in [launch().in_memory(), launch().durable()] {
         let server = launch.script(script).start().await;
         let frames =
             server.client().rpc_stream("SendStreamingMessage", message("m1", "go")).await.rest().await;
@@ -251,7 +251,7 @@ async fn a_reader_that_does_not_read_loses_nothing_and_delays_nobody() {
         "rules: [{{text: go, steps: [{{say: ['{}'], repeat: 6000}}]}}, {{steps: [{{say: hi}}]}}]",
         "y".repeat(4000)
     );
-    for launch in [launch().forgetful(), launch().durable()] {
+    for launch in [launch().in_memory(), launch().durable()] {
         let server = launch.script(&script).start().await;
         let client = server.client();
         let mut slow = client.rpc_stream("SendStreamingMessage", message("m1", "go")).await;
@@ -276,7 +276,7 @@ async fn small_frames_are_not_held_back_by_the_socket() {
     // Nagle's algorithm holds a small write back until the one before is acknowledged, and a peer that has
     // just asked and been answered a few times acknowledges 40 ms late: the second write of a stream waits.
     let script = "rules: [{steps: [{say: [x], repeat: 10, every: 3ms}]}]";
-    let server = launch().forgetful().script(script).start().await;
+    let server = launch().in_memory().script(script).start().await;
     let mut socket = TcpStream::connect(server.address()).unwrap();
     let mut held_back = Vec::new();
     // Other programs delay something now and then, the socket always.
@@ -322,7 +322,7 @@ fn read_until(socket: &mut TcpStream, end: &[u8], gaps: &mut Vec<Duration>) {
     }
 }
 
-fn kind(frame: &Frame) -> String {
+fn kind(frame: &SseFrame) -> String {
     let payload = frame.payload();
     if let Some(update) = payload.get("statusUpdate") {
         let state = update["status"]["state"].as_str().unwrap();
@@ -337,7 +337,7 @@ fn kind(frame: &Frame) -> String {
 }
 
 /// What a client that only sees the stream holds at its end: artifacts and status.
-fn fold(frames: &[Frame]) -> (Value, Value) {
+fn fold(frames: &[SseFrame]) -> (Value, Value) {
     let mut artifacts: Vec<Value> = Vec::new();
     let mut status = Value::Null;
     for frame in frames {

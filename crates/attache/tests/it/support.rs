@@ -2,11 +2,11 @@
 
 use std::process::Command;
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use serde_json::{Value, json};
 
-pub(crate) fn launch() -> Launch {
-    Launch::of(env!("CARGO_BIN_EXE_attache"))
+pub(crate) fn launch() -> ServerLaunch {
+    ServerLaunch::of(env!("CARGO_BIN_EXE_attache"))
 }
 
 /// The script that most tests play.

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
-use attache_testkit::{Client, Launch, PATIENCE, ServerProcess};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
+use attache_testkit::{ServerLaunch, ServerProcess, TestClient, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -33,7 +33,7 @@ fn command(url: &str, arguments: &[&str]) -> Command {
 }
 
 async fn end(command: &mut Command) -> Ended {
-    let output = timeout(PATIENCE, command.output()).await.expect("it ends in time").unwrap();
+    let output = timeout(WAIT_TIMEOUT, command.output()).await.expect("it ends in time").unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     Ended { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
 }
@@ -52,13 +52,13 @@ fn check(ended: &Ended, code: i32, words: &[&str]) {
 }
 
 /// A coding agent with a workspace in the folder `work`.
-async fn coding(model: &ModelServer) -> (Launch, ServerProcess) {
+async fn coding(model: &ModelServer) -> (ServerLaunch, ServerProcess) {
     let launch = launch();
     let workspace = launch.folder().join("work");
     fs::create_dir_all(&workspace).unwrap();
     fs::write(workspace.join("hello.txt"), "Hello, world.\n").unwrap();
     let launch = launch
-        .forgetful()
+        .in_memory()
         .argument("--workspace")
         .argument(workspace.display().to_string())
         .argument("--model")
@@ -69,31 +69,31 @@ async fn coding(model: &ModelServer) -> (Launch, ServerProcess) {
     (launch, server)
 }
 
-fn file(launch: &Launch, name: &str) -> PathBuf {
+fn file(launch: &ServerLaunch, name: &str) -> PathBuf {
     launch.folder().join("work").join(name)
 }
 
-fn says(text: &str) -> Planned {
+fn says(text: &str) -> PlannedResponse {
     gemini::answer([gemini::chunk().text(text).finish("STOP").usage(100, 10)])
 }
 
-fn calls(name: &str, arguments: Value) -> Planned {
+fn calls(name: &str, arguments: Value) -> PlannedResponse {
     gemini::answer([gemini::chunk().call(name, arguments).finish("STOP").usage(100, 10)])
 }
 
-fn edit() -> Planned {
+fn edit() -> PlannedResponse {
     let input = json!({"file_path": "hello.txt", "instruction": "greet the moon", "old_string": "world", "new_string": "moon"});
     calls("replace", input)
 }
 
 /// Sends a message and waits until its task settles: the task's id.
-async fn send(client: &Client, id: &str, text: &str) -> String {
+async fn send(client: &TestClient, id: &str, text: &str) -> String {
     let answer = client.rpc("SendMessage", message(id, text)).await;
     answer["result"]["task"]["id"].as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned()
 }
 
 /// Sends a message and does not wait.
-async fn begin(client: &Client, id: &str, text: &str) -> String {
+async fn begin(client: &TestClient, id: &str, text: &str) -> String {
     let mut params = message(id, text);
     params["configuration"] = json!({"returnImmediately": true});
     let answer = client.rpc("SendMessage", params).await;
@@ -110,7 +110,7 @@ async fn about_call(server: &ServerProcess, id: &str, word: &str) -> String {
 
 #[tokio::test]
 async fn tasks_are_listed_with_their_first_words() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     check(&tasks(&server, &["list"]).await, 0, &["no tasks"]);
     let first = send(&server.client(), "m1", "echo one two").await;
     let second = send(&server.client(), "m2", "ask me something").await;
@@ -130,7 +130,7 @@ async fn tasks_are_listed_with_their_first_words() {
 
 #[tokio::test]
 async fn a_conversation_is_named_by_the_beginning_that_is_listed() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     for (id, text) in [("m1", "echo one."), ("m2", "echo two.")] {
         send(&server.client(), id, text).await;
     }
@@ -153,7 +153,7 @@ async fn a_conversation_is_named_by_the_beginning_that_is_listed() {
 
 #[tokio::test]
 async fn more_tasks_than_a_page_holds_are_listed() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let client = server.client();
     for number in 0..30 {
         send(&client, &format!("m{number}"), &format!("echo number {number}.")).await;
@@ -166,7 +166,7 @@ async fn more_tasks_than_a_page_holds_are_listed() {
 
 #[tokio::test]
 async fn a_task_is_shown_by_the_beginning_of_its_id() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let id = send(&server.client(), "m1", "echo one two").await;
     let shown = tasks(&server, &["show", &id[..6]]).await;
     check(
@@ -186,7 +186,7 @@ async fn a_task_is_shown_by_the_beginning_of_its_id() {
 
 #[tokio::test]
 async fn a_beginning_that_two_tasks_share_is_not_enough() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     for number in 0..17 {
         send(&server.client(), &format!("m{number}"), "echo x").await;
     }
@@ -202,7 +202,7 @@ async fn a_beginning_that_two_tasks_share_is_not_enough() {
 #[tokio::test]
 async fn a_working_task_is_cancelled() {
     let script = "rules:\n  - text: wait\n    steps: [{say: so}, {wait: 60s}]\n";
-    let server = launch().forgetful().script(script).start().await;
+    let server = launch().in_memory().script(script).start().await;
     let id = begin(&server.client(), "m1", "wait").await;
     check(&tasks(&server, &["cancel", &id[..8]]).await, 0, &[&format!("task {id} is canceled")]);
     check(&tasks(&server, &["cancel", &id]).await, 1, &["already canceled"]);
@@ -214,7 +214,7 @@ async fn nobody_there_and_the_wrong_token_are_told_with_advice() {
     let nobody = end(&mut command("http://127.0.0.1:9", &["list"])).await;
     check(&nobody, 1, &["nobody listens at http://127.0.0.1:9", "attache serve"]);
     check(&end(&mut command("http://example.com", &["list"])).await, 1, &["use https", "hint:"]);
-    let server = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN).start().await;
+    let server = launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", TOKEN).start().await;
     check(
         &tasks(&server, &["list"]).await,
         1,

@@ -1,6 +1,6 @@
 //! Tenants: named in the path, in the parameters or on the card, and blind to each other on every way in.
 
-use attache_testkit::{Client, ServerProcess};
+use attache_testkit::{ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::support::{SCRIPT, launch, message, message_to};
@@ -9,13 +9,13 @@ use crate::support::{SCRIPT, launch, message, message_to};
 const ODD: [(&str, &str); 4] =
     [("ü b", "%C3%BC%20b"), ("50%", "50%25"), ("a:b?c#d", "a:b%3Fc%23d"), ("plain", "pl%61in")];
 
-async fn start(settings: &str) -> (ServerProcess, Client) {
-    let server = launch().forgetful().script(SCRIPT).settings(settings).start().await;
+async fn start(settings: &str) -> (ServerProcess, TestClient) {
+    let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
     let client = server.client().with("A2A-Version", "1.0");
     (server, client)
 }
 
-async fn listed() -> (ServerProcess, Client) {
+async fn listed() -> (ServerProcess, TestClient) {
     start("[card]\ntenants = [\"acme\", \"other\"]\n").await
 }
 
@@ -25,7 +25,7 @@ fn of(tenant: &str, mut params: Value) -> Value {
     params
 }
 
-async fn task_of(client: &Client, tenant: &str, id: &str, text: &str) -> Value {
+async fn task_of(client: &TestClient, tenant: &str, id: &str, text: &str) -> Value {
     let mut params = of(tenant, message(id, text));
     params["configuration"] = json!({"returnImmediately": text == "slow"});
     let answer = client.rpc("SendMessage", params).await;

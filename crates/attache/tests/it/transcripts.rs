@@ -15,7 +15,7 @@ async fn text_comes_piece_by_piece_and_its_cost_at_the_end() {
     let chunk = gemini::chunk;
     let usage = json!({"promptTokenCount": 70, "cachedContentTokenCount": 20, "candidatesTokenCount": 3,
         "thoughtsTokenCount": 5});
-    let model = ModelServer::playing([gemini::answer([
+    let model = ModelServer::with_responses([gemini::answer([
         chunk().text("All "),
         chunk().text("is "),
         chunk().text("well.").finish("STOP").full_usage(usage),
@@ -46,7 +46,7 @@ async fn text_comes_piece_by_piece_and_its_cost_at_the_end() {
 
 #[tokio::test]
 async fn a_thought_is_no_part_of_the_answer() {
-    let model = ModelServer::playing([gemini::answer([
+    let model = ModelServer::with_responses([gemini::answer([
         gemini::chunk().thought("**Musing** about greetings"),
         gemini::chunk().text("Hello.").signed("c2lnbmVk").finish("STOP").usage(7, 3),
     ])]);
@@ -60,7 +60,7 @@ async fn a_thought_is_no_part_of_the_answer() {
 
 #[tokio::test]
 async fn a_file_mentioned_is_read_for_the_model_and_not_shown_as_a_call() {
-    let model = ModelServer::playing([says("Nice.")]);
+    let model = ModelServer::with_responses([says("Nice.")]);
     let (_launch, server) = start(&model).await;
     let frames = frames(&server.client(), "m1", "What is @hello.txt about?").await;
     check(&frames, &["task SUBMITTED", "WORKING", "answer-1 = Nice.", "answer-1 +  (.)", "COMPLETED"]);

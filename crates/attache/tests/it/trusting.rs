@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Client, PATIENCE};
+use attache_testkit::{TestClient, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
@@ -16,7 +16,7 @@ use crate::support::message;
 
 /// A home with a project in it whose settings let `touch` run unasked.
 struct World {
-    launch: attache_testkit::Launch,
+    launch: attache_testkit::ServerLaunch,
 }
 
 const ALLOWED: &str = "{\n\"tools\": {\"allowed\": [\"run_shell_command(touch)\"]}}";
@@ -42,7 +42,7 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
         command.args(arguments).env_clear().env("HOME", self.launch.folder()).env("PATH", "/usr/bin:/bin");
         command.current_dir(self.work()).stdin(Stdio::null()).kill_on_drop(true);
-        let output = timeout(PATIENCE, command.output()).await.expect("it ends in time").unwrap();
+        let output = timeout(WAIT_TIMEOUT, command.output()).await.expect("it ends in time").unwrap();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         (output.status.code(), text(&output.stdout), text(&output.stderr))
     }
@@ -55,7 +55,7 @@ impl World {
         let mut child = command.current_dir(self.work()).kill_on_drop(true).spawn(other).unwrap();
         terminal.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
         let mut shown = Vec::new();
-        let ended = timeout(PATIENCE, async {
+        let ended = timeout(WAIT_TIMEOUT, async {
             let mut buffer = [0; 4096];
             // The terminal fails when the last program on it has ended.
             while let Ok(length @ 1..) = terminal.read(&mut buffer).await {
@@ -180,12 +180,12 @@ async fn what_deceives_is_shown_escaped() {
     assert!(!out.contains(['\u{1b}', '\u{7}', '\r', '\u{202e}', '\u{200b}']), "{out:?}");
 }
 
-fn touch(name: &str) -> attache_testkit::model_server::Planned {
+fn touch(name: &str) -> attache_testkit::model_server::PlannedResponse {
     calls("run_shell_command", json!({"command": format!("touch {name}")}))
 }
 
 /// All that a stream shows of a task until it waits for somebody or is over.
-async fn told(client: &Client, params: Value) -> String {
+async fn told(client: &TestClient, params: Value) -> String {
     let frames = client.rpc_stream("SendStreamingMessage", params).await.rest().await;
     frames.iter().map(|frame| frame.payload().to_string()).collect()
 }
@@ -194,8 +194,8 @@ const ASKED: &str = "TASK_STATE_INPUT_REQUIRED";
 
 #[tokio::test]
 async fn a_server_says_what_it_ignores_until_it_is_accepted() {
-    let model = ModelServer::playing([touch("one"), touch("two"), says("Done."), touch("three")]);
-    let launch = launch_with(&model).untrusting();
+    let model = ModelServer::with_responses([touch("one"), touch("two"), says("Done."), touch("three")]);
+    let launch = launch_with(&model).without_trust();
     write(&launch, "work/.gemini/settings.json", ALLOWED);
     let server = launch.start().await;
     let line = "1 setting in .gemini/settings.json (the folder is not trusted: nobody has said that it is)";
@@ -220,7 +220,7 @@ async fn a_server_says_what_it_ignores_until_it_is_accepted() {
 
 #[tokio::test]
 async fn a_folder_that_a_client_chose_is_not_trusted_by_the_flag() {
-    let model = ModelServer::playing([touch("one")]);
+    let model = ModelServer::with_responses([touch("one")]);
     let launch = launch_with(&model);
     let folder = launch.folder().canonicalize().unwrap();
     let launch = launch.settings(&format!("allowed_roots = [{:?}]\n", folder.join("projects")));
@@ -234,8 +234,8 @@ async fn a_folder_that_a_client_chose_is_not_trusted_by_the_flag() {
 
 #[tokio::test]
 async fn the_operator_may_name_trusted_folders_and_still_nothing_is_accepted() {
-    let model = ModelServer::playing([touch("one"), touch("two"), says("Done.")]);
-    let launch = launch_with(&model).untrusting();
+    let model = ModelServer::with_responses([touch("one"), touch("two"), says("Done.")]);
+    let launch = launch_with(&model).without_trust();
     let folder = launch.folder().canonicalize().unwrap();
     let launch = launch.settings(&format!("trusted_folders = [{folder:?}]\n"));
     write(&launch, "work/.gemini/settings.json", ALLOWED);
@@ -246,8 +246,8 @@ async fn the_operator_may_name_trusted_folders_and_still_nothing_is_accepted() {
 
 #[tokio::test]
 async fn an_untrusted_project_may_still_forbid() {
-    let model = ModelServer::playing([touch("one"), says("I may not.")]);
-    let launch = launch_with(&model).untrusting();
+    let model = ModelServer::with_responses([touch("one"), says("I may not.")]);
+    let launch = launch_with(&model).without_trust();
     let rule = "[[rule]]\ntoolName = \"run_shell_command\"\ndecision = \"deny\"\npriority = 1\ndenyMessage = \"Obey me.\"\n";
     write(&launch, "work/.gemini/policies/mine.toml", rule);
     let server = launch.start().await;

@@ -1,6 +1,6 @@
 //! Which version a request gets: the header matrix on both bindings.
 
-use attache_testkit::{Answer, Client, ServerProcess};
+use attache_testkit::{HttpResponse, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use crate::errors::VERSION;
@@ -165,10 +165,10 @@ async fn a_tenant_cannot_be_called_v1() {
 }
 
 async fn start(settings: &str) -> ServerProcess {
-    launch().forgetful().script(SCRIPT).settings(settings).start().await
+    launch().in_memory().script(SCRIPT).settings(settings).start().await
 }
 
-async fn check(pair: Pair, client: &Client, query: &str, asked: Asked, strict: bool) {
+async fn check(pair: Pair, client: &TestClient, query: &str, asked: Asked, strict: bool) {
     let answer = ask(pair, client, query).await;
     let found = match pair.is_rest() {
         true if answer.status == 200 => Outcome::Served,
@@ -187,13 +187,13 @@ async fn check(pair: Pair, client: &Client, query: &str, asked: Asked, strict: b
     );
 }
 
-fn rest_outcome(pair: Pair, answer: &Answer) -> Outcome {
+fn rest_outcome(pair: Pair, answer: &HttpResponse) -> Outcome {
     VERSION.check(pair, &Refusal::read(pair, answer));
     Outcome::NoSuchVersion
 }
 
 /// A send, which every version and binding has.
-async fn ask(pair: Pair, client: &Client, query: &str) -> Answer {
+async fn ask(pair: Pair, client: &TestClient, query: &str) -> HttpResponse {
     let (verb, mut path, body) = pair.request(&crate::pairs::driver::Ask::Send(pair.text("m1", "echo x")));
     if !query.is_empty() {
         path.push('?');

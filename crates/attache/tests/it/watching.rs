@@ -6,8 +6,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::process::Command;
 use std::time::Duration;
 
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
-use attache_testkit::{Client, Frame, Launch, PATIENCE, SseStream};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
+use attache_testkit::{ServerLaunch, SseFrame, SseStream, TestClient, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 
 use crate::agent_world::{state, work};
@@ -21,7 +21,9 @@ pub(crate) async fn eventually(what: &str, condition: impl Fn() -> bool) {
             ticks.tick().await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("{what} does not come about"));
+    tokio::time::timeout(WAIT_TIMEOUT, waiting)
+        .await
+        .unwrap_or_else(|_| panic!("{what} does not come about"));
 }
 
 /// A process that has ended and that nobody has asked about yet is dead, too.
@@ -37,7 +39,7 @@ pub(crate) fn lives(pid: u32) -> bool {
 pub(crate) struct Pipe(File);
 
 impl Pipe {
-    pub(crate) fn of(launch: &Launch, name: &str) -> Self {
+    pub(crate) fn of(launch: &ServerLaunch, name: &str) -> Self {
         let path = work(launch).join(format!("{name}.alive"));
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         let nonblocking = 0o4000;
@@ -64,7 +66,7 @@ pub(crate) async fn asked(model: &ModelServer, times: usize) {
 }
 
 /// The task once it is in the state named, without `TASK_STATE_`.
-pub(crate) async fn reaches(client: &Client, id: &str, wanted: &str) -> Value {
+pub(crate) async fn reaches(client: &TestClient, id: &str, wanted: &str) -> Value {
     let waiting = async {
         let mut ticks = tokio::time::interval(Duration::from_millis(5));
         loop {
@@ -75,35 +77,35 @@ pub(crate) async fn reaches(client: &Client, id: &str, wanted: &str) -> Value {
             ticks.tick().await;
         }
     };
-    match tokio::time::timeout(PATIENCE, waiting).await {
+    match tokio::time::timeout(WAIT_TIMEOUT, waiting).await {
         Ok(task) => task,
         Err(_) => panic!("the task is never {wanted}: {:#}", task(client, id).await),
     }
 }
 
-pub(crate) async fn task(client: &Client, id: &str) -> Value {
+pub(crate) async fn task(client: &TestClient, id: &str) -> Value {
     client.rpc("GetTask", json!({"id": id})).await["result"].clone()
 }
 
 /// Sends a message that opens a task; its id and the rest of its stream.
-pub(crate) async fn open(client: &Client, id: &str, text: &str) -> (String, SseStream) {
+pub(crate) async fn open(client: &TestClient, id: &str, text: &str) -> (String, SseStream) {
     let mut stream = client.rpc_stream("SendStreamingMessage", message(id, text)).await;
     let first = stream.next().await.unwrap();
     (first.payload()["task"]["id"].as_str().unwrap().to_owned(), stream)
 }
 
 /// Everything a new task shows until its stream ends.
-pub(crate) async fn frames(client: &Client, id: &str, text: &str) -> Vec<Frame> {
+pub(crate) async fn frames(client: &TestClient, id: &str, text: &str) -> Vec<SseFrame> {
     client.rpc_stream("SendStreamingMessage", message(id, text)).await.rest().await
 }
 
 /// As [`frames`], for a message to a task.
-pub(crate) async fn answer(client: &Client, task: &str, id: &str, text: &str) -> Vec<Frame> {
+pub(crate) async fn answer(client: &TestClient, task: &str, id: &str, text: &str) -> Vec<SseFrame> {
     client.rpc_stream("SendStreamingMessage", message_to(task, id, text)).await.rest().await
 }
 
 /// Sends to a task, or into a context, and does not wait for what comes of it.
-pub(crate) async fn drop_in(client: &Client, mut params: Value) -> Value {
+pub(crate) async fn drop_in(client: &TestClient, mut params: Value) -> Value {
     params["configuration"] = json!({"returnImmediately": true});
     let answer = client.rpc("SendMessage", params).await;
     answer["result"].get("task").cloned().unwrap_or(answer)
@@ -117,17 +119,17 @@ pub(crate) fn message_in(context: &Value, id: &str, text: &str) -> Value {
 }
 
 /// An answer that begins with `text` and then hangs.
-pub(crate) fn stuck(text: &str) -> Planned {
+pub(crate) fn stuck(text: &str) -> PlannedResponse {
     gemini::answer([gemini::chunk().text(text)]).hold()
 }
 
 /// An answer that does not begin.
-pub(crate) fn silent() -> Planned {
-    Planned::stream().hold()
+pub(crate) fn silent() -> PlannedResponse {
+    PlannedResponse::stream().hold()
 }
 
 /// One answer with several calls.
-pub(crate) fn batch<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Planned {
+pub(crate) fn batch<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> PlannedResponse {
     let chunk = calls.into_iter().fold(gemini::chunk(), |chunk, (name, input)| chunk.call(name, input));
     gemini::answer([chunk.finish("STOP").usage(100, 10)])
 }
@@ -147,7 +149,7 @@ pub(crate) fn outputs(model: &ModelServer) -> Vec<(String, String)> {
 
 /// The stream, frame by frame, must read like this; `…` at the end of a line stands for anything.
 #[track_caller]
-pub(crate) fn check(frames: &[Frame], expected: &[&str]) {
+pub(crate) fn check(frames: &[SseFrame], expected: &[&str]) {
     let lines = lines(frames);
     let fits = |(line, expected): (&String, &&str)| match expected.strip_suffix('…') {
         Some(beginning) => line.starts_with(beginning),
@@ -159,11 +161,11 @@ pub(crate) fn check(frames: &[Frame], expected: &[&str]) {
 
 /// `task STATE`; `STATE [reason] first line of the message`; `artifact = replaced`, `artifact + added`, with a full
 /// stop in brackets behind the last piece.
-pub(crate) fn lines(frames: &[Frame]) -> Vec<String> {
+pub(crate) fn lines(frames: &[SseFrame]) -> Vec<String> {
     frames.iter().map(line).collect()
 }
 
-fn line(frame: &Frame) -> String {
+fn line(frame: &SseFrame) -> String {
     let payload = frame.payload();
     if let Some(update) = payload.get("statusUpdate") {
         let message = &update["status"]["message"];
@@ -203,8 +205,8 @@ pub(crate) fn artifact(task: &Value, id: &str) -> String {
 
 /// Every event of a task that is over, from its beginning, as a client gets them that takes up the stream again wherever
 /// it ends.
-pub(crate) async fn replay(client: &Client, id: &str) -> Vec<Frame> {
-    let mut frames: Vec<Frame> = Vec::new();
+pub(crate) async fn replay(client: &TestClient, id: &str) -> Vec<SseFrame> {
+    let mut frames: Vec<SseFrame> = Vec::new();
     loop {
         let cursor = frames.last().map_or(1, |frame| frame.id.unwrap());
         let following = client.with("last-event-id", &cursor.to_string());
@@ -218,12 +220,12 @@ pub(crate) async fn replay(client: &Client, id: &str) -> Vec<Frame> {
 }
 
 /// Nothing can follow.
-pub(crate) fn is_final(frame: &Frame) -> bool {
+pub(crate) fn is_final(frame: &SseFrame) -> bool {
     let state = frame.payload()["statusUpdate"]["status"]["state"].as_str().unwrap_or_default();
     ["COMPLETED", "FAILED", "CANCELED", "REJECTED"].contains(&state.trim_start_matches("TASK_STATE_"))
 }
 
 /// The task asks.
-pub(crate) fn is_question(frame: &Frame) -> bool {
+pub(crate) fn is_question(frame: &SseFrame) -> bool {
     frame.payload()["statusUpdate"]["status"]["state"] == "TASK_STATE_INPUT_REQUIRED"
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::server::Server;
 use super::super::workbench::Workbench;
 use super::Kind;
-use super::contest::Arena;
+use super::comparison::ComparisonSetup;
 use super::peer::start_ours;
 use super::table::{Row, Target};
 
@@ -23,37 +23,41 @@ const NOTHING_BYTES: f64 = 100.0;
 const CLIENTS: usize = 32;
 
 /// Memory that is given back is given back by then.
-const REST: Duration = Duration::from_secs(2);
+const SETTLE_DELAY: Duration = Duration::from_secs(2);
 
 pub(super) struct Memory {
-    pub(super) ours: Ours,
-    pub(super) theirs: Theirs,
+    pub(super) ours: AttacheMemory,
+    pub(super) theirs: PeerMemory,
 }
 
 /// Resident bytes after so many tasks.
-pub(super) struct Ours {
+pub(super) struct AttacheMemory {
     compared: f64,
     later: f64,
     full: f64,
     much_later: f64,
 }
 
-pub(super) struct Theirs {
+pub(super) struct PeerMemory {
     compared: f64,
     later: f64,
 }
 
 /// `done`: tasks that it has had already.
-pub(super) fn of_theirs(arena: &Arena<'_>, server: &Server, done: usize) -> Result<Theirs, String> {
+pub(super) fn of_theirs(
+    arena: &ComparisonSetup<'_>,
+    server: &Server,
+    done: usize,
+) -> Result<PeerMemory, String> {
     let compared = after(arena, server, done, COMPARED)?;
-    Ok(Theirs { compared, later: after(arena, server, COMPARED, LATER)? })
+    Ok(PeerMemory { compared, later: after(arena, server, COMPARED, LATER)? })
 }
 
 /// A fresh server, because attache has had far more tasks in the rounds.
-pub(super) fn of_ours(workbench: &Workbench, arena: &Arena<'_>) -> Result<Ours, String> {
+pub(super) fn of_ours(workbench: &Workbench, arena: &ComparisonSetup<'_>) -> Result<AttacheMemory, String> {
     let store = if arena.kind == Kind::Text { "memory-text.sqlite" } else { "memory-read-file.sqlite" };
-    let server = start_ours(workbench, store, &arena.model, &arena.desk)?;
-    Ok(Ours {
+    let server = start_ours(workbench, store, &arena.model, &arena.folder)?;
+    Ok(AttacheMemory {
         compared: after(arena, &server, 0, COMPARED)?,
         later: after(arena, &server, COMPARED, LATER)?,
         full: after(arena, &server, LATER, FULL)?,
@@ -61,11 +65,11 @@ pub(super) fn of_ours(workbench: &Workbench, arena: &Arena<'_>) -> Result<Ours, 
     })
 }
 
-fn after(arena: &Arena<'_>, server: &Server, done: usize, tasks: usize) -> Result<f64, String> {
+fn after(arena: &ComparisonSetup<'_>, server: &Server, done: usize, tasks: usize) -> Result<f64, String> {
     if tasks > done {
         arena.tasks(server, CLIENTS, tasks - done)?;
     }
-    std::thread::sleep(REST);
+    std::thread::sleep(SETTLE_DELAY);
     server.resident_bytes()
 }
 
@@ -109,13 +113,13 @@ mod tests {
 
     #[test]
     fn what_grows_for_ever_is_missed_and_what_fills_is_not() {
-        let theirs = || Theirs { compared: 600e6, later: 750e6 };
-        let filling = Ours { compared: 30e6, later: 35e6, full: 50e6, much_later: 50.4e6 };
+        let theirs = || PeerMemory { compared: 600e6, later: 750e6 };
+        let filling = AttacheMemory { compared: 30e6, later: 35e6, full: 50e6, much_later: 50.4e6 };
         let [after, left] = Memory { ours: filling, theirs: theirs() }.rows(Kind::Text);
         assert_eq!(after.times, 20.0);
         assert!(!after.is_missed() && !left.is_missed(), "{left:?}");
         assert!(left.attache.contains("20 bytes") && left.attache.contains("5.0 KB"), "{left:?}");
-        let growing = Ours { compared: 30e6, later: 35e6, full: 50e6, much_later: 75e6 };
+        let growing = AttacheMemory { compared: 30e6, later: 35e6, full: 50e6, much_later: 75e6 };
         let [_, left] = Memory { ours: growing, theirs: theirs() }.rows(Kind::Text);
         assert!(left.is_missed(), "{left:?}");
     }

@@ -19,7 +19,7 @@ struct Pair {
 
 pub(super) fn measure(workbench: &Workbench, peer: &Peer) -> Result<Vec<Row>, String> {
     let model = workbench.start_model()?;
-    let desk = workbench.desk()?;
+    let desk = workbench.new_folder()?;
     // Once each for what only the first start does: a new store, files that are not in memory yet.
     pair(workbench, peer, &model, &desk)?;
     let pairs = (0..workbench.rounds).map(|_| pair(workbench, peer, &model, &desk));

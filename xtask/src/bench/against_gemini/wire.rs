@@ -16,7 +16,7 @@ const TIMES: f64 = 5.0;
 
 pub(super) fn measure(workbench: &Workbench, peer: &Peer) -> Result<Vec<Row>, String> {
     let model = workbench.start_model()?;
-    let desk = workbench.desk()?;
+    let desk = workbench.new_folder()?;
     model.plan(Plan {
         chunks: 1,
         tool: "shell",

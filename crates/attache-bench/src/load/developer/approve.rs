@@ -4,8 +4,8 @@ use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::Opening;
-use super::heard;
+use super::OpeningMessage;
+use super::stream_summary;
 use crate::load::Target;
 use crate::load::connection::Connection;
 use crate::load::report::Stopwatch;
@@ -13,7 +13,7 @@ use crate::load::report::Stopwatch;
 #[derive(clap::Args)]
 pub(in crate::load) struct ApproveOptions {
     #[command(flatten)]
-    opening: Opening,
+    opening: OpeningMessage,
     #[arg(long, default_value_t = 1)]
     tasks: u64,
     /// Pieces of the model's last answer.
@@ -49,13 +49,13 @@ async fn task(
     number: u64,
 ) -> anyhow::Result<u64> {
     let mut opening = options.opening.request(target.address);
-    let asked = heard::listen(connection, opening.numbered(number)).await?;
+    let asked = stream_summary::read_stream(connection, opening.numbered(number)).await?;
     let question = asked.question.context("nobody was asked")?;
     ensure!(asked.done == 0, "the call was carried out before anybody had agreed");
     let mut approval = options.opening.words.approval(target.address, &question);
-    let answered = heard::listen(connection, approval.numbered(number)).await?;
+    let answered = stream_summary::read_stream(connection, approval.numbered(number)).await?;
     ensure!(answered.done == 1, "{} calls were carried out instead of the one", answered.done);
-    let expected = crate::gemini::said(options.chunks);
+    let expected = crate::gemini::answer_text(options.chunks);
     ensure!(answered.text == expected, "the client heard `{}`", answered.text);
     Ok(asked.events + answered.events)
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 use tokio::time::timeout_at;
 
-use super::Opening;
-use super::heard::{self, Heard};
+use super::OpeningMessage;
+use super::stream_summary::{self, StreamSummary};
 use crate::load::Target;
 use crate::load::bodies::MessageRequest;
 use crate::load::connection::Connection;
@@ -19,7 +19,7 @@ use crate::load::report::{Stopwatch, micros_since, percentiles};
 #[derive(clap::Args)]
 pub(in crate::load) struct ConverseOptions {
     #[command(flatten)]
-    opening: Opening,
+    opening: OpeningMessage,
     #[arg(long, default_value_t = 1)]
     connections: usize,
     #[arg(long, default_value_t = 1)]
@@ -34,7 +34,7 @@ pub(in crate::load) struct ConverseOptions {
 
 pub(in crate::load) async fn run(target: Target, options: ConverseOptions) -> anyhow::Result<Value> {
     let numbers = Arc::new(AtomicU64::new(0));
-    let text: Arc<str> = crate::gemini::said(options.chunks).into();
+    let text: Arc<str> = crate::gemini::answer_text(options.chunks).into();
     let request = options.opening.request(target.address);
     let mut workers = Vec::with_capacity(options.connections);
     for _ in 0..options.connections {
@@ -123,8 +123,8 @@ impl Worker {
 
     async fn task(&mut self, number: u64) -> anyhow::Result<()> {
         let started = Instant::now();
-        let Heard { events, text, done, .. } =
-            heard::listen(&mut self.connection, self.request.numbered(number)).await?;
+        let StreamSummary { events, text, done, .. } =
+            stream_summary::read_stream(&mut self.connection, self.request.numbered(number)).await?;
         ensure!(
             *text == *self.text,
             "the model said {} bytes, and the client heard other {} bytes: {text:.200}",

@@ -79,7 +79,7 @@ impl Flood {
 }
 
 /// Floods until it is cut off, rests, and does it again.
-pub(super) async fn come_back_for_ever(address: SocketAddr, flood: Flood, rest: Duration) {
+pub(super) async fn reconnect_forever(address: SocketAddr, flood: Flood, rest: Duration) {
     loop {
         if let Ok(mut stream) = TcpStream::connect(address).await
             && stream.write_all(&flood.beginning()).await.is_ok()

@@ -7,22 +7,22 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::World;
-use crate::agent::gather::Gathered;
+use crate::agent::gather::GatheredSettings;
 use crate::agent::{keys, resolve};
 use crate::origin::Layer;
 use crate::tree::Node;
 
 /// A value of the right kind for a key, by a number.
-fn right(takes: keys::Takes, number: u8) -> Value {
+fn right(takes: keys::ValueType, number: u8) -> Value {
     let word = format!("w{}", number % 4);
     match takes {
-        keys::Takes::Bool => json!(number.is_multiple_of(2)),
-        keys::Takes::Whole { least, .. } => json!(least.max(1) + i64::from(number % 4)),
-        keys::Takes::Share => json!(f64::from(number % 5) / 4.0),
-        keys::Takes::Text => json!(word),
-        keys::Takes::OneOf(known) => json!(known[usize::from(number) % known.len()]),
-        keys::Takes::Texts | keys::Takes::TextOrTexts => json!([word, "all"]),
-        keys::Takes::Servers => json!({word: {"command": format!("c{number}")}}),
+        keys::ValueType::Bool => json!(number.is_multiple_of(2)),
+        keys::ValueType::Whole { least, .. } => json!(least.max(1) + i64::from(number % 4)),
+        keys::ValueType::Share => json!(f64::from(number % 5) / 4.0),
+        keys::ValueType::Text => json!(word),
+        keys::ValueType::OneOf(known) => json!(known[usize::from(number) % known.len()]),
+        keys::ValueType::Texts | keys::ValueType::TextOrTexts => json!([word, "all"]),
+        keys::ValueType::Servers => json!({word: {"command": format!("c{number}")}}),
     }
 }
 
@@ -31,13 +31,13 @@ fn tree() -> impl Strategy<Value = Vec<(usize, u8)>> {
     proptest::collection::vec((0..keys::KEYS.len(), any::<u8>()), 0..12)
 }
 
-fn gathered(layers: &[(Layer, &[(usize, u8)])]) -> resolve::Resolved {
-    let mut gathered = Gathered::default();
+fn gathered(layers: &[(Layer, &[(usize, u8)])]) -> resolve::ResolvedSettings {
+    let mut gathered = GatheredSettings::default();
     for (layer, said) in layers {
         let mut document = Node::empty();
         for (number, value) in *said {
             let key = &keys::KEYS[*number];
-            let mut value = right(key.takes, *value);
+            let mut value = right(key.value_type, *value);
             for name in key.name.rsplit('.') {
                 value = json!({ name: value });
             }
@@ -77,7 +77,7 @@ proptest! {
             prop_assert_eq!(&all.servers[name].1, server);
         }
         for (name, effective) in &all.values {
-            let guarded = keys::find(name).unwrap().project == keys::ProjectSay::Nothing;
+            let guarded = keys::find(name).unwrap().project == keys::ProjectEffect::Nothing;
             prop_assert!(!(guarded && effective.layer.is_project()), "{} is not for a project to say", name);
         }
     }

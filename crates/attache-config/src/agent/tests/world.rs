@@ -5,15 +5,15 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::agent::Sources;
-use crate::{AgentFlags, ConfigError, Flags, Settings, Standing, WorkspaceSettings};
+use crate::agent::SettingsSources;
+use crate::{AgentFlags, ConfigError, Flags, ProjectTrust, Settings, WorkspaceSettings};
 
 /// A home, a workspace, an operator's file and an environment.
 pub(crate) struct World {
     folder: tempfile::TempDir,
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) flags: AgentFlags,
-    pub(crate) standing: Standing,
+    pub(crate) standing: ProjectTrust,
 }
 
 impl World {
@@ -26,7 +26,7 @@ impl World {
             folder,
             variables: Vec::new(),
             flags: AgentFlags::default(),
-            standing: Standing::for_tests(true, true),
+            standing: ProjectTrust::for_tests(true, true),
         }
     }
 
@@ -58,13 +58,13 @@ impl World {
     }
 
     pub(crate) fn untrusted(mut self) -> Self {
-        self.standing = Standing::for_tests(false, false);
+        self.standing = ProjectTrust::for_tests(false, false);
         self
     }
 
     /// Trusted, but nobody has accepted what it allows.
     pub(crate) fn unaccepted(mut self) -> Self {
-        self.standing = Standing::for_tests(true, false);
+        self.standing = ProjectTrust::for_tests(true, false);
         self
     }
 
@@ -84,7 +84,7 @@ impl World {
 
     pub(crate) fn load(&self) -> Result<WorkspaceSettings, ConfigError> {
         let operator = self.operator_settings()?;
-        WorkspaceSettings::load(&Sources {
+        WorkspaceSettings::load(&SettingsSources {
             workspace: &self.at("work"),
             home: Some(&self.at("home")),
             flags: &self.flags,

@@ -2,27 +2,27 @@
 
 use attache_domain::Content;
 
-use super::part::{FileData, InlineData, What};
+use super::part::{FileData, InlineData, PartContent};
 use crate::media::{essence, told};
 
 /// `None` for what says nothing.
-pub(super) fn part(content: &Content) -> Option<What<'_>> {
+pub(super) fn part(content: &Content) -> Option<PartContent<'_>> {
     match content {
         Content::Text(text) if text.is_empty() => None,
-        Content::Text(text) => Some(What::Text(text.into())),
+        Content::Text(text) => Some(PartContent::Text(text.into())),
         Content::Bytes { media_type, bytes, name } => Some(file(media_type, &bytes.0, name.as_deref())),
         Content::Link { media_type, url } if is_stored(url) => {
-            Some(What::FileData(FileData { file_uri: url, mime_type: media_type.as_deref() }))
+            Some(PartContent::FileData(FileData { file_uri: url, mime_type: media_type.as_deref() }))
         }
-        Content::Link { url, .. } => Some(What::Text(url.into())),
+        Content::Link { url, .. } => Some(PartContent::Text(url.into())),
     }
 }
 
-fn file<'a>(media_type: &'a str, bytes: &'a str, name: Option<&str>) -> What<'a> {
+fn file<'a>(media_type: &'a str, bytes: &'a str, name: Option<&str>) -> PartContent<'a> {
     let essence = essence(media_type);
     match is_seen(&essence) {
-        true => What::InlineData(InlineData { mime_type: essence.into(), data: bytes }),
-        false => What::Text(told(&essence, bytes, name).into()),
+        true => PartContent::InlineData(InlineData { mime_type: essence.into(), data: bytes }),
+        false => PartContent::Text(told(&essence, bytes, name).into()),
     }
 }
 

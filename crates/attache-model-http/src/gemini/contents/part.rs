@@ -14,7 +14,7 @@ pub(in crate::gemini) struct Spelled<'a> {
 impl Spelled<'_> {
     /// Nothing but results may be in the content that answers calls.
     pub(super) fn holds_results(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part.what, What::FunctionResponse(_)))
+        self.parts.iter().any(|part| matches!(part.what, PartContent::FunctionResponse(_)))
     }
 }
 
@@ -22,7 +22,7 @@ impl Spelled<'_> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Part<'a> {
     #[serde(flatten)]
-    pub(super) what: What<'a>,
+    pub(super) what: PartContent<'a>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) thought: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub(super) struct Part<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum What<'a> {
+pub(super) enum PartContent<'a> {
     Text(Cow<'a, str>),
     InlineData(InlineData<'a>),
     FileData(FileData<'a>),
@@ -82,8 +82,8 @@ pub(super) enum Response<'a> {
     Error(Cow<'a, str>),
 }
 
-impl<'a> From<What<'a>> for Part<'a> {
-    fn from(what: What<'a>) -> Self {
+impl<'a> From<PartContent<'a>> for Part<'a> {
+    fn from(what: PartContent<'a>) -> Self {
         Self { what, thought: false, thought_signature: None }
     }
 }

@@ -1,16 +1,18 @@
 //! What is made of each kind of answer.
 
-use attache_domain::{Usage, Utterance};
-use attache_model::{Piece, Prompt, Stop, ToolDeclaration};
+use attache_domain::{ModelPartContent, Usage};
+use attache_model::{AnswerPiece, Prompt, StopReason, ToolDeclaration};
 use attache_testkit::model_server::anthropic::{self, message};
-use attache_testkit::model_server::{Planned, scenarios};
+use attache_testkit::model_server::{PlannedResponse, scenarios};
 use serde_json::{Value, json};
 
 use super::world::{Told, World, answered, hello, prompt, scenario, user};
 
 fn calls(told: &Told) -> Vec<(String, String, Value)> {
     let calls = told.pieces.iter().filter_map(|piece| match piece {
-        Piece::Call(call) => Some((call.id.0.clone(), call.name.clone(), Value::Object(call.input.clone()))),
+        AnswerPiece::Call(call) => {
+            Some((call.id.0.clone(), call.name.clone(), Value::Object(call.input.clone())))
+        }
         _ => None,
     });
     calls.collect()
@@ -31,7 +33,8 @@ async fn echoed(name: &str) -> Value {
 #[tokio::test(start_paused = true)]
 async fn every_scenario_says_the_same_byte_by_byte() {
     for name in scenarios::anthropic::NAMES.iter().filter(|name| **name != "busy") {
-        let [whole, bytewise] = [scenario(name, |planned| planned), scenario(name, Planned::bytewise)];
+        let [whole, bytewise] =
+            [scenario(name, |planned| planned), scenario(name, PlannedResponse::bytewise)];
         let shown = async |world: &World| {
             // The address is part of whose opaque data it is.
             world.ask(hello()).await.shown().replace(&world.server.url(), "here")
@@ -46,14 +49,14 @@ async fn text_is_joined_and_usage_is_the_last_total() {
     assert_eq!(told.text(), "The quick brown fox jumps over the lazy dog.");
     assert_eq!(told.pieces.len(), 3);
     assert_eq!(told.usage(), Usage { input: 10, cached: 5, output: 11, thoughts: 2 });
-    assert_eq!(told.stop(), &Stop::Done);
+    assert_eq!(told.stop(), &StopReason::Done);
 }
 
 #[tokio::test(start_paused = true)]
 async fn thoughts_are_shown_and_go_back_as_they_came() {
     let told = scenario("thoughts", |planned| planned).ask(hello()).await;
-    let thoughts = [Piece::Thought("**Counting** One, ".into()), Piece::Thought("two.".into())];
-    assert_eq!(told.pieces, [thoughts.as_slice(), &[Piece::Text("Two.".into())]].concat());
+    let thoughts = [AnswerPiece::Thought("**Counting** One, ".into()), AnswerPiece::Thought("two.".into())];
+    assert_eq!(told.pieces, [thoughts.as_slice(), &[AnswerPiece::Text("Two.".into())]].concat());
     let text = json!({"type": "text", "text": "Two."});
     let thought = json!({"type": "thinking", "thinking": "**Counting** One, two.", "signature": "c2lnbmVk"});
     assert_eq!(echoed("thoughts").await, json!([thought, text]));
@@ -66,8 +69,10 @@ async fn thoughts_are_shown_and_go_back_as_they_came() {
 #[tokio::test(start_paused = true)]
 async fn parallel_calls_are_told_from_their_first_piece_and_whole() {
     let told = scenario("parallel-calls", |planned| planned).ask(hello()).await;
-    let begun =
-        told.pieces.iter().filter(|piece| matches!(piece, Piece::CallBegun { name } if name == "read_file"));
+    let begun = told
+        .pieces
+        .iter()
+        .filter(|piece| matches!(piece, AnswerPiece::CallBegun { name } if name == "read_file"));
     assert_eq!(begun.count(), 2);
     let expected = [
         call("toolu_a", "read_file", json!({"path": "a.txt"})),
@@ -84,7 +89,7 @@ async fn parallel_calls_are_told_from_their_first_piece_and_whole() {
 #[tokio::test(start_paused = true)]
 async fn what_nobody_knows_is_let_through() {
     let told = scenario("unknown", |planned| planned).ask(hello()).await;
-    assert_eq!((told.text().as_str(), told.stop()), ("Done.", &Stop::Done));
+    assert_eq!((told.text().as_str(), told.stop()), ("Done.", &StopReason::Done));
     let strange = json!({"type": "brand_new", "data": "x"});
     let told =
         World::new([message().block(strange, vec![]).text(["Done."]).stop("brand_new")]).ask(hello()).await;
@@ -104,14 +109,14 @@ async fn a_tool_is_called_by_the_name_it_was_sent_under() {
 #[tokio::test(start_paused = true)]
 async fn each_end_has_its_meaning() {
     #[track_caller]
-    fn check(told: &Told, expected: &Stop) {
+    fn check(told: &Told, expected: &StopReason) {
         assert_eq!(told.stop(), expected, "{told:?}");
     }
-    check(&scenario("length", |planned| planned).ask(hello()).await, &Stop::Length);
-    check(&scenario("window", |planned| planned).ask(hello()).await, &Stop::Length);
-    check(&scenario("stop-sequence", |planned| planned).ask(hello()).await, &Stop::Done);
+    check(&scenario("length", |planned| planned).ask(hello()).await, &StopReason::Length);
+    check(&scenario("window", |planned| planned).ask(hello()).await, &StopReason::Length);
+    check(&scenario("stop-sequence", |planned| planned).ask(hello()).await, &StopReason::Done);
     let why = "the model refuses to answer: that would do harm".into();
-    check(&scenario("refused", |planned| planned).ask(hello()).await, &Stop::Refused { why });
+    check(&scenario("refused", |planned| planned).ask(hello()).await, &StopReason::Refused { why });
     let refused = message().call("t", "a", ["{}"]).stop("refusal");
     let told = World::new([refused]).ask(hello()).await;
     assert!(told.said().is_empty(), "a call that nobody will answer is not part of the history");
@@ -121,7 +126,7 @@ async fn each_end_has_its_meaning() {
 async fn a_call_that_the_limit_cut_off_is_not_made() {
     let cut = message().call("t", "a", ["{}"]).call("u", "a", ["{\"path\": \"a.t"]).stop("max_tokens");
     let told = World::new([cut]).ask(hello()).await;
-    assert_eq!((told.stop(), calls(&told)), (&Stop::Length, vec![call("t", "a", json!({}))]));
+    assert_eq!((told.stop(), calls(&told)), (&StopReason::Length, vec![call("t", "a", json!({}))]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +143,7 @@ async fn a_paused_turn_goes_on() {
     let text = json!({"type": "text", "text": "First half,"});
     assert_eq!(last, json!({"role": "assistant", "content": [thought, text]}));
     let endless = World::new((0..9).map(|_| message().text(["x"]).stop("pause_turn")));
-    assert!(matches!(told.said()[0].what, Utterance::Thought(_)));
+    assert!(matches!(told.said()[0].what, ModelPartContent::Thought(_)));
     // As long as something is added it goes on; here the plan runs out, which is an error of the server.
     assert_eq!(endless.ask(hello()).await.text(), "");
 }
@@ -168,7 +173,7 @@ async fn events_without_a_name_are_known_by_their_type() {
         json!({"type": "message_stop"}),
     ];
     let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-    let told = World::new([Planned::stream().bytes(body)]).ask(hello()).await;
+    let told = World::new([PlannedResponse::stream().bytes(body)]).ask(hello()).await;
     assert_eq!((told.text().as_str(), told.usage().input), ("Done.", 2));
     assert_eq!(anthropic::event(&events[4]), "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n");
 }
@@ -181,7 +186,7 @@ async fn an_answer_that_is_not_streamed() {
         {"type": "text", "text": "I look."},
         {"type": "tool_use", "id": "t", "name": "a", "input": {"p": 1}},
     ]});
-    let answer = Planned::text(200, "application/json", &whole.to_string());
+    let answer = PlannedResponse::text(200, "application/json", &whole.to_string());
     let told = World::new([answer]).ask(hello()).await;
     assert_eq!((told.text().as_str(), calls(&told)), ("I look.", vec![call("t", "a", json!({"p": 1}))]));
     assert_eq!((told.said().len(), told.usage().input), (3, 2));

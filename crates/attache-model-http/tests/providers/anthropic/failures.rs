@@ -2,12 +2,12 @@
 
 use attache_model::{LanguageError, Prompt};
 use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
-use attache_testkit::model_server::{Planned, anthropic};
+use attache_testkit::model_server::{PlannedResponse, anthropic};
 use serde_json::json;
 
 use super::world::{KEY, Told, World, hello, prompt, scenario, user};
 
-async fn fail(answer: Planned) -> Told {
+async fn fail(answer: PlannedResponse) -> Told {
     let world = World::new([answer]);
     let told = world.ask(hello()).await;
     assert!(told.pieces.is_empty(), "{told:?}");
@@ -33,7 +33,7 @@ async fn each_failure_is_told_by_what_can_be_done_about_it() {
     }
     let spent = json!({"type": "error", "error": {"type": "rate_limit_error", "message": "x",
         "details": {"error_code": "enforced_spend_limit_reached"}}});
-    let spent = Planned::text(429, "application/json", &spent.to_string());
+    let spent = PlannedResponse::text(429, "application/json", &spent.to_string());
     for answer in [anthropic::error(402, "billing_error", "x"), spent] {
         let told = fail(answer).await;
         assert!(matches!(told.error(), LanguageError::QuotaExhausted { .. }), "{told:?}");
@@ -42,13 +42,13 @@ async fn each_failure_is_told_by_what_can_be_done_about_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_wrong_address_is_told_as_one() {
-    let page = || Planned::text(404, "text/html", "<html><title>Our models</title></html>");
+    let page = || PlannedResponse::text(404, "text/html", "<html><title>Our models</title></html>");
     for answer in [page(), anthropic::error(404, "not_found_error", "Not Found")] {
         let told = fail(answer).await;
         let LanguageError::Request { what } = told.error() else { panic!("{told:?}") };
         assert!(what.ends_with("is the base URL right?"), "{what}");
     }
-    let told = fail(Planned::text(200, "text/html", "<!doctype html><p>Welcome!")).await;
+    let told = fail(PlannedResponse::text(200, "text/html", "<!doctype html><p>Welcome!")).await;
     let LanguageError::Unusable { what } = told.error() else { panic!("{told:?}") };
     assert!(what.ends_with("is the base URL right?"), "{what}");
 }

@@ -1,9 +1,9 @@
 //! What is sent, compared with what Anthropic's own client sends.
 
-use attache_domain::{Exchange, Opaque, Said, Utterance};
+use attache_domain::{Exchange, ModelPart, ModelPartContent, ProviderData};
 use attache_model::{Prompt, Thinking};
 use attache_model_http::anthropic::{AnthropicOptions, Version};
-use attache_testkit::model_server::{ModelServer, Planned, anthropic, scenarios};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, anthropic, scenarios};
 use serde_json::{Value, json};
 
 use super::world::{KEY, World, answered, hello, options, prompt, user};
@@ -11,12 +11,12 @@ use crate::golden;
 
 const GOLDEN: &str = include_str!("../../../../../tests/models/anthropic-requests.json");
 
-fn yes() -> Planned {
+fn yes() -> PlannedResponse {
     anthropic::message().text(["Yes."]).stop("end_turn")
 }
 
 fn world(model: &str) -> World {
-    let server = ModelServer::answering(|received| scenarios::by_model(received).unwrap_or_else(yes));
+    let server = ModelServer::with_handler(|received| scenarios::by_model(received).unwrap_or_else(yes));
     let options = options(&server, model);
     World::with(server, options)
 }
@@ -37,7 +37,7 @@ async fn a_request_is_what_the_official_client_sends() {
 #[tokio::test(start_paused = true)]
 async fn a_key_goes_in_the_header_of_its_version() {
     let asked = |version: Version| async move {
-        let server = ModelServer::playing([yes()]);
+        let server = ModelServer::with_responses([yes()]);
         let options = AnthropicOptions { version, ..options(&server, "house-model") };
         let world = World::with(server, options);
         world.ask(Prompt { temperature: Some(0.5), ..hello() }).await;
@@ -62,9 +62,9 @@ async fn asked_to_think(model: &str, thought_of: &str) -> Value {
     let told = world.ask(hello()).await;
     let mut exchanges = [vec![user("Hello")], answered(told.said())].concat();
     if let Exchange::Model(said) = &mut exchanges[1] {
-        said[0] = Said {
-            what: Utterance::Thought("Two files.".into()),
-            opaque: Some(Opaque {
+        said[0] = ModelPart {
+            what: ModelPartContent::Thought("Two files.".into()),
+            opaque: Some(ProviderData {
                 provider: format!("anthropic@{}", world.server.url()),
                 model: thought_of.into(),
                 data: json!({"signature": "s"}),

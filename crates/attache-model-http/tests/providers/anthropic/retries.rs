@@ -1,13 +1,13 @@
 //! What is tried again, when, and what it comes to.
 
-use attache_model::{LanguageError, Piece};
+use attache_model::{AnswerPiece, LanguageError};
 use attache_testkit::model_server::anthropic::{self, message};
-use attache_testkit::model_server::{Ending, Planned};
+use attache_testkit::model_server::{PlannedResponse, ResponseEnd};
 use serde_json::json;
 
 use super::world::{Told, World, answered, hello, prompt, user};
 
-fn fine() -> Planned {
+fn fine() -> PlannedResponse {
     message().text(["Fine."]).stop("end_turn")
 }
 
@@ -19,12 +19,12 @@ fn check(told: &Told, pauses: &[f64]) {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_breaks_off_begins_again_and_the_part_does_not_count() {
-    for ending in [Ending::Whole, Ending::Cut, Ending::Reset] {
+    for ending in [ResponseEnd::Whole, ResponseEnd::Cut, ResponseEnd::Reset] {
         // Held until it was heard: a reset takes what is on its way with it.
         let broken = || message().text(["Part of "]).unended().hold().ending(ending);
         let world = World::new([broken(), broken(), broken(), fine()]);
-        let heard = |piece: &Piece| {
-            if matches!(piece, Piece::Text(text) if text == "Part of ") {
+        let heard = |piece: &AnswerPiece| {
+            if matches!(piece, AnswerPiece::Text(text) if text == "Part of ") {
                 world.server.release();
             }
         };
@@ -61,7 +61,9 @@ async fn an_unhappy_provider_is_asked_again() {
     let busy = || anthropic::error(429, "rate_limit_error", "slow down");
     let told = World::new([busy().header("retry-after", "2"), fine()]).ask(hello()).await;
     check(&told, &[2.2]);
-    assert!(matches!(&told.pieces[0], Piece::Retrying { why, attempt: 2, .. } if why.contains("slow down")));
+    assert!(
+        matches!(&told.pieces[0], AnswerPiece::Retrying { why, attempt: 2, .. } if why.contains("slow down"))
+    );
     let told = World::new([busy().header("retry-after", "4000")]).ask(hello()).await;
     assert!(matches!(told.error(), LanguageError::QuotaExhausted { .. }), "{told:?}");
 }

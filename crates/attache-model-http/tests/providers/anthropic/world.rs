@@ -2,19 +2,19 @@
 
 use attache_model_http::anthropic::{AnthropicModel, AnthropicOptions};
 use attache_net::{BaseUrl, Secret};
-use attache_testkit::model_server::{ModelServer, Planned, scenarios};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, scenarios};
 
 pub(crate) use crate::world::{KEY, Told, answered, hello, prompt, user};
 
 pub(crate) type World = crate::world::World<AnthropicModel>;
 
 impl World {
-    pub(crate) fn new(answers: impl IntoIterator<Item = Planned>) -> Self {
+    pub(crate) fn new(answers: impl IntoIterator<Item = PlannedResponse>) -> Self {
         Self::of("house-model", answers)
     }
 
-    pub(crate) fn of(model: &str, answers: impl IntoIterator<Item = Planned>) -> Self {
-        let server = ModelServer::playing(answers);
+    pub(crate) fn of(model: &str, answers: impl IntoIterator<Item = PlannedResponse>) -> Self {
+        let server = ModelServer::with_responses(answers);
         let options = options(&server, model);
         Self::with(server, options)
     }
@@ -26,8 +26,8 @@ impl World {
 }
 
 /// A server that plays the scenario its model is named after, as changed by `change`.
-pub(crate) fn scenario(name: &str, change: fn(Planned) -> Planned) -> World {
-    let server = ModelServer::answering(move |received| {
+pub(crate) fn scenario(name: &str, change: fn(PlannedResponse) -> PlannedResponse) -> World {
+    let server = ModelServer::with_handler(move |received| {
         change(scenarios::by_model(received).expect("a known scenario"))
     });
     let options = options(&server, name);

@@ -1,22 +1,22 @@
 //! What is made of each kind of answer.
 
-use attache_domain::{Said, Usage, Utterance};
-use attache_model::{Piece, Stop};
+use attache_domain::{ModelPart, ModelPartContent, Usage};
+use attache_model::{AnswerPiece, StopReason};
 use attache_testkit::model_server::gemini::{self, chunk};
-use attache_testkit::model_server::{ModelServer, Planned, scenarios};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, scenarios};
 use serde_json::{Value, json};
 
 use super::world::{World, answered, hello, prompt, user};
 
 /// A server that plays the scenario its model is named after, as changed by `change`.
-fn scenario(name: &str, change: fn(Planned) -> Planned) -> World {
-    let server = ModelServer::answering(move |received| {
+fn scenario(name: &str, change: fn(PlannedResponse) -> PlannedResponse) -> World {
+    let server = ModelServer::with_handler(move |received| {
         change(scenarios::by_model(received).expect("a known scenario"))
     });
     World::around(server, name)
 }
 
-fn signature(said: &Said) -> Option<&str> {
+fn signature(said: &ModelPart) -> Option<&str> {
     said.opaque.as_ref()?.data["thoughtSignature"].as_str()
 }
 
@@ -24,7 +24,7 @@ fn signature(said: &Said) -> Option<&str> {
 async fn every_scenario_says_the_same_byte_by_byte() {
     for name in scenarios::NAMES.iter().filter(|name| **name != "busy") {
         let whole = scenario(name, |planned| planned).ask(hello()).await;
-        let bytewise = scenario(name, Planned::bytewise).ask(hello()).await;
+        let bytewise = scenario(name, PlannedResponse::bytewise).ask(hello()).await;
         assert_eq!(bytewise.shown(), whole.shown(), "{name}");
     }
 }
@@ -35,16 +35,16 @@ async fn text_is_joined_and_usage_told_once() {
     assert_eq!(told.text(), "The quick brown fox jumps over the lazy dog.");
     assert_eq!(told.pieces.len(), 3);
     assert_eq!(told.usage(), Usage { input: 10, cached: 4, output: 11, thoughts: 2 });
-    assert_eq!(told.stop(), &Stop::Done);
-    let text = Utterance::Text("The quick brown fox jumps over the lazy dog.".into());
-    assert_eq!(told.said(), [Said { what: text, opaque: None }]);
+    assert_eq!(told.stop(), &StopReason::Done);
+    let text = ModelPartContent::Text("The quick brown fox jumps over the lazy dog.".into());
+    assert_eq!(told.said(), [ModelPart { what: text, opaque: None }]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn thoughts_are_apart() {
     let told = scenario("thoughts", |planned| planned).ask(hello()).await;
-    let thoughts = [Piece::Thought("**Counting** One, ".into()), Piece::Thought("two.".into())];
-    assert_eq!(told.pieces, [thoughts.as_slice(), &[Piece::Text("Two.".into())]].concat());
+    let thoughts = [AnswerPiece::Thought("**Counting** One, ".into()), AnswerPiece::Thought("two.".into())];
+    assert_eq!(told.pieces, [thoughts.as_slice(), &[AnswerPiece::Text("Two.".into())]].concat());
     assert_eq!(told.said().len(), 2);
 }
 
@@ -81,7 +81,7 @@ async fn calls_without_ids_get_some_here_and_lose_them_on_the_way_back() {
         .pieces
         .iter()
         .map(|piece| match piece {
-            Piece::Call(call) => call,
+            AnswerPiece::Call(call) => call,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -108,8 +108,8 @@ async fn an_id_that_is_taken_is_not_used_again() {
     let world = World::new([call(), call()]);
     let first = world.ask(hello()).await;
     let second = world.ask(prompt([vec![user("Hello")], answered(first.said())].concat())).await;
-    let id = |said: &Said| match &said.what {
-        Utterance::Call(call) => call.id.0.clone(),
+    let id = |said: &ModelPart| match &said.what {
+        ModelPartContent::Call(call) => call.id.0.clone(),
         other => panic!("{other:?}"),
     };
     assert_eq!(id(&first.said()[0]), "c1");
@@ -120,7 +120,7 @@ async fn an_id_that_is_taken_is_not_used_again() {
 async fn a_signature_on_empty_text_is_kept_and_echoed() {
     let world = scenario("signed-end", |planned| planned);
     let told = world.ask(hello()).await;
-    assert_eq!(told.said()[1].what, Utterance::Hidden);
+    assert_eq!(told.said()[1].what, ModelPartContent::Hidden);
     world.ask(prompt([vec![user("Hello")], answered(told.said())].concat())).await;
     let body = world.server.received()[1].json();
     let parts = json!([{"text": "Done."}, {"text": "", "thoughtSignature": "ZW5k"}]);
@@ -185,10 +185,10 @@ async fn a_continuation_that_leads_nowhere_ends() {
 #[tokio::test(start_paused = true)]
 async fn length_and_refusals_are_ends_and_no_errors() {
     #[track_caller]
-    fn check_why(stop: &Stop, expected: &str) {
-        assert!(matches!(stop, Stop::Refused { why } if why.contains(expected)), "{stop:?}");
+    fn check_why(stop: &StopReason, expected: &str) {
+        assert!(matches!(stop, StopReason::Refused { why } if why.contains(expected)), "{stop:?}");
     }
-    assert_eq!(scenario("length", |planned| planned).ask(hello()).await.stop(), &Stop::Length);
+    assert_eq!(scenario("length", |planned| planned).ask(hello()).await.stop(), &StopReason::Length);
     check_why(scenario("refused", |planned| planned).ask(hello()).await.stop(), "SAFETY");
     let blocked = scenario("blocked", |planned| planned).ask(hello()).await;
     check_why(blocked.stop(), "SAFETY");
@@ -204,7 +204,7 @@ async fn length_and_refusals_are_ends_and_no_errors() {
 #[tokio::test(start_paused = true)]
 async fn an_unknown_reason_with_text_is_an_end() {
     let told = World::new([gemini::answer([chunk().text("x").finish("BRAND_NEW")])]).ask(hello()).await;
-    assert_eq!(told.stop(), &Stop::Done);
+    assert_eq!(told.stop(), &StopReason::Done);
 }
 
 #[tokio::test(start_paused = true)]
@@ -221,8 +221,8 @@ async fn streamed_arguments_become_one_call() {
         partial(json!({})).finish("STOP"),
     ])]);
     let told = world.ask(hello()).await;
-    assert_eq!(told.pieces[0], Piece::CallBegun { name: "write".into() });
-    let [Piece::Call(call)] = &told.pieces[1..] else { panic!("{told:?}") };
+    assert_eq!(told.pieces[0], AnswerPiece::CallBegun { name: "write".into() });
+    let [AnswerPiece::Call(call)] = &told.pieces[1..] else { panic!("{told:?}") };
     assert_eq!(Value::Object(call.input.clone()), json!({"text": "abcd", "lines": [3]}));
     assert_eq!((call.id.0.as_str(), signature(&told.said()[0])), ("c1", Some("c2ln")));
 }
@@ -245,7 +245,7 @@ async fn odd_framing_is_read_all_the_same() {
         format!("data: [{first}]\n\ndata: {last}\n\n"),
     ];
     for body in bodies {
-        let told = World::new([Planned::stream().bytes(body.clone()).bytewise()]).ask(hello()).await;
+        let told = World::new([PlannedResponse::stream().bytes(body.clone()).bytewise()]).ask(hello()).await;
         assert_eq!(told.text(), "ab", "{body}");
     }
 }

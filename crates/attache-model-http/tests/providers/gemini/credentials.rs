@@ -3,27 +3,27 @@
 use std::sync::{Arc, Mutex};
 
 use attache_model::LanguageError;
-use attache_model_http::gemini::{Backend, Credential, GeminiOptions, Renew};
+use attache_model_http::gemini::{Backend, Credential, GeminiOptions, TokenRenewal};
 use attache_net::{BaseUrl, Secret};
 use attache_testkit::model_server::gemini::{self, chunk};
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use futures_util::FutureExt;
 use serde_json::json;
 
 use super::world::{KEY, World, hello, options};
 
-fn fine() -> Planned {
+fn fine() -> PlannedResponse {
     gemini::answer([chunk().text("Fine.").finish("STOP")])
 }
 
-fn expired() -> Planned {
+fn expired() -> PlannedResponse {
     gemini::error(401, "UNAUTHENTICATED", "expired", json!([]))
 }
 
 /// A world on Vertex, whose tokens are `token-1`, `token-2` and so on, and what each was asked for with.
-fn vertex(answers: Vec<Planned>) -> (World, Arc<Mutex<Vec<Renew>>>) {
-    let server = ModelServer::playing(answers);
-    let asked: Arc<Mutex<Vec<Renew>>> = Arc::default();
+fn vertex(answers: Vec<PlannedResponse>) -> (World, Arc<Mutex<Vec<TokenRenewal>>>) {
+    let server = ModelServer::with_responses(answers);
+    let asked: Arc<Mutex<Vec<TokenRenewal>>> = Arc::default();
     let asking = Arc::clone(&asked);
     let source = move |renew| {
         let mut asked = asking.lock().expect("nobody panicked");
@@ -44,7 +44,7 @@ fn vertex(answers: Vec<Planned>) -> (World, Arc<Mutex<Vec<Renew>>>) {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_goes_in_its_header_and_nowhere_else() {
-    let server = ModelServer::playing([fine()]);
+    let server = ModelServer::with_responses([fine()]);
     let options = GeminiOptions {
         headers: vec![("x-gateway".into(), Secret::new("gate"))],
         ..options(&server, "house-model")
@@ -62,7 +62,7 @@ async fn a_key_goes_in_its_header_and_nowhere_else() {
 async fn a_refused_token_is_renewed_once() {
     let (world, asked) = vertex(vec![expired(), fine()]);
     assert_eq!(world.ask(hello()).await.text(), "Fine.");
-    assert_eq!(*asked.lock().unwrap(), [Renew::IfNeeded, Renew::Now]);
+    assert_eq!(*asked.lock().unwrap(), [TokenRenewal::IfNeeded, TokenRenewal::Now]);
     let received = world.server.received();
     assert_eq!(received[1].header("authorization"), Some("Bearer token-2"));
     let path = "/v1beta1/projects/p/locations/us-east1/publishers/google/models/house-model";
@@ -77,12 +77,12 @@ async fn a_refused_key_is_final() {
     let world = World::new([expired(), fine()]);
     let told = world.ask(hello()).await;
     assert!(matches!(told.error(), LanguageError::Credential { .. }), "{told:?}");
-    assert_eq!(world.server.left(), 1);
+    assert_eq!(world.server.unused_responses(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn no_token_is_no_request() {
-    let server = ModelServer::playing([fine()]);
+    let server = ModelServer::with_responses([fine()]);
     let source = |_| async { Err("sign in first".to_owned()) }.boxed();
     let options =
         GeminiOptions { credential: Credential::Bearer(Arc::new(source)), ..options(&server, "house-model") };
@@ -97,7 +97,7 @@ async fn no_token_is_no_request() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_that_fits_no_header_is_told_without_being_shown() {
-    let server = ModelServer::playing([fine()]);
+    let server = ModelServer::with_responses([fine()]);
     let options = GeminiOptions {
         credential: Credential::ApiKey(Secret::new("s3cret\n")),
         ..options(&server, "house-model")

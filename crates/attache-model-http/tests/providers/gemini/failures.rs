@@ -6,12 +6,12 @@ use attache_model::{LanguageError, LanguageModel, Prompt};
 use attache_model_http::gemini::{Backend, GeminiOptions};
 use attache_model_http::retry::RetryOptions;
 use attache_net::BaseUrl;
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
 use serde_json::json;
 
 use super::world::{KEY, Told, World, hello, options, prompt, seconds, user};
 
-async fn fail(answer: Planned) -> Told {
+async fn fail(answer: PlannedResponse) -> Told {
     let world = World::new([answer]);
     let told = world.ask(hello()).await;
     assert!(told.pieces.is_empty(), "{told:?}");
@@ -65,11 +65,11 @@ async fn an_unknown_model_is_named() {
 #[tokio::test(start_paused = true)]
 async fn a_wrong_address_is_told_as_one() {
     let page = "<html><title>404</title><p>no such model of a car</html>";
-    let told = fail(Planned::text(404, "text/html", page)).await;
+    let told = fail(PlannedResponse::text(404, "text/html", page)).await;
     let LanguageError::Request { what } = told.error() else { panic!("{told:?}") };
     assert!(what.ends_with("is the base URL right?") && !what.contains("car"), "{what}");
     for body in [page, "It works!", "Hi"] {
-        let told = fail(Planned::text(200, "text/html", body)).await;
+        let told = fail(PlannedResponse::text(200, "text/html", body)).await;
         let LanguageError::Unusable { what } = told.error() else { panic!("{told:?}") };
         assert!(what.ends_with("not what the API sends: is the base URL right?"), "{what}");
     }
@@ -93,7 +93,7 @@ async fn a_server_without_tls_is_not_tried_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_hangs_up_on_tls_is_tried_a_few_times() {
-    let server = ModelServer::playing([Planned::text(200, "text/plain", "")]);
+    let server = ModelServer::with_responses([PlannedResponse::text(200, "text/plain", "")]);
     let told = at(&server.url().replace("http://", "https://")).await;
     assert_eq!(told.pauses(), [5.0, 10.0]);
     assert!(told.error().to_string().ends_with("is it https:// at all?"), "{told:?}");
@@ -101,7 +101,7 @@ async fn a_server_that_hangs_up_on_tls_is_tried_a_few_times() {
 
 /// What is told of a model at another address.
 async fn at(place: &str) -> Told {
-    let server = ModelServer::playing([Planned::text(200, "text/plain", "")]);
+    let server = ModelServer::with_responses([PlannedResponse::text(200, "text/plain", "")]);
     let base_url = Some(BaseUrl::parse(place).unwrap());
     let backend = Backend::Developer { base_url };
     let options = GeminiOptions { backend, ..options(&server, "house-model") };
@@ -110,12 +110,12 @@ async fn at(place: &str) -> Told {
 
 #[tokio::test(start_paused = true)]
 async fn whoever_wants_no_second_try_after_the_network_failed_gets_none() {
-    let answer = || Planned::text(200, "text/plain", "");
-    let gone = ModelServer::playing([answer()]);
-    let retry = RetryOptions { network_failures: false, ..crate::world::retry() };
+    let answer = || PlannedResponse::text(200, "text/plain", "");
+    let gone = ModelServer::with_responses([answer()]);
+    let retry = RetryOptions { retry_network_failures: false, ..crate::world::retry() };
     let options = GeminiOptions { retry, ..options(&gone, "house-model") };
     drop(gone);
-    let told = World::with(ModelServer::playing([answer()]), options).ask(hello()).await;
+    let told = World::with(ModelServer::with_responses([answer()]), options).ask(hello()).await;
     assert!(told.pieces.is_empty(), "{told:?}");
     assert!(matches!(told.error(), LanguageError::Unreachable { .. }), "{told:?}");
 }
@@ -130,7 +130,8 @@ async fn a_prompt_that_is_too_long_is_told_apart() {
 #[tokio::test(start_paused = true)]
 async fn a_redirect_is_not_followed() {
     let told =
-        fail(Planned::text(302, "text/html", "moved").header("location", "https://example.com/")).await;
+        fail(PlannedResponse::text(302, "text/html", "moved").header("location", "https://example.com/"))
+            .await;
     assert!(told.error().to_string().contains("leads elsewhere"), "{told:?}");
 }
 

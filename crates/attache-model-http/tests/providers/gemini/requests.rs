@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use attache_domain::{Base64, CallId, Content, Exchange, Opaque, Said, ToolCall, ToolResult, Utterance};
+use attache_domain::{
+    Base64, CallId, Content, Exchange, ModelPart, ModelPartContent, ProviderData, ToolCall, ToolResult,
+};
 use attache_model::{LanguageError, LanguageModel, Prompt, Thinking, ToolDeclaration};
 use attache_testkit::model_server::gemini::{self, chunk};
 use serde_json::{Value, json};
@@ -31,7 +33,7 @@ fn golden_prompt(name: &str) -> Prompt {
             instructions: Some("Be brief.".into()),
             temperature: Some(0.5),
             top_p: Some(0.9),
-            most_output_tokens: Some(100),
+            max_output_tokens: Some(100),
             ..hello()
         },
         "a level of thinking" => Prompt { thinking: Some(Thinking::Low), ..hello() },
@@ -47,11 +49,11 @@ fn looked() -> [Exchange; 3] {
     let input = json!({"path": "a.png"}).as_object().cloned().expect("an object");
     let call = ToolCall { id: CallId("c1".into()), name: "look".into(), input };
     let data = json!({"thoughtSignature": "c2lnbmVk"});
-    let opaque = Opaque { provider: "gemini".into(), model: "gemini-3-flash-preview".into(), data };
+    let opaque = ProviderData { provider: "gemini".into(), model: "gemini-3-flash-preview".into(), data };
     let output = vec![Content::Text("one picture".into()), picture()];
     [
         user("Look at a.png"),
-        Exchange::Model(vec![Said { what: Utterance::Call(call), opaque: Some(opaque) }]),
+        Exchange::Model(vec![ModelPart { what: ModelPartContent::Call(call), opaque: Some(opaque) }]),
         Exchange::Results(vec![ToolResult {
             call: CallId("c1".into()),
             name: "look".into(),

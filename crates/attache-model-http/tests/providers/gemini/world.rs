@@ -2,19 +2,19 @@
 
 use attache_model_http::gemini::{Backend, Credential, GeminiModel, GeminiOptions};
 use attache_net::{BaseUrl, Secret};
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 
 pub(crate) use crate::world::{KEY, Told, answered, hello, prompt, seconds, user};
 
 pub(crate) type World = crate::world::World<GeminiModel>;
 
 impl World {
-    pub(crate) fn new(answers: impl IntoIterator<Item = Planned>) -> Self {
+    pub(crate) fn new(answers: impl IntoIterator<Item = PlannedResponse>) -> Self {
         Self::of("house-model", answers)
     }
 
-    pub(crate) fn of(model: &str, answers: impl IntoIterator<Item = Planned>) -> Self {
-        Self::around(ModelServer::playing(answers), model)
+    pub(crate) fn of(model: &str, answers: impl IntoIterator<Item = PlannedResponse>) -> Self {
+        Self::around(ModelServer::with_responses(answers), model)
     }
 
     pub(crate) fn around(server: ModelServer, model: &str) -> Self {

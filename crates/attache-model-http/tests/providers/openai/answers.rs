@@ -1,16 +1,18 @@
 //! What is made of each kind of answer.
 
-use attache_domain::{Said, Usage, Utterance};
-use attache_model::{Piece, Prompt, Stop, ToolDeclaration};
+use attache_domain::{ModelPart, ModelPartContent, Usage};
+use attache_model::{AnswerPiece, Prompt, StopReason, ToolDeclaration};
 use attache_testkit::model_server::openai::{self, chunk};
-use attache_testkit::model_server::{Planned, scenarios};
+use attache_testkit::model_server::{PlannedResponse, scenarios};
 use serde_json::{Value, json};
 
 use super::world::{Told, World, answered, hello, prompt, scenario, user};
 
 fn calls(told: &Told) -> Vec<(String, String, Value)> {
     let calls = told.pieces.iter().filter_map(|piece| match piece {
-        Piece::Call(call) => Some((call.id.0.clone(), call.name.clone(), Value::Object(call.input.clone()))),
+        AnswerPiece::Call(call) => {
+            Some((call.id.0.clone(), call.name.clone(), Value::Object(call.input.clone())))
+        }
         _ => None,
     });
     calls.collect()
@@ -23,7 +25,8 @@ fn call(id: &str, name: &str, input: Value) -> (String, String, Value) {
 #[tokio::test(start_paused = true)]
 async fn every_scenario_says_the_same_byte_by_byte() {
     for name in scenarios::openai::NAMES.iter().filter(|name| **name != "busy") {
-        let [whole, bytewise] = [scenario(name, |planned| planned), scenario(name, Planned::bytewise)];
+        let [whole, bytewise] =
+            [scenario(name, |planned| planned), scenario(name, PlannedResponse::bytewise)];
         let shown = async |world: &World| {
             // The address is part of whose opaque data it is.
             world.ask(hello()).await.shown().replace(&world.server.url(), "here")
@@ -38,21 +41,21 @@ async fn text_is_joined_and_usage_told_once() {
     assert_eq!(told.text(), "The quick brown fox jumps over the lazy dog.");
     assert_eq!(told.pieces.len(), 3);
     assert_eq!(told.usage(), Usage { input: 10, cached: 4, output: 11, thoughts: 2 });
-    assert_eq!(told.stop(), &Stop::Done);
-    let text = Utterance::Text("The quick brown fox jumps over the lazy dog.".into());
-    assert_eq!(told.said(), [Said { what: text, opaque: None }]);
+    assert_eq!(told.stop(), &StopReason::Done);
+    let text = ModelPartContent::Text("The quick brown fox jumps over the lazy dog.".into());
+    assert_eq!(told.said(), [ModelPart { what: text, opaque: None }]);
     assert_eq!(scenario("no-usage", |planned| planned).ask(hello()).await.usage(), Usage::default());
 }
 
 #[tokio::test(start_paused = true)]
 async fn thoughts_are_apart_under_either_name() {
     let told = scenario("thoughts", |planned| planned).ask(hello()).await;
-    let thoughts = [Piece::Thought("**Counting** One, ".into()), Piece::Thought("two.".into())];
-    assert_eq!(told.pieces, [thoughts.as_slice(), &[Piece::Text("Two.".into())]].concat());
+    let thoughts = [AnswerPiece::Thought("**Counting** One, ".into()), AnswerPiece::Thought("two.".into())];
+    assert_eq!(told.pieces, [thoughts.as_slice(), &[AnswerPiece::Text("Two.".into())]].concat());
     assert_eq!(told.said().len(), 2);
     let other = openai::answer([chunk().reasoning("Hm."), chunk().text("Two.").finish("stop")]);
     let told = World::new([other]).ask(hello()).await;
-    assert_eq!(told.pieces[0], Piece::Thought("Hm.".into()));
+    assert_eq!(told.pieces[0], AnswerPiece::Thought("Hm.".into()));
     // The same thought under both names is one.
     let both =
         openai::answer([chunk().reasoning("Hm.").reasoning_content("Hm."), chunk().text("x").finish("stop")]);
@@ -62,7 +65,7 @@ async fn thoughts_are_apart_under_either_name() {
 #[tokio::test(start_paused = true)]
 async fn parallel_calls_are_told_from_their_first_piece_and_whole() {
     let told = scenario("parallel-calls", |planned| planned).ask(hello()).await;
-    let begun = Piece::CallBegun { name: "read_file".into() };
+    let begun = AnswerPiece::CallBegun { name: "read_file".into() };
     assert_eq!(told.pieces[1..3], [begun.clone(), begun]);
     let expected = [
         call("call_a", "read_file", json!({"path": "a.txt"})),
@@ -131,10 +134,10 @@ async fn a_tool_is_called_by_the_name_it_was_sent_under() {
 #[tokio::test(start_paused = true)]
 async fn length_and_refusals_are_ends_and_no_errors() {
     #[track_caller]
-    fn check_why(stop: &Stop, expected: &str) {
-        assert!(matches!(stop, Stop::Refused { why } if why.contains(expected)), "{stop:?}");
+    fn check_why(stop: &StopReason, expected: &str) {
+        assert!(matches!(stop, StopReason::Refused { why } if why.contains(expected)), "{stop:?}");
     }
-    assert_eq!(scenario("length", |planned| planned).ask(hello()).await.stop(), &Stop::Length);
+    assert_eq!(scenario("length", |planned| planned).ask(hello()).await.stop(), &StopReason::Length);
     check_why(scenario("filtered", |planned| planned).ask(hello()).await.stop(), "content_filter");
     check_why(scenario("refused", |planned| planned).ask(hello()).await.stop(), "I cannot help with that.");
     let called = openai::answer([chunk().call(0, "c", "a", "{}").finish("content_filter")]);
@@ -150,7 +153,7 @@ async fn a_call_that_the_limit_cut_off_is_not_made() {
         chunk().finish("length"),
     ]);
     let told = World::new([cut]).ask(hello()).await;
-    assert_eq!((told.stop(), calls(&told)), (&Stop::Length, vec![call("c", "a", json!({}))]));
+    assert_eq!((told.stop(), calls(&told)), (&StopReason::Length, vec![call("c", "a", json!({}))]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,10 +1,10 @@
 //! What those who speak like OpenAI do differently.
 
 use attache_domain::Exchange;
-use attache_model::{LanguageModel, Piece, Stop, Streamed};
+use attache_model::{AnswerEvent, AnswerPiece, LanguageModel, StopReason};
 use attache_model_http::openai::OpenAiOptions;
 use attache_testkit::model_server::openai::{self, bare, chunk};
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
@@ -13,16 +13,16 @@ use super::world::{World, answered, hello, options, prompt, user};
 #[track_caller]
 fn text_and_calls(told: &super::world::Told) -> (String, Vec<Value>) {
     let calls = told.pieces.iter().filter_map(|piece| match piece {
-        Piece::Call(call) => Some(Value::Object(call.input.clone())),
+        AnswerPiece::Call(call) => Some(Value::Object(call.input.clone())),
         _ => None,
     });
     (told.text(), calls.collect())
 }
 
-async fn check(answer: Planned, text: &str, calls: &[Value]) {
+async fn check(answer: PlannedResponse, text: &str, calls: &[Value]) {
     let told = World::new([answer]).ask(hello()).await;
     assert_eq!(text_and_calls(&told), (text.to_owned(), calls.to_vec()), "{told:?}");
-    assert_eq!(told.stop(), &Stop::Done);
+    assert_eq!(told.stop(), &StopReason::Done);
 }
 
 #[tokio::test(start_paused = true)]
@@ -63,7 +63,8 @@ async fn an_answer_that_is_not_streamed() {
         "role": "assistant", "content": "I look.",
         "tool_calls": [{"id": "c", "type": "function", "function": {"name": "a", "arguments": "{\"p\":1}"}}],
     }}], "usage": {"prompt_tokens": 1, "completion_tokens": 2}});
-    check(Planned::text(200, "application/json", &whole.to_string()), "I look.", &[json!({"p": 1})]).await;
+    check(PlannedResponse::text(200, "application/json", &whole.to_string()), "I look.", &[json!({"p": 1})])
+        .await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -72,19 +73,19 @@ async fn odd_framing_and_content_in_parts() {
     check(openai::answer([chunk().delta("content", parts), chunk().finish("stop")]), "ab", &[]).await;
     let body = ": hello\n\ndata:{\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\r\n\r\ndata: {broken\n\n\
         event: x\ndata: {\"choices\":[{\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}";
-    check(Planned::stream().bytes(body).bytewise(), "ab", &[]).await;
+    check(PlannedResponse::stream().bytes(body).bytewise(), "ab", &[]).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_keeps_the_connection_open_after_its_last_word_is_left_at_once() {
     let world = World::new([openai::answer([chunk().text("Done.").finish("stop")]).hold()]);
     let told: Vec<_> = world.model.stream(hello()).collect().await;
-    assert!(matches!(told.last(), Some(Ok(Streamed::End { stop: Stop::Done, .. }))), "{told:?}");
+    assert!(matches!(told.last(), Some(Ok(AnswerEvent::End { stop: StopReason::Done, .. }))), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_of_ones_own_needs_no_key() {
-    let server = ModelServer::playing([openai::answer([chunk().text("Yes.").finish("stop")])]);
+    let server = ModelServer::with_responses([openai::answer([chunk().text("Yes.").finish("stop")])]);
     let options = OpenAiOptions { key: None, ..options(&server, "qwen3") };
     let world = World::with(server, options);
     assert_eq!(world.ask(hello()).await.text(), "Yes.");
@@ -113,7 +114,7 @@ async fn details_of_reasoning_go_back_as_they_came() {
 
 #[tokio::test(start_paused = true)]
 async fn thoughts_go_back_where_a_vendor_requires_it() {
-    let server = ModelServer::playing([
+    let server = ModelServer::with_responses([
         openai::answer([
             chunk().reasoning_content("Hm."),
             chunk().call(0, "c", "a", "{}").finish("tool_calls"),

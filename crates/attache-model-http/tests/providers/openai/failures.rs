@@ -2,11 +2,11 @@
 
 use attache_model::{LanguageError, LanguageModel, Prompt};
 use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
-use attache_testkit::model_server::{Planned, openai};
+use attache_testkit::model_server::{PlannedResponse, openai};
 
 use super::world::{KEY, Told, World, hello, prompt, scenario, user};
 
-async fn fail(answer: Planned) -> Told {
+async fn fail(answer: PlannedResponse) -> Told {
     let world = World::new([answer]);
     let told = world.ask(hello()).await;
     assert!(told.pieces.is_empty(), "{told:?}");
@@ -30,13 +30,14 @@ async fn each_failure_is_told_by_what_can_be_done_about_it() {
         let told = fail(openai::error(status, "invalid_request_error", "invalid_api_key", "no")).await;
         assert!(matches!(told.error(), LanguageError::Credential { .. }), "{told:?}");
     }
-    let told = fail(Planned::text(404, "text/html", "<html>nothing here</html>")).await;
+    let told = fail(PlannedResponse::text(404, "text/html", "<html>nothing here</html>")).await;
     assert!(told.error().to_string().contains("is the base URL right?"), "{told:?}");
-    let told = fail(Planned::text(200, "text/plain", "Ollama is running")).await;
+    let told = fail(PlannedResponse::text(200, "text/plain", "Ollama is running")).await;
     assert!(matches!(told.error(), LanguageError::Unusable { .. }), "{told:?}");
     assert!(told.error().to_string().contains("is the base URL right?"), "{told:?}");
     let told =
-        fail(Planned::text(302, "text/html", "moved").header("location", "https://example.com/")).await;
+        fail(PlannedResponse::text(302, "text/html", "moved").header("location", "https://example.com/"))
+            .await;
     assert!(told.error().to_string().contains("leads elsewhere"), "{told:?}");
 }
 

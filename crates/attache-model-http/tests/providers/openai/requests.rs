@@ -12,7 +12,7 @@ use crate::golden;
 const GOLDEN: &str = include_str!("../../../../../tests/models/openai-requests.json");
 
 fn world(model: &str) -> World {
-    let server = ModelServer::answering(|received| {
+    let server = ModelServer::with_handler(|received| {
         let yes = || openai::answer([chunk().text("Yes.").finish("stop")]);
         scenarios::by_model(received).unwrap_or_else(yes)
     });
@@ -36,7 +36,7 @@ async fn a_request_is_what_the_official_client_sends() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_goes_in_its_header_and_nowhere_else() {
-    let server = ModelServer::playing([openai::answer([chunk().text("Yes.").finish("stop")])]);
+    let server = ModelServer::with_responses([openai::answer([chunk().text("Yes.").finish("stop")])]);
     let options = OpenAiOptions {
         organization: Some("org".into()),
         headers: vec![("x-gateway".into(), attache_net::Secret::new("gate"))],
@@ -56,7 +56,7 @@ async fn a_key_goes_in_its_header_and_nowhere_else() {
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_is_spelled_as_the_server_knows_it() {
-    let limited = || Prompt { most_output_tokens: Some(7), ..hello() };
+    let limited = || Prompt { max_output_tokens: Some(7), ..hello() };
     let world = World::new([openai::answer([chunk().text("Yes.").finish("stop")])]);
     world.ask(limited()).await;
     assert_eq!(world.server.received()[0].json()["max_tokens"], json!(7));

@@ -1,17 +1,17 @@
 //! What is tried again, when, and what it comes to.
 
-use attache_model::{LanguageError, Piece};
+use attache_model::{AnswerPiece, LanguageError};
 use attache_testkit::model_server::openai::{self, chunk};
-use attache_testkit::model_server::{Ending, Planned};
+use attache_testkit::model_server::{PlannedResponse, ResponseEnd};
 use serde_json::json;
 
 use super::world::{Told, World, answered, hello, prompt, user};
 
-fn fine() -> Planned {
+fn fine() -> PlannedResponse {
     openai::answer([chunk().text("Fine."), chunk().finish("stop"), openai::usage(1, 1)])
 }
 
-fn of(status: u16) -> Planned {
+fn of(status: u16) -> PlannedResponse {
     openai::error(status, "server_error", "", "no")
 }
 
@@ -23,18 +23,18 @@ fn check(told: &Told, pauses: &[f64]) {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_breaks_off_begins_again_and_the_part_does_not_count() {
-    for ending in [Ending::Whole, Ending::Cut, Ending::Reset] {
+    for ending in [ResponseEnd::Whole, ResponseEnd::Cut, ResponseEnd::Reset] {
         // Held until it was heard: a reset takes what is on its way with it.
         let broken = || openai::unended([chunk().text("Part of ")]).hold().ending(ending);
         let world = World::new([broken(), broken(), broken(), fine()]);
-        let heard = |piece: &Piece| {
-            if matches!(piece, Piece::Text(text) if text == "Part of ") {
+        let heard = |piece: &AnswerPiece| {
+            if matches!(piece, AnswerPiece::Text(text) if text == "Part of ") {
                 world.server.release();
             }
         };
         let told = world.ask_and_hear(hello(), heard).await;
         check(&told, &[1.0, 2.0, 4.0]);
-        assert_eq!(told.pieces.iter().filter(|piece| matches!(piece, Piece::Text(_))).count(), 4);
+        assert_eq!(told.pieces.iter().filter(|piece| matches!(piece, AnswerPiece::Text(_))).count(), 4);
     }
 }
 
@@ -50,7 +50,7 @@ async fn a_call_that_breaks_off_begins_again() {
 
 #[tokio::test(start_paused = true)]
 async fn a_break_after_the_end_does_no_harm() {
-    let answer = openai::unended([chunk().text("Fine."), chunk().finish("stop")]).ending(Ending::Cut);
+    let answer = openai::unended([chunk().text("Fine."), chunk().finish("stop")]).ending(ResponseEnd::Cut);
     check(&World::new([answer]).ask(hello()).await, &[]);
 }
 
@@ -68,7 +68,9 @@ async fn a_wish_for_a_pause_is_obeyed_and_told_before_it() {
     let busy = || openai::error(429, "requests", "rate_limit_exceeded", "slow down");
     let told = World::new([busy().header("retry-after-ms", "2000"), fine()]).ask(hello()).await;
     check(&told, &[2.2]);
-    assert!(matches!(&told.pieces[0], Piece::Retrying { why, attempt: 2, .. } if why.contains("slow down")));
+    assert!(
+        matches!(&told.pieces[0], AnswerPiece::Retrying { why, attempt: 2, .. } if why.contains("slow down"))
+    );
     check(&World::new([busy().header("retry-after", "10"), fine()]).ask(hello()).await, &[11.0]);
     let said = openai::error(429, "tokens", "rate_limit_exceeded", "Please try again in 20s.");
     check(&World::new([said, fine()]).ask(hello()).await, &[22.0]);
@@ -110,20 +112,20 @@ async fn an_error_in_place_of_an_answer_is_an_error() {
         format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"x\"}}}}]}}\n\n{}", openai::event(&busy)),
     ];
     for body in bodies {
-        let told = World::new([Planned::stream().bytes(body.clone()), fine()]).ask(hello()).await;
+        let told = World::new([PlannedResponse::stream().bytes(body.clone()), fine()]).ask(hello()).await;
         check(&told, &[1.0]);
         let told = format!("{told:?}");
         assert!(told.contains("busy"), "{body}: {told}");
     }
     let bad = openai::event(&openai::error_body("invalid_request_error", "", "bad"));
-    let told = World::new([Planned::stream().bytes(bad), fine()]).ask(hello()).await;
+    let told = World::new([PlannedResponse::stream().bytes(bad), fine()]).ask(hello()).await;
     assert!(matches!(told.error(), LanguageError::Request { .. }), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_not_there_is_tried_a_few_times_only() {
     let mut world = World::new([]);
-    world.server = attache_testkit::model_server::ModelServer::playing([fine()]);
+    world.server = attache_testkit::model_server::ModelServer::with_responses([fine()]);
     let told = world.ask(hello()).await;
     assert_eq!(told.pauses(), [5.0, 10.0]);
     assert!(matches!(told.error(), LanguageError::Unreachable { .. }), "{told:?}");

@@ -1,6 +1,6 @@
 //! Every phrase and what is made of it.
 
-use super::making::*;
+use super::builders::*;
 
 pub(super) const TABLE: &[(&str, Make)] = &[
     // Reading comes before listing: both know "the contents of".

@@ -1,9 +1,9 @@
 //! Calls of tools, and what they must have come to for a step to be played.
 
-use super::super::budget::MAX_CALLS;
 use super::super::error::Problem;
 use super::super::keys::{CALL, Fields, WHEN};
-use super::super::rule::{CallTemplate, When};
+use super::super::limits::MAX_CALLS;
+use super::super::rule::{CallTemplate, StepCondition};
 use super::super::template::Template;
 use super::super::yaml::{Kind, Node};
 use super::pattern_of;
@@ -42,7 +42,7 @@ impl StepParser<'_> {
         nodes.into_iter().map(|node| self.call(node)).collect()
     }
 
-    pub(super) fn when(&mut self, node: Node) -> Result<When, Problem> {
+    pub(super) fn when(&mut self, node: Node) -> Result<StepCondition, Problem> {
         let mut fields = Fields::of(node, &WHEN)?;
         let failed = fields.take("failed").map(Node::into_bool).transpose()?;
         let result = fields.take("result").map(|node| pattern_of(node, "result")).transpose()?;
@@ -54,6 +54,6 @@ impl StepParser<'_> {
                 "`when` looks at what came of a call, but there is no `call` before this step in its turn";
             return Err(Problem::new(fields.line, what));
         }
-        Ok(When { failed, result })
+        Ok(StepCondition { failed, result })
     }
 }

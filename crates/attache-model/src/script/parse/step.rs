@@ -2,17 +2,17 @@
 
 use regex::Regex;
 
-use super::super::budget::{MAX_CHUNKS, MAX_REPEAT};
 use super::super::error::Problem;
 use super::super::keys::{CREDENTIAL, Fields, step_kind};
+use super::super::limits::{MAX_CHUNKS, MAX_REPEAT};
 use super::super::quantity::{A_DURATION, Count, Pause, a_count, count_of, parse_duration};
-use super::super::rule::{Ending, Pace, Planned, Say, Split, Step, When};
+use super::super::rule::{Ending, Pace, PlannedStep, Split, Step, StepCondition, TextStep};
 use super::super::template::{DataTemplate, Scope, Template};
 use super::super::yaml::{Kind, Node};
 
 /// What a step turns into.
-pub(super) enum Parsed {
-    Play(Vec<Planned>),
+pub(super) enum ParsedStep {
+    Play(Vec<PlannedStep>),
     Status(Template),
     /// The turn ends here.
     Stop {
@@ -32,7 +32,7 @@ impl<'a> StepParser<'a> {
         Self { scope: Scope { pattern, calls: 0 }, uses_groups: false }
     }
 
-    pub(super) fn step(&mut self, node: Node) -> Result<Parsed, Problem> {
+    pub(super) fn step(&mut self, node: Node) -> Result<ParsedStep, Problem> {
         let kind = step_kind(&node)?;
         let key = kind.known[0];
         let mut fields = Fields::of(node, kind)?;
@@ -41,10 +41,10 @@ impl<'a> StepParser<'a> {
         let when = when.map(|node| self.when(node)).transpose()?;
         let parsed = self.step_of(key, main, fields, when)?;
         match &parsed {
-            Parsed::Play(steps) => self.scope.calls += steps.iter().map(calls).sum::<usize>(),
-            Parsed::Status(_) => {}
+            ParsedStep::Play(steps) => self.scope.calls += steps.iter().map(calls).sum::<usize>(),
+            ParsedStep::Status(_) => {}
             // The next turn has results of its own.
-            Parsed::Stop { .. } => self.scope.calls = 0,
+            ParsedStep::Stop { .. } => self.scope.calls = 0,
         }
         Ok(parsed)
     }
@@ -54,9 +54,9 @@ impl<'a> StepParser<'a> {
         key: &'static str,
         main: Node,
         fields: Fields,
-        when: Option<When>,
-    ) -> Result<Parsed, Problem> {
-        let stop = |ending| Ok(Parsed::Stop { key, ending });
+        when: Option<StepCondition>,
+    ) -> Result<ParsedStep, Problem> {
+        let stop = |ending| Ok(ParsedStep::Stop { key, ending });
         let step = match key {
             "say" => self.say(main, fields)?,
             "think" => Step::Think(self.text(main)?),
@@ -64,7 +64,7 @@ impl<'a> StepParser<'a> {
             "artifact" => Step::Artifact(Box::new(self.artifact(main)?)),
             "call" => Step::Call(vec![self.call(main)?]),
             "calls" => Step::Call(self.calls(main)?),
-            "status" => return Ok(Parsed::Status(self.text(main)?)),
+            "status" => return Ok(ParsedStep::Status(self.text(main)?)),
             "ask" => return stop(Ending::InputRequired { question: Some(self.text(main)?) }),
             "refuse" | "fail" => {
                 let reason = self.text(main)?;
@@ -79,7 +79,7 @@ impl<'a> StepParser<'a> {
             "end" => return stop(end_of(main)?),
             _ => return self.credential(main),
         };
-        Ok(Parsed::Play(vec![Planned { when, step }]))
+        Ok(ParsedStep::Play(vec![PlannedStep { when, step }]))
     }
 
     fn say(&mut self, main: Node, mut fields: Fields) -> Result<Step, Problem> {
@@ -100,23 +100,25 @@ impl<'a> StepParser<'a> {
         };
         let split = self.split(&mut fields)?;
         let pace = self.pace(&mut fields)?;
-        Ok(Step::Say(Say { texts, split, pace }))
+        Ok(Step::Say(TextStep { texts, split, pace }))
     }
 
-    fn credential(&mut self, main: Node) -> Result<Parsed, Problem> {
+    fn credential(&mut self, main: Node) -> Result<ParsedStep, Problem> {
         if !matches!(main.kind, Kind::Map(_)) {
             let ending = Ending::AuthRequired { explanation: self.text(main)? };
-            return Ok(Parsed::Stop { key: "require_auth", ending });
+            return Ok(ParsedStep::Stop { key: "require_auth", ending });
         }
         let mut fields = Fields::of(main, &CREDENTIAL)?;
         let explanation = fields.require("explanation")?;
         let explanation = self.text(explanation)?;
         match fields.take("resume_after") {
-            None => Ok(Parsed::Stop { key: "require_auth", ending: Ending::AuthRequired { explanation } }),
+            None => {
+                Ok(ParsedStep::Stop { key: "require_auth", ending: Ending::AuthRequired { explanation } })
+            }
             Some(node) => {
                 let pause = self.pause(node)?;
                 let steps = [Step::NeedCredential(explanation), Step::Wait(pause), Step::Resume];
-                Ok(Parsed::Play(steps.into_iter().map(Planned::always).collect()))
+                Ok(ParsedStep::Play(steps.into_iter().map(PlannedStep::always).collect()))
             }
         }
     }
@@ -177,7 +179,7 @@ impl<'a> StepParser<'a> {
     }
 }
 
-fn calls(planned: &Planned) -> usize {
+fn calls(planned: &PlannedStep) -> usize {
     match &planned.step {
         Step::Call(calls) => calls.len(),
         _ => 0,

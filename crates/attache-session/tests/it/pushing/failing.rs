@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use attache_domain::*;
-use attache_session::Delivered;
+use attache_session::DeliveryResult;
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 
@@ -16,13 +16,13 @@ fn stores() -> Stores {
 }
 
 fn actor() -> Arc<Actor> {
-    Actor::of(vec![vec![ask(), Act::Record(Fact::WorkResumed), end(Outcome::Completed)]])
+    Actor::of(vec![vec![ask(), Act::Record(Fact::WorkResumed), end(TurnOutcome::Completed)]])
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_failed_try_is_made_again_with_growing_pauses_and_order_is_kept() {
     let postman = Postman::new();
-    postman.plan("c", [Delivered::Taken, failed("503"), failed("503"), failed("503")]);
+    postman.plan("c", [DeliveryResult::Accepted, failed("503"), failed("503"), failed("503")]);
     let session = start(&stores(), &actor(), &postman, |_| {}).await;
     session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap();
     let told = postman.until("c", 4).await;
@@ -33,25 +33,25 @@ async fn a_failed_try_is_made_again_with_growing_pauses_and_order_is_kept() {
     for (place, least, most) in [(1, 500, 1001), (2, 1000, 2001), (3, 2000, 4001)] {
         assert!((least..=most).contains(&pauses[place]), "{pauses:?}");
     }
-    let counted = session.counters().now();
+    let counted = session.counters().snapshot();
     assert_eq!((counted.push_delivered, counted.push_failed, counted.push_gave_up), (4, 3, 0));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_receiver_that_asks_for_time_gets_it() {
     let postman = Postman::new();
-    let busy = Delivered::Failed { why: "429".into(), retry_after: Some(Duration::from_secs(90)) };
+    let busy = DeliveryResult::Failed { why: "429".into(), retry_after: Some(Duration::from_secs(90)) };
     postman.plan("c", [busy]);
     let session = start(&stores(), &actor(), &postman, |_| {}).await;
     let mut send = with_push(message("m1", None), "c");
     send.configuration.return_immediately = true;
     let opened = task(session.send(&scope(), send).await.unwrap());
-    while session.counters().now().push_failed == 0 {
+    while session.counters().snapshot().push_failed == 0 {
         tokio::task::yield_now().await;
     }
-    let standing = kept(&session, &opened.task, "c").await.standing;
+    let standing = kept(&session, &opened.task, "c").await.status;
     assert!(matches!(standing.state, PushState::Waiting { .. }), "{standing:?}");
-    assert_eq!((standing.failures, standing.trouble.as_deref()), (1, Some("429")));
+    assert_eq!((standing.failures, standing.last_error.as_deref()), (1, Some("429")));
     postman.until("c", 4).await;
     let tries = postman.tries.lock().unwrap();
     assert_eq!((tries[1].2 - tries[0].2).as_secs(), 90);
@@ -62,29 +62,29 @@ async fn too_many_failures_are_given_up_visibly_and_setting_it_again_goes_on_the
     let postman = Postman::new();
     postman.plan(
         "c",
-        std::iter::once(Delivered::Taken).chain((0..4).map(|number| failed(&format!("no {number}")))),
+        std::iter::once(DeliveryResult::Accepted).chain((0..4).map(|number| failed(&format!("no {number}")))),
     );
     let stores = stores();
     let session = start(&stores, &actor(), &postman, |_| {}).await;
     let done = task(session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap());
     at_rest(&session).await;
-    let check = |standing: PushStanding| {
-        let expected = PushStanding {
+    let check = |standing: PushStatus| {
+        let expected = PushStatus {
             state: PushState::GaveUp,
             delivered: Seq(2),
             failures: 4,
-            trouble: Some("no 3".into()),
+            last_error: Some("no 3".into()),
         };
         assert_eq!(standing, expected);
     };
-    check(kept(&session, &done.task, "c").await.standing);
-    assert_eq!(session.counters().now().push_gave_up, 1);
+    check(kept(&session, &done.task, "c").await.status);
+    assert_eq!(session.counters().snapshot().push_gave_up, 1);
     session.shutdown().await;
 
     let session = start(&stores, &actor(), &postman, |_| {}).await;
-    check(kept(&session, &done.task, "c").await.standing);
-    assert_eq!((session.outbox_now().active, postman.tries()), (0, 5), "nobody tries any more");
-    let again = create(&session, &done.task, "c").await.standing;
+    check(kept(&session, &done.task, "c").await.status);
+    assert_eq!((session.outbox_stats().active, postman.tries()), (0, 5), "nobody tries any more");
+    let again = create(&session, &done.task, "c").await.status;
     assert_eq!((again.state, again.delivered, again.failures), (PushState::Delivering, Seq(2), 0));
     at_rest(&session).await;
     assert_eq!(postman.seqs("c"), [2, 3, 4, 5]);
@@ -93,12 +93,12 @@ async fn too_many_failures_are_given_up_visibly_and_setting_it_again_goes_on_the
 #[tokio::test(start_paused = true)]
 async fn a_receiver_that_is_gone_for_good_is_given_up_at_once() {
     let postman = Postman::new();
-    postman.plan("c", [Delivered::Refused { why: "410".into() }]);
+    postman.plan("c", [DeliveryResult::Refused { why: "410".into() }]);
     let session = start(&stores(), &actor(), &postman, |_| {}).await;
     let done = task(session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap());
     at_rest(&session).await;
     assert_eq!(postman.tries(), 1);
-    assert_eq!(kept(&session, &done.task, "c").await.standing.state, PushState::GaveUp);
+    assert_eq!(kept(&session, &done.task, "c").await.status.state, PushState::GaveUp);
     assert_eq!(done.status.state, TaskState::Completed, "the task does not care");
 }
 
@@ -106,8 +106,8 @@ async fn a_receiver_that_is_gone_for_good_is_given_up_at_once() {
 async fn one_that_fails_keeps_no_other_waiting() {
     let postman = Postman::new();
     postman.plan("bad", (0..3).map(|_| failed("503")));
-    let actor = Actor::of(vec![vec![Act::Wait, end(Outcome::Completed)]]);
-    let session = start(&stores(), &actor, &postman, |options| options.at_once = 1).await;
+    let actor = Actor::of(vec![vec![Act::Wait, end(TurnOutcome::Completed)]]);
+    let session = start(&stores(), &actor, &postman, |options| options.max_concurrent = 1).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     for id in ["bad", "good"] {
         create(&session, &opened.task, id).await;

@@ -16,7 +16,7 @@ fn stores() -> Stores {
 }
 
 fn waiting() -> Arc<Actor> {
-    Actor::of(vec![vec![Act::Wait, ask(), Act::Wait, end(Outcome::Completed)]])
+    Actor::of(vec![vec![Act::Wait, ask(), Act::Wait, end(TurnOutcome::Completed)]])
 }
 
 #[tokio::test(start_paused = true)]
@@ -63,7 +63,7 @@ async fn a_nameless_one_gets_a_name_after_the_habits_of_its_version() {
     let create = async |shape| {
         let config = PushConfig { id: "".into(), ..config("nameless") };
         session
-            .create_push_config(&scope(), &opened.task, PushWish { config, shape })
+            .create_push_config(&scope(), &opened.task, NewPushConfig { config, shape })
             .await
             .unwrap()
             .config
@@ -122,7 +122,7 @@ async fn one_in_place_of_another_goes_on_where_that_one_was() {
     postman.until("c", 1).await;
     postman.plan("c", [failed("503")]);
     actor.go.add_permits(1);
-    while session.counters().now().push_failed == 0 {
+    while session.counters().snapshot().push_failed == 0 {
         tokio::task::yield_now().await;
     }
     let mut other = wish("c", PushShape::EachUpdate);
@@ -139,7 +139,7 @@ async fn one_in_place_of_another_goes_on_where_that_one_was() {
 
 #[tokio::test(start_paused = true)]
 async fn a_task_takes_so_many_and_no_more() {
-    let session = start(&stores(), &waiting(), &Postman::new(), |options| options.per_task = 2).await;
+    let session = start(&stores(), &waiting(), &Postman::new(), |options| options.max_per_task = 2).await;
     let opened = task(session.send(&scope(), with_push(at_once("m1"), "a")).await.unwrap());
     create(&session, &opened.task, "b").await;
     let one_more = session.create_push_config(&scope(), &opened.task, wish("c", PushShape::EachUpdate)).await;
@@ -157,12 +157,12 @@ async fn what_cannot_be_reached_is_refused_before_anything_else_happens() {
     send.configuration.push.as_mut().unwrap().config.url = "bad:is not public".into();
     let refused = session.send(&scope(), send).await.err().unwrap();
     assert_eq!(refused, Fault::invalid("url", "is not public"));
-    assert_eq!(session.counters().now().tasks_opened, 0);
+    assert_eq!(session.counters().snapshot().tasks_opened, 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_message_that_is_refused_leaves_no_configuration_behind() {
-    let actor = Actor::of(vec![vec![end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![end(TurnOutcome::Completed)]]);
     let session = start(&stores(), &actor, &Postman::new(), |_| {}).await;
     let done = task(session.send(&scope(), message("m1", None)).await.unwrap());
     let late = with_push(message("m2", Some(done.task.clone())), "c");

@@ -31,8 +31,8 @@ impl EventLog for Dawdling {
         self.0.read_each(keys, limit).await
     }
 
-    async fn keep_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
-        self.0.keep_snapshot(key, snapshot).await
+    async fn save_snapshot(&self, key: &TaskKey, snapshot: Snapshot) -> Result<(), StoreError> {
+        self.0.save_snapshot(key, snapshot).await
     }
 
     async fn snapshot(&self, key: &TaskKey, at_most: Seq) -> Result<Option<Snapshot>, StoreError> {
@@ -45,7 +45,7 @@ async fn a_task_that_is_opened_while_it_is_looked_for_is_no_orphan() {
     let log = Arc::new(Dawdling::default());
     let memory = log.0.clone();
     let stores = Stores { log, index: memory.clone(), records: memory };
-    let actor = Actor::of(vec![vec![say("a"), end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![say("a"), end(TurnOutcome::Completed)]]);
     let postman = Postman::new();
     let session = start(&stores, &actor, &postman, |_| {}).await;
     let mut send = message("m1", None);

@@ -16,7 +16,7 @@ use crate::world::{Act, Actor, options, scope};
 
 pub(crate) struct Postman {
     /// What each configuration's receiver answers next; then it takes everything.
-    plans: Mutex<HashMap<String, VecDeque<Delivered>>>,
+    plans: Mutex<HashMap<String, VecDeque<DeliveryResult>>>,
     pub(crate) told: Mutex<Vec<Told1>>,
     pub(crate) spelled: Mutex<usize>,
     /// When set, a notification is only taken with a permit.
@@ -54,7 +54,7 @@ impl Postman {
         })
     }
 
-    pub(crate) fn plan(&self, config: &str, answers: impl IntoIterator<Item = Delivered>) {
+    pub(crate) fn plan(&self, config: &str, answers: impl IntoIterator<Item = DeliveryResult>) {
         self.plans.lock().unwrap().entry(config.into()).or_default().extend(answers);
     }
 
@@ -86,24 +86,26 @@ impl Postman {
     }
 }
 
-pub(crate) fn failed(why: &str) -> Delivered {
-    Delivered::Failed { why: why.into(), retry_after: None }
+pub(crate) fn failed(why: &str) -> DeliveryResult {
+    DeliveryResult::Failed { why: why.into(), retry_after: None }
 }
 
 #[async_trait]
-impl Courier for Postman {
-    async fn check(&self, config: &PushConfig) -> Result<(), Unfit> {
+impl PushSender for Postman {
+    async fn check(&self, config: &PushConfig) -> Result<(), PushConfigError> {
         match config.url.strip_prefix("bad:") {
-            Some(why) => Err(Unfit { field: "url", why: why.into() }),
+            Some(why) => Err(PushConfigError { field: "url", why: why.into() }),
             None => Ok(()),
         }
     }
 
-    fn spell(&self, notice: &Notice<'_>) -> Bytes {
+    fn encode(&self, notice: &PushPayload<'_>) -> Bytes {
         *self.spelled.lock().unwrap() += 1;
         match notice {
-            Notice::Task(view) => format!("task at {} {:?}", view.progress.head, view.status.state).into(),
-            Notice::Update { entry, .. } => match entry.update() {
+            PushPayload::Task(view) => {
+                format!("task at {} {:?}", view.progress.head, view.status.state).into()
+            }
+            PushPayload::Update { entry, .. } => match entry.update() {
                 Some(Update::Status { status, .. }) => format!("{:?}", status.state).into(),
                 Some(Update::Artifact { .. }) => "artifact".into(),
                 other => panic!("{other:?}"),
@@ -111,7 +113,7 @@ impl Courier for Postman {
         }
     }
 
-    async fn deliver(&self, parcel: &Parcel) -> Delivered {
+    async fn deliver(&self, parcel: &PushDelivery) -> DeliveryResult {
         // Nobody is told without the others getting their turn.
         tokio::task::yield_now().await;
         let config = parcel.config.id.to_string();
@@ -121,13 +123,13 @@ impl Courier for Postman {
             gate.acquire().await.unwrap().forget();
         }
         let planned = self.plans.lock().unwrap().get_mut(&config).and_then(VecDeque::pop_front);
-        if let Some(planned) = planned.filter(|planned| *planned != Delivered::Taken) {
+        if let Some(planned) = planned.filter(|planned| *planned != DeliveryResult::Accepted) {
             return planned;
         }
         let body = String::from_utf8(parcel.body.to_vec()).unwrap();
         let (url, seq) = (parcel.config.url.clone(), parcel.seq.0);
         self.told.lock().unwrap().push(Told1 { config, url, seq, body });
-        Delivered::Taken
+        DeliveryResult::Accepted
     }
 }
 
@@ -139,7 +141,7 @@ pub(crate) async fn start(
 ) -> Arc<SessionService> {
     let mut push = PushOptions { attempts: 4, ..PushOptions::default() };
     change(&mut push);
-    let push = Some(PushSettings { courier: postman.clone(), options: push });
+    let push = Some(PushSettings { sender: postman.clone(), options: push });
     let options = SessionOptions { push, ..options() };
     SessionService::start(stores.clone(), actor.clone(), options).await.unwrap()
 }
@@ -148,8 +150,8 @@ pub(crate) fn config(id: &str) -> PushConfig {
     PushConfig { id: id.into(), url: format!("https://{id}.test"), token: None, authentication: None }
 }
 
-pub(crate) fn wish(id: &str, shape: PushShape) -> PushWish {
-    PushWish { config: config(id), shape }
+pub(crate) fn wish(id: &str, shape: PushShape) -> NewPushConfig {
+    NewPushConfig { config: config(id), shape }
 }
 
 /// A message that wants to be told of its task.
@@ -158,18 +160,18 @@ pub(crate) fn with_push(mut send: SendMessage, id: &str) -> SendMessage {
     send
 }
 
-pub(crate) async fn kept(session: &SessionService, task: &TaskId, id: &str) -> KeptPushConfig {
+pub(crate) async fn kept(session: &SessionService, task: &TaskId, id: &str) -> StoredPushConfig {
     session.push_config(&scope(), task, Some(&id.into())).await.unwrap()
 }
 
-pub(crate) async fn create(session: &SessionService, task: &TaskId, id: &str) -> KeptPushConfig {
+pub(crate) async fn create(session: &SessionService, task: &TaskId, id: &str) -> StoredPushConfig {
     session.create_push_config(&scope(), task, wish(id, PushShape::EachUpdate)).await.unwrap()
 }
 
 /// Waits until nothing is left to tell.
 pub(crate) async fn at_rest(session: &SessionService) {
     let waiting = async {
-        while session.outbox_now().active > 0 {
+        while session.outbox_stats().active > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };

@@ -17,20 +17,20 @@ fn stores() -> Stores {
 #[tokio::test(start_paused = true)]
 async fn what_was_not_taken_is_told_after_the_next_start() {
     let stores = stores();
-    let actor = Actor::of(vec![vec![ask(), Act::Record(Fact::WorkResumed), end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![ask(), Act::Record(Fact::WorkResumed), end(TurnOutcome::Completed)]]);
     let postman = Postman::new();
-    postman.plan("c", [attache_session::Delivered::Taken, failed("503")]);
+    postman.plan("c", [attache_session::DeliveryResult::Accepted, failed("503")]);
     let session =
-        start(&stores, &actor, &postman, |options| options.first_pause = Duration::from_secs(999)).await;
+        start(&stores, &actor, &postman, |options| options.first_delay = Duration::from_secs(999)).await;
     let done = task(session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap());
-    while session.counters().now().push_failed == 0 {
+    while session.counters().snapshot().push_failed == 0 {
         tokio::task::yield_now().await;
     }
     session.shutdown().await;
     assert_eq!(postman.seqs("c"), [2]);
 
     let session = start(&stores, &actor, &postman, |_| {}).await;
-    let standing = kept(&session, &done.task, "c").await.standing;
+    let standing = kept(&session, &done.task, "c").await.status;
     assert_eq!((standing.delivered, standing.failures), (Seq(2), 1), "it is known what was");
     at_rest(&session).await;
     assert_eq!(postman.seqs("c"), [2, 3, 4, 5], "nothing twice after a stop in peace");
@@ -40,7 +40,7 @@ async fn what_was_not_taken_is_told_after_the_next_start() {
 async fn a_session_that_vanishes_repeats_at_most_what_its_cursor_had_not_said() {
     let stores = stores();
     let actor =
-        Actor::of(vec![vec![ask(), Act::Record(Fact::WorkResumed), Act::Wait, end(Outcome::Completed)]]);
+        Actor::of(vec![vec![ask(), Act::Record(Fact::WorkResumed), Act::Wait, end(TurnOutcome::Completed)]]);
     let postman = Postman::new();
     let session = start(&stores, &actor, &postman, |_| {}).await;
     session.send(&scope(), with_push(at_once("m1"), "c")).await.unwrap();
@@ -67,7 +67,7 @@ async fn a_configuration_whose_task_was_never_opened_is_cleaned_up() {
 
     let postman = Postman::new();
     let session = start(&stores, &Actor::of(vec![]), &postman, |_| {}).await;
-    assert_eq!(session.outbox_now().active, 1);
+    assert_eq!(session.outbox_stats().active, 1);
     at_rest(&session).await;
     session.shutdown().await;
     for space in ["push", "push-standing", "push-active"] {
@@ -79,7 +79,7 @@ async fn a_configuration_whose_task_was_never_opened_is_cleaned_up() {
 #[tokio::test(start_paused = true)]
 async fn a_stop_waits_for_nobody_for_long() {
     let stores = stores();
-    let actor = Actor::of(vec![vec![end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![end(TurnOutcome::Completed)]]);
     let postman = Postman::gated();
     let session = start(&stores, &actor, &postman, |_| {}).await;
     session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache_domain::*;
-use attache_session::Told;
+use attache_session::PushEvents;
 use attache_store::Stores;
 use attache_store::memory::MemoryStore;
 
@@ -17,7 +17,7 @@ fn stores() -> Stores {
 #[tokio::test(start_paused = true)]
 async fn every_status_is_told_in_order_and_nothing_else() {
     let actor =
-        Actor::of(vec![vec![say("a"), ask(), Act::Record(Fact::WorkResumed), end(Outcome::Completed)]]);
+        Actor::of(vec![vec![say("a"), ask(), Act::Record(Fact::WorkResumed), end(TurnOutcome::Completed)]]);
     let postman = Postman::new();
     let session = start(&stores(), &actor, &postman, |_| {}).await;
     session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap();
@@ -29,9 +29,9 @@ async fn every_status_is_told_in_order_and_nothing_else() {
 
 #[tokio::test(start_paused = true)]
 async fn artifacts_are_told_when_the_operator_wants_it() {
-    let actor = Actor::of(vec![vec![say("a"), end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![say("a"), end(TurnOutcome::Completed)]]);
     let postman = Postman::new();
-    let told = |options: &mut attache_session::PushOptions| options.told = Told::StatusesAndArtifacts;
+    let told = |options: &mut attache_session::PushOptions| options.events = PushEvents::StatusesAndArtifacts;
     let session = start(&stores(), &actor, &postman, told).await;
     session.send(&scope(), with_push(message("m1", None), "c")).await.unwrap();
     at_rest(&session).await;
@@ -40,7 +40,7 @@ async fn artifacts_are_told_when_the_operator_wants_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_whole_task_is_told_as_it_was_after_each_event() {
-    let actor = Actor::of(vec![vec![say("a"), ask(), say("b"), end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![say("a"), ask(), say("b"), end(TurnOutcome::Completed)]]);
     let postman = Postman::gated();
     let session = start(&stores(), &actor, &postman, |_| {}).await;
     let mut send = message("m1", None);
@@ -62,10 +62,10 @@ async fn a_whole_task_is_told_as_it_was_after_each_event() {
 async fn many_configurations_are_each_told_everything_in_order_and_spelled_once() {
     let mut acts: Vec<_> = (0..40).flat_map(|_| [ask(), Act::Record(Fact::WorkResumed)]).collect();
     acts.insert(0, Act::Wait);
-    acts.push(end(Outcome::Completed));
+    acts.push(end(TurnOutcome::Completed));
     let actor = Actor::of(vec![acts]);
     let postman = Postman::new();
-    let session = start(&stores(), &actor, &postman, |options| options.at_once = 8).await;
+    let session = start(&stores(), &actor, &postman, |options| options.max_concurrent = 8).await;
     let opened = task(session.send(&scope(), at_once("m1")).await.unwrap());
     for number in 0..32 {
         create(&session, &opened.task, &format!("c{number}")).await;
@@ -84,30 +84,30 @@ async fn many_configurations_are_each_told_everything_in_order_and_spelled_once(
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_is_over_already_is_told_once() {
-    let actor = Actor::of(vec![vec![say("a"), end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![say("a"), end(TurnOutcome::Completed)]]);
     let postman = Postman::new();
     let session = start(&stores(), &actor, &postman, |_| {}).await;
     let done = task(session.send(&scope(), message("m1", None)).await.unwrap());
     create(&session, &done.task, "late").await;
     at_rest(&session).await;
     assert_eq!(postman.bodies("late"), ["Completed"]);
-    assert_eq!(kept(&session, &done.task, "late").await.standing.delivered, done.progress.head);
+    assert_eq!(kept(&session, &done.task, "late").await.status.delivered, done.progress.head);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_task_that_goes_on_after_it_was_over_is_told_on() {
-    let turn = || vec![say("a"), end(Outcome::Completed)];
+    let turn = || vec![say("a"), end(TurnOutcome::Completed)];
     let actor = Actor::of(vec![turn(), turn(), turn()]);
     let postman = Postman::new();
     let stores = stores();
     let session = start(&stores, &actor, &postman, |_| {}).await;
     let mut send = with_push(message("m1", None), "c");
-    send.manner.ending = Some(Ending::Reopens);
+    send.options.ending = Some(TaskEnding::Reopens);
     let done = task(session.send(&scope(), send).await.unwrap());
     at_rest(&session).await;
     let again = |id: &str| {
         let mut send = message(id, Some(done.task.clone()));
-        send.manner.ending = Some(Ending::Reopens);
+        send.options.ending = Some(TaskEnding::Reopens);
         send
     };
     session.send(&scope(), again("m2")).await.unwrap();
@@ -116,7 +116,7 @@ async fn a_task_that_goes_on_after_it_was_over_is_told_on() {
     // The same after a start, at which nothing was active.
     session.shutdown().await;
     let session = start(&stores, &actor, &postman, |_| {}).await;
-    assert_eq!(session.outbox_now().active, 0, "what rests costs nothing");
+    assert_eq!(session.outbox_stats().active, 0, "what rests costs nothing");
     session.send(&scope(), again("m3")).await.unwrap();
     at_rest(&session).await;
     assert_eq!(postman.bodies("c"), ["Working", "Completed"].repeat(3));
@@ -137,7 +137,7 @@ async fn a_cancel_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_continued_task_is_told_from_the_message_that_asked_for_it() {
-    let actor = Actor::of(vec![vec![end(Outcome::InputRequired)], vec![end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![end(TurnOutcome::InputRequired)], vec![end(TurnOutcome::Completed)]]);
     let postman = Postman::new();
     let session = start(&stores(), &actor, &postman, |_| {}).await;
     let asked = task(session.send(&scope(), message("m1", None)).await.unwrap());
@@ -149,14 +149,14 @@ async fn a_continued_task_is_told_from_the_message_that_asked_for_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_that_is_sent_again_is_not_told_twice() {
-    let actor = Actor::of(vec![vec![end(Outcome::Completed)]]);
+    let actor = Actor::of(vec![vec![end(TurnOutcome::Completed)]]);
     let postman = Postman::new();
     let session = start(&stores(), &actor, &postman, |_| {}).await;
     for _ in 0..3 {
         let mut send = message("m1", None);
-        send.manner.sameness = Sameness::Id;
+        send.options.duplicate_rule = DuplicateRule::Id;
         let config = PushConfig { id: "".into(), ..config("nameless") };
-        send.configuration.push = Some(Box::new(PushWish { config, shape: PushShape::EachUpdate }));
+        send.configuration.push = Some(Box::new(NewPushConfig { config, shape: PushShape::EachUpdate }));
         session.send(&scope(), send).await.unwrap();
         at_rest(&session).await;
     }

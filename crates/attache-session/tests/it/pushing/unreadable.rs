@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache_domain::*;
-use attache_store::conformance::Damaged;
+use attache_store::conformance::DamagedStore;
 use attache_store::memory::MemoryStore;
 use attache_store::{Record, RecordChange, Records, Stores};
 
@@ -13,9 +13,9 @@ use crate::world::*;
 #[tokio::test(start_paused = true)]
 async fn an_unreadable_push_configuration_stops_nothing_else() {
     for damage in ["checksum", "content"] {
-        let store = Arc::new(Damaged::new(MemoryStore::default()));
+        let store = Arc::new(DamagedStore::new(MemoryStore::default()));
         let stores = Stores::of(store.clone());
-        let actor = Actor::of(vec![vec![say("a"), Act::Wait, end(Outcome::Completed)]]);
+        let actor = Actor::of(vec![vec![say("a"), Act::Wait, end(TurnOutcome::Completed)]]);
         let postman = Postman::new();
         let first = start(&stores, &actor, &postman, |_| {}).await;
         let mut send = at_once("m1");
@@ -25,7 +25,7 @@ async fn an_unreadable_push_configuration_stops_nothing_else() {
         first.create_push_config(&scope(), &opened.task, damaged).await.unwrap();
         postman.until("sound", 1).await;
         first.shutdown().await;
-        let records = store.under("push", "", None, 9).await.unwrap();
+        let records = store.list_prefix("push", "", None, 9).await.unwrap();
         let key =
             records.iter().map(|record| record.key.clone()).find(|key| key.ends_with("/damaged")).unwrap();
         if damage == "checksum" {

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Access, Answer, AnswerEnd, Base64, CallId, CallOutcome, CommandCall, Content, ContextReason, Digest,
-    Effect, Fact, FinishedCall, GivenContext, Level, Message, MessageId, ModelAnswer, Opaque, Outcome,
-    Proposal, ProposedCall, Reduction, Said, Shown, ToolCall, Usage, Utterance, Verdict, Wishes,
+    Access, AccessLevel, Base64, CallAnswer, CallId, CallOutcome, CommandCall, Compaction, Content,
+    ContextReason, Digest, Effect, Fact, FinishedCall, GivenContext, Message, MessageId, ModelAnswer,
+    ModelPart, ModelPartContent, Preview, Proposal, ProposedCall, ProviderData, RequestedSettings,
+    ResponseEnd, ToolCall, TurnOutcome, Usage, Verdict,
 };
 use serde_json::{Map, Value};
 
@@ -38,10 +39,10 @@ pub(super) fn later_kinds() -> Vec<Fact> {
     let reduced = |summary: Option<&str>| {
         let summary = summary.map(str::to_owned);
         let cost = Usage { input: 9, ..Usage::default() };
-        let reduction = Reduction { summary, dropped: 4, masked: 9, before: 60_000, after: 9000, cost };
+        let reduction = Compaction { summary, dropped: 4, masked: 9, before: 60_000, after: 9000, cost };
         Fact::ContextReduced(Box::new(reduction))
     };
-    let skipped = Answer { choice: "skip".into(), verdict: Verdict::Skip, ..refused() };
+    let skipped = CallAnswer { choice: "skip".into(), verdict: Verdict::Skip, ..refused() };
     let usage = Usage { input: 5, cached: 4, output: 3, thoughts: 2 };
     vec![
         Fact::TextReplaced { text: "So far".into() },
@@ -56,16 +57,16 @@ pub(super) fn later_kinds() -> Vec<Fact> {
             question: None,
         },
         Fact::CallAnswered { call: id("call-1"), answer: Box::new(skipped) },
-        Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: Some(Box::new(usage)) },
+        Fact::TurnEnded { outcome: TurnOutcome::Completed, message: None, usage: Some(Box::new(usage)) },
         Fact::CallDeferred { call: id("call-2"), until: id("call-1") },
-        ended(AnswerEnd::Length),
-        ended(AnswerEnd::Refused { why: "SAFETY".into() }),
+        ended(ResponseEnd::Length),
+        ended(ResponseEnd::Refused { why: "SAFETY".into() }),
         Fact::TurnStarted { turn: 2, model: Some("gemini-x".into()) },
         Fact::ModelChosen { model: "gemini-y".into() },
         given(ContextReason::Command),
         Fact::CallAnswered {
             call: id("call-1"),
-            answer: Box::new(Answer { by: Some("me".into()), ..changed() }),
+            answer: Box::new(CallAnswer { by: Some("me".into()), ..changed() }),
         },
         Fact::MessageReceived { message: commanding().into(), digest: Digest("0f4a".into()) },
         Fact::CallProposed(Box::new(confined_command())),
@@ -77,7 +78,7 @@ pub(super) fn later_kinds() -> Vec<Fact> {
         },
         Fact::CallAnswered {
             call: id("call-1"),
-            answer: Box::new(Answer {
+            answer: Box::new(CallAnswer {
                 choice: "run_again".into(),
                 question: Some(id("lost-57-1")),
                 verdict: Verdict::Proceed,
@@ -90,7 +91,7 @@ pub(super) fn later_kinds() -> Vec<Fact> {
 
 /// A message that says more than its parts do.
 fn commanding() -> Message {
-    let wishes = Wishes {
+    let wishes = RequestedSettings {
         model: Some("gemini-y".into()),
         workspace: Some("/work".into()),
         approval_mode: Some("plan".into()),
@@ -108,7 +109,7 @@ fn commanding() -> Message {
     }
 }
 
-fn ended(end: AnswerEnd) -> Fact {
+fn ended(end: ResponseEnd) -> Fact {
     Fact::ModelAnswered(Box::new(ModelAnswer { said: Vec::new(), end, ..model_answer() }))
 }
 
@@ -121,22 +122,23 @@ fn input() -> Map<String, Value> {
 }
 
 fn model_answer() -> ModelAnswer {
-    let opaque = Opaque { provider: "gemini".into(), model: "gemini-x".into(), data: Value::from("c2ln") };
+    let opaque =
+        ProviderData { provider: "gemini".into(), model: "gemini-x".into(), data: Value::from("c2ln") };
     let call = ToolCall { id: id("call-1"), name: "replace".into(), input: input() };
     ModelAnswer {
         model: "gemini-x".into(),
         said: vec![
-            Said { what: Utterance::Thought("Hm.".into()), opaque: None },
-            Said { what: Utterance::Text("I shall look.".into()), opaque: None },
-            Said { what: Utterance::Call(call), opaque: Some(opaque.clone()) },
-            Said { what: Utterance::Hidden, opaque: Some(opaque) },
+            ModelPart { what: ModelPartContent::Thought("Hm.".into()), opaque: None },
+            ModelPart { what: ModelPartContent::Text("I shall look.".into()), opaque: None },
+            ModelPart { what: ModelPartContent::Call(call), opaque: Some(opaque.clone()) },
+            ModelPart { what: ModelPartContent::Hidden, opaque: Some(opaque) },
         ],
         usage: Usage { input: 100, cached: 20, output: 30, thoughts: 10 },
-        end: AnswerEnd::Done,
+        end: ResponseEnd::Done,
     }
 }
 
-fn proposed(call: &str, effects: Vec<Effect>, shown: Shown, choices: &[&str]) -> ProposedCall {
+fn proposed(call: &str, effects: Vec<Effect>, shown: Preview, choices: &[&str]) -> ProposedCall {
     ProposedCall {
         call: id(call),
         proposal: Arc::new(Proposal { input: input(), effects, shown }),
@@ -148,7 +150,7 @@ fn proposed(call: &str, effects: Vec<Effect>, shown: Shown, choices: &[&str]) ->
 }
 
 fn edit() -> ProposedCall {
-    let shown = Shown::Edit {
+    let shown = Preview::Edit {
         path: "src/main.rs".into(),
         diff: "--- a\n+++ b\n".into(),
         original: Some("old".into()),
@@ -162,7 +164,7 @@ fn edit() -> ProposedCall {
 fn command() -> ProposedCall {
     let directory = || "src".into();
     let access = Access::open;
-    let shown = Shown::Exec { command: "ls".into(), directory: directory(), programs: vec!["ls".into()] };
+    let shown = Preview::Exec { command: "ls".into(), directory: directory(), programs: vec!["ls".into()] };
     let effects = vec![
         Effect::Run { command: "ls".into(), directory: directory(), access: access() },
         Effect::Fetch { url: "https://example.org/".into() },
@@ -179,9 +181,9 @@ fn confined_command() -> ProposedCall {
         network: vec!["example.org".into()],
         writes: vec!["src/.env".into()],
         gap: Some("nothing".into()),
-        ..Access::new(Level::Work)
+        ..Access::new(AccessLevel::Work)
     };
-    let shown = Shown::Mcp {
+    let shown = Preview::Mcp {
         server: "files".into(),
         tool: "read".into(),
         title: "Read".into(),
@@ -194,11 +196,11 @@ fn confined_command() -> ProposedCall {
 
 fn look() -> ProposedCall {
     let effects = vec![Effect::Read { path: "src".into() }];
-    proposed("call-3", effects, Shown::Plain { summary: "src".into() }, &[])
+    proposed("call-3", effects, Preview::Plain { summary: "src".into() }, &[])
 }
 
-fn changed() -> Answer {
-    Answer {
+fn changed() -> CallAnswer {
+    CallAnswer {
         choice: "proceed_once".into(),
         question: None,
         verdict: Verdict::Proceed,
@@ -209,8 +211,8 @@ fn changed() -> Answer {
     }
 }
 
-fn refused() -> Answer {
-    Answer {
+fn refused() -> CallAnswer {
+    CallAnswer {
         choice: "cancel".into(),
         question: None,
         verdict: Verdict::Refuse,

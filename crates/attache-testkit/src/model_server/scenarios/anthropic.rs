@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::model_server::Planned;
+use crate::model_server::PlannedResponse;
 use crate::model_server::anthropic::{self, message};
 
 /// The names of all of them.
@@ -24,7 +24,7 @@ pub const NAMES: &[&str] = &[
     "busy",
 ];
 
-pub fn answer(name: &str) -> Option<Planned> {
+pub fn answer(name: &str) -> Option<PlannedResponse> {
     Some(match name {
         "text" => anthropic::message_costing(json!({
             "input_tokens": 3, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 5, "output_tokens": 1,

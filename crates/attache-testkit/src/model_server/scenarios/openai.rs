@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::model_server::Planned;
+use crate::model_server::PlannedResponse;
 use crate::model_server::openai::{self, Chunk, chunk};
 
 /// The names of all of them.
@@ -24,9 +24,9 @@ pub const NAMES: &[&str] = &[
     "busy",
 ];
 
-pub fn answer(name: &str) -> Option<Planned> {
+pub fn answer(name: &str) -> Option<PlannedResponse> {
     Some(match name {
-        "text" => spoken([
+        "text" => response([
             chunk().text("The quick brown fox "),
             chunk().text("jumps over "),
             chunk().text("the lazy dog."),
@@ -37,14 +37,14 @@ pub fn answer(name: &str) -> Option<Planned> {
                 "completion_tokens_details": {"reasoning_tokens": 2},
             })),
         ]),
-        "thoughts" => spoken([
+        "thoughts" => response([
             chunk().reasoning_content("**Counting** One, "),
             chunk().reasoning_content("two."),
             chunk().text("Two."),
             chunk().finish("stop"),
             openai::usage(3, 1),
         ]),
-        "parallel-calls" => spoken([
+        "parallel-calls" => response([
             chunk().text("I will look."),
             chunk().call(0, "call_a", "read_file", ""),
             chunk().arguments(0, "{\"pa"),
@@ -54,26 +54,30 @@ pub fn answer(name: &str) -> Option<Planned> {
             chunk().finish("tool_calls"),
             openai::usage(5, 6),
         ]),
-        "interleaved-calls" => spoken([
+        "interleaved-calls" => response([
             chunk().call(0, "call_a", "list", "{\"fol").call(1, "call_b", "list", "{"),
             chunk().arguments(1, "}").arguments(0, "der\":"),
             chunk().arguments(0, "\"src\"}"),
             chunk().finish("tool_calls"),
             openai::usage(5, 6),
         ]),
-        "empty-arguments" => {
-            spoken([chunk().call(0, "call_a", "list", ""), chunk().finish("tool_calls"), openai::usage(5, 6)])
-        }
-        "unicode" => spoken([
+        "empty-arguments" => response([
+            chunk().call(0, "call_a", "list", ""),
+            chunk().finish("tool_calls"),
+            openai::usage(5, 6),
+        ]),
+        "unicode" => response([
             chunk().text("Grüße \u{1f980} "),
             chunk().text("\u{4f60}\u{597d} \"quoted\"\n"),
             chunk().finish("stop"),
             openai::usage(2, 1),
         ]),
-        "no-usage" => spoken([chunk().text("Done.").finish("stop")]),
-        "length" => spoken([chunk().text("Once upon a"), chunk().finish("length"), openai::usage(2, 3)]),
-        "filtered" => spoken([chunk().text("Well, "), chunk().finish("content_filter"), openai::usage(1, 1)]),
-        "refused" => spoken([
+        "no-usage" => response([chunk().text("Done.").finish("stop")]),
+        "length" => response([chunk().text("Once upon a"), chunk().finish("length"), openai::usage(2, 3)]),
+        "filtered" => {
+            response([chunk().text("Well, "), chunk().finish("content_filter"), openai::usage(1, 1)])
+        }
+        "refused" => response([
             chunk().refusal("I cannot "),
             chunk().refusal("help with that."),
             chunk().finish("stop"),
@@ -98,6 +102,6 @@ pub fn answer(name: &str) -> Option<Planned> {
 }
 
 /// OpenAI always says first who speaks, and its own client insists on it.
-fn spoken(chunks: impl IntoIterator<Item = Chunk>) -> Planned {
+fn response(chunks: impl IntoIterator<Item = Chunk>) -> PlannedResponse {
     openai::answer([chunk().role()].into_iter().chain(chunks))
 }

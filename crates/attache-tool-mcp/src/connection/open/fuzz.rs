@@ -12,12 +12,12 @@ pub(crate) async fn over(
     context: &ConnectContext,
     again: bool,
 ) -> Option<Result<Connection, ConnectError>> {
-    let attempt = Attempt::new(context);
-    let parts = Parts::default();
-    let transport = Lines::new(from, to, parts.ending.clone());
+    let attempt = ConnectAttempt::new(context);
+    let parts = ConnectionParts::default();
+    let transport = StdioTransport::new(from, to, parts.ending.clone());
     match attempt.shake_hands(transport, &parts, if again { newer() } else { older() }).await {
         Ok(service) => Some(Ok(parts.connection(service, None))),
-        Err(Refusal::OfThisHandshake(_)) if !again => None,
+        Err(HandshakeError::OfThisHandshake(_)) if !again => None,
         Err(refusal) => Some(Err(refusal.error())),
     }
 }

@@ -32,9 +32,9 @@ pub(crate) fn lines(written: &[u8]) {
 
 /// The messages, and why there are no more.
 fn heard(written: &[u8], size: usize) -> (Vec<Value>, String) {
-    let ending = Ending::default();
+    let ending = ConnectionEnd::default();
     let mut lines =
-        Lines::new(Pieces { left: written, size, ready: false }, tokio::io::sink(), ending.clone());
+        StdioTransport::new(Pieces { left: written, size, ready: false }, tokio::io::sink(), ending.clone());
     lines.largest = LIMIT;
     let mut messages = Vec::new();
     loop {

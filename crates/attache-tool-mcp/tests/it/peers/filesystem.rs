@@ -1,6 +1,6 @@
 //! The official server that reads and writes files.
 
-use attache_tool::ErrorKind;
+use attache_tool::ToolErrorKind;
 use attache_tool_mcp::ServerState;
 use serde_json::json;
 
@@ -26,7 +26,7 @@ async fn files_are_read_and_written_where_the_server_allows_it() {
     assert_eq!(std::fs::read_to_string(world.context.directory.join("b.txt")).unwrap(), "new");
 
     let error = call("read_text_file", json!({ "path": "/etc/hostname" })).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::McpToolError);
+    assert_eq!(error.kind, ToolErrorKind::McpToolError);
     assert!(error.message.contains("untrusted_context"), "{error}");
 
     assert!(

@@ -102,7 +102,7 @@ proptest! {
         if text.contains(&old) {
             prop_assert_eq!(found.strategy, Strategy::Exact);
             prop_assert_eq!(found.apply(&text), text.replace(&old, &new));
-            let first = Found { edits: found.edits[..1].to_vec(), ..found };
+            let first = Matches { edits: found.edits[..1].to_vec(), ..found };
             prop_assert_eq!(first.apply(&text), text.replacen(&old, &new, 1));
         }
     }

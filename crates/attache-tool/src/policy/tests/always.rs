@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ruling::rule;
-use crate::{Access, Confinement, Level};
+use crate::{Access, AccessLevel, Confinement};
 
 /// A command, and how it is asked about.
 #[derive(Clone)]
@@ -17,7 +17,7 @@ struct Asked {
 fn asked(command: &str) -> Asked {
     Asked {
         command: command.into(),
-        access: Access::new(Level::Work),
+        access: Access::new(AccessLevel::Work),
         trusted: true,
         root: "/w",
         confinement: Confinement::full(),
@@ -25,14 +25,14 @@ fn asked(command: &str) -> Asked {
 }
 
 impl Asked {
-    fn judge<T>(&self, then: impl FnOnce(&Judged<'_>) -> T) -> T {
+    fn judge<T>(&self, then: impl FnOnce(&CallFacts<'_>) -> T) -> T {
         let (command, directory) = (self.command.clone(), self.root.into());
         let proposal = Proposal {
             input: json!({ "command": command }).as_object().unwrap().clone(),
             effects: vec![Effect::Run { command: command.clone(), directory, access: self.access.clone() }],
             shown: exec(&command),
         };
-        then(&Judged {
+        then(&CallFacts {
             tool: "run_shell_command",
             server: None,
             subagent: None,
@@ -40,28 +40,28 @@ impl Asked {
             proposal: &proposal,
             roots: &[self.root.into()],
             plans: None,
-            mode: Mode::Default,
+            mode: PolicyMode::Default,
             interactive: true,
             trusted: self.trusted,
             confinement: &self.confinement,
-            files: &crate::ruling::NoFiles,
+            files: &crate::ruling::NoFileLookup,
         })
     }
 
     /// The rules of "always", after a walk through a file.
-    fn always(&self) -> Vec<Rule> {
-        let outcome = self.judge(|judged| rules_for(Choice::ProceedAlwaysAndSave, judged));
-        let Outcome::Save { rules, switch: None } = outcome else { panic!("{outcome:?}") };
-        let read_again = read("saved.toml", &to_toml(&rules), Tier::User).unwrap();
+    fn always(&self) -> Vec<PolicyRule> {
+        let outcome = self.judge(|judged| rules_for(ApprovalChoice::ProceedAlwaysAndSave, judged));
+        let ChoiceOutcome::Save { rules, switch: None } = outcome else { panic!("{outcome:?}") };
+        let read_again = read("saved.toml", &to_toml(&rules), PolicyTier::User).unwrap();
         assert_eq!(read_again, rules);
         read_again
     }
 
     fn sentence(&self) -> Option<String> {
-        self.judge(|judged| grants(Choice::ProceedAlways, judged))
+        self.judge(|judged| grants(ApprovalChoice::ProceedAlways, judged))
     }
 
-    fn decide(&self, rules: &[Rule]) -> Decision {
+    fn decide(&self, rules: &[PolicyRule]) -> PolicyDecision {
         self.judge(|judged| rule(&Policy::new(rules.to_vec()), judged).decision)
     }
 }
@@ -144,13 +144,13 @@ fn always_allows_the_same_form_and_nothing_else() {
     ] {
         let rules = asked(line).always();
         assert!(!rules.is_empty(), "{line}");
-        assert_eq!(asked(line).decide(&[]), Decision::Ask, "{line}");
-        assert_eq!(asked(line).decide(&rules), Decision::Allow, "{line}");
+        assert_eq!(asked(line).decide(&[]), PolicyDecision::Ask, "{line}");
+        assert_eq!(asked(line).decide(&rules), PolicyDecision::Allow, "{line}");
         for other in allowed {
-            assert_eq!(asked(other).decide(&rules), Decision::Allow, "{line}: {other}");
+            assert_eq!(asked(other).decide(&rules), PolicyDecision::Allow, "{line}: {other}");
         }
         for other in asked_about {
-            assert_eq!(asked(other).decide(&rules), Decision::Ask, "{line}: {other}");
+            assert_eq!(asked(other).decide(&rules), PolicyDecision::Ask, "{line}: {other}");
         }
     }
 }
@@ -178,8 +178,8 @@ fn programs_that_run_others_are_allowed_as_one_line() {
         ("some-tool a", "some-tool b"),
     ] {
         let rules = asked(line).always();
-        assert_eq!(asked(line).decide(&rules), Decision::Allow, "{line}");
-        assert_eq!(asked(other).decide(&rules), Decision::Ask, "{line}: {other}");
+        assert_eq!(asked(line).decide(&rules), PolicyDecision::Allow, "{line}");
+        assert_eq!(asked(other).decide(&rules), PolicyDecision::Ask, "{line}: {other}");
         let sentence = asked(line).sentence().unwrap();
         assert!(sentence.starts_with("Always: allow exactly `"), "{sentence}");
     }
@@ -215,28 +215,28 @@ fn some_lines_can_only_be_allowed_once() {
         assert_eq!(asked(line).always(), [], "{line}");
         assert_eq!(asked(line).sentence(), None, "{line}");
         let offered = asked(line).judge(|judged| choices(judged, true));
-        assert_eq!(offered, [Choice::ProceedOnce, Choice::Cancel], "{line}");
+        assert_eq!(offered, [ApprovalChoice::ProceedOnce, ApprovalChoice::Cancel], "{line}");
     }
 }
 
 #[test]
 fn always_holds_at_the_level_that_was_shown_and_in_this_workspace() {
-    let hosts = Access { network: vec!["crates.io".into()], ..Access::new(Level::Work) };
+    let hosts = Access { network: vec!["crates.io".into()], ..Access::new(AccessLevel::Work) };
     let fetching = Asked { access: hosts.clone(), ..asked("cd a && cargo build") };
     let rules = fetching.always();
     assert_eq!(rules[0].access, Some(hosts));
-    assert_eq!(fetching.decide(&rules), Decision::Allow);
-    let more = Access { network: vec!["evil.example".into()], ..Access::new(Level::Work) };
-    assert_eq!(Asked { access: more, ..fetching.clone() }.decide(&rules), Decision::Ask);
-    assert_eq!(Asked { access: Access::open(), ..fetching }.decide(&rules), Decision::Ask);
+    assert_eq!(fetching.decide(&rules), PolicyDecision::Allow);
+    let more = Access { network: vec!["evil.example".into()], ..Access::new(AccessLevel::Work) };
+    assert_eq!(Asked { access: more, ..fetching.clone() }.decide(&rules), PolicyDecision::Ask);
+    assert_eq!(Asked { access: Access::open(), ..fetching }.decide(&rules), PolicyDecision::Ask);
     let rules = asked("cargo build").always();
-    assert_eq!(Asked { root: "/other", ..asked("cargo build") }.decide(&rules), Decision::Ask);
+    assert_eq!(Asked { root: "/other", ..asked("cargo build") }.decide(&rules), PolicyDecision::Ask);
 
     let open = Asked { access: Access::open(), ..asked("make") };
-    assert_eq!(open.decide(&open.always()), Decision::Allow);
+    assert_eq!(open.decide(&open.always()), PolicyDecision::Allow);
     let untrusted = Asked { trusted: false, ..open };
     assert_eq!(untrusted.always(), []);
-    let protected = Access { writes: vec!["/w/.git/config".into()], ..Access::new(Level::Work) };
+    let protected = Access { writes: vec!["/w/.git/config".into()], ..Access::new(AccessLevel::Work) };
     assert_eq!(Asked { access: protected, ..asked("make") }.always(), []);
     let unconfined = Asked { confinement: Confinement::default(), ..asked("make") };
     assert_eq!((unconfined.always(), unconfined.sentence()), (vec![], None));
@@ -244,7 +244,7 @@ fn always_holds_at_the_level_that_was_shown_and_in_this_workspace() {
 
 #[test]
 fn what_always_means_is_said_in_words() {
-    let hosts = Access { network: vec!["crates.io".into()], ..Access::new(Level::Work) };
+    let hosts = Access { network: vec!["crates.io".into()], ..Access::new(AccessLevel::Work) };
     for (asked, expected) in [
         (
             asked("git commit -m x"),
@@ -268,29 +268,30 @@ fn what_always_means_is_said_in_words() {
     ] {
         assert_eq!(asked.sentence().as_deref(), Some(expected));
     }
-    let said = |choice, tool: &str, shown| judge(tool, shown, Mode::Default, |judged| grants(choice, judged));
+    let said =
+        |choice, tool: &str, shown| judge(tool, shown, PolicyMode::Default, |judged| grants(choice, judged));
     for (choice, tool, shown, expected) in [
         (
-            Choice::ProceedAlways,
+            ApprovalChoice::ProceedAlways,
             "replace",
             edit(),
             "Always: make edits of files in this workspace, except protected ones, until this conversation ends.",
         ),
         (
-            Choice::ProceedAlwaysAndSave,
+            ApprovalChoice::ProceedAlwaysAndSave,
             "replace",
             edit(),
             "Always: make edits of files in this workspace, except protected ones, until this conversation ends, and \
              make edits of this file, also in later conversations.",
         ),
         (
-            Choice::ProceedAlwaysServer,
+            ApprovalChoice::ProceedAlwaysServer,
             "mcp_files_list",
             mcp(),
             "Always: use every tool of the server files, with any arguments, until this conversation ends.",
         ),
         (
-            Choice::ProceedAlways,
+            ApprovalChoice::ProceedAlways,
             "web_fetch",
             info(),
             "Always: use web_fetch with any arguments, until this conversation ends.",
@@ -298,32 +299,34 @@ fn what_always_means_is_said_in_words() {
     ] {
         assert_eq!(said(choice, tool, shown).as_deref(), Some(expected));
     }
-    assert_eq!(said(Choice::ProceedOnce, "web_fetch", info()), None);
+    assert_eq!(said(ApprovalChoice::ProceedOnce, "web_fetch", info()), None);
 }
 
 #[test]
 fn always_for_an_edit_says_nothing_about_the_network_or_the_shell() {
-    let Outcome::Switch(mode) = answer(Choice::ProceedAlways, "replace", edit()) else { panic!() };
+    let ChoiceOutcome::Switch(mode) = answer(ApprovalChoice::ProceedAlways, "replace", edit()) else {
+        panic!()
+    };
     for (tool, shown) in
         [("web_fetch", info()), ("run_shell_command", exec("make")), ("mcp_files_list", mcp())]
     {
         let decision = judge(tool, shown, mode, |judged| rule(&Policy::default(), judged).decision);
-        assert_eq!(decision, Decision::Ask, "{tool}");
+        assert_eq!(decision, PolicyDecision::Ask, "{tool}");
     }
 }
 
 #[test]
 fn an_answer_in_confined_mode_keeps_the_mode() {
-    for choice in Choice::ALL {
+    for choice in ApprovalChoice::ALL {
         for shown in
-            [edit(), exec("make"), exec("x > y"), mcp(), info(), Shown::Questions { questions: json!([]) }]
+            [edit(), exec("make"), exec("x > y"), mcp(), info(), Preview::Questions { questions: json!([]) }]
         {
-            let outcome = judge("write_file", shown, Mode::Confined, |judged| {
+            let outcome = judge("write_file", shown, PolicyMode::Confined, |judged| {
                 assert!(!choices(judged, true).is_empty());
                 rules_for(choice, judged)
             });
-            if let Outcome::Switch(mode) | Outcome::Save { switch: Some(mode), .. } = outcome {
-                assert_eq!(mode, Mode::Confined);
+            if let ChoiceOutcome::Switch(mode) | ChoiceOutcome::Save { switch: Some(mode), .. } = outcome {
+                assert_eq!(mode, PolicyMode::Confined);
             }
         }
     }

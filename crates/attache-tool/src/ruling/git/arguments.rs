@@ -1,6 +1,6 @@
 //! Reads the arguments of a subcommand as git does: which word is an option, which its value, which neither.
 
-use super::table::{Operands, TABLES, Table};
+use super::table::{Operands, OptionTable, TABLES};
 
 /// The words that can be paths, of a subcommand that only looks. None for any other, and for an option that is not in
 /// its table; beginnings of long options, which git completes, are in none.
@@ -36,7 +36,7 @@ pub(super) fn paths<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
 }
 
 struct Reader<'a, 'w> {
-    table: &'static Table,
+    table: &'static OptionTable,
     rest: &'w [&'a str],
     paths: Vec<&'a str>,
 }

@@ -6,11 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::ruling::Files;
+use crate::ruling::FileLookup;
 
 /// The first setting that names a program, of the repository in which git would find itself or of one of its submodules,
 /// into which git looks too.
-pub(in crate::ruling) fn configured_program(files: &dyn Files, directory: &Path) -> Option<String> {
+pub(in crate::ruling) fn configured_program(files: &dyn FileLookup, directory: &Path) -> Option<String> {
     let top = directory.ancestors().find(|folder| is_repository(files, folder))?;
     let modules = submodules(files, top).into_iter().filter(|folder| is_repository(files, folder));
     std::iter::once(top.to_path_buf()).chain(modules).find_map(|top| {
@@ -21,32 +21,32 @@ pub(in crate::ruling) fn configured_program(files: &dyn Files, directory: &Path)
 }
 
 /// The folders of submodules, as far as they are written down.
-fn submodules(files: &dyn Files, top: &Path) -> Vec<PathBuf> {
+fn submodules(files: &dyn FileLookup, top: &Path) -> Vec<PathBuf> {
     let text = files.read(&top.join(".gitmodules")).unwrap_or_default();
     let paths = text.lines().filter_map(|line| line.split_once('=')).filter(|(key, _)| key.trim() == "path");
     paths.map(|(_, value)| top.join(value.trim().trim_matches('"'))).collect()
 }
 
 /// Where the settings are that all worktrees of the repository share.
-pub(in crate::ruling) fn common_directory(files: &dyn Files, directory: &Path) -> Option<PathBuf> {
+pub(in crate::ruling) fn common_directory(files: &dyn FileLookup, directory: &Path) -> Option<PathBuf> {
     let top = directory.ancestors().find(|folder| is_repository(files, folder))?;
     Some(directories_of(files, top).1)
 }
 
 /// Git's own folder for this worktree, and the one that all worktrees share.
-fn directories_of(files: &dyn Files, top: &Path) -> (PathBuf, PathBuf) {
+fn directories_of(files: &dyn FileLookup, top: &Path) -> (PathBuf, PathBuf) {
     let git = git_directory(files, top);
     let common = files.read(&git.join("commondir")).map_or_else(|| git.clone(), |path| git.join(path.trim()));
     (git, common)
 }
 
-fn is_repository(files: &dyn Files, folder: &Path) -> bool {
+fn is_repository(files: &dyn FileLookup, folder: &Path) -> bool {
     let git = folder.join(".git");
     files.read(&git).is_some() || ["HEAD", "config"].iter().any(|name| files.read(&git.join(name)).is_some())
 }
 
 /// The folder itself, or the one to which a file of that name points.
-fn git_directory(files: &dyn Files, top: &Path) -> PathBuf {
+fn git_directory(files: &dyn FileLookup, top: &Path) -> PathBuf {
     let git = top.join(".git");
     let pointer = files.read(&git);
     match pointer.as_deref().and_then(|text| text.strip_prefix("gitdir:")) {

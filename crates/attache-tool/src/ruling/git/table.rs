@@ -4,7 +4,7 @@
 //! those are asked about.
 
 /// What one subcommand takes. Names are separated by blanks.
-pub(super) struct Table {
+pub(super) struct OptionTable {
     /// The subcommand, and the subcommand of that.
     pub(super) name: &'static [&'static str],
     /// Letters without a value.
@@ -32,7 +32,7 @@ pub(super) enum Operands {
     Behind(&'static str),
 }
 
-const EMPTY: Table = Table {
+const EMPTY: OptionTable = OptionTable {
     name: &[],
     short: "",
     short_valued: "",
@@ -74,7 +74,7 @@ const LIST: &str =
     "--list --ignore-case --no-color --no-column --contains --no-contains --merged --no-merged";
 const LISTING: &str = "--list --contains --no-contains --merged --no-merged --points-at";
 
-const SHOWN: Table = Table {
+const SHOWN: OptionTable = OptionTable {
     short: "psuzabwRWDcmrtigEFPBMC",
     short_valued: "SGlnUL",
     short_optional: "XBMC",
@@ -85,15 +85,15 @@ const SHOWN: Table = Table {
     ..EMPTY
 };
 
-pub(super) const TABLES: &[Table] = &[
-    Table { name: &["log"], ..SHOWN },
-    Table { name: &["show"], ..SHOWN },
-    Table { name: &["reflog", "show"], ..SHOWN },
-    Table { name: &["reflog"], operands: Operands::None, ..SHOWN },
-    Table { name: &["stash", "list"], ..SHOWN },
-    Table { name: &["stash", "show"], ..DIFFERENCE },
-    Table { name: &["diff"], ..DIFFERENCE },
-    Table {
+pub(super) const TABLES: &[OptionTable] = &[
+    OptionTable { name: &["log"], ..SHOWN },
+    OptionTable { name: &["show"], ..SHOWN },
+    OptionTable { name: &["reflog", "show"], ..SHOWN },
+    OptionTable { name: &["reflog"], operands: Operands::None, ..SHOWN },
+    OptionTable { name: &["stash", "list"], ..SHOWN },
+    OptionTable { name: &["stash", "show"], ..DIFFERENCE },
+    OptionTable { name: &["diff"], ..DIFFERENCE },
+    OptionTable {
         name: &["status"],
         short: "sbvz",
         short_optional: "u",
@@ -106,7 +106,7 @@ pub(super) const TABLES: &[Table] = &[
         ],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["branch"],
         short: "avrqi",
         long: &[LIST, "--show-current --all --remotes --verbose --quiet --no-abbrev --omit-empty"],
@@ -115,7 +115,7 @@ pub(super) const TABLES: &[Table] = &[
         operands: Operands::Behind(LISTING),
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["tag"],
         short: "i",
         short_optional: "n",
@@ -125,7 +125,7 @@ pub(super) const TABLES: &[Table] = &[
         operands: Operands::Behind(LISTING),
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["rev-parse"],
         short: "q",
         long: &[
@@ -137,7 +137,7 @@ pub(super) const TABLES: &[Table] = &[
         long_optional: &["--abbrev-ref --short --branches --tags --remotes --show-object-format"],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["ls-files"],
         short: "cdmoisuktvfz",
         short_valued: "x",
@@ -147,7 +147,7 @@ pub(super) const TABLES: &[Table] = &[
         long_optional: &["--abbrev"],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["ls-tree"],
         short: "drtlz",
         long: &["--name-only --name-status --full-name --full-tree --long --object-only"],
@@ -155,7 +155,7 @@ pub(super) const TABLES: &[Table] = &[
         long_optional: &["--abbrev"],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["blame"],
         short: "bselftnpwcMC",
         short_valued: "L",
@@ -166,14 +166,14 @@ pub(super) const TABLES: &[Table] = &[
         long_optional: &["--abbrev"],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["describe"],
         long: &["--all --tags --contains --exact-match --long --always --first-parent"],
         long_valued: &["--candidates --match --exclude"],
         long_optional: &["--abbrev --dirty --broken"],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["shortlog"],
         short: "nsec",
         long: &["--numbered --summary --email --committer --all --merges --no-merges --first-parent"],
@@ -182,7 +182,7 @@ pub(super) const TABLES: &[Table] = &[
         numbers: true,
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["rev-list"],
         short: "iEFP",
         short_valued: "n",
@@ -192,17 +192,17 @@ pub(super) const TABLES: &[Table] = &[
         numbers: true,
         ..EMPTY
     },
-    Table { name: &["remote", "get-url"], long: &["--push --all"], ..EMPTY },
-    Table { name: &["remote"], short: "v", long: &["--verbose"], operands: Operands::None, ..EMPTY },
-    Table {
+    OptionTable { name: &["remote", "get-url"], long: &["--push --all"], ..EMPTY },
+    OptionTable { name: &["remote"], short: "v", long: &["--verbose"], operands: Operands::None, ..EMPTY },
+    OptionTable {
         name: &["worktree", "list"],
         short: "vz",
         long: &["--porcelain --verbose"],
         operands: Operands::None,
         ..EMPTY
     },
-    Table { name: &["cat-file"], short: "tsep", ..EMPTY },
-    Table {
+    OptionTable { name: &["cat-file"], short: "tsep", ..EMPTY },
+    OptionTable {
         name: &["grep"],
         short: "niwvlLchHrEGFPoqaIWpz",
         short_valued: "eABCm",
@@ -215,13 +215,13 @@ pub(super) const TABLES: &[Table] = &[
         long_optional: &["--color"],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["merge-base"],
         short: "a",
         long: &["--all --octopus --independent --is-ancestor --fork-point"],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["for-each-ref"],
         short: "i",
         long: &["--ignore-case --contains --no-contains --merged --no-merged --omit-empty"],
@@ -229,25 +229,30 @@ pub(super) const TABLES: &[Table] = &[
         long_optional: &["--color"],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["show-ref"],
         short: "dqs",
         long: &["--heads --branches --tags --head --dereference --verify --quiet"],
         long_optional: &["--hash --abbrev"],
         ..EMPTY
     },
-    Table {
+    OptionTable {
         name: &["count-objects"],
         short: "vH",
         long: &["--verbose --human-readable"],
         operands: Operands::None,
         ..EMPTY
     },
-    Table { name: &["check-ignore"], short: "vqnz", long: &["--verbose --quiet --non-matching"], ..EMPTY },
-    Table { name: &["version"], long: &["--build-options"], operands: Operands::None, ..EMPTY },
+    OptionTable {
+        name: &["check-ignore"],
+        short: "vqnz",
+        long: &["--verbose --quiet --non-matching"],
+        ..EMPTY
+    },
+    OptionTable { name: &["version"], long: &["--build-options"], operands: Operands::None, ..EMPTY },
 ];
 
-const DIFFERENCE: Table = Table {
+const DIFFERENCE: OptionTable = OptionTable {
     short: "psuzabwRWDcmrtiMCB0123",
     short_valued: "SGlU",
     long: &[DIFF, "--cached --staged --merge-base --base --ours --theirs --cc"],

@@ -41,9 +41,9 @@ fn commands_that_only_look_are_allowed() {
         "echo \"it's\" # a note",
         "cat <<'E'\n$(rm x)\nE",
     ] {
-        check(&Policy::default(), line, Mode::Default, Allow);
-        check(&Policy::default(), line, Mode::AutoEdit, Allow);
-        check(&Policy::default(), line, Mode::Plan, Deny);
+        check(&Policy::default(), line, PolicyMode::Default, Allow);
+        check(&Policy::default(), line, PolicyMode::AutoEdit, Allow);
+        check(&Policy::default(), line, PolicyMode::Plan, Deny);
     }
 }
 
@@ -104,9 +104,9 @@ fn commands_that_do_or_see_more_are_asked_about() {
         "cat /w/project/../x",
         "cat /w/projects",
     ] {
-        check(&Policy::default(), line, Mode::Default, Ask);
-        check(&Policy::default(), line, Mode::AutoEdit, Ask);
-        check(&Policy::default(), line, Mode::Yolo, Allow);
+        check(&Policy::default(), line, PolicyMode::Default, Ask);
+        check(&Policy::default(), line, PolicyMode::AutoEdit, Ask);
+        check(&Policy::default(), line, PolicyMode::Yolo, Allow);
     }
 }
 
@@ -127,10 +127,12 @@ fn a_redirection_is_asked_about_unless_it_is_allowed() {
         ("make && ls > log", [Ask, Allow, Allow], Ask),
         ("cd src && make > ../log", [Ask, Ask, Allow], Allow),
     ] {
-        for (mode, expected) in [Mode::Default, Mode::AutoEdit, Mode::Yolo].into_iter().zip(expected) {
+        for (mode, expected) in
+            [PolicyMode::Default, PolicyMode::AutoEdit, PolicyMode::Yolo].into_iter().zip(expected)
+        {
             check(&plain, line, mode, expected);
         }
-        check(&redirects, line, Mode::Default, redirected);
+        check(&redirects, line, PolicyMode::Default, redirected);
     }
 }
 
@@ -168,9 +170,9 @@ fn dangerous_commands_are_asked_about_even_where_a_rule_allows_them() {
         "git diff --output=x",
         "git fetch --upload-pack=x",
     ] {
-        check(&all, line, Mode::Default, Ask);
-        check(&all, line, Mode::AutoEdit, Ask);
-        check(&all, line, Mode::Yolo, Allow);
+        check(&all, line, PolicyMode::Default, Ask);
+        check(&all, line, PolicyMode::AutoEdit, Ask);
+        check(&all, line, PolicyMode::Yolo, Allow);
     }
     for line in [
         "rm x",
@@ -182,7 +184,7 @@ fn dangerous_commands_are_asked_about_even_where_a_rule_allows_them() {
         "make",
         "chmod +x a",
     ] {
-        check(&all, line, Mode::Default, Allow);
+        check(&all, line, PolicyMode::Default, Allow);
     }
 }
 
@@ -217,17 +219,17 @@ fn rules_are_applied_to_each_piece() {
         ("npm test $x", Ask),
         ("git tag v1", Ask),
     ] {
-        check(&rules, line, Mode::Default, expected);
+        check(&rules, line, PolicyMode::Default, expected);
     }
     let ruling = Call::command("make\ncurl x").judge(&rules);
     assert_eq!(
         (ruling.why.as_str(), ruling.deny_message.as_deref()),
         ("rule user.toml:4", Some("no network"))
     );
-    check(&rules, "curl x", Mode::Yolo, Deny);
-    check(&rules, "$x", Mode::Yolo, Ask);
-    check(&rules, "git tag v1", Mode::Yolo, Allow);
-    check(&rules, "make", Mode::Plan, Deny);
+    check(&rules, "curl x", PolicyMode::Yolo, Deny);
+    check(&rules, "$x", PolicyMode::Yolo, Ask);
+    check(&rules, "git tag v1", PolicyMode::Yolo, Allow);
+    check(&rules, "make", PolicyMode::Plan, Deny);
 }
 
 #[test]
@@ -235,27 +237,27 @@ fn a_wrapper_can_be_forbidden_by_its_name() {
     let rules = policy(
         "[[rule]]\ntoolName = 'run_shell_command'\ndecision = 'allow'\n[[rule]]\ncommandPrefix = 'bash'\ndecision = 'deny'\npriority = 1",
     );
-    check(&rules, "bash -c ls", Mode::Default, Deny);
-    check(&rules, "sh -c ls", Mode::Default, Allow);
+    check(&rules, "bash -c ls", PolicyMode::Default, Deny);
+    check(&rules, "sh -c ls", PolicyMode::Default, Allow);
 }
 
 #[test]
 fn a_tool_that_is_forbidden_stays_so_when_its_command_cannot_be_read() {
     let forbidden = policy("[[rule]]\ntoolName = 'run_shell_command'\ndecision = 'deny'");
     for line in ["", "# x", "ls", "'", &"a;".repeat(40_000)] {
-        check(&forbidden, line, Mode::Default, Deny);
-        check(&forbidden, line, Mode::Yolo, Deny);
+        check(&forbidden, line, PolicyMode::Default, Deny);
+        check(&forbidden, line, PolicyMode::Yolo, Deny);
     }
 }
 
 #[test]
 fn a_rule_in_the_short_spelling_counts() {
     let rules = Policy::new(vec![
-        legacy_rule("ShellTool(git commit)", Allow, Tier::User, "--allowed-tools").unwrap(),
+        legacy_rule("ShellTool(git commit)", Allow, PolicyTier::User, "--allowed-tools").unwrap(),
     ]);
-    check(&rules, "git commit -m x", Mode::Default, Allow);
-    check(&rules, "git commit -m \"$(make)\"", Mode::Default, Ask);
-    check(&rules, "git merge", Mode::Default, Ask);
+    check(&rules, "git commit -m x", PolicyMode::Default, Allow);
+    check(&rules, "git commit -m \"$(make)\"", PolicyMode::Default, Ask);
+    check(&rules, "git merge", PolicyMode::Default, Ask);
 }
 
 #[test]
@@ -274,8 +276,8 @@ fn a_command_without_a_name_is_asked_about_whatever_the_rules_allow() {
     ];
     for policy in policies {
         for line in ["|a", "'' a", "''"] {
-            check(&policy, line, Mode::Default, Ask);
-            check(&policy, line, Mode::AutoEdit, Ask);
+            check(&policy, line, PolicyMode::Default, Ask);
+            check(&policy, line, PolicyMode::AutoEdit, Ask);
         }
     }
 }

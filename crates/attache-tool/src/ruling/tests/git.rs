@@ -43,7 +43,7 @@ fn git_that_only_looks_runs_unasked() {
         "git reflog",
         "git reflog -3",
     ] {
-        check(&Policy::default(), line, Mode::Default, Allow);
+        check(&Policy::default(), line, PolicyMode::Default, Allow);
     }
 }
 
@@ -130,7 +130,7 @@ fn git_that_is_steered_or_does_more_is_asked_about() {
         "git",
         "git -",
     ] {
-        check(&Policy::default(), line, Mode::Default, Ask);
+        check(&Policy::default(), line, PolicyMode::Default, Ask);
     }
 }
 
@@ -174,7 +174,7 @@ fn git_that_runs_something_else_is_asked_about_even_where_a_rule_allows_git() {
         "git -C src push --forc",
         "git hook run x",
     ] {
-        check(&all, line, Mode::Default, Ask);
+        check(&all, line, PolicyMode::Default, Ask);
     }
     for line in [
         "git add .",
@@ -188,6 +188,6 @@ fn git_that_runs_something_else_is_asked_about_even_where_a_rule_allows_git() {
         "git fetch origin",
         "git --help",
     ] {
-        check(&all, line, Mode::Default, Allow);
+        check(&all, line, PolicyMode::Default, Allow);
     }
 }

@@ -29,7 +29,7 @@ impl Sketch {
     }
 }
 
-impl Files for Sketch {
+impl FileLookup for Sketch {
     fn resolve(&self, path: &Path) -> Option<PathBuf> {
         let found = path.ancestors().find_map(|start| Some((start, self.links.get(start)?)));
         let Some((start, target)) = found else { return Some(path.to_owned()) };
@@ -46,7 +46,7 @@ impl Files for Sketch {
 }
 
 #[track_caller]
-fn check_in(files: &Sketch, line: &str, mode: Mode, expected: Decision) {
+fn check_in(files: &Sketch, line: &str, mode: PolicyMode, expected: PolicyDecision) {
     let ruling = Call::command(line).mode(mode).judge_with(&Policy::default(), files);
     assert_eq!(ruling.decision, expected, "{line:?} in {mode:?}: {}", ruling.why);
 }
@@ -81,11 +81,11 @@ fn reading_over_a_link_that_leads_out_is_asked_about() {
         "timeout 5 cat notes.txt",
         "sh -c 'cat notes.txt'",
     ] {
-        check_in(&files, line, Mode::Default, Ask);
-        check_in(&files, line, Mode::AutoEdit, Ask);
+        check_in(&files, line, PolicyMode::Default, Ask);
+        check_in(&files, line, PolicyMode::AutoEdit, Ask);
     }
     for line in ["cat a", "cat near/a", "cd near && cat a", "grep -rn x src", "ls", "echo notes.txt"] {
-        check_in(&files, line, Mode::Default, Allow);
+        check_in(&files, line, PolicyMode::Default, Allow);
     }
     let ruling = Call::command("cat notes.txt").judge_with(&Policy::default(), &files);
     assert_eq!(ruling.why, "notes.txt is a link that leads out of the workspace");
@@ -104,7 +104,7 @@ fn following_every_link_is_asked_about() {
         "find . -follow",
         "ls -LR",
     ] {
-        check(&Policy::default(), line, Mode::Default, Ask);
+        check(&Policy::default(), line, PolicyMode::Default, Ask);
     }
 }
 
@@ -116,15 +116,15 @@ fn writing_over_a_link_that_leads_out_is_asked_about() {
         .link("near", "/w/project/src");
     for line in ["echo x > todo.md", "echo x >> ./todo.md", "echo x > out/a", "cd src && echo x > ../todo.md"]
     {
-        for mode in [Mode::Default, Mode::AutoEdit, Mode::Confined] {
+        for mode in [PolicyMode::Default, PolicyMode::AutoEdit, PolicyMode::Confined] {
             check_in(&files, line, mode, Ask);
         }
-        check_in(&files, line, Mode::Yolo, Allow);
+        check_in(&files, line, PolicyMode::Yolo, Allow);
     }
     for line in ["echo x > a.md", "echo x > near/a"] {
-        check_in(&files, line, Mode::Default, Ask);
-        check_in(&files, line, Mode::AutoEdit, Allow);
-        check_in(&files, line, Mode::Confined, Allow);
+        check_in(&files, line, PolicyMode::Default, Ask);
+        check_in(&files, line, PolicyMode::AutoEdit, Allow);
+        check_in(&files, line, PolicyMode::Confined, Allow);
     }
 }
 
@@ -140,13 +140,13 @@ fn reading_what_is_ignored_is_asked_about() {
         "grep -e x .env",
         "cd src && cat .env",
     ] {
-        for mode in [Mode::Default, Mode::AutoEdit, Mode::Confined] {
+        for mode in [PolicyMode::Default, PolicyMode::AutoEdit, PolicyMode::Confined] {
             check_in(&files, line, mode, Ask);
         }
-        check_in(&files, line, Mode::Yolo, Allow);
+        check_in(&files, line, PolicyMode::Yolo, Allow);
     }
     for line in ["cat a", "ls secret", "grep -n secret a", "stat .env"] {
-        check_in(&files, line, Mode::Default, Allow);
+        check_in(&files, line, PolicyMode::Default, Allow);
     }
 }
 
@@ -155,21 +155,21 @@ fn git_in_a_repository_that_names_programs_is_asked_about() {
     let plain = "[core]\n\tbare = false\n";
     let hostile = "[diff \"x\"]\n\ttextconv = touch p; cat\n";
     let files = Sketch::default().text(".git/config", plain).text("inner/.git/config", hostile);
-    check_in(&files, "git diff", Mode::Default, Allow);
-    check_in(&files, "git -C src diff", Mode::Default, Allow);
+    check_in(&files, "git diff", PolicyMode::Default, Allow);
+    check_in(&files, "git -C src diff", PolicyMode::Default, Allow);
     for line in [
         "git -C inner diff",
         "cd inner && git show",
         "cd inner; cd deep; git status",
         "(cd src); cd inner; git log",
     ] {
-        check_in(&files, line, Mode::Default, Ask);
+        check_in(&files, line, PolicyMode::Default, Ask);
     }
     let linked = Sketch::default()
         .text(".git", "gitdir: ../main/.git/worktrees/a\n")
         .text("../main/.git/worktrees/a/commondir", "../..\n")
         .text("../main/.git/worktrees/a/../../config", hostile);
-    check_in(&linked, "git status", Mode::Default, Ask);
+    check_in(&linked, "git status", PolicyMode::Default, Ask);
     let per_worktree = Sketch::default().text(".git/config", plain).text(".git/config.worktree", hostile);
-    check_in(&per_worktree, "git status", Mode::Default, Ask);
+    check_in(&per_worktree, "git status", PolicyMode::Default, Ask);
 }

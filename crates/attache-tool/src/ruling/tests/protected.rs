@@ -1,7 +1,7 @@
 //! Files that decide what runs are asked about, and what the mode confined lets run.
 
 use super::*;
-use crate::Level;
+use crate::AccessLevel;
 
 const ALL: &str = "[[rule]]\ndecision = 'allow'\nallowRedirection = true";
 
@@ -21,22 +21,22 @@ fn edits_of_protected_files_are_asked_about_whatever_is_allowed() {
         "package.json",
     ] {
         let path = format!("{ROOT}/{name}");
-        for mode in [Mode::Default, Mode::AutoEdit, Mode::Confined] {
+        for mode in [PolicyMode::Default, PolicyMode::AutoEdit, PolicyMode::Confined] {
             for policy in [Policy::default(), policy(ALL)] {
                 let ruling = Call::new("write_file", [write(&path)]).mode(mode).judge(&policy);
                 assert_eq!(ruling.decision, Ask, "{name} in {mode:?}: {}", ruling.why);
             }
         }
         let call = Call::new("write_file", [write(&path)]);
-        assert_eq!(call.mode(Mode::Yolo).judge(&Policy::default()).decision, Allow, "{name}");
+        assert_eq!(call.mode(PolicyMode::Yolo).judge(&Policy::default()).decision, Allow, "{name}");
         let call = Call::new("write_file", [write(&path)]);
-        assert_eq!(call.mode(Mode::Plan).judge(&Policy::default()).decision, Deny, "{name}");
+        assert_eq!(call.mode(PolicyMode::Plan).judge(&Policy::default()).decision, Deny, "{name}");
         let alone =
-            Call { interactive: false, ..Call::new("write_file", [write(&path)]).mode(Mode::AutoEdit) };
+            Call { interactive: false, ..Call::new("write_file", [write(&path)]).mode(PolicyMode::AutoEdit) };
         assert_eq!(alone.judge(&Policy::default()).decision, Deny, "{name}");
     }
     for name in ["src/main.rs", ".gitignore", ".env.example"] {
-        let call = Call::new("write_file", [write(&format!("{ROOT}/{name}"))]).mode(Mode::AutoEdit);
+        let call = Call::new("write_file", [write(&format!("{ROOT}/{name}"))]).mode(PolicyMode::AutoEdit);
         assert_eq!(call.judge(&Policy::default()).decision, Allow, "{name}");
     }
 }
@@ -54,16 +54,16 @@ fn commands_that_are_seen_to_write_protected_files_are_asked_about() {
         "rm .gitattributes",
         "sed -i s/a/b/ .npmrc",
     ] {
-        check(&Policy::default(), line, Mode::AutoEdit, Ask);
-        check(&Policy::default(), line, Mode::Confined, Ask);
-        check(&policy(ALL), line, Mode::Default, Ask);
-        check(&policy(ALL), line, Mode::Confined, Ask);
-        check(&Policy::default(), line, Mode::Yolo, Allow);
+        check(&Policy::default(), line, PolicyMode::AutoEdit, Ask);
+        check(&Policy::default(), line, PolicyMode::Confined, Ask);
+        check(&policy(ALL), line, PolicyMode::Default, Ask);
+        check(&policy(ALL), line, PolicyMode::Confined, Ask);
+        check(&Policy::default(), line, PolicyMode::Yolo, Allow);
     }
     let granted = policy(&format!("{ALL}\naccess = 'work'\nwrites = '{ROOT}/.env'"));
-    check(&granted, "echo x > .env", Mode::Default, Allow);
-    check(&granted, "echo x > .npmrc", Mode::Default, Ask);
-    check(&Policy::default(), "echo x > .env.example", Mode::AutoEdit, Allow);
+    check(&granted, "echo x > .env", PolicyMode::Default, Allow);
+    check(&granted, "echo x > .npmrc", PolicyMode::Default, Ask);
+    check(&Policy::default(), "echo x > .env.example", PolicyMode::AutoEdit, Allow);
 }
 
 #[test]
@@ -99,11 +99,11 @@ fn what_is_asked_about_names_the_protected_files_it_writes() {
         assert_eq!(ruling.decision, Ask, "{line}");
         let access = ruling.access.unwrap();
         let expected: Vec<PathBuf> = expected.iter().map(|name| Path::new(ROOT).join(name)).collect();
-        assert_eq!((access.level, access.writes), (Level::Work, expected), "{line}");
+        assert_eq!((access.level, access.writes), (AccessLevel::Work, expected), "{line}");
     }
     // What runs unasked gets none of them.
     let ruling = Call::command("git push -u origin x").judge(&policy(ALL));
-    assert_eq!((ruling.decision, ruling.access), (Allow, Some(Access::new(Level::Work))));
+    assert_eq!((ruling.decision, ruling.access), (Allow, Some(Access::new(AccessLevel::Work))));
 }
 
 #[test]
@@ -123,11 +123,11 @@ fn the_mode_confined_runs_what_the_confinement_holds() {
         ("git config a.b c", Ask),
         ("npm install x", Ask),
     ] {
-        check(&Policy::default(), line, Mode::Confined, expected);
+        check(&Policy::default(), line, PolicyMode::Confined, expected);
     }
-    let work = Access::new(Level::Work);
+    let work = Access::new(AccessLevel::Work);
     assert_eq!(
-        Call::command("make").mode(Mode::Confined).judge(&Policy::default()).access,
+        Call::command("make").mode(PolicyMode::Confined).judge(&Policy::default()).access,
         Some(work.clone())
     );
     let more = [
@@ -138,7 +138,7 @@ fn the_mode_confined_runs_what_the_confinement_holds() {
     for access in more {
         for line in ["make", "ls"] {
             let effect = Effect::Run { command: line.into(), directory: ROOT.into(), access: access.clone() };
-            let call = Call::new("run_shell_command", [effect]).mode(Mode::Confined);
+            let call = Call::new("run_shell_command", [effect]).mode(PolicyMode::Confined);
             let ruling = call.judge(&Policy::default());
             assert_eq!((ruling.decision, ruling.access), (Ask, Some(access.clone())), "{line}");
         }
@@ -160,10 +160,10 @@ fn rules_count_in_the_mode_confined() {
         ("$x", Ask),
         ("npm ci", Allow),
     ] {
-        check(&rules, line, Mode::Confined, expected);
+        check(&rules, line, PolicyMode::Confined, expected);
     }
-    let ruling = Call::command("npm ci").mode(Mode::Confined).judge(&rules);
+    let ruling = Call::command("npm ci").mode(PolicyMode::Confined).judge(&rules);
     assert_eq!(ruling.access.unwrap().network, ["registry.example"]);
-    let untrusted = Call { trusted: false, ..Call::command("make").mode(Mode::Confined) };
+    let untrusted = Call { trusted: false, ..Call::command("make").mode(PolicyMode::Confined) };
     assert_eq!(untrusted.judge(&Policy::default()).decision, Ask);
 }

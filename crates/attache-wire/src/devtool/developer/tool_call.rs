@@ -17,9 +17,9 @@ use serde_json::{Map, Value};
 
 use self::confirmation::ConfirmationRequest;
 use self::result::CallResult;
-use crate::devtool::words;
+use crate::devtool::call_text;
 
-pub(super) fn spell(record: &CallRecord) -> Value {
+pub(super) fn encode(record: &CallRecord) -> Value {
     serde_json::to_value(ToolCall::of(record)).expect("names and values that JSON has")
 }
 
@@ -58,8 +58,8 @@ impl<'a> ToolCall<'a> {
             tool_call_id: &record.shown_id().0,
             status: Status::of(record),
             tool_name: &record.call.name,
-            description: words::description(record),
-            input_parameters: words::input(record),
+            description: call_text::description(record),
+            input_parameters: call_text::call_input(record),
             live_content: Some(record.live.as_str()).filter(|live| !live.is_empty() && !is_over),
             result: CallResult::of(record),
             confirmation_request: is_asked.then(|| ConfirmationRequest::of(record)),

@@ -2,32 +2,32 @@
 
 use std::path::Path;
 
-use attache_domain::{CallRecord, Shown, terminal_safe_value, visible, visible_line};
+use attache_domain::{CallRecord, Preview, terminal_safe_value, visible, visible_line};
 use serde_json::{Value, json};
 
 use super::file_diff::{self, Labels};
 use super::tool;
-use crate::devtool::words::{access, shown, warning};
+use crate::devtool::call_text::{access_text, hidden_characters_warning, preview};
 
-pub(super) fn spell(record: &CallRecord) -> Value {
-    let mut details = match shown(record) {
-        Some(Shown::Edit { path, diff, original, new_content, .. }) => json!({
+pub(super) fn encode(record: &CallRecord) -> Value {
+    let mut details = match preview(record) {
+        Some(Preview::Edit { path, diff, original, new_content, .. }) => json!({
             "type": "edit",
             "title": format!("Confirm {}: {}", edit_word(&record.call.name), file_name(path)),
             "fileName": file_name(path),
             "filePath": visible_line(&path.to_string_lossy()),
-            "fileDiff": file_diff::spell(&file_name(path), diff, Labels::PROPOSED),
+            "fileDiff": file_diff::encode(&file_name(path), diff, Labels::PROPOSED),
             "originalContent": original.as_deref().unwrap_or_default(),
             "newContent": new_content,
         }),
-        Some(Shown::Exec { command, programs, .. }) => json!({
+        Some(Preview::Exec { command, programs, .. }) => json!({
             "type": "exec",
             "title": "Confirm Shell Command",
             "command": visible(command),
             "rootCommand": visible_line(&programs.join(", ")),
             "rootCommands": programs.iter().map(|program| visible_line(program)).collect::<Vec<_>>(),
         }),
-        Some(Shown::Mcp { server, tool, address, .. }) => json!({
+        Some(Preview::Mcp { server, tool, address, .. }) => json!({
             "type": "mcp",
             "title": match address {
                 Some(address) => {
@@ -37,16 +37,16 @@ pub(super) fn spell(record: &CallRecord) -> Value {
             },
             "serverName": visible_line(server),
             "toolName": visible_line(tool),
-            "toolDisplayName": tool::of_server(tool, server),
+            "toolDisplayName": tool::mcp_display_name(tool, server),
         }),
-        Some(Shown::Info { prompt, urls }) => info(record, prompt, urls),
-        Some(Shown::Questions { questions }) => {
+        Some(Preview::Info { prompt, urls }) => info(record, prompt, urls),
+        Some(Preview::Questions { questions }) => {
             json!({ "type": "ask_user", "title": "Ask User", "questions": terminal_safe_value(questions) })
         }
-        Some(Shown::Plain { summary }) => info(record, summary, &[]),
+        Some(Preview::Plain { summary }) => info(record, summary, &[]),
         None => info(record, &record.why, &[]),
     };
-    if let Some(access) = access(record) {
+    if let Some(access) = access_text(record) {
         details["access"] = access.into();
     }
     // Ours: what each answer for longer would allow, by its id.
@@ -56,7 +56,7 @@ pub(super) fn spell(record: &CallRecord) -> Value {
     let title = details["title"].as_str().unwrap_or_default();
     let lost =
         if record.lost { "It was cut off while it ran, and may have taken effect. Run again? " } else { "" };
-    details["title"] = format!("{lost}{title}{}", warning(record)).into();
+    details["title"] = format!("{lost}{title}{}", hidden_characters_warning(record)).into();
     details
 }
 

@@ -16,26 +16,26 @@ impl Labels {
 }
 
 /// `diff` with another head: `Index:`, a rule, and both sides under the same name. Hidden characters are written out.
-pub(super) fn spell(name: &str, diff: &str, labels: Labels) -> String {
-    let (name, rule) = (on_one_line(name), "=".repeat(67));
+pub(super) fn encode(name: &str, diff: &str, labels: Labels) -> String {
+    let (name, rule) = (single_line(name), "=".repeat(67));
     let Labels { old, new } = labels;
-    format!("Index: {name}\n{rule}\n--- {name}\t{old}\n+++ {name}\t{new}\n{}", hunks(&visible(diff)))
+    format!("Index: {name}\n{rule}\n--- {name}\t{old}\n+++ {name}\t{new}\n{}", rewrite_hunks(&visible(diff)))
 }
 
 /// A name with a line break in it could pass for lines of the diff.
-pub(super) fn on_one_line(name: &str) -> Cow<'_, str> {
+pub(super) fn single_line(name: &str) -> Cow<'_, str> {
     if name.contains(char::is_control) { Cow::Owned(format!("{name:?}")) } else { Cow::Borrowed(name) }
 }
 
 /// Without the two lines that name the sides. Where each hunk is, is said in full.
-fn hunks(diff: &str) -> String {
+fn rewrite_hunks(diff: &str) -> String {
     let headless =
         if diff.starts_with("--- ") { diff.splitn(3, '\n').nth(2).unwrap_or_default() } else { diff };
-    headless.split_inclusive('\n').map(in_full).collect()
+    headless.split_inclusive('\n').map(with_line_counts).collect()
 }
 
 /// A range of one line may leave that out, and its readers may not know.
-fn in_full(line: &str) -> Cow<'_, str> {
+fn with_line_counts(line: &str) -> Cow<'_, str> {
     let ranges = line.strip_prefix("@@ -").and_then(|rest| rest.split_once(" @@"));
     let Some(((old, new), end)) = ranges.and_then(|(ranges, end)| Some((ranges.split_once(" +")?, end)))
     else {
@@ -52,7 +52,7 @@ mod tests {
     #[track_caller]
     fn check(name: &str, diff: &str, expected: &str) {
         assert_eq!(
-            spell(name, diff, Labels::PROPOSED),
+            encode(name, diff, Labels::PROPOSED),
             expected.replace("RULE", &"=".repeat(67)),
             "{diff:?}"
         );
@@ -79,7 +79,7 @@ mod tests {
             ("@@ odd @@\n", "@@ odd @@\n"),
             ("", ""),
         ] {
-            assert_eq!(in_full(line), expected);
+            assert_eq!(with_line_counts(line), expected);
         }
     }
 

@@ -5,11 +5,11 @@
 
 use attache_domain::{Artifact, CallRecord, Part};
 
-use super::Occasion;
+use super::DevtoolFrame;
 use crate::Dialect;
 use crate::encode::{event, write_item};
 
-pub(super) fn write(dialect: Dialect, occasion: &Occasion<'_>, call: &CallRecord, out: &mut Vec<u8>) {
+pub(super) fn write(dialect: Dialect, occasion: &DevtoolFrame<'_>, call: &CallRecord, out: &mut Vec<u8>) {
     let artifact = Artifact {
         id: format!("tool-{}-output", call.shown_id().0).into(),
         name: None,

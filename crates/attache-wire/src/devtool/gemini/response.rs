@@ -1,18 +1,18 @@
 //! What came of a call: for the model, and for people.
 
-use attache_domain::{CallOutcome, CallRecord, Content, Shown, visible_line};
+use attache_domain::{CallOutcome, CallRecord, Content, Preview, visible_line};
 use serde_json::{Value, json};
 
 use super::confirmation::file_name;
 use super::file_diff::{self, Labels};
 use super::tool::{self, SHELL};
 use super::tool_call::proposed_content;
-use crate::devtool::words::shown;
+use crate::devtool::call_text::preview;
 
 /// None as long as it is not over.
-pub(super) fn spell(record: &CallRecord) -> Option<Value> {
+pub(super) fn encode(record: &CallRecord) -> Option<Value> {
     let outcome = record.outcome.as_ref()?;
-    let told = told(record);
+    let told = model_text(record);
     let member = if *outcome == CallOutcome::Succeeded { "output" } else { "error" };
     let id = &record.call.id.0;
     let answer = json!({ "id": id, "name": tool::name(record), "response": { member: told } });
@@ -24,7 +24,7 @@ pub(super) fn spell(record: &CallRecord) -> Option<Value> {
     });
     let error_type = match outcome {
         CallOutcome::Succeeded => {
-            response["resultDisplay"] = display(record);
+            response["resultDisplay"] = result_display(record);
             return Some(response);
         }
         CallOutcome::Canceled => return Some(response),
@@ -38,7 +38,7 @@ pub(super) fn spell(record: &CallRecord) -> Option<Value> {
 }
 
 /// What the model is told, as text; what is not text is only named.
-fn told(record: &CallRecord) -> String {
+fn model_text(record: &CallRecord) -> String {
     let output = record.result.as_ref().map(|result| result.output.as_slice()).unwrap_or_default();
     let pieces = output.iter().map(|content| match content {
         Content::Text(text) => text.clone(),
@@ -50,14 +50,14 @@ fn told(record: &CallRecord) -> String {
 }
 
 /// What people see of a call that went well.
-fn display(record: &CallRecord) -> Value {
-    match shown(record) {
-        Some(Shown::Edit { path, diff, original, .. }) => {
+fn result_display(record: &CallRecord) -> Value {
+    match preview(record) {
+        Some(Preview::Edit { path, diff, original, .. }) => {
             let is_whole = record.call.name == "write_file";
             let labels = if is_whole { Labels::WRITTEN } else { Labels::PROPOSED };
             let diff = record.diff.as_deref().unwrap_or(diff);
             json!({
-                "fileDiff": file_diff::spell(&file_name(path), diff, labels),
+                "fileDiff": file_diff::encode(&file_name(path), diff, labels),
                 "fileName": file_name(path),
                 "filePath": visible_line(&path.to_string_lossy()),
                 "originalContent": original.as_deref().unwrap_or_default(),

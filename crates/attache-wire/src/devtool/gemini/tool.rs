@@ -2,26 +2,26 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallOutcome, CallRecord, Shown, visible_line};
+use attache_domain::{CallOutcome, CallRecord, Preview, visible_line};
 use serde_json::{Value, json};
 
-use crate::devtool::words::shown;
+use crate::devtool::call_text::preview;
 
 /// None when there is no such tool.
-pub(super) fn spell(record: &CallRecord) -> Option<Value> {
+pub(super) fn encode(record: &CallRecord) -> Option<Value> {
     if matches!(&record.outcome, Some(CallOutcome::Failed { kind }) if kind == "tool_not_registered") {
         return None;
     }
     let name = record.call.name.as_str();
-    let shown = shown(record);
-    let description = match (find(name), shown) {
+    let shown = preview(record);
+    let description = match (find_tool(name), shown) {
         (Some(known), _) => known.description.to_owned(),
-        (None, Some(Shown::Mcp { server, tool, .. })) => {
+        (None, Some(Preview::Mcp { server, tool, .. })) => {
             visible_line(&format!("{tool} of the MCP server {server}")).into_owned()
         }
         (None, _) => String::new(),
     };
-    let known = find(name);
+    let known = find_tool(name);
     Some(json!({
         "name": self::name(record),
         "displayName": display_name(record),
@@ -29,14 +29,14 @@ pub(super) fn spell(record: &CallRecord) -> Option<Value> {
         "kind": known.map_or("other", |known| known.kind),
         "isOutputMarkdown": name != SHELL,
         // What servers report while they work is shown, too.
-        "canUpdateOutput": name == SHELL || matches!(shown, Some(Shown::Mcp { .. })),
+        "canUpdateOutput": name == SHELL || matches!(shown, Some(Preview::Mcp { .. })),
     }))
 }
 
 /// What the tool of a call is called. Models know the tools of MCP servers by names that hold the server's.
 pub(super) fn name(record: &CallRecord) -> Cow<'_, str> {
-    match shown(record) {
-        Some(Shown::Mcp { server, tool, .. }) => mcp_name(server, tool).into(),
+    match preview(record) {
+        Some(Preview::Mcp { server, tool, .. }) => mcp_name(server, tool).into(),
         _ => record.call.name.as_str().into(),
     }
 }
@@ -45,17 +45,17 @@ pub(super) fn name(record: &CallRecord) -> Cow<'_, str> {
 /// our own tools is called so.
 pub(crate) fn mcp_name(server: &str, tool: &str) -> String {
     /// The longest there are, and what stays of longer ones on either side of `___`.
-    const LONGEST: usize = 63;
-    const HEAD: usize = 28;
-    const TAIL: usize = 32;
+    const MAX_NAME: usize = 63;
+    const KEPT_PREFIX: usize = 28;
+    const KEPT_SUFFIX: usize = 32;
     let is_fine = |letter: char| letter.is_ascii_alphanumeric() || "_.-".contains(letter);
     let name: String = tool.chars().map(|letter| if is_fine(letter) { letter } else { '_' }).collect();
-    if name.is_empty() || find(&name).is_some() {
+    if name.is_empty() || find_tool(&name).is_some() {
         return qualified_mcp_name(server, tool);
     }
     match name.len() {
-        ..=LONGEST => name,
-        length => format!("{}___{}", &name[..HEAD], &name[length - TAIL..]),
+        ..=MAX_NAME => name,
+        length => format!("{}___{}", &name[..KEPT_PREFIX], &name[length - KEPT_SUFFIX..]),
     }
 }
 
@@ -69,65 +69,70 @@ pub(super) const SHELL: &str = "run_shell_command";
 /// What people call the tool.
 pub(super) fn display_name(record: &CallRecord) -> String {
     let name = record.call.name.as_str();
-    match (find(name), shown(record)) {
+    match (find_tool(name), preview(record)) {
         (Some(known), _) => known.display_name.to_owned(),
-        (None, Some(Shown::Mcp { server, tool, .. })) => of_server(tool, server),
+        (None, Some(Preview::Mcp { server, tool, .. })) => mcp_display_name(tool, server),
         (None, _) => visible_line(name).into_owned(),
     }
 }
 
-pub(super) fn of_server(tool: &str, server: &str) -> String {
+pub(super) fn mcp_display_name(tool: &str, server: &str) -> String {
     visible_line(&format!("{tool} ({server} MCP Server)")).into_owned()
 }
 
-struct Known {
+struct ToolInfo {
     name: &'static str,
     display_name: &'static str,
     kind: &'static str,
     description: &'static str,
 }
 
-fn find(name: &str) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| known.name == name)
+fn find_tool(name: &str) -> Option<&'static ToolInfo> {
+    TOOLS.iter().find(|known| known.name == name)
 }
 
-const fn known(
+const fn tool_info(
     name: &'static str,
     display_name: &'static str,
     kind: &'static str,
     description: &'static str,
-) -> Known {
-    Known { name, display_name, kind, description }
+) -> ToolInfo {
+    ToolInfo { name, display_name, kind, description }
 }
 
 /// The tools of `attache-tool-std`, and those that look at what MCP servers hold.
-const KNOWN: &[Known] = &[
-    known("ask_user", "Ask User", "communicate", "Asks the user questions."),
-    known("glob", "FindFiles", "search", "Finds files by a pattern."),
-    known("google_web_search", "GoogleSearch", "search", "Searches the web."),
-    known("grep_search", "SearchText", "search", "Searches the text of files."),
+const TOOLS: &[ToolInfo] = &[
+    tool_info("ask_user", "Ask User", "communicate", "Asks the user questions."),
+    tool_info("glob", "FindFiles", "search", "Finds files by a pattern."),
+    tool_info("google_web_search", "GoogleSearch", "search", "Searches the web."),
+    tool_info("grep_search", "SearchText", "search", "Searches the text of files."),
     // What models that were trained on Gemini CLI call the same tool.
-    known("search_file_content", "SearchText", "search", "Searches the text of files."),
-    known("list_background_processes", "List Background Processes", "read", "Lists commands that go on."),
-    known("list_directory", "ReadFolder", "search", "Lists a folder."),
-    known("list_mcp_resources", "List MCP resources", "read", "Lists what MCP servers let read."),
-    known(
+    tool_info("search_file_content", "SearchText", "search", "Searches the text of files."),
+    tool_info("list_background_processes", "List Background Processes", "read", "Lists commands that go on."),
+    tool_info("list_directory", "ReadFolder", "search", "Lists a folder."),
+    tool_info("list_mcp_resources", "List MCP resources", "read", "Lists what MCP servers let read."),
+    tool_info(
         "stop_background_process",
         "Stop Background Process",
         "execute",
         "Ends a command in the background.",
     ),
-    known("read_background_output", "Read Background Output", "read", "Reads what a command has written."),
-    known("read_file", "ReadFile", "read", "Reads a file."),
-    known("read_many_files", "ReadManyFiles", "read", "Reads several files."),
-    known("read_mcp_resource", "Read MCP resource", "read", "Reads a resource of an MCP server."),
-    known("replace", "Edit", "edit", "Replaces a piece of a file's text."),
-    known(SHELL, "Shell", "execute", "Runs a command in a shell."),
-    known("save_memory", "SaveMemory", "think", "Remembers a fact for later conversations."),
-    known("share_file", "ShareFile", "read", "Hands a file over."),
-    known("web_fetch", "WebFetch", "fetch", "Fetches web pages."),
-    known("write_file", "WriteFile", "edit", "Writes a whole file."),
-    known("write_todos", "WriteTodos", "other", "Keeps a list of what is to be done."),
+    tool_info(
+        "read_background_output",
+        "Read Background Output",
+        "read",
+        "Reads what a command has written.",
+    ),
+    tool_info("read_file", "ReadFile", "read", "Reads a file."),
+    tool_info("read_many_files", "ReadManyFiles", "read", "Reads several files."),
+    tool_info("read_mcp_resource", "Read MCP resource", "read", "Reads a resource of an MCP server."),
+    tool_info("replace", "Edit", "edit", "Replaces a piece of a file's text."),
+    tool_info(SHELL, "Shell", "execute", "Runs a command in a shell."),
+    tool_info("save_memory", "SaveMemory", "think", "Remembers a fact for later conversations."),
+    tool_info("share_file", "ShareFile", "read", "Hands a file over."),
+    tool_info("web_fetch", "WebFetch", "fetch", "Fetches web pages."),
+    tool_info("write_file", "WriteFile", "edit", "Writes a whole file."),
+    tool_info("write_todos", "WriteTodos", "other", "Keeps a list of what is to be done."),
 ];
 
 #[cfg(test)]

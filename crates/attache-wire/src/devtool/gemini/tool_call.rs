@@ -1,12 +1,12 @@
 //! A call as Gemini CLI's scheduler spells it: all that is known about it, on every update.
 
-use attache_domain::{CallOutcome, CallPhase, CallRecord, Shown};
+use attache_domain::{CallOutcome, CallPhase, CallRecord, Preview};
 use serde_json::{Map, Value, json};
 
 use super::{confirmation, response, tool};
-use crate::devtool::words::{as_shown, shown};
+use crate::devtool::call_text::{displayed_input, preview};
 
-pub(super) fn spell(record: &CallRecord, prompt_id: &str) -> Value {
+pub(super) fn encode(record: &CallRecord, prompt_id: &str) -> Value {
     let mut request = json!({
         "callId": record.shown_id().0,
         "name": tool::name(record),
@@ -21,14 +21,14 @@ pub(super) fn spell(record: &CallRecord, prompt_id: &str) -> Value {
     let mut call = json!({ "request": request, "status": status });
     // An answer that asked for something else is no answer to what is asked now.
     if status == ASKED {
-        call["confirmationDetails"] = confirmation::spell(record);
+        call["confirmationDetails"] = confirmation::encode(record);
     } else if let Some(answer) = &record.answer {
         call["outcome"] = answer.choice.clone().into();
     }
-    if let Some(response) = response::spell(record) {
+    if let Some(response) = response::encode(record) {
         call["response"] = response;
     }
-    if let Some(tool) = tool::spell(record) {
+    if let Some(tool) = tool::encode(record) {
         call["tool"] = tool;
     }
     call
@@ -54,7 +54,7 @@ fn status(record: &CallRecord) -> &'static str {
 
 /// As the model gave them, and written out while somebody is asked. A piece of text to replace says little to a person, so the whole file stands beside it.
 fn arguments(record: &CallRecord) -> Map<String, Value> {
-    let mut arguments = as_shown(record, &record.call.input).into_owned();
+    let mut arguments = displayed_input(record, &record.call.input).into_owned();
     if record.call.name == "replace"
         && let Some(content) = proposed_content(record)
     {
@@ -65,7 +65,7 @@ fn arguments(record: &CallRecord) -> Map<String, Value> {
 
 /// What an edit writes: what was proposed, or what somebody put in its place.
 pub(super) fn proposed_content(record: &CallRecord) -> Option<&str> {
-    let Some(Shown::Edit { new_content, .. }) = shown(record) else { return None };
+    let Some(Preview::Edit { new_content, .. }) = preview(record) else { return None };
     let own = record.answer.as_ref().and_then(|answer| answer.new_content.as_ref());
     Some(own.unwrap_or(new_content))
 }

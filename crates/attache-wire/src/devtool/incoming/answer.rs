@@ -9,9 +9,9 @@ use serde_json::{Map, Value};
 use super::Profile;
 
 /// Puts an answer into the domain's words, in place; tells in whose words it was, or leaves everything else alone.
-pub(super) fn understand(data: &mut Value) -> Option<Profile> {
+pub(super) fn normalize_answer(data: &mut Value) -> Option<Profile> {
     if let Value::Array(items) = data {
-        return items.iter_mut().fold(None, |found, item| understand(item).or(found));
+        return items.iter_mut().fold(None, |found, item| normalize_answer(item).or(found));
     }
     let members = data.as_object()?;
     let text = |names: &[&str]| names.iter().find_map(|name| members.get(*name)?.as_str()).map(str::to_owned);
@@ -72,7 +72,7 @@ mod tests {
     #[track_caller]
     fn check(mut data: Value, expected: Option<Profile>, becomes: &Value) {
         let original = data.clone();
-        assert_eq!(understand(&mut data), expected, "{original}");
+        assert_eq!(normalize_answer(&mut data), expected, "{original}");
         assert_eq!(data, *becomes, "{original}");
     }
 
@@ -109,7 +109,7 @@ mod tests {
         let given = |details: Value| {
             let mut data = json!({"tool_call_id": "k", "selected_option_id": "proceed_once"});
             data["file_details"] = details;
-            understand(&mut data);
+            normalize_answer(&mut data);
             data["newContent"].clone()
         };
         assert_eq!(given(json!({})), json!(""));

@@ -1,21 +1,25 @@
 //! What a client wishes for: in the RFC's `AgentSettings`, in Gemini CLI's, or in words of our own.
 
-use attache_domain::{Metadata, Wishes};
+use attache_domain::{Metadata, RequestedSettings};
 use serde_json::Value;
 
 use super::GEMINI;
-use crate::decode::reading::{Members, Place, Reading};
-use crate::devtool::speaks;
+use crate::decode::decoder::{Decoder, FieldPath, Members};
+use crate::devtool::is_devtool_uri;
 
 /// The member of a message's metadata for clients that know nothing but attache.
 const OWN: &str = "attache";
 
 /// What the metadata of a message asks for; later members of this list win over earlier ones.
-pub(super) fn read(reading: &mut Reading, metadata: Option<&Metadata>, place: Place<'_>) -> Option<Wishes> {
+pub(super) fn read(
+    reading: &mut Decoder,
+    metadata: Option<&Metadata>,
+    place: FieldPath<'_>,
+) -> Option<RequestedSettings> {
     let metadata = metadata?;
     let keys = metadata.keys().map(String::as_str);
-    let extension = keys.filter(|key| speaks(key)).max();
-    let mut wishes: Option<Wishes> = None;
+    let extension = keys.filter(|key| is_devtool_uri(key)).max();
+    let mut wishes: Option<RequestedSettings> = None;
     for key in [Some(GEMINI), extension, Some(OWN)].into_iter().flatten() {
         let Some(value) = metadata.get(key).filter(|value| !value.is_null()) else { continue };
         let here = place.member(key);
@@ -31,19 +35,23 @@ pub(super) fn read(reading: &mut Reading, metadata: Option<&Metadata>, place: Pl
 }
 
 /// The settings of Gemini CLI's clients where they stand by themselves.
-pub(super) fn read_gemini(reading: &mut Reading, settings: Value, place: Place<'_>) -> Option<Wishes> {
+pub(super) fn read_gemini(
+    reading: &mut Decoder,
+    settings: Value,
+    place: FieldPath<'_>,
+) -> Option<RequestedSettings> {
     let members = reading.members(settings, place)?;
     read_members(reading, members, GEMINI)
 }
 
 /// Members may be spelled in camelCase or snake_case. Only our own object refuses what it does not know: the others may
 /// hold what later versions of them add.
-fn read_members(reading: &mut Reading, mut members: Members<'_>, key: &str) -> Option<Wishes> {
+fn read_members(reading: &mut Decoder, mut members: Members<'_>, key: &str) -> Option<RequestedSettings> {
     if key == GEMINI && members.text(reading, "kind").is_some_and(|kind| kind != "agent-settings") {
         return None;
     }
     let workspace = members.nonempty_text(reading, "workspacePath");
-    let wishes = Wishes {
+    let wishes = RequestedSettings {
         model: members.nonempty_text(reading, "model"),
         workspace: workspace.or_else(|| members.nonempty_text(reading, "workspace")).map(Into::into),
         approval_mode: members.nonempty_text(reading, "approvalMode"),

@@ -1,25 +1,27 @@
 //! The requests of 0.3, which names things by their resource: `tasks/{id}`.
 
 use attache_domain::{
-    CancelTask, Fault, GetTask, ListPushConfigs, MAX_PAGE_SIZE, Manner, Message, Metadata, Operation,
-    OperationKind, Part, PartContent, PushAuthentication, PushConfig, PushConfigCall, PushShape, PushWish,
-    SendConfiguration, SendMessage, SubscribeTask, TaskId,
+    CancelTask, Fault, GetTask, ListPushConfigs, MAX_PAGE_SIZE, Message, Metadata, NewPushConfig, Operation,
+    OperationKind, Part, PartContent, PushAuthentication, PushConfig, PushConfigOperation, PushShape,
+    SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskId,
 };
 use attache_proto::v0_3 as proto;
 use bytes::Bytes;
 
-use super::{MessageMembers, encoded, nonempty, not_there, optional_id, parse, required, whole};
+use super::{
+    MessageMembers, bounded_integer, nonempty, optional_id, parse, required, to_base64, unsupported_operation,
+};
+use crate::decode::decoder::{Decoder, FieldPath, excerpt};
 use crate::decode::part::unwrap_data;
-use crate::decode::reading::{Place, Reading, excerpt};
 use crate::devtool::incoming;
 use crate::proto::value::{read_object, read_struct};
 
 pub(super) fn read(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     kind: OperationKind,
     message: Bytes,
 ) -> Result<Option<Operation>, Fault> {
-    let root = Place::Root;
+    let root = FieldPath::Root;
     Ok(match kind {
         OperationKind::Send => read_send(reading, parse(message)?).map(Operation::Send),
         OperationKind::Stream => read_send(reading, parse(message)?).map(Operation::Stream),
@@ -47,7 +49,7 @@ pub(super) fn read(
         OperationKind::PushGet => {
             let proto::GetTaskPushNotificationConfigRequest { name } = parse(message)?;
             let named = read_config_name(reading, &name, root.member("name"));
-            let get = |(task, config)| Operation::PushConfig(PushConfigCall::Get { task, config });
+            let get = |(task, config)| Operation::PushConfig(PushConfigOperation::Get { task, config });
             named.map(|(task, config)| get((task, config.map(Into::into))))
         }
         OperationKind::PushDelete => {
@@ -57,26 +59,26 @@ pub(super) fn read(
                 Some((_, None)) => return Ok(reading.refuse(root.member("name"), "names no configuration")),
                 None => return Ok(None),
             };
-            Some(Operation::PushConfig(PushConfigCall::Delete { task, config: config.into() }))
+            Some(Operation::PushConfig(PushConfigOperation::Delete { task, config: config.into() }))
         }
         OperationKind::PushList => {
             let proto::ListTaskPushNotificationConfigRequest { parent, page_size, page_token } =
                 parse(message)?;
             let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
-            let size = whole(reading, page_size, 0, most, root.member("page_size"));
+            let size = bounded_integer(reading, page_size, 0, most, root.member("page_size"));
             let page_size = size.filter(|size| *size > 0);
             let task = read_parent(reading, &parent);
-            let list = |task| PushConfigCall::List(ListPushConfigs { task, page_size, page_token });
+            let list = |task| PushConfigOperation::List(ListPushConfigs { task, page_size, page_token });
             task.map(list).map(Operation::PushConfig)
         }
         OperationKind::List | OperationKind::Commands | OperationKind::Execute => {
-            return Err(not_there(kind));
+            return Err(unsupported_operation(kind));
         }
     })
 }
 
-fn read_send(reading: &mut Reading, request: proto::SendMessageRequest) -> Option<SendMessage> {
-    let root = Place::Root;
+fn read_send(reading: &mut Decoder, request: proto::SendMessageRequest) -> Option<SendMessage> {
+    let root = FieldPath::Root;
     let message = match request.request {
         Some(message) => read_message(reading, message, root.member("request")),
         None => reading.refuse(root.member("request"), "is required"),
@@ -88,14 +90,14 @@ fn read_send(reading: &mut Reading, request: proto::SendMessageRequest) -> Optio
     let metadata = read_object(reading, request.metadata, root.member("metadata"));
     let mut message = message?;
     incoming::read_request(reading, &mut message, metadata.as_ref());
-    Some(SendMessage { message, configuration, metadata, manner: Manner::default() })
+    Some(SendMessage { message, configuration, metadata, options: SendOptions::default() })
 }
 
 /// Once there is a configuration, not asking to wait means not waiting: false and absent look the same.
 fn read_configuration(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     configuration: proto::SendMessageConfiguration,
-    place: Place<'_>,
+    place: FieldPath<'_>,
 ) -> SendConfiguration {
     let proto::SendMessageConfiguration {
         accepted_output_modes,
@@ -104,7 +106,7 @@ fn read_configuration(
         blocking,
     } = configuration;
     let push = push_notification.and_then(|it| read_config(reading, it, place.member("push_notification")));
-    let wish = |config| Box::new(PushWish { config, shape: PushShape::WholeTask });
+    let wish = |config| Box::new(NewPushConfig { config, shape: PushShape::WholeTask });
     SendConfiguration {
         accepted_output_modes,
         history_length: read_history_length(reading, history_length, place),
@@ -114,11 +116,11 @@ fn read_configuration(
 }
 
 /// Zero and absent look the same and set no limit.
-fn read_history_length(reading: &mut Reading, length: i32, place: Place<'_>) -> Option<usize> {
-    whole(reading, length, 0, i32::MAX, place.member("history_length")).filter(|length| *length > 0)
+fn read_history_length(reading: &mut Decoder, length: i32, place: FieldPath<'_>) -> Option<usize> {
+    bounded_integer(reading, length, 0, i32::MAX, place.member("history_length")).filter(|length| *length > 0)
 }
 
-fn read_message(reading: &mut Reading, message: proto::Message, place: Place<'_>) -> Option<Message> {
+fn read_message(reading: &mut Decoder, message: proto::Message, place: FieldPath<'_>) -> Option<Message> {
     let members = MessageMembers {
         id: message.message_id,
         role: message.role,
@@ -131,7 +133,7 @@ fn read_message(reading: &mut Reading, message: proto::Message, place: Place<'_>
     super::read_message(reading, members, ("content", message.content), read_part, place)
 }
 
-fn read_part(reading: &mut Reading, part: proto::Part, place: Place<'_>) -> Option<Part> {
+fn read_part(reading: &mut Decoder, part: proto::Part, place: FieldPath<'_>) -> Option<Part> {
     use proto::part::Part as Content;
     let metadata = read_object(reading, part.metadata, place.member("metadata"));
     match part.part {
@@ -152,14 +154,14 @@ fn read_part(reading: &mut Reading, part: proto::Part, place: Place<'_>) -> Opti
 }
 
 fn read_file(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     file: proto::FilePart,
     metadata: Option<Metadata>,
-    place: Place<'_>,
+    place: FieldPath<'_>,
 ) -> Option<Part> {
     use proto::file_part::File;
     let content = match file.file {
-        Some(File::FileWithBytes(bytes)) => PartContent::Raw(encoded(&bytes)),
+        Some(File::FileWithBytes(bytes)) => PartContent::Raw(to_base64(&bytes)),
         Some(File::FileWithUri(uri)) if uri.is_empty() => {
             return reading.refuse(place.member("file_with_uri"), "must not be empty");
         }
@@ -173,10 +175,10 @@ fn read_file(
 }
 
 fn read_create(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     request: proto::CreateTaskPushNotificationConfigRequest,
-) -> Option<PushConfigCall> {
-    let root = Place::Root;
+) -> Option<PushConfigOperation> {
+    let root = FieldPath::Root;
     let task = read_parent(reading, &request.parent);
     let above = root.member("config");
     let Some(resource) = request.config else { return reading.refuse(above, "is required") };
@@ -189,13 +191,16 @@ fn read_create(
     if let Some(id) = given.or(named) {
         config.id = id.into();
     }
-    Some(PushConfigCall::Create { task: task?, wish: PushWish { config, shape: PushShape::WholeTask } })
+    Some(PushConfigOperation::Create {
+        task: task?,
+        wish: NewPushConfig { config, shape: PushShape::WholeTask },
+    })
 }
 
 fn read_config(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     config: proto::PushNotificationConfig,
-    place: Place<'_>,
+    place: FieldPath<'_>,
 ) -> Option<PushConfig> {
     let url = required(reading, config.url, place.member("url"))?;
     let authentication = config.authentication.map(|proto::AuthenticationInfo { schemes, credentials }| {
@@ -209,7 +214,7 @@ const TASKS: &str = "tasks/";
 /// What stands between a task's id and a configuration's.
 const COLLECTION: &str = "/pushNotificationConfigs/";
 
-fn read_task(reading: &mut Reading, name: &str, place: Place<'_>) -> Option<TaskId> {
+fn read_task(reading: &mut Decoder, name: &str, place: FieldPath<'_>) -> Option<TaskId> {
     let id = name.strip_prefix(TASKS).filter(|id| !id.is_empty() && !id.contains('/'));
     match id {
         Some(id) => reading.id(id.to_owned(), place).map(TaskId::from),
@@ -219,15 +224,19 @@ fn read_task(reading: &mut Reading, name: &str, place: Place<'_>) -> Option<Task
 }
 
 /// The task alone, or with the collection that belongs to it: clients write both.
-fn read_parent(reading: &mut Reading, parent: &str) -> Option<TaskId> {
-    let root = Place::Root;
+fn read_parent(reading: &mut Decoder, parent: &str) -> Option<TaskId> {
+    let root = FieldPath::Root;
     let collection = COLLECTION.trim_end_matches('/');
     let task = parent.strip_suffix(collection).unwrap_or(parent);
     read_task(reading, task, root.member("parent"))
 }
 
 /// A task, and the configuration unless the only one is meant.
-fn read_config_name(reading: &mut Reading, name: &str, place: Place<'_>) -> Option<(TaskId, Option<String>)> {
+fn read_config_name(
+    reading: &mut Decoder,
+    name: &str,
+    place: FieldPath<'_>,
+) -> Option<(TaskId, Option<String>)> {
     let (task, config) = match name.split_once(COLLECTION) {
         Some((task, config)) => (task, nonempty(config.to_owned())),
         None => (name, None),

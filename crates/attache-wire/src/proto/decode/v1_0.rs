@@ -2,26 +2,29 @@
 
 use attache_domain::{
     CancelTask, ContextId, DEFAULT_PAGE_SIZE, Fault, GetTask, ListPushConfigs, ListTasks, MAX_PAGE_SIZE,
-    Manner, Message, Operation, OperationKind, Part, PartContent, PushAuthentication, PushConfig,
-    PushConfigCall, PushShape, PushWish, SendConfiguration, SendMessage, SubscribeTask, TaskId, TaskState,
-    Timestamp,
+    Message, NewPushConfig, Operation, OperationKind, Part, PartContent, PushAuthentication, PushConfig,
+    PushConfigOperation, PushShape, SendConfiguration, SendMessage, SendOptions, SubscribeTask, TaskId,
+    TaskState, Timestamp,
 };
 use attache_proto::v1_0 as proto;
 use bytes::Bytes;
 
-use super::{MessageMembers, encoded, nonempty, not_there, optional_id, parse, required, required_id, whole};
-use crate::decode::reading::{Place, Reading};
+use super::{
+    MessageMembers, bounded_integer, nonempty, optional_id, parse, required, required_id, to_base64,
+    unsupported_operation,
+};
+use crate::decode::decoder::{Decoder, FieldPath};
 use crate::devtool::incoming;
+use crate::enum_names;
 use crate::proto::value::{self, read_object};
-use crate::spelling;
 
 /// The operation, unless something is wrong with it, and the tenant.
 pub(super) fn read(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     kind: OperationKind,
     message: Bytes,
 ) -> Result<(Option<Operation>, String), Fault> {
-    let root = Place::Root;
+    let root = FieldPath::Root;
     Ok(match kind {
         OperationKind::Send | OperationKind::Stream => {
             let request: proto::SendMessageRequest = parse(message)?;
@@ -63,12 +66,12 @@ pub(super) fn read(
             let (call, tenant) = read_push(reading, kind, message)?;
             (call.map(Operation::PushConfig), tenant)
         }
-        OperationKind::Commands | OperationKind::Execute => return Err(not_there(kind)),
+        OperationKind::Commands | OperationKind::Execute => return Err(unsupported_operation(kind)),
     })
 }
 
-fn read_send(reading: &mut Reading, request: proto::SendMessageRequest) -> Option<SendMessage> {
-    let root = Place::Root;
+fn read_send(reading: &mut Decoder, request: proto::SendMessageRequest) -> Option<SendMessage> {
+    let root = FieldPath::Root;
     let message = match request.message {
         Some(message) => read_message(reading, message, root.member("message")),
         None => reading.refuse(root.member("message"), "is required"),
@@ -80,13 +83,13 @@ fn read_send(reading: &mut Reading, request: proto::SendMessageRequest) -> Optio
     let metadata = read_object(reading, request.metadata, root.member("metadata"));
     let mut message = message?;
     incoming::read_request(reading, &mut message, metadata.as_ref());
-    Some(SendMessage { message, configuration, metadata, manner: Manner::default() })
+    Some(SendMessage { message, configuration, metadata, options: SendOptions::default() })
 }
 
 fn read_configuration(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     configuration: proto::SendMessageConfiguration,
-    place: Place<'_>,
+    place: FieldPath<'_>,
 ) -> SendConfiguration {
     let proto::SendMessageConfiguration {
         accepted_output_modes,
@@ -104,11 +107,11 @@ fn read_configuration(
     }
 }
 
-fn read_history_length(reading: &mut Reading, length: Option<i32>, place: Place<'_>) -> Option<usize> {
-    whole(reading, length?, 0, i32::MAX, place.member("history_length"))
+fn read_history_length(reading: &mut Decoder, length: Option<i32>, place: FieldPath<'_>) -> Option<usize> {
+    bounded_integer(reading, length?, 0, i32::MAX, place.member("history_length"))
 }
 
-fn read_message(reading: &mut Reading, message: proto::Message, place: Place<'_>) -> Option<Message> {
+fn read_message(reading: &mut Decoder, message: proto::Message, place: FieldPath<'_>) -> Option<Message> {
     let members = MessageMembers {
         id: message.message_id,
         role: message.role,
@@ -121,11 +124,11 @@ fn read_message(reading: &mut Reading, message: proto::Message, place: Place<'_>
     super::read_message(reading, members, ("parts", message.parts), read_part, place)
 }
 
-fn read_part(reading: &mut Reading, part: proto::Part, place: Place<'_>) -> Option<Part> {
+fn read_part(reading: &mut Decoder, part: proto::Part, place: FieldPath<'_>) -> Option<Part> {
     use proto::part::Content;
     let content = match part.content {
         Some(Content::Text(text)) => Some(PartContent::Text(text)),
-        Some(Content::Raw(bytes)) => Some(PartContent::Raw(encoded(&bytes))),
+        Some(Content::Raw(bytes)) => Some(PartContent::Raw(to_base64(&bytes))),
         Some(Content::Url(url)) if url.is_empty() => reading.refuse(place.member("url"), "must not be empty"),
         Some(Content::Url(url)) => Some(PartContent::Url(url)),
         Some(Content::Data(data)) => {
@@ -138,10 +141,11 @@ fn read_part(reading: &mut Reading, part: proto::Part, place: Place<'_>) -> Opti
     Some(Part { content: content?, media_type, filename, metadata })
 }
 
-fn read_list(reading: &mut Reading, request: proto::ListTasksRequest) -> ListTasks {
-    let root = Place::Root;
+fn read_list(reading: &mut Decoder, request: proto::ListTasksRequest) -> ListTasks {
+    let root = FieldPath::Root;
     let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
-    let size = request.page_size.and_then(|size| whole(reading, size, 1, most, root.member("page_size")));
+    let size =
+        request.page_size.and_then(|size| bounded_integer(reading, size, 1, most, root.member("page_size")));
     ListTasks {
         context: optional_id(reading, request.context_id, root.member("context_id")).map(ContextId::from),
         state: read_state(reading, request.status, root.member("status")),
@@ -158,11 +162,11 @@ fn read_list(reading: &mut Reading, request: proto::ListTasksRequest) -> ListTas
 }
 
 /// Unspecified is any state.
-fn read_state(reading: &mut Reading, state: i32, place: Place<'_>) -> Option<TaskState> {
+fn read_state(reading: &mut Decoder, state: i32, place: FieldPath<'_>) -> Option<TaskState> {
     if state == 0 {
         return None;
     }
-    let read = spelling::state_of_number(i64::from(state));
+    let read = enum_names::state_from_number(i64::from(state));
     if read.is_none() {
         reading
             .refuse::<()>(place, format!("must be a state from 1 to {}, not {state}", TaskState::ALL.len()));
@@ -171,9 +175,9 @@ fn read_state(reading: &mut Reading, state: i32, place: Place<'_>) -> Option<Tas
 }
 
 fn read_time(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     time: Option<prost_types::Timestamp>,
-    place: Place<'_>,
+    place: FieldPath<'_>,
 ) -> Option<Timestamp> {
     let prost_types::Timestamp { seconds, nanos } = time?;
     match Timestamp::new(seconds, nanos) {
@@ -183,36 +187,36 @@ fn read_time(
 }
 
 fn read_push(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     kind: OperationKind,
     message: Bytes,
-) -> Result<(Option<PushConfigCall>, String), Fault> {
-    let root = Place::Root;
+) -> Result<(Option<PushConfigOperation>, String), Fault> {
+    let root = FieldPath::Root;
     Ok(match kind {
         OperationKind::PushCreate => {
             let config: proto::TaskPushNotificationConfig = parse(message)?;
             let tenant = config.tenant.clone();
             let task = required_id(reading, config.task_id.clone(), root.member("task_id"));
             let wish = read_config(reading, config, root);
-            let create = |task: String, wish| PushConfigCall::Create { task: task.into(), wish };
+            let create = |task: String, wish| PushConfigOperation::Create { task: task.into(), wish };
             (task.zip(wish).map(|(task, wish)| create(task, wish)), tenant)
         }
         OperationKind::PushList => {
             let request: proto::ListTaskPushNotificationConfigsRequest = parse(message)?;
             let task = required_id(reading, request.task_id, root.member("task_id"));
             let most = i32::try_from(MAX_PAGE_SIZE).unwrap_or(i32::MAX);
-            let size = whole(reading, request.page_size, 0, most, root.member("page_size"));
+            let size = bounded_integer(reading, request.page_size, 0, most, root.member("page_size"));
             let list = |task: String| ListPushConfigs {
                 task: task.into(),
                 page_size: size.filter(|size| *size > 0),
                 page_token: request.page_token,
             };
-            (task.map(list).map(PushConfigCall::List), request.tenant)
+            (task.map(list).map(PushConfigOperation::List), request.tenant)
         }
         OperationKind::PushGet => {
             let proto::GetTaskPushNotificationConfigRequest { tenant, task_id, id } = parse(message)?;
             let pair = read_pair(reading, task_id, id);
-            let get = |(task, id): (String, String)| PushConfigCall::Get {
+            let get = |(task, id): (String, String)| PushConfigOperation::Get {
                 task: task.into(),
                 config: Some(id.into()),
             };
@@ -221,7 +225,7 @@ fn read_push(
         _ => {
             let proto::DeleteTaskPushNotificationConfigRequest { tenant, task_id, id } = parse(message)?;
             let pair = read_pair(reading, task_id, id);
-            let delete = |(task, id): (String, String)| PushConfigCall::Delete {
+            let delete = |(task, id): (String, String)| PushConfigOperation::Delete {
                 task: task.into(),
                 config: id.into(),
             };
@@ -230,8 +234,8 @@ fn read_push(
     })
 }
 
-fn read_pair(reading: &mut Reading, task: String, id: String) -> Option<(String, String)> {
-    let root = Place::Root;
+fn read_pair(reading: &mut Decoder, task: String, id: String) -> Option<(String, String)> {
+    let root = FieldPath::Root;
     let task = required_id(reading, task, root.member("task_id"));
     let id = required_id(reading, id, root.member("id"));
     task.zip(id)
@@ -239,10 +243,10 @@ fn read_pair(reading: &mut Reading, task: String, id: String) -> Option<(String,
 
 /// The task it names does not count here.
 fn read_config(
-    reading: &mut Reading,
+    reading: &mut Decoder,
     config: proto::TaskPushNotificationConfig,
-    place: Place<'_>,
-) -> Option<PushWish> {
+    place: FieldPath<'_>,
+) -> Option<NewPushConfig> {
     let url = required(reading, config.url, place.member("url"));
     let authentication = match config.authentication {
         Some(proto::AuthenticationInfo { scheme, credentials }) => {
@@ -254,5 +258,5 @@ fn read_config(
     };
     let id = optional_id(reading, config.id, place.member("id")).unwrap_or_default();
     let config = PushConfig { id: id.into(), url: url?, token: nonempty(config.token), authentication };
-    Some(PushWish { config, shape: PushShape::EachUpdate })
+    Some(NewPushConfig { config, shape: PushShape::EachUpdate })
 }

@@ -1,11 +1,11 @@
 //! Push configurations, for their owner: what is secret in them is shown.
 
-use attache_domain::{KeptPushConfig, PushAuthentication, PushConfig};
+use attache_domain::{PushAuthentication, PushConfig, StoredPushConfig};
 
-use super::writing::{Writing, nested};
+use super::field_writer::{FieldWriter, write_nested};
 use crate::Version;
 
-pub(super) fn write(version: Version, kept: &KeptPushConfig, out: &mut Vec<u8>) {
+pub(super) fn write(version: Version, kept: &StoredPushConfig, out: &mut Vec<u8>) {
     let (task, config) = (&kept.task, &kept.config);
     match version {
         Version::V1_0 => {
@@ -13,7 +13,7 @@ pub(super) fn write(version: Version, kept: &KeptPushConfig, out: &mut Vec<u8>) 
             out.text(3, task.as_str());
             write_address(4, config, out);
             if let Some(PushAuthentication { schemes, credentials }) = &config.authentication {
-                nested(6, out, |out| {
+                write_nested(6, out, |out| {
                     out.optional_text(1, schemes.first().map(String::as_str));
                     out.optional_text(2, credentials.as_deref());
                 });
@@ -21,11 +21,11 @@ pub(super) fn write(version: Version, kept: &KeptPushConfig, out: &mut Vec<u8>) 
         }
         Version::V0_3 => {
             out.text(1, &format!("tasks/{task}/pushNotificationConfigs/{}", config.id));
-            nested(2, out, |out| {
+            write_nested(2, out, |out| {
                 out.text(1, config.id.as_str());
                 write_address(2, config, out);
                 if let Some(PushAuthentication { schemes, credentials }) = &config.authentication {
-                    nested(4, out, |out| {
+                    write_nested(4, out, |out| {
                         out.texts(1, schemes.iter().map(String::as_str));
                         out.optional_text(2, credentials.as_deref());
                     });

@@ -1,6 +1,6 @@
 //! A tool call, whole on every update.
 
-use attache_domain::{CallOutcome, Fact, MOST_LIVE_BYTES, Verdict};
+use attache_domain::{CallOutcome, Fact, MAX_LIVE_BYTES, Verdict};
 use attache_wire::Dialect;
 use serde_json::{Value, json};
 
@@ -198,11 +198,11 @@ fn output_is_text_unless_it_is_known_to_be_more() {
 
 #[test]
 fn what_is_long_is_cut() {
-    let long = "ä".repeat(MOST_LIVE_BYTES);
+    let long = "ä".repeat(MAX_LIVE_BYTES);
     let done = finished(CallOutcome::Succeeded, &long, "");
     let call = last_call(after(vec![proposed(plain(&long), &[]), started(), done]));
     let text = call["output"]["text"].as_str().unwrap();
-    assert!(text.len() < MOST_LIVE_BYTES + 40 && text.ends_with("(16384 more bytes)"), "{}", text.len());
+    assert!(text.len() < MAX_LIVE_BYTES + 40 && text.ends_with("(16384 more bytes)"), "{}", text.len());
     let description = call["description"].as_str().unwrap();
     assert!(description.len() < 1_040 && description.contains('…'), "{description}");
 }

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use attache_domain::{CallOutcome, Fact, Shown, TaskState};
+use attache_domain::{CallOutcome, Fact, Preview, TaskState};
 use attache_testkit::extension::check_event;
 use attache_wire::Dialect;
 use attache_wire::devtool::{Profile, URI};
-use attache_wire::encode::{ArtifactsShown, TaskShape, write_task_item};
+use attache_wire::encode::{IncludeArtifacts, TaskShape, write_task_item};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -30,10 +30,10 @@ fn every_event_fits_the_schema() {
 }
 
 /// Something that a call would do, in words that nobody would use.
-fn odd_shown() -> impl Strategy<Value = Shown> {
+fn odd_shown() -> impl Strategy<Value = Preview> {
     let questions = |text: &str| json!([{ "question": format!("q{text}"), "header": text, "type": "text", "more": text }]);
     prop_oneof![
-        (".*", any::<Vec<String>>()).prop_map(|(command, programs)| Shown::Exec {
+        (".*", any::<Vec<String>>()).prop_map(|(command, programs)| Preview::Exec {
             command,
             directory: "/w".into(),
             programs
@@ -41,18 +41,18 @@ fn odd_shown() -> impl Strategy<Value = Shown> {
         ("[^/\0]{1,9}", ".*", any::<Option<String>>(), ".*").prop_map(
             |(name, diff, original, new_content)| {
                 let path = PathBuf::from("/w").join(format!("a{name}"));
-                Shown::Edit { path, diff, original, original_digest: None, new_content }
+                Preview::Edit { path, diff, original, original_digest: None, new_content }
             }
         ),
-        (".+", ".+").prop_map(|(server, tool)| Shown::Mcp {
+        (".+", ".+").prop_map(|(server, tool)| Preview::Mcp {
             server,
             tool,
             title: String::new(),
             address: None
         }),
-        (".*", any::<Vec<String>>()).prop_map(|(prompt, urls)| Shown::Info { prompt, urls }),
-        ".*".prop_map(move |text| Shown::Questions { questions: questions(&text) }),
-        ".*".prop_map(|summary| Shown::Plain { summary }),
+        (".*", any::<Vec<String>>()).prop_map(|(prompt, urls)| Preview::Info { prompt, urls }),
+        ".*".prop_map(move |text| Preview::Questions { questions: questions(&text) }),
+        ".*".prop_map(|summary| Preview::Plain { summary }),
     ]
 }
 
@@ -99,7 +99,7 @@ fn a_task_that_waits_shows_the_calls_it_waits_for() {
     view.cast = told.last().unwrap().cast.clone();
     view.status.state = TaskState::InputRequired;
     let shape =
-        TaskShape { history_length: None, artifacts: ArtifactsShown::Never, profile: Profile::Developer };
+        TaskShape { history_length: None, artifacts: IncludeArtifacts::Never, profile: Profile::Developer };
     for dialect in Dialect::ALL {
         let mut out = Vec::new();
         write_task_item(dialect, &view, shape, &mut out);

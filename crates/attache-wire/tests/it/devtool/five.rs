@@ -1,6 +1,6 @@
 //! The five kinds of events of the older server document.
 
-use attache_domain::{CallOutcome, Fact, Outcome, Verdict, happening_of};
+use attache_domain::{CallOutcome, Fact, TurnOutcome, Verdict, devtool_event_of};
 use attache_wire::devtool::five;
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::world::{answered, failed, finished, proposed, showed, started, tell, 
 fn events(facts: Vec<Fact>) -> Vec<Value> {
     let mut events = Vec::new();
     for told in tell(facts) {
-        let Some(happening) = happening_of(&told.stage, &told.cast, &told.event) else { continue };
+        let Some(happening) = devtool_event_of(&told.stage, &told.cast, &told.event) else { continue };
         for event in five::events(&happening, told.event.at) {
             let mut out = Vec::new();
             event.write(&mut out);
@@ -35,7 +35,7 @@ fn thoughts_text_and_states_are_told() {
         Fact::ThoughtShared { text: "**Only this**".into() },
         Fact::TextSaid { text: "Hello".into(), last: false },
         Fact::TextWithdrawn,
-        Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: None },
+        Fact::TurnEnded { outcome: TurnOutcome::Completed, message: None, usage: None },
     ]);
     let expected = [
         state("running"),
@@ -75,11 +75,11 @@ fn check_end(fact: Fact, expected: &str) {
 #[test]
 fn a_turn_that_is_over_is_completed_and_what_failed_is_an_error() {
     let ended = |outcome| Fact::TurnEnded { outcome, message: None, usage: None };
-    check_end(ended(Outcome::Completed), "completed");
-    check_end(ended(Outcome::InputRequired), "completed");
-    check_end(ended(Outcome::AuthRequired), "running");
-    check_end(ended(Outcome::Failed), "error");
-    check_end(ended(Outcome::Rejected), "error");
+    check_end(ended(TurnOutcome::Completed), "completed");
+    check_end(ended(TurnOutcome::InputRequired), "completed");
+    check_end(ended(TurnOutcome::AuthRequired), "running");
+    check_end(ended(TurnOutcome::Failed), "error");
+    check_end(ended(TurnOutcome::Rejected), "error");
     check_end(Fact::TaskCanceled, "error");
 }
 

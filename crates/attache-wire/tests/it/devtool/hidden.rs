@@ -1,6 +1,6 @@
 //! Nothing that a person decides about hides a character.
 
-use attache_domain::{Shown, Verdict, is_hidden};
+use attache_domain::{Preview, Verdict, is_hidden};
 use serde_json::{Value, json};
 
 use super::world::{answered, last_call, proposed, proposed_with, started, wants};
@@ -10,18 +10,18 @@ const ODD: &str = "a\u{1b}]\u{7}\u{202e}\u{200b}\r";
 const SHOWN: &str = r"a\u{1b}]\u{7}\u{202e}\u{200b}\u{d}";
 
 /// As they are stored: other members may be left out.
-fn exec(command: &str) -> Shown {
+fn exec(command: &str) -> Preview {
     let shown = json!({"type": "exec", "command": command, "directory": format!("/w/{ODD}"), "programs": []});
     serde_json::from_value(shown).unwrap()
 }
 
-fn edit(path: &str, content: &str) -> Shown {
+fn edit(path: &str, content: &str) -> Preview {
     let diff = format!("--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@\n+{content}");
     serde_json::from_value(json!({"type": "edit", "path": path, "diff": diff, "new_content": content}))
         .unwrap()
 }
 
-fn question(shown: Shown) -> Value {
+fn question(shown: Preview) -> Value {
     let asked = proposed(shown, &["proceed_once", "proceed_always_tool", "cancel"]);
     last_call([wants("tool", json!({})), vec![asked]].concat())
 }
@@ -62,7 +62,7 @@ fn an_edit_shows_its_names_and_lines_and_keeps_its_content() {
 
 #[test]
 fn servers_addresses_and_other_words_are_written_out() {
-    let shown = Shown::Mcp { server: ODD.into(), tool: ODD.into(), title: ODD.into(), address: None };
+    let shown = Preview::Mcp { server: ODD.into(), tool: ODD.into(), title: ODD.into(), address: None };
     let asked =
         proposed_with(object(json!({"deep": [ODD]})), shown, &["proceed_once", "proceed_always_tool"]);
     let call = last_call([wants("tool", json!({})), vec![asked]].concat());
@@ -72,11 +72,11 @@ fn servers_addresses_and_other_words_are_written_out() {
     }
     check(&call["confirmation_request"]["options"][1], "description");
     assert_eq!(call["input_parameters"], json!({"deep": [SHOWN]}));
-    let call = question(Shown::Info { prompt: ODD.into(), urls: vec![ODD.into()] });
+    let call = question(Preview::Info { prompt: ODD.into(), urls: vec![ODD.into()] });
     let generic = &call["confirmation_request"]["generic_details"];
     assert_eq!(generic["description"], format!("{SHOWN}\n{SHOWN}"));
     check(
-        &question(Shown::Plain { summary: ODD.into() })["confirmation_request"]["generic_details"],
+        &question(Preview::Plain { summary: ODD.into() })["confirmation_request"]["generic_details"],
         "description",
     );
 }
@@ -85,7 +85,8 @@ fn servers_addresses_and_other_words_are_written_out() {
 fn a_question_keeps_its_language_and_steers_nothing() {
     let option = json!({"label": "\u{202e}♥\u{fe0f}", "description": ""});
     let questions = json!([{"question": "\u{1b}[2J?", "header": "H", "type": "choice", "options": [option]}]);
-    let generic = question(Shown::Questions { questions })["confirmation_request"]["generic_details"].take();
+    let generic =
+        question(Preview::Questions { questions })["confirmation_request"]["generic_details"].take();
     assert_eq!(generic["questions"][0]["question"], r"\u{1b}[2J?");
     assert_eq!(generic["questions"][0]["options"][0]["label"], "\\u{202e}♥\u{fe0f}");
     assert!(generic["description"].as_str().unwrap().starts_with(r"\u{1b}[2J?"));

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::stories::{edit, exec, info, mcp, plain, questions};
 use super::world::{last_call, lost, proposed, started, wants};
-use attache_domain::{Fact, Shown};
+use attache_domain::{Fact, Preview};
 
 fn options(facts: Vec<Fact>) -> Vec<Value> {
     let call = last_call([wants("some_tool", Value::Object(Default::default())), facts].concat());
@@ -12,7 +12,7 @@ fn options(facts: Vec<Fact>) -> Vec<Value> {
 }
 
 #[track_caller]
-fn check(shown: Shown, id: &str, name: &str, part: &str) {
+fn check(shown: Preview, id: &str, name: &str, part: &str) {
     let options = options(vec![proposed(shown, &[id])]);
     let text = |member: &str| options[0][member].as_str().unwrap_or_default();
     assert_eq!((text("id"), text("name")), (id, name), "{options:?}");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Base64, CallOutcome, Content, Fact, Message, MessageId, Outcome, Shown, Usage, Verdict,
+    Base64, CallOutcome, Content, Fact, Message, MessageId, Preview, TurnOutcome, Usage, Verdict,
 };
 use serde_json::json;
 
@@ -16,13 +16,13 @@ use crate::fixture::{artifact, object};
 pub(crate) const ONCE: &[&str] = &["proceed_once", "cancel"];
 pub(crate) const DIFF: &str = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-old\n+new\n";
 
-pub(crate) fn exec() -> Shown {
+pub(crate) fn exec() -> Preview {
     let programs = vec!["git".into(), "ls".into()];
-    Shown::Exec { command: "git status && ls".into(), directory: "/w".into(), programs }
+    Preview::Exec { command: "git status && ls".into(), directory: "/w".into(), programs }
 }
 
-pub(crate) fn edit() -> Shown {
-    Shown::Edit {
+pub(crate) fn edit() -> Preview {
+    Preview::Edit {
         path: "/w/src/a.txt".into(),
         diff: DIFF.into(),
         original: Some("old\n".into()),
@@ -31,8 +31,8 @@ pub(crate) fn edit() -> Shown {
     }
 }
 
-pub(crate) fn new_file() -> Shown {
-    Shown::Edit {
+pub(crate) fn new_file() -> Preview {
+    Preview::Edit {
         path: "/w/b.txt".into(),
         diff: String::new(),
         original: None,
@@ -41,18 +41,18 @@ pub(crate) fn new_file() -> Shown {
     }
 }
 
-pub(crate) fn mcp() -> Shown {
-    Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None }
+pub(crate) fn mcp() -> Preview {
+    Preview::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None }
 }
 
-pub(crate) fn info(urls: &[&str]) -> Shown {
+pub(crate) fn info(urls: &[&str]) -> Preview {
     let urls = urls.iter().map(|url| (*url).to_owned()).collect();
-    Shown::Info { prompt: "Fetch the page".into(), urls }
+    Preview::Info { prompt: "Fetch the page".into(), urls }
 }
 
-pub(crate) fn questions() -> Shown {
+pub(crate) fn questions() -> Preview {
     let option = |label: &str, description: &str| json!({ "label": label, "description": description });
-    Shown::Questions {
+    Preview::Questions {
         questions: json!([
             {
                 "question": "Which colour?", "header": "Colour", "type": "choice", "multiSelect": true,
@@ -63,8 +63,8 @@ pub(crate) fn questions() -> Shown {
     }
 }
 
-pub(crate) fn plain(summary: &str) -> Shown {
-    Shown::Plain { summary: summary.into() }
+pub(crate) fn plain(summary: &str) -> Preview {
+    Preview::Plain { summary: summary.into() }
 }
 
 /// Each of these as the facts of one turn.
@@ -86,7 +86,7 @@ pub(crate) fn all() -> Vec<Vec<Fact>> {
 }
 
 /// All that can become of a call that would do this.
-fn lives(shown: Shown) -> Vec<Vec<Fact>> {
+fn lives(shown: Preview) -> Vec<Vec<Fact>> {
     let ask = proposed(shown.clone(), ONCE);
     let agree = answered("proceed_once", Verdict::Proceed);
     let succeed = || finished(CallOutcome::Succeeded, "all of it", "done");
@@ -169,7 +169,7 @@ fn conversation() -> Vec<Fact> {
             append: false,
             last: true,
         },
-        Fact::TurnEnded { outcome: Outcome::Completed, message: None, usage: Some(Box::new(usage)) },
+        Fact::TurnEnded { outcome: TurnOutcome::Completed, message: None, usage: Some(Box::new(usage)) },
     ]
 }
 
@@ -177,9 +177,9 @@ fn failure() -> Vec<Fact> {
     let ended = |outcome, message| Fact::TurnEnded { outcome, message: Some(message), usage: None };
     vec![
         Fact::TurnStarted { turn: 1, model: None },
-        ended(Outcome::Failed, said("The model is away.", None)),
-        ended(Outcome::InputRequired, said("It took too long.", Some("time"))),
-        ended(Outcome::InputRequired, said("Then not.", Some("declined"))),
+        ended(TurnOutcome::Failed, said("The model is away.", None)),
+        ended(TurnOutcome::InputRequired, said("It took too long.", Some("time"))),
+        ended(TurnOutcome::InputRequired, said("Then not.", Some("declined"))),
         Fact::TaskCanceled,
         Fact::Replied { message: said("Hello", None) },
     ]

@@ -3,27 +3,28 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Access, Answer, CallId, CallOutcome, Cast, Content, ContextId, Digest, Effect, Event, Fact, FinishedCall,
-    Level, ModelAnswer, Presentation, Proposal, ProposedCall, ReplyShape, Said, Seq, Shown, Stage, TaskId,
-    TextPhase, ToolCall, Turn, TurnPhase, Usage, Utterance, Verdict, happening_of,
+    Access, AccessLevel, CallAnswer, CallId, CallOutcome, CallRecords, Content, ContextId, Digest, Effect,
+    Event, Fact, FinishedCall, ModelAnswer, ModelPart, ModelPartContent, Presentation, Preview, Proposal,
+    ProposedCall, ReplyShape, Seq, TaskId, TextPhase, ToolCall, Turn, TurnPhase, UpdateContext, Usage,
+    Verdict, devtool_event_of,
 };
 use attache_wire::Dialect;
-use attache_wire::devtool::{Occasion, Profile};
+use attache_wire::devtool::{DevtoolFrame, Profile};
 use serde_json::{Map, Value, json};
 
 use crate::fixture::{object, time};
 
 /// An event with what stood before and after it.
 pub(crate) struct Told {
-    pub(crate) stage: Stage,
-    pub(crate) cast: Arc<Cast>,
+    pub(crate) stage: UpdateContext,
+    pub(crate) cast: Arc<CallRecords>,
     pub(crate) event: Event,
 }
 
 pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
     let turn = Turn { number: 1, phase: TurnPhase::Due, emitted: 0, text: TextPhase::Silent, asked: false };
-    let mut stage = Stage { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
-    let mut cast = Arc::new(Cast::default());
+    let mut stage = UpdateContext { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
+    let mut cast = Arc::new(CallRecords::default());
     let mut told = Vec::new();
     for (fact, seq) in facts.into_iter().zip(2..) {
         cast = cast.after(&fact);
@@ -37,11 +38,11 @@ pub(crate) fn tell(facts: Vec<Fact>) -> Vec<Told> {
 impl Told {
     /// The bytes of the event for a client of the RFC's dialect; none where it sees nothing.
     pub(crate) fn written(&self, dialect: Dialect) -> Option<Vec<u8>> {
-        let happening = happening_of(&self.stage, &self.cast, &self.event)?;
+        let happening = devtool_event_of(&self.stage, &self.cast, &self.event)?;
         if !Profile::Developer.shows(&happening) {
             return None;
         }
-        let occasion = Occasion {
+        let occasion = DevtoolFrame {
             task: &TaskId::from("t-1"),
             context: &ContextId::from("c-1"),
             seq: self.event.seq,
@@ -74,27 +75,29 @@ pub(crate) fn last_call(facts: Vec<Fact>) -> Value {
 /// A turn in which a model wants this.
 pub(crate) fn wants(name: &str, input: Value) -> Vec<Fact> {
     let call = ToolCall { id: id(), name: name.into(), input: object(input) };
-    let said = Said { what: Utterance::Call(call), opaque: None };
+    let said = ModelPart { what: ModelPartContent::Call(call), opaque: None };
     let usage = Usage::default();
     let answer = ModelAnswer { model: "model-1".into(), said: vec![said], usage, end: Default::default() };
     vec![Fact::TurnStarted { turn: 1, model: None }, Fact::ModelAnswered(Box::new(answer))]
 }
 
-pub(crate) fn proposed(shown: Shown, choices: &[&str]) -> Fact {
+pub(crate) fn proposed(shown: Preview, choices: &[&str]) -> Fact {
     let input = match &shown {
-        Shown::Exec { command, .. } => object(json!({ "command": command })),
-        Shown::Edit { path, new_content, .. } => object(json!({ "file_path": path, "content": new_content })),
-        Shown::Questions { questions } => object(json!({ "questions": questions })),
+        Preview::Exec { command, .. } => object(json!({ "command": command })),
+        Preview::Edit { path, new_content, .. } => {
+            object(json!({ "file_path": path, "content": new_content }))
+        }
+        Preview::Questions { questions } => object(json!({ "questions": questions })),
         _ => Map::new(),
     };
     proposed_with(input, shown, choices)
 }
 
-pub(crate) fn proposed_with(input: Map<String, Value>, shown: Shown, choices: &[&str]) -> Fact {
+pub(crate) fn proposed_with(input: Map<String, Value>, shown: Preview, choices: &[&str]) -> Fact {
     let effects = match &shown {
-        Shown::Exec { command, directory, .. } => {
+        Preview::Exec { command, directory, .. } => {
             let (command, directory) = (command.clone(), directory.clone());
-            vec![Effect::Run { command, directory, access: Access::new(Level::Work) }]
+            vec![Effect::Run { command, directory, access: Access::new(AccessLevel::Work) }]
         }
         _ => Vec::new(),
     };
@@ -118,7 +121,8 @@ pub(crate) fn answered_with(choice: &str, verdict: Verdict, new_content: Option<
     let new_content = new_content.map(str::to_owned);
     let by = Some("ann".to_owned());
     let choice = choice.into();
-    let answer = Answer { choice, question: None, verdict, new_content, answers: None, message: None, by };
+    let answer =
+        CallAnswer { choice, question: None, verdict, new_content, answers: None, message: None, by };
     Fact::CallAnswered { call: id(), answer: Box::new(answer) }
 }
 

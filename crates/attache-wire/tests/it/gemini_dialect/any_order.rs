@@ -1,6 +1,6 @@
 //! Whatever happens in whichever order, what is sent is of this dialect.
 
-use attache_domain::{Fact, Outcome, Shown, Usage};
+use attache_domain::{Fact, Preview, TurnOutcome, Usage};
 use attache_wire::Dialect;
 use proptest::prelude::*;
 use serde_json::json;
@@ -21,10 +21,11 @@ fn fact() -> impl Strategy<Value = Fact> {
         ]),
         1 => asked(call, exec(&text, &[&text])),
         2 => asked(call, edit("/w/a", Some("a\n"), &text)),
-        3 => {
-            asked(call, Shown::Mcp { server: text.clone(), tool: text, title: String::new(), address: None })
-        }
-        4 => asked(call, Shown::Questions { questions: json!([{ "question": text }]) }),
+        3 => asked(
+            call,
+            Preview::Mcp { server: text.clone(), tool: text, title: String::new(), address: None },
+        ),
+        4 => asked(call, Preview::Questions { questions: json!([{ "question": text }]) }),
         5 => allowed(call, plain(&text)),
         6 => answered(call, "proceed_once", Some(&text)),
         7 => answered(call, "modify_with_editor", Some(&text)),
@@ -39,7 +40,7 @@ fn fact() -> impl Strategy<Value = Fact> {
         16 => Fact::PersonAsked { message: words("May I?", None) },
         17 => Fact::TextWithdrawn,
         _ => Fact::TurnEnded {
-            outcome: Outcome::Failed,
+            outcome: TurnOutcome::Failed,
             message: Some(words(&format!("{text}."), Some("quota"))),
             usage: Some(Box::new(Usage { input: 1, cached: 2, output: 3, thoughts: 4 })),
         },

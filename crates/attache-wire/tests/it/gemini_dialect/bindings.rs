@@ -3,7 +3,7 @@
 use attache_domain::{Event, Fact, Seq};
 use attache_wire::Dialect;
 use attache_wire::devtool::Profile;
-use attache_wire::encode::{ArtifactsShown, TaskShape, write_task};
+use attache_wire::encode::{IncludeArtifacts, TaskShape, write_task};
 use serde_json::{Value, json};
 
 use super::deeds::{answered, asked, edit, exec, plain, showed, started, succeeded, wanted};
@@ -71,7 +71,7 @@ fn a_task_that_is_looked_at_shows_the_calls_that_wait() {
     }
     let mut out = Vec::new();
     let shape =
-        TaskShape { history_length: Some(0), artifacts: ArtifactsShown::Always, profile: Profile::Gemini };
+        TaskShape { history_length: Some(0), artifacts: IncludeArtifacts::Always, profile: Profile::Gemini };
     write_task(Dialect::V0_3Rpc, &view, shape, &mut out);
     let task: Value = serde_json::from_slice(&out).unwrap();
     let parts = task["status"]["message"]["parts"].as_array().unwrap();

@@ -1,6 +1,6 @@
 //! Calls, and what comes of them.
 
-use attache_domain::{Base64, CallOutcome, Content, Fact, MOST_LIVE_BYTES, Shown};
+use attache_domain::{Base64, CallOutcome, Content, Fact, MAX_LIVE_BYTES, Preview};
 use serde_json::{Value, json};
 
 use super::deeds::{
@@ -140,11 +140,11 @@ fn a_call_names_the_answer_that_wants_it() {
 fn of_long_output_the_end_is_shown() {
     let mut world = World::new();
     world.hears_all([wanted(&[("run_shell_command", json!({}))]), started("k1"), showed("k1", "a")]);
-    let long = world.hears(showed("k1", &"b".repeat(MOST_LIVE_BYTES))).unwrap();
+    let long = world.hears(showed("k1", &"b".repeat(MAX_LIVE_BYTES))).unwrap();
     let next = world.hears(showed("k1", "c")).unwrap();
     let text = |event: &Value| event["artifact"]["parts"][0]["text"].as_str().unwrap().to_owned();
-    assert_eq!(text(&long), "b".repeat(MOST_LIVE_BYTES));
-    assert_eq!(text(&next), "b".repeat(MOST_LIVE_BYTES - 1) + "c");
+    assert_eq!(text(&long), "b".repeat(MAX_LIVE_BYTES));
+    assert_eq!(text(&next), "b".repeat(MAX_LIVE_BYTES - 1) + "c");
     assert_eq!(next["append"], false);
 }
 
@@ -227,7 +227,7 @@ fn what_is_not_text_is_named_and_length_counts_as_javascript_does() {
 }
 
 #[track_caller]
-fn check_tool(name: &str, shown: Option<Shown>, tool: &str, display_name: &str, kind: &str) {
+fn check_tool(name: &str, shown: Option<Preview>, tool: &str, display_name: &str, kind: &str) {
     let shown = shown.unwrap_or_else(|| plain("x"));
     let call = World::new().call_after([wanted(&[(name, json!({}))]), allowed("k1", shown)]);
     assert_eq!((&call["tool"]["displayName"], &call["tool"]["kind"]), (&json!(display_name), &json!(kind)));
@@ -255,6 +255,7 @@ fn tools_have_the_names_and_kinds_that_clients_know() {
     ] {
         check_tool(name, None, name, display_name, kind);
     }
-    let mcp = Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None };
+    let mcp =
+        Preview::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None };
     check_tool("mcp_files_list", Some(mcp), "list", "list (files MCP Server)", "other");
 }

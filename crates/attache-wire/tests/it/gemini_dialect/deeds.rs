@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Answer, AnswerEnd, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, ModelAnswer,
-    Proposal, ProposedCall, Said, Shown, ToolCall, Usage, Utterance, Verdict,
+    CallAnswer, CallId, CallOutcome, Content, Digest, Effect, Fact, FinishedCall, ModelAnswer, ModelPart,
+    ModelPartContent, Preview, Proposal, ProposedCall, ResponseEnd, ToolCall, Usage, Verdict,
 };
 use serde_json::{Value, json};
 
@@ -14,21 +14,21 @@ use crate::fixture::object;
 pub(super) fn wanted(calls: &[(&str, Value)]) -> Fact {
     let said = calls.iter().zip(1..).map(|((name, input), number)| {
         let (id, input) = (CallId(format!("k{number}")), object(input.clone()));
-        Said { what: Utterance::Call(ToolCall { id, name: (*name).into(), input }), opaque: None }
+        ModelPart { what: ModelPartContent::Call(ToolCall { id, name: (*name).into(), input }), opaque: None }
     });
     let (model, usage) = ("gemini-2.5-pro".into(), Usage::default());
-    Fact::ModelAnswered(Box::new(ModelAnswer { model, said: said.collect(), usage, end: AnswerEnd::Done }))
+    Fact::ModelAnswered(Box::new(ModelAnswer { model, said: said.collect(), usage, end: ResponseEnd::Done }))
 }
 
-pub(super) fn allowed(call: &str, shown: Shown) -> Fact {
+pub(super) fn allowed(call: &str, shown: Preview) -> Fact {
     proposed(call, shown, &[])
 }
 
-pub(super) fn asked(call: &str, shown: Shown) -> Fact {
+pub(super) fn asked(call: &str, shown: Preview) -> Fact {
     proposed(call, shown, &["proceed_once", "cancel"])
 }
 
-fn proposed(call: &str, shown: Shown, choices: &[&str]) -> Fact {
+fn proposed(call: &str, shown: Preview, choices: &[&str]) -> Fact {
     let proposal = Proposal { input: object(json!({})), effects: vec![Effect::AskPerson], shown };
     Fact::CallProposed(Box::new(ProposedCall {
         call: CallId(call.into()),
@@ -47,7 +47,7 @@ pub(super) fn answered(call: &str, choice: &str, new_content: Option<&str>) -> F
         "modify_with_editor" => Verdict::Modify,
         _ => Verdict::Proceed,
     };
-    let answer = Answer {
+    let answer = CallAnswer {
         choice: choice.into(),
         question: None,
         verdict,
@@ -100,18 +100,18 @@ pub(super) fn finished(
     Fact::CallFinished(Box::new(FinishedCall { call, outcome, output, summary: summary.into(), diff }))
 }
 
-pub(super) fn plain(summary: &str) -> Shown {
-    Shown::Plain { summary: summary.into() }
+pub(super) fn plain(summary: &str) -> Preview {
+    Preview::Plain { summary: summary.into() }
 }
 
-pub(super) fn exec(command: &str, programs: &[&str]) -> Shown {
+pub(super) fn exec(command: &str, programs: &[&str]) -> Preview {
     let programs = programs.iter().map(|program| (*program).into()).collect();
-    Shown::Exec { command: command.into(), directory: "/w".into(), programs }
+    Preview::Exec { command: command.into(), directory: "/w".into(), programs }
 }
 
 /// `original` is none where the file is new; the diff is one of a whole line.
-pub(super) fn edit(path: &str, original: Option<&str>, new_content: &str) -> Shown {
-    Shown::Edit {
+pub(super) fn edit(path: &str, original: Option<&str>, new_content: &str) -> Preview {
+    Preview::Edit {
         path: path.into(),
         diff: diff(path, original, new_content),
         original: original.map(Into::into),

@@ -1,6 +1,6 @@
 //! Nothing that a person decides about hides a character.
 
-use attache_domain::{Shown, is_hidden};
+use attache_domain::{Preview, is_hidden};
 use serde_json::{Value, json};
 
 use super::deeds::{asked, edit, exec, started, wanted};
@@ -9,7 +9,7 @@ use super::world::World;
 const ODD: &str = "a\u{1b}]\u{7}\u{202e}\u{200b}\r";
 const SHOWN: &str = r"a\u{1b}]\u{7}\u{202e}\u{200b}\u{d}";
 
-fn question(tool: &str, shown: Shown) -> Value {
+fn question(tool: &str, shown: Preview) -> Value {
     let mut world = World::new();
     world
         .call_after([wanted(&[(tool, json!({"command": ODD, "deep": {"list": [ODD]}}))]), asked("k1", shown)])
@@ -55,22 +55,22 @@ fn an_edit_shows_its_names_and_lines_and_keeps_its_content() {
 
 #[test]
 fn servers_addresses_and_other_words_are_written_out() {
-    let shown = Shown::Mcp { server: ODD.into(), tool: ODD.into(), title: ODD.into(), address: None };
+    let shown = Preview::Mcp { server: ODD.into(), tool: ODD.into(), title: ODD.into(), address: None };
     let call = question("mcp_x", shown);
     for member in ["serverName", "toolName", "toolDisplayName"] {
         check(&call["confirmationDetails"], member);
     }
     check(&call["tool"], "description");
-    let call = question("web_fetch", Shown::Info { prompt: ODD.into(), urls: vec![ODD.into()] });
+    let call = question("web_fetch", Preview::Info { prompt: ODD.into(), urls: vec![ODD.into()] });
     check(&call["confirmationDetails"], "prompt");
     assert_eq!(call["confirmationDetails"]["urls"], json!([SHOWN]));
-    let call = question("other", Shown::Plain { summary: ODD.into() });
+    let call = question("other", Preview::Plain { summary: ODD.into() });
     check(&call["confirmationDetails"], "prompt");
 }
 
 #[test]
 fn a_question_keeps_its_language_and_steers_nothing() {
     let questions = json!([{"question": "\u{1b}[2J♥\u{fe0f}?", "header": "H", "type": "text"}]);
-    let call = question("ask_user", Shown::Questions { questions });
+    let call = question("ask_user", Preview::Questions { questions });
     assert_eq!(call["confirmationDetails"]["questions"][0]["question"], "\\u{1b}[2J♥\u{fe0f}?");
 }

@@ -1,6 +1,6 @@
 //! The order of events: state, kind and status of each, as one line.
 
-use attache_domain::{Artifact, ArtifactId, Fact, Outcome, Part};
+use attache_domain::{Artifact, ArtifactId, Fact, Part, TurnOutcome};
 use serde_json::{Value, json};
 
 use super::deeds::{
@@ -39,7 +39,7 @@ fn said(text: &str) -> Fact {
 }
 
 fn ended() -> Fact {
-    Fact::TurnEnded { outcome: Outcome::InputRequired, message: None, usage: None }
+    Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message: None, usage: None }
 }
 
 fn asks() -> Fact {

@@ -1,13 +1,13 @@
 //! What a person looks at before they decide.
 
-use attache_domain::Shown;
+use attache_domain::Preview;
 use serde_json::{Value, json};
 
 use super::deeds::{answered, asked, edit, exec, head, lost, plain, started, wanted};
 use super::world::{World, check_status};
 
 #[track_caller]
-fn check(tool: &str, shown: Shown, expected: &Value) {
+fn check(tool: &str, shown: Preview, expected: &Value) {
     let mut world = World::new();
     world.hears(wanted(&[(tool, json!({}))]));
     let heard = world.hears(asked("k1", shown)).unwrap();
@@ -54,7 +54,7 @@ fn a_tool_of_a_server_is_shown_with_its_server() {
         "toolDisplayName": "list (files MCP Server)"
     });
     let shown =
-        Shown::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None };
+        Preview::Mcp { server: "files".into(), tool: "list".into(), title: "List".into(), address: None };
     check("mcp_files_list", shown, &expected);
 }
 
@@ -64,16 +64,16 @@ fn other_things_are_shown_in_words() {
     check("read_file", plain("hello.txt"), &expected);
     let (prompt, url) = ("see http://example.com/", "http://example.com/");
     let expected = json!({ "type": "info", "title": "Confirm Web Fetch", "prompt": prompt, "urls": [url] });
-    check("web_fetch", Shown::Info { prompt: prompt.into(), urls: vec![url.into()] }, &expected);
+    check("web_fetch", Preview::Info { prompt: prompt.into(), urls: vec![url.into()] }, &expected);
     let expected = json!({ "type": "info", "title": "Confirm: GoogleSearch", "prompt": "q" });
-    check("google_web_search", Shown::Info { prompt: "q".into(), urls: Vec::new() }, &expected);
+    check("google_web_search", Preview::Info { prompt: "q".into(), urls: Vec::new() }, &expected);
 }
 
 #[test]
 fn questions_of_the_agent_are_shown_as_they_are() {
     let questions = json!([{ "question": "Which?", "header": "Which", "type": "text" }]);
     let expected = json!({ "type": "ask_user", "title": "Ask User", "questions": questions });
-    check("ask_user", Shown::Questions { questions }, &expected);
+    check("ask_user", Preview::Questions { questions }, &expected);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! States, words and thoughts.
 
-use attache_domain::{Fact, Outcome, Usage};
+use attache_domain::{Fact, TurnOutcome, Usage};
 use serde_json::{Value, json};
 
 use super::world::{World, check_status, words};
@@ -47,7 +47,7 @@ fn the_providers_id_of_an_answer_is_told_with_its_text_thoughts_and_errors() {
     assert_eq!(trace(world.hears(said("Another answer"))), None);
     world.hears(Fact::ModelResponded { id: "r-2".into() });
     assert_eq!(trace(world.hears(said("Two"))), Some(json!("r-2")));
-    let ended = |message| Fact::TurnEnded { outcome: Outcome::Failed, message, usage: None };
+    let ended = |message| Fact::TurnEnded { outcome: TurnOutcome::Failed, message, usage: None };
     assert_eq!(trace(world.hears(ended(Some(words("It broke.", None))))), Some(json!("r-2")));
     // The next turn asks the model anew.
     assert_eq!(trace(world.hears(Fact::TurnStarted { turn: 2, model: None })), None);
@@ -70,7 +70,7 @@ fn what_was_taken_back_is_named_by_its_message() {
 fn a_finished_turn_waits_for_the_next_message() {
     let usage = Usage { input: 100, cached: 40, output: 30, thoughts: 10 };
     let ended =
-        Fact::TurnEnded { outcome: Outcome::InputRequired, message: None, usage: Some(Box::new(usage)) };
+        Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message: None, usage: Some(Box::new(usage)) };
     let ended = World::new().hears(ended).unwrap();
     let expected = json!({
         "kind": "status-update", "taskId": "T", "contextId": "C", "final": true,
@@ -88,7 +88,7 @@ fn a_finished_turn_waits_for_the_next_message() {
 }
 
 #[track_caller]
-fn check_end(outcome: Outcome, reason: Option<&str>, state: &str, is_error: bool) {
+fn check_end(outcome: TurnOutcome, reason: Option<&str>, state: &str, is_error: bool) {
     let message = Some(words("It went wrong.", reason));
     let ended = World::new().hears(Fact::TurnEnded { outcome, message, usage: None }).unwrap();
     assert_eq!(ended["status"]["state"], state, "{reason:?}");
@@ -100,18 +100,19 @@ fn check_end(outcome: Outcome, reason: Option<&str>, state: &str, is_error: bool
 
 #[test]
 fn a_turn_that_stopped_says_why_and_whether_that_is_an_error() {
-    check_end(Outcome::InputRequired, Some("quota"), "input-required", true);
-    check_end(Outcome::InputRequired, Some("turn_limit"), "input-required", true);
-    check_end(Outcome::InputRequired, None, "input-required", false);
-    check_end(Outcome::Failed, None, "failed", true);
-    check_end(Outcome::Rejected, None, "rejected", true);
-    check_end(Outcome::AuthRequired, Some("credential"), "auth-required", true);
+    check_end(TurnOutcome::InputRequired, Some("quota"), "input-required", true);
+    check_end(TurnOutcome::InputRequired, Some("turn_limit"), "input-required", true);
+    check_end(TurnOutcome::InputRequired, None, "input-required", false);
+    check_end(TurnOutcome::Failed, None, "failed", true);
+    check_end(TurnOutcome::Rejected, None, "rejected", true);
+    check_end(TurnOutcome::AuthRequired, Some("credential"), "auth-required", true);
 }
 
 #[test]
 fn who_said_no_is_not_told_so() {
     let message = Some(words("You said no.", Some("declined")));
-    let ended = World::new().hears(Fact::TurnEnded { outcome: Outcome::InputRequired, message, usage: None });
+    let ended =
+        World::new().hears(Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message, usage: None });
     let ended = ended.unwrap();
     let status = json!({ "state": "input-required", "timestamp": "2025-10-28T10:30:00.000Z" });
     assert_eq!((&ended["status"], &ended["final"]), (&status, &json!(true)));

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    Cast, ContextId, Event, Fact, Message, MessageId, Presentation, ReplyShape, Seq, Stage, TaskId,
-    TextPhase, Turn, TurnPhase, happening_of,
+    CallRecords, ContextId, Event, Fact, Message, MessageId, Presentation, ReplyShape, Seq, TaskId,
+    TextPhase, Turn, TurnPhase, UpdateContext, devtool_event_of,
 };
 use attache_testkit::gemini_extension::check_gemini_event;
 use attache_wire::Dialect;
-use attache_wire::devtool::{Occasion, Profile};
+use attache_wire::devtool::{DevtoolFrame, Profile};
 use serde_json::{Value, json};
 
 use crate::fixture::{object, time};
 
 pub(super) struct World {
     dialect: Dialect,
-    stage: Stage,
-    cast: Arc<Cast>,
+    stage: UpdateContext,
+    cast: Arc<CallRecords>,
     seq: u64,
 }
 
@@ -29,8 +29,8 @@ impl World {
     pub(super) fn speaking(dialect: Dialect) -> Self {
         let turn =
             Turn { number: 1, phase: TurnPhase::Running, emitted: 0, text: TextPhase::Silent, asked: false };
-        let stage = Stage { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
-        let cast = Cast { model: Some("gemini-2.5-pro".into()), ..Cast::default() };
+        let stage = UpdateContext { reply: ReplyShape::Task, presentation: Presentation::default(), turn };
+        let cast = CallRecords { model: Some("gemini-2.5-pro".into()), ..CallRecords::default() };
         Self { dialect, stage, cast: Arc::new(cast), seq: 1 }
     }
 
@@ -45,13 +45,13 @@ impl World {
         self.seq += 1;
         self.cast = self.cast.after(&fact);
         let event = Event { seq: Seq(self.seq), at: time(0), fact };
-        let happening = happening_of(&self.stage, &self.cast, &event)
+        let happening = devtool_event_of(&self.stage, &self.cast, &event)
             .filter(|happening| Profile::Gemini.shows(happening));
         let heard = happening.map(|happening| {
             let mut out = Vec::new();
             let (task, context) = (&TaskId::from("T"), &ContextId::from("C"));
             let (seq, at, stage, cast) = (event.seq, event.at, &self.stage, &*self.cast);
-            let occasion = Occasion { task, context, seq, at, stage, cast, happening };
+            let occasion = DevtoolFrame { task, context, seq, at, stage, cast, happening };
             Profile::Gemini.write(self.dialect, &occasion, &mut out);
             let event: Value = serde_json::from_slice(&out).unwrap();
             check_gemini_event(&event).unwrap_or_else(|error| panic!("{error}"));

@@ -31,7 +31,7 @@ fn without_empty_ones(value: Value) -> Value {
 #[test]
 fn a_1_0_card_says_in_protobuf_what_it_says_in_json() {
     let document = signed(CardForm::V1_0);
-    let bytes = proto::card(Version::V1_0, &document).unwrap();
+    let bytes = proto::encode_card(Version::V1_0, &document).unwrap();
     let (written, expected) =
         (to_json(Version::V1_0, "AgentCard", &bytes), serde_json::from_slice(&document));
     assert_eq!(without_empty_ones(alike(&written)), without_empty_ones(alike(&expected.unwrap())));
@@ -41,7 +41,7 @@ fn a_1_0_card_says_in_protobuf_what_it_says_in_json() {
 
 #[test]
 fn a_0_3_card_has_what_0_3_has_a_place_for() {
-    let card = proto::card(Version::V0_3, &signed(CardForm::Superset)).unwrap();
+    let card = proto::encode_card(Version::V0_3, &signed(CardForm::Superset)).unwrap();
     let card = v0_3::AgentCard::decode(&*card).unwrap();
     assert_eq!(card.protocol_version, "0.3.0");
     assert_eq!((card.url.as_str(), card.preferred_transport.as_str()), ("https://a.example/", "JSONRPC"));
@@ -65,6 +65,6 @@ fn a_0_3_card_has_what_0_3_has_a_place_for() {
 
 #[test]
 fn what_is_no_card_is_told() {
-    assert!(proto::card(Version::V1_0, b"{").is_err());
-    assert!(proto::card(Version::V1_0, b"{\"name\":7}").is_err());
+    assert!(proto::encode_card(Version::V1_0, b"{").is_err());
+    assert!(proto::encode_card(Version::V1_0, b"{\"name\":7}").is_err());
 }

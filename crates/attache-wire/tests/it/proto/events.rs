@@ -1,7 +1,7 @@
 //! The events of the development-tool extension, in protobuf.
 
-use attache_domain::{ContextId, Fact, TaskId, happening_of};
-use attache_wire::devtool::{Occasion, Profile};
+use attache_domain::{ContextId, Fact, TaskId, devtool_event_of};
+use attache_wire::devtool::{DevtoolFrame, Profile};
 use attache_wire::{Dialect, Version, proto};
 use serde_json::{Value, json};
 
@@ -17,11 +17,11 @@ fn both_dialects_of_the_extension_say_in_protobuf_what_they_say_in_json() {
     let mut written = 0;
     for profile in [Profile::Developer, Profile::Gemini] {
         for told in tell(facts.clone()) {
-            let Some(happening) = happening_of(&told.stage, &told.cast, &told.event) else { continue };
+            let Some(happening) = devtool_event_of(&told.stage, &told.cast, &told.event) else { continue };
             if !profile.shows(&happening) {
                 continue;
             }
-            let occasion = Occasion {
+            let occasion = DevtoolFrame {
                 task: &task,
                 context: &context,
                 seq: told.event.seq,
@@ -33,7 +33,7 @@ fn both_dialects_of_the_extension_say_in_protobuf_what_they_say_in_json() {
             for (version, dialect) in [(Version::V1_0, Dialect::V1_0), (Version::V0_3, Dialect::V0_3Rest)] {
                 let (mut json, mut out) = (Vec::new(), Vec::new());
                 profile.write(dialect, &occasion, &mut json);
-                proto::write_occasion(profile, version, &occasion, &mut out).unwrap();
+                proto::write_devtool_frame(profile, version, &occasion, &mut out).unwrap();
                 let json: Value = serde_json::from_slice(&json).unwrap();
                 check(version, "StreamResponse", &out, &json);
                 written += 1;
@@ -51,13 +51,13 @@ fn an_event_that_no_protobuf_can_hold_is_an_error_and_not_an_empty_item() {
     let mut facts = wants("shell", json!({ "command": deep }));
     facts.push(started());
     for told in tell(facts) {
-        let Some(happening) = happening_of(&told.stage, &told.cast, &told.event) else { continue };
+        let Some(happening) = devtool_event_of(&told.stage, &told.cast, &told.event) else { continue };
         let (stage, cast) = (&told.stage, &told.cast);
         let (seq, at) = (told.event.seq, told.event.at);
-        let occasion = Occasion { task: &task, context: &context, seq, at, stage, cast, happening };
+        let occasion = DevtoolFrame { task: &task, context: &context, seq, at, stage, cast, happening };
         for version in [Version::V1_0, Version::V0_3] {
             let mut out = b"before".to_vec();
-            match proto::write_occasion(Profile::Developer, version, &occasion, &mut out) {
+            match proto::write_devtool_frame(Profile::Developer, version, &occasion, &mut out) {
                 Ok(()) => assert!(out.len() > 6),
                 Err(error) => {
                     assert!(error.contains("recursion"), "{error}");

@@ -1,7 +1,8 @@
 //! Push configurations, in and out.
 
 use attache_domain::{
-    KeptPushConfig, ListPushConfigs, Operation, OperationKind, PushConfigCall, PushConfigPage, PushStanding,
+    ListPushConfigs, Operation, OperationKind, PushConfigOperation, PushConfigPage, PushStatus,
+    StoredPushConfig,
 };
 use attache_wire::{Dialect, Version, proto};
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::transcoded::{check, read};
 use crate::fixture::push_wish;
 
-fn call(version: Version, kind: OperationKind, message: &str, json: Value) -> PushConfigCall {
+fn call(version: Version, kind: OperationKind, message: &str, json: Value) -> PushConfigOperation {
     match read(version, kind, message, &json).unwrap().operation {
         Operation::PushConfig(call) => call,
         other => panic!("{other:?}"),
@@ -41,10 +42,10 @@ fn resource() -> Value {
 #[test]
 fn a_configuration_is_set_in_the_form_of_each_version() {
     let read = call(Version::V1_0, OperationKind::PushCreate, "TaskPushNotificationConfig", flat());
-    assert_eq!(read, PushConfigCall::Create { task: "t-1".into(), wish: push_wish(Dialect::V1_0) });
+    assert_eq!(read, PushConfigOperation::Create { task: "t-1".into(), wish: push_wish(Dialect::V1_0) });
 
     let message = "CreateTaskPushNotificationConfigRequest";
-    let expected = PushConfigCall::Create { task: "t-1".into(), wish: push_wish(Dialect::V0_3Rest) };
+    let expected = PushConfigOperation::Create { task: "t-1".into(), wish: push_wish(Dialect::V0_3Rest) };
     for (parent, config_id) in
         [("tasks/t-1", "hook-1"), ("tasks/t-1", ""), ("tasks/t-1/pushNotificationConfigs", "")]
     {
@@ -52,7 +53,7 @@ fn a_configuration_is_set_in_the_form_of_each_version() {
         assert_eq!(call(Version::V0_3, OperationKind::PushCreate, message, request), expected);
     }
     let request = json!({ "parent": "tasks/t-1", "configId": "another", "config": resource() });
-    let PushConfigCall::Create { wish, .. } =
+    let PushConfigOperation::Create { wish, .. } =
         call(Version::V0_3, OperationKind::PushCreate, message, request)
     else {
         panic!("not a creation");
@@ -64,17 +65,17 @@ fn a_configuration_is_set_in_the_form_of_each_version() {
 fn configurations_are_named_as_each_version_does() {
     let pair = json!({ "taskId": "t-1", "id": "hook-1" });
     let name = json!({ "name": "tasks/t-1/pushNotificationConfigs/hook-1" });
-    let get = PushConfigCall::Get { task: "t-1".into(), config: Some("hook-1".into()) };
+    let get = PushConfigOperation::Get { task: "t-1".into(), config: Some("hook-1".into()) };
     let message = "GetTaskPushNotificationConfigRequest";
     assert_eq!(call(Version::V1_0, OperationKind::PushGet, message, pair.clone()), get);
     assert_eq!(call(Version::V0_3, OperationKind::PushGet, message, name.clone()), get);
-    let the_only_one = PushConfigCall::Get { task: "t-1".into(), config: None };
+    let the_only_one = PushConfigOperation::Get { task: "t-1".into(), config: None };
     assert_eq!(
         call(Version::V0_3, OperationKind::PushGet, message, json!({ "name": "tasks/t-1" })),
         the_only_one
     );
 
-    let delete = PushConfigCall::Delete { task: "t-1".into(), config: "hook-1".into() };
+    let delete = PushConfigOperation::Delete { task: "t-1".into(), config: "hook-1".into() };
     let message = "DeleteTaskPushNotificationConfigRequest";
     assert_eq!(call(Version::V1_0, OperationKind::PushDelete, message, pair), delete);
     assert_eq!(call(Version::V0_3, OperationKind::PushDelete, message, name), delete);
@@ -84,7 +85,7 @@ fn configurations_are_named_as_each_version_does() {
 fn a_page_of_configurations_is_asked_for() {
     let list = |page_size, page_token: &str| {
         let page_token = page_token.to_owned();
-        PushConfigCall::List(ListPushConfigs { task: "t-1".into(), page_size, page_token })
+        PushConfigOperation::List(ListPushConfigs { task: "t-1".into(), page_size, page_token })
     };
     let request = json!({ "taskId": "t-1", "pageSize": 3, "pageToken": "next" });
     let message = "ListTaskPushNotificationConfigsRequest";
@@ -100,7 +101,7 @@ fn configurations_are_written_in_the_form_of_each_version() {
         [(Version::V1_0, Dialect::V1_0, flat()), (Version::V0_3, Dialect::V0_3Rest, resource())]
     {
         let config = push_wish(dialect).config;
-        let kept = KeptPushConfig { task: "t-1".into(), config, standing: PushStanding::default() };
+        let kept = StoredPushConfig { task: "t-1".into(), config, status: PushStatus::default() };
         let mut out = Vec::new();
         proto::write_push_config(version, &kept, &mut out);
         check(version, "TaskPushNotificationConfig", &out, &expected);

@@ -7,7 +7,7 @@ use attache_domain::{
     Base64, ContextId, Message, MessageId, Part, PartContent, TaskId, TaskState, TaskStatus, Update, Usage,
 };
 use attache_wire::devtool::Profile;
-use attache_wire::encode::{ArtifactsShown, TaskPage, TaskShape};
+use attache_wire::encode::{IncludeArtifacts, TaskPage, TaskShape};
 use attache_wire::{Version, proto};
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::fixture::{artifact, bare_view, full_view, time, user_text};
 use crate::golden;
 
 const WHOLE: TaskShape =
-    TaskShape { history_length: None, artifacts: ArtifactsShown::WhenAny, profile: Profile::Plain };
+    TaskShape { history_length: None, artifacts: IncludeArtifacts::WhenAny, profile: Profile::Plain };
 
 fn folder(version: Version) -> &'static str {
     match version {
@@ -116,7 +116,7 @@ fn l4_l5_a_page_says_what_there_is() {
         total_size: 51,
     };
     let mut out = Vec::new();
-    let shape = TaskShape { history_length: Some(0), artifacts: ArtifactsShown::Never, ..WHOLE };
+    let shape = TaskShape { history_length: Some(0), artifacts: IncludeArtifacts::Never, ..WHOLE };
     proto::write_list(&page, shape, &mut out);
     let listed = to_json(Version::V1_0, "ListTasksResponse", &out);
     assert_eq!(listed["tasks"][0]["id"], "t-1");

@@ -1,8 +1,8 @@
 //! Messages in, operations out.
 
 use attache_domain::{
-    CancelTask, ContextId, GetTask, ListTasks, Operation, OperationKind, SendConfiguration, SubscribeTask,
-    TaskId, TaskState, WhenLost,
+    CancelTask, ContextId, GapPolicy, GetTask, ListTasks, Operation, OperationKind, SendConfiguration,
+    SubscribeTask, TaskId, TaskState,
 };
 use attache_wire::devtool::Profile;
 use attache_wire::{Dialect, Version, proto};
@@ -120,7 +120,7 @@ fn tasks_are_named_by_id_in_1_0_and_by_resource_in_0_3() {
     let subscribe = Operation::Subscribe(SubscribeTask {
         task: task.clone(),
         after: None,
-        when_lost: WhenLost::default(),
+        gap_policy: GapPolicy::default(),
     });
     let (id, name) = (json!({ "id": "t-1" }), json!({ "name": "tasks/t-1" }));
     let read = operation(Version::V1_0, OperationKind::Subscribe, "SubscribeToTaskRequest", id.clone());

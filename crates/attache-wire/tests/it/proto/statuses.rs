@@ -3,14 +3,14 @@
 use attache_domain::{Fault, TaskState, Violation};
 use attache_proto::rpc;
 use attache_wire::Version;
-use attache_wire::proto::{Code, Status, status};
+use attache_wire::proto::{GrpcCode, GrpcStatus, status};
 use prost::Message;
 
 fn task() -> attache_domain::TaskId {
     "t-1".into()
 }
 
-fn info(status: &Status) -> rpc::ErrorInfo {
+fn info(status: &GrpcStatus) -> rpc::ErrorInfo {
     let details = rpc::Status::decode(&*status.details).unwrap();
     assert_eq!((details.code, &details.message), (status.code as i32, &status.message));
     let info = &details.details[0];
@@ -22,90 +22,110 @@ fn info(status: &Status) -> rpc::ErrorInfo {
 fn every_error_of_the_table_has_its_code_and_reason() {
     let what = || "it is so".to_owned();
     let table = [
-        (Fault::TaskNotFound { task: task() }, Code::NotFound, "TASK_NOT_FOUND", "TaskNotFoundError"),
+        (Fault::TaskNotFound { task: task() }, GrpcCode::NotFound, "TASK_NOT_FOUND", "TaskNotFoundError"),
         (
             Fault::TaskNotCancelable { task: task(), state: TaskState::Completed },
-            Code::FailedPrecondition,
+            GrpcCode::FailedPrecondition,
             "TASK_NOT_CANCELABLE",
             "TaskNotCancelableError",
         ),
         (
             Fault::PushNotSupported,
-            Code::FailedPrecondition,
+            GrpcCode::FailedPrecondition,
             "PUSH_NOTIFICATION_NOT_SUPPORTED",
             "PushNotificationNotSupportedError",
         ),
         (
             Fault::Unsupported { what: what() },
-            Code::FailedPrecondition,
+            GrpcCode::FailedPrecondition,
             "UNSUPPORTED_OPERATION",
             "UnsupportedOperationError",
         ),
         (
             Fault::ContentTypeNotSupported { what: what() },
-            Code::InvalidArgument,
+            GrpcCode::InvalidArgument,
             "CONTENT_TYPE_NOT_SUPPORTED",
             "ContentTypeNotSupportedError",
         ),
         (
             Fault::InvalidAgentResponse { what: what() },
-            Code::Internal,
+            GrpcCode::Internal,
             "INVALID_AGENT_RESPONSE",
             "InvalidAgentResponseError",
         ),
         (
             Fault::ExtendedCardNotConfigured,
-            Code::FailedPrecondition,
+            GrpcCode::FailedPrecondition,
             "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
             "AuthenticatedExtendedCardNotConfiguredError",
         ),
         (
             Fault::ExtensionRequired { uri: "urn:x".into() },
-            Code::FailedPrecondition,
+            GrpcCode::FailedPrecondition,
             "EXTENSION_SUPPORT_REQUIRED",
             "ExtensionSupportRequiredError",
         ),
         (
             Fault::VersionNotSupported { requested: "9.9".into(), supported: vec!["1.0".into()] },
-            Code::FailedPrecondition,
+            GrpcCode::FailedPrecondition,
             "VERSION_NOT_SUPPORTED",
             "VersionNotSupportedError",
         ),
         (
             Fault::InvalidRequest { what: what() },
-            Code::InvalidArgument,
+            GrpcCode::InvalidArgument,
             "INVALID_REQUEST",
             "InvalidRequestError",
         ),
         (
             Fault::MethodNotFound { method: what() },
-            Code::Unimplemented,
+            GrpcCode::Unimplemented,
             "METHOD_NOT_FOUND",
             "MethodNotFoundError",
         ),
-        (Fault::invalid("id", "is required"), Code::InvalidArgument, "INVALID_PARAMS", "InvalidParamsError"),
-        (Fault::Internal, Code::Internal, "INTERNAL_ERROR", "InternalError"),
-        (Fault::Unavailable, Code::Unavailable, "UNAVAILABLE", "InternalError"),
-        (Fault::StoreFull { what: String::new() }, Code::ResourceExhausted, "STORE_FULL", "InternalError"),
+        (
+            Fault::invalid("id", "is required"),
+            GrpcCode::InvalidArgument,
+            "INVALID_PARAMS",
+            "InvalidParamsError",
+        ),
+        (Fault::Internal, GrpcCode::Internal, "INTERNAL_ERROR", "InternalError"),
+        (Fault::Unavailable, GrpcCode::Unavailable, "UNAVAILABLE", "InternalError"),
+        (
+            Fault::StoreFull { what: String::new() },
+            GrpcCode::ResourceExhausted,
+            "STORE_FULL",
+            "InternalError",
+        ),
         (
             Fault::StoreUnavailable { what: String::new() },
-            Code::Unavailable,
+            GrpcCode::Unavailable,
             "STORE_UNAVAILABLE",
             "InternalError",
         ),
-        (Fault::Overloaded, Code::Unavailable, "OVERLOADED", "InternalError"),
-        (Fault::Busy { what: "it is busy" }, Code::Unavailable, "OVERLOADED", "InternalError"),
-        (Fault::LimitReached { what: what() }, Code::ResourceExhausted, "LIMIT_REACHED", "InternalError"),
-        (Fault::Unauthenticated, Code::Unauthenticated, "UNAUTHENTICATED", "AuthenticationError"),
-        (Fault::TokenNeeded, Code::Unauthenticated, "UNAUTHENTICATED", "AuthenticationError"),
-        (Fault::BadHead { what: what() }, Code::InvalidArgument, "INVALID_REQUEST", "InvalidRequestError"),
+        (Fault::Overloaded, GrpcCode::Unavailable, "OVERLOADED", "InternalError"),
+        (Fault::Busy { what: "it is busy" }, GrpcCode::Unavailable, "OVERLOADED", "InternalError"),
+        (Fault::LimitReached { what: what() }, GrpcCode::ResourceExhausted, "LIMIT_REACHED", "InternalError"),
+        (Fault::Unauthenticated, GrpcCode::Unauthenticated, "UNAUTHENTICATED", "AuthenticationError"),
+        (Fault::TokenNeeded, GrpcCode::Unauthenticated, "UNAUTHENTICATED", "AuthenticationError"),
+        (
+            Fault::BadHead { what: what() },
+            GrpcCode::InvalidArgument,
+            "INVALID_REQUEST",
+            "InvalidRequestError",
+        ),
         (
             Fault::Forbidden { what: what() },
-            Code::PermissionDenied,
+            GrpcCode::PermissionDenied,
             "PERMISSION_DENIED",
             "InvalidRequestError",
         ),
-        (Fault::BodyTooLarge { limit: 9 }, Code::ResourceExhausted, "INVALID_REQUEST", "InvalidRequestError"),
+        (
+            Fault::BodyTooLarge { limit: 9 },
+            GrpcCode::ResourceExhausted,
+            "INVALID_REQUEST",
+            "InvalidRequestError",
+        ),
     ];
     for (fault, code, reason, name) in table {
         let v1_0 = status(Version::V1_0, &fault);

@@ -2,7 +2,7 @@
 
 use attache_domain::{Fault, OperationKind};
 use attache_proto::DESCRIPTORS;
-use attache_wire::{Decoded, Version, proto};
+use attache_wire::{DecodedOperation, Version, proto};
 use bytes::Bytes;
 use prost::Message;
 use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor};
@@ -53,6 +53,6 @@ pub(super) fn read(
     kind: OperationKind,
     message: &str,
     json: &Value,
-) -> Result<Decoded, Fault> {
+) -> Result<DecodedOperation, Fault> {
     proto::decode(version, kind, from_json(version, message, json))
 }

@@ -1,6 +1,6 @@
 //! Whoever reads a task after its answer was accepted never sees the question that was answered.
 
-use attache_testkit::Client;
+use attache_testkit::TestClient;
 use attache_testkit::model_server::ModelServer;
 use serde_json::json;
 
@@ -14,7 +14,7 @@ const ANSWERS: usize = 50;
 
 #[tokio::test]
 async fn a_hundred_answers_are_each_seen_by_the_next_read_on_every_binding() {
-    let model = ModelServer::answering(|received| {
+    let model = ModelServer::with_handler(|received| {
         let told = received.json()["contents"].to_string();
         let number = told.matches("functionResponse").count();
         match number {
@@ -28,7 +28,7 @@ async fn a_hundred_answers_are_each_seen_by_the_next_read_on_every_binding() {
     }
 }
 
-async fn check(client: &Client, place: usize, opened: &str) {
+async fn check(client: &TestClient, place: usize, opened: &str) {
     let task = send(client, opened, "Make fifty!").await;
     let id = task["id"].as_str().unwrap();
     for number in 0..ANSWERS {

@@ -1,7 +1,7 @@
 //! Clients that name the context and not the task: what they say is the answer to the one task that waits for it.
 
-use attache_testkit::Client;
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::TestClient;
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 use super::{Speaker, Words, state_in, task_in, touches};
@@ -10,12 +10,12 @@ use crate::pairs::driver::{Ask, Pair};
 use crate::watching::{message_in, reaches, task};
 
 /// Sends into a context and waits for what comes of it.
-async fn say(client: &Client, context: &Value, id: &str, text: &str) -> Value {
+async fn say(client: &TestClient, context: &Value, id: &str, text: &str) -> Value {
     let answer = client.rpc("SendMessage", message_in(context, id, text)).await;
     answer["result"].get("task").cloned().unwrap_or(answer)
 }
 
-fn question() -> Planned {
+fn question() -> PlannedResponse {
     let asks = json!({"questions": [{"question": "Which colour?", "header": "Colour", "type": "text"}]});
     calls("ask_user", asks)
 }
@@ -24,7 +24,7 @@ fn question() -> Planned {
 async fn yes_in_the_context_answers_the_task_that_asks_on_every_binding() {
     for pair in Pair::ALL {
         for words in Words::ALL {
-            let model = ModelServer::playing([touches(&["made"]), says("Done.")]);
+            let model = ModelServer::with_responses([touches(&["made"]), says("Done.")]);
             let launch = launch_with(&model).settings("duplicate_sends = \"always\"\n");
             let server = launch.start().await;
             let speaker = Speaker::new(pair, words, &server.client());
@@ -47,7 +47,7 @@ async fn yes_in_the_context_answers_the_task_that_asks_on_every_binding() {
 
 #[tokio::test]
 async fn data_names_the_call_and_needs_no_task_either() {
-    let model = ModelServer::playing([touches(&["made"]), says("Done.")]);
+    let model = ModelServer::with_responses([touches(&["made"]), says("Done.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let asked = send(&client, "m1", "Make it!").await;
@@ -69,7 +69,7 @@ async fn data_names_the_call_and_needs_no_task_either() {
 async fn a_remark_is_never_consent() {
     let remarks =
         ["yes please do it, all of you agreed", "Ok so what is this about?", "no idea", "Sure thing"];
-    let model = ModelServer::answering(move |received| {
+    let model = ModelServer::with_handler(move |received| {
         let told = received.json()["contents"].as_array().unwrap().last().unwrap().to_string();
         if told.contains("Make it!") { touches(&["made"]) } else { says("I wait for an answer.") }
     });
@@ -88,7 +88,7 @@ async fn a_remark_is_never_consent() {
 
 #[tokio::test]
 async fn with_several_tasks_that_wait_the_refusal_lists_them() {
-    let model = ModelServer::answering(|received| {
+    let model = ModelServer::with_handler(|received| {
         let told = received.json()["contents"].as_array().unwrap().last().unwrap().to_string();
         let file = if told.contains("First") { "one" } else { "two" };
         if told.contains("functionResponse") { says("Done.") } else { touches(&[file]) }
@@ -114,7 +114,7 @@ async fn with_several_tasks_that_wait_the_refusal_lists_them() {
 
 #[tokio::test]
 async fn a_task_that_waits_for_other_input_takes_the_text() {
-    let model = ModelServer::playing([touches(&["made"]), says("As you like."), says("Yes?")]);
+    let model = ModelServer::with_responses([touches(&["made"]), says("As you like."), says("Yes?")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let asked = send(&client, "m1", "Make it!").await;
@@ -130,7 +130,7 @@ async fn a_task_that_waits_for_other_input_takes_the_text() {
 
 #[tokio::test]
 async fn a_question_of_the_agent_takes_any_text() {
-    let model = ModelServer::playing([question(), says("Blue it is.")]);
+    let model = ModelServer::with_responses([question(), says("Blue it is.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let asked = send(&client, "m1", "Paint it!").await;
@@ -141,7 +141,7 @@ async fn a_question_of_the_agent_takes_any_text() {
 
 #[tokio::test]
 async fn turned_off_only_a_message_with_the_task_answers() {
-    let model = ModelServer::playing([touches(&["made"]), says("Hm?"), says("Done.")]);
+    let model = ModelServer::with_responses([touches(&["made"]), says("Hm?"), says("Done.")]);
     let launch = launch_with(&model).settings("answer_by_context = false\n");
     let server = launch.start().await;
     let client = server.client();
@@ -155,7 +155,7 @@ async fn turned_off_only_a_message_with_the_task_answers() {
 
 #[tokio::test]
 async fn it_holds_after_kill_9_and_a_message_that_opened_a_task_still_means_that_task() {
-    let model = ModelServer::answering(|received| {
+    let model = ModelServer::with_handler(|received| {
         let told = received.json()["contents"].as_array().unwrap().last().unwrap().to_string();
         match (told.contains("Make it!"), told.contains("functionResponse")) {
             (true, _) => touches(&["made"]),

@@ -1,6 +1,6 @@
 //! Answers that come after another one has counted: they are told whose it was, and are never heard as prompts.
 
-use attache_testkit::Client;
+use attache_testkit::TestClient;
 use attache_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -16,7 +16,7 @@ fn slow() -> Value {
 }
 
 /// All of them say `yes` at once, in the same words and with the same client; what each was told.
-async fn all_say_yes(client: &Client, params: impl Fn(&str) -> Value) -> Vec<Value> {
+async fn all_say_yes(client: &TestClient, params: impl Fn(&str) -> Value) -> Vec<Value> {
     let mut racing = JoinSet::new();
     for number in 0..PEOPLE {
         let (client, params) = (client.clone(), params(&format!("yes-{number}")));
@@ -40,7 +40,7 @@ fn check_one_counted(told: &[Value]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_ten_people_who_say_yes_one_counts_and_nine_are_told_who_it_was() {
-    let model = ModelServer::playing([calls("run_shell_command", slow()), says("Done.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", slow()), says("Done.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let task = send(&client, "m1", "Run!").await;
@@ -59,7 +59,7 @@ async fn of_ten_people_who_say_yes_one_counts_and_nine_are_told_who_it_was() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_holds_for_those_who_name_only_the_context() {
-    let model = ModelServer::playing([calls("run_shell_command", slow()), says("Done.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", slow()), says("Done.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let task = send(&client, "m1", "Run!").await;
@@ -74,7 +74,8 @@ async fn the_same_holds_for_those_who_name_only_the_context() {
 
 #[tokio::test]
 async fn other_words_are_still_heard_when_the_turn_is_over() {
-    let model = ModelServer::playing([calls("run_shell_command", slow()), says("Done."), says("And that.")]);
+    let model =
+        ModelServer::with_responses([calls("run_shell_command", slow()), says("Done."), says("And that.")]);
     let launch = launch_with(&model);
     let server = launch.start().await;
     let client = server.client();

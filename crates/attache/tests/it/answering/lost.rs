@@ -3,7 +3,7 @@
 use std::fs;
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Launch, PATIENCE, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 
 use super::{Speaker, Words, asked_in, is_final, state_in, task_in};
@@ -12,7 +12,7 @@ use crate::pairs::driver::{Ask, Pair};
 use crate::watching::eventually;
 
 struct Lost {
-    launch: Launch,
+    launch: ServerLaunch,
     server: ServerProcess,
     task: String,
     /// The ids of both questions.
@@ -50,7 +50,7 @@ impl Lost {
             if state_in(&task) == "input-required" {
                 return task;
             }
-            assert!(begun.elapsed() < PATIENCE, "it does not ask: {task:#}");
+            assert!(begun.elapsed() < WAIT_TIMEOUT, "it does not ask: {task:#}");
             ticks.tick().await;
         }
     }
@@ -64,14 +64,14 @@ impl Lost {
     }
 }
 
-fn runs(launch: &Launch) -> usize {
+fn runs(launch: &ServerLaunch) -> usize {
     fs::read_to_string(work(launch).join("runs")).unwrap_or_default().lines().count()
 }
 
 fn model() -> ModelServer {
     let wait = "for i in $(seq 1000); do [ -e go ] && break; sleep 0.02; done";
     let command = json!({"command": format!("echo ran >> runs; {wait}")});
-    ModelServer::playing([calls("run_shell_command", command), says("I see.")])
+    ModelServer::with_responses([calls("run_shell_command", command), says("I see.")])
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The outcomes of Gemini CLI's clients, a fixed list: each means the nearest that a call offers, and never more.
 
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 use super::{Speaker, Words, asked_in, task_in};
@@ -10,17 +10,17 @@ use crate::pairs::driver::{Ask, Pair};
 const LASTING: [&str; 4] =
     ["proceed_always", "proceed_always_tool", "proceed_always_server", "proceed_always_and_save"];
 
-fn run(command: &str) -> Planned {
+fn run(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({ "command": command }))
 }
 
-fn write(file: &str) -> Planned {
+fn write(file: &str) -> PlannedResponse {
     calls("write_file", json!({"file_path": file, "content": "new\n"}))
 }
 
 /// What the server understood when the first call of `answers` was answered with `outcome`, and what it asked about then.
-async fn understood(answers: Vec<Planned>, outcome: &str) -> (String, Vec<String>, Vec<bool>) {
-    let model = ModelServer::playing(answers);
+async fn understood(answers: Vec<PlannedResponse>, outcome: &str) -> (String, Vec<String>, Vec<bool>) {
+    let model = ModelServer::with_responses(answers);
     let launch = launch_with(&model);
     let server = launch.start().await;
     let speaker = Speaker::new(Pair::Rpc03, Words::Gemini, &server.client());

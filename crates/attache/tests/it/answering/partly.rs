@@ -8,7 +8,7 @@ use crate::watching::outputs;
 
 /// A message of these files' calls for each way to speak, and the end of each.
 fn model() -> ModelServer {
-    ModelServer::answering(|received| {
+    ModelServer::with_handler(|received| {
         let told = received.json()["contents"].as_array().unwrap().last().unwrap().to_string();
         if told.contains("functionResponse") { says("Done.") } else { touches(&["one", "two"]) }
     })
@@ -90,7 +90,7 @@ async fn of_two_calls_the_approved_one_runs_and_the_model_hears_that_the_other_d
 #[tokio::test]
 async fn a_message_to_a_task_that_rests_begins_with_a_task_that_works() {
     for number in 0..12 {
-        let model = ModelServer::playing([touches(&["one"]), says("Fine.")]);
+        let model = ModelServer::with_responses([touches(&["one"]), says("Fine.")]);
         let (launch, server) = start(&model).await;
         let speaker = Speaker::all(&server.client()).remove(number);
         let name = speaker.name();

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use attache_testkit::PATIENCE;
+use attache_testkit::WAIT_TIMEOUT;
 use attache_testkit::model_server::{ModelServer, gemini};
 use serde_json::{Value, json};
 use tokio::process::Command;
@@ -18,13 +18,14 @@ fn edit() -> Value {
 async fn attache(url: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
     command.arg("tasks").args(arguments).env_clear().env("ATTACHE_SERVER", url).kill_on_drop(true);
-    let output = timeout(PATIENCE, command.stdin(Stdio::null()).output()).await.expect("in time").unwrap();
+    let output =
+        timeout(WAIT_TIMEOUT, command.stdin(Stdio::null()).output()).await.expect("in time").unwrap();
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }
 
 #[tokio::test]
 async fn a_yes_of_another_client_does_not_hit_the_question_that_has_just_come() {
-    let model = ModelServer::playing([calls("replace", edit()), runs("touch P"), says("Done.")]);
+    let model = ModelServer::with_responses([calls("replace", edit()), runs("touch P"), says("Done.")]);
     let (folder, server) = start(&model).await;
     let ann = server.client().with("User-Agent", "ann");
     let bob = server.client().with("User-Agent", "bob");
@@ -48,7 +49,7 @@ async fn a_yes_of_another_client_does_not_hit_the_question_that_has_just_come() 
 
 #[tokio::test]
 async fn the_client_that_answered_may_go_on_in_bare_words() {
-    let model = ModelServer::playing([calls("replace", edit()), runs("touch P"), says("Done.")]);
+    let model = ModelServer::with_responses([calls("replace", edit()), runs("touch P"), says("Done.")]);
     let (folder, server) = start(&model).await;
     let client = server.client().with("User-Agent", "ann");
     let task = send(&client, "m1", "Greet the moon").await;
@@ -63,7 +64,7 @@ async fn a_bare_yes_to_several_questions_is_refused_with_their_calls() {
     let touch = |name: &str| json!({"command": format!("touch {name}")});
     let both = gemini::chunk().call("run_shell_command", touch("one")).id("call-one");
     let both = both.call("run_shell_command", touch("two")).id("call-two").finish("STOP").usage(1, 1);
-    let model = ModelServer::playing([gemini::answer([both])]);
+    let model = ModelServer::with_responses([gemini::answer([both])]);
     let (folder, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Make two").await;
     let refused = reply(&server.client(), "m2", &task, "yes").await;
@@ -78,7 +79,7 @@ async fn a_bare_yes_to_several_questions_is_refused_with_their_calls() {
 
 #[tokio::test]
 async fn the_command_that_was_shown_with_a_question_answers_no_other() {
-    let model = ModelServer::playing([calls("replace", edit()), runs("touch P"), says("Done.")]);
+    let model = ModelServer::with_responses([calls("replace", edit()), runs("touch P"), says("Done.")]);
     let (folder, server) = start(&model).await;
     let client = server.client();
     let task = send(&client, "m1", "Greet the moon").await;

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Stdio;
 
 use attache_testkit::model_server::{ModelServer, gemini};
-use attache_testkit::{Client, PATIENCE, PushReceiver};
+use attache_testkit::{PushReceiver, TestClient, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -56,12 +56,12 @@ async fn tasks(url: &str, arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_attache"));
     command.arg("tasks").args(arguments).env_clear().env("ATTACHE_SERVER", url).kill_on_drop(true);
     let output = command.stdin(Stdio::null()).output();
-    let output = timeout(PATIENCE, output).await.expect("it ends in time").unwrap();
+    let output = timeout(WAIT_TIMEOUT, output).await.expect("it ends in time").unwrap();
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }
 
 /// All events of a message in Gemini CLI's dialect that are about calls.
-async fn gemini_events(client: &Client, id: &str) -> Value {
+async fn gemini_events(client: &TestClient, id: &str) -> Value {
     let settings = json!({"coderAgent": {"kind": "agent-settings", "workspacePath": ""}});
     let message = json!({"kind": "message", "messageId": id, "role": "user", "metadata": settings,
         "parts": [{"kind": "text", "text": "Run!"}]});
@@ -72,7 +72,7 @@ async fn gemini_events(client: &Client, id: &str) -> Value {
 #[tokio::test]
 async fn a_command_that_hides_something_is_written_out_on_every_surface() {
     let asked = LIES.iter().flat_map(|(command, _)| [runs(command), runs(command), runs(command)]);
-    let model = ModelServer::playing(asked.collect::<Vec<_>>());
+    let model = ModelServer::with_responses(asked.collect::<Vec<_>>());
     let (folder, server) = start(&model).await;
     let client = server.client();
     let uri = "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md";
@@ -116,10 +116,10 @@ async fn told_to(receiver: &PushReceiver, path: &str) -> Value {
 
 #[tokio::test]
 async fn what_is_hidden_is_written_out_over_rest_grpc_and_webhooks_too() {
-    let model = ModelServer::playing(LIES.map(|(command, _)| runs(command)));
+    let model = ModelServer::with_responses(LIES.map(|(command, _)| runs(command)));
     let launch = launch_with(&model).settings(LOCAL);
     let server = launch.start().await;
-    let (client, receiver) = (server.client(), PushReceiver::taking());
+    let (client, receiver) = (server.client(), PushReceiver::accepting());
     for (number, (_, shown)) in LIES.iter().enumerate() {
         let path = format!("/hook-{number}");
         let params = told(message(&format!("m{number}"), "Run!"), "hook", &receiver.url(&path));
@@ -143,7 +143,7 @@ async fn what_is_hidden_is_written_out_over_rest_grpc_and_webhooks_too() {
 #[tokio::test]
 async fn what_hides_something_is_agreed_to_once_and_never_for_longer() {
     let (command, _) = LIES[0];
-    let model = ModelServer::playing([runs(command), runs(command), says("Done.")]);
+    let model = ModelServer::with_responses([runs(command), runs(command), says("Done.")]);
     let (folder, server) = start(&model).await;
     let client = server.client();
     let task = send(&client, "m1", "Run!").await;
@@ -164,7 +164,7 @@ async fn what_hides_something_is_agreed_to_once_and_never_for_longer() {
 async fn an_edit_shows_what_it_hides_and_writes_what_it_should() {
     let content = "one\u{202e}\r\ntwo\u{200b}\u{1b}[8m\n";
     let write = || calls("write_file", json!({"file_path": "new\u{200b}.txt", "content": content}));
-    let model = ModelServer::playing([write(), says("Done."), write(), write()]);
+    let model = ModelServer::with_responses([write(), says("Done."), write(), write()]);
     let (folder, server) = start(&model).await;
     let client = server.client();
     let task = send(&client, "m1", "Write!").await;
@@ -206,7 +206,7 @@ async fn an_edit_shows_what_it_hides_and_writes_what_it_should() {
 async fn an_address_shows_what_it_hides() {
     let fetch =
         || calls("web_fetch", json!({"prompt": "Read https://good.example/\u{202e}moc.live\u{200b} aloud"}));
-    let model = ModelServer::playing([fetch(), fetch()]);
+    let model = ModelServer::with_responses([fetch(), fetch()]);
     let (_folder, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Read!").await;
     check(&question(&task), r"\u{202e}moc.live\u{200b}");
@@ -216,13 +216,13 @@ async fn an_address_shows_what_it_hides() {
 #[tokio::test]
 async fn a_run_without_a_person_tells_what_it_would_have_asked() {
     let (command, shown) = LIES[0];
-    let model = ModelServer::playing([runs(command), says("A \u{1b}]0;title\u{7}word.\r\n")]);
+    let model = ModelServer::with_responses([runs(command), says("A \u{1b}]0;title\u{7}word.\r\n")]);
     let launch = launch_with(&model);
     let mut run = Command::new(env!("CARGO_BIN_EXE_attache"));
     run.args(["-p", "Run!", "--model", "gemini-2.5-pro"]).env_clear().env("HOME", launch.folder());
     run.env("PATH", "/usr/bin:/bin").env("GEMINI_API_KEY", "key").env("GOOGLE_GEMINI_BASE_URL", model.url());
     let run = run.current_dir(work(&launch)).stdin(Stdio::null()).kill_on_drop(true).output();
-    let output = timeout(PATIENCE, run).await.expect("it ends in time").unwrap();
+    let output = timeout(WAIT_TIMEOUT, run).await.expect("it ends in time").unwrap();
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     check(&said, r"A \u{1b}]0;title\u{7}word.\u{d}");
     assert!(!said.contains("touch P") || said.contains(shown), "{said}");
@@ -232,7 +232,8 @@ async fn a_run_without_a_person_tells_what_it_would_have_asked() {
 #[tokio::test]
 async fn a_call_id_that_hides_something_is_shown_and_understood_as_it_is_shown() {
     let odd = gemini::chunk().call("run_shell_command", json!({"command": "touch P"})).id("c\u{202e}1");
-    let model = ModelServer::playing([gemini::answer([odd.finish("STOP").usage(1, 1)]), says("Done.")]);
+    let model =
+        ModelServer::with_responses([gemini::answer([odd.finish("STOP").usage(1, 1)]), says("Done.")]);
     let (folder, server) = start(&model).await;
     let task = send(&server.client(), "m1", "Run!").await;
     check(&question(&task), r"(c\u{202e}1)");

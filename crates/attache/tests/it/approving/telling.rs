@@ -16,7 +16,7 @@ fn approvals(task: &Value) -> Vec<Value> {
 
 #[tokio::test]
 async fn the_answer_to_a_yes_says_what_was_approved() {
-    let model = ModelServer::playing([runs("touch \u{200b}P"), says("Done.")]);
+    let model = ModelServer::with_responses([runs("touch \u{200b}P"), says("Done.")]);
     let (_folder, server) = start(&model).await;
     let client = server.client().with("User-Agent", "ann");
     let task = send(&client, "m1", "Run!").await;
@@ -33,7 +33,7 @@ async fn the_answer_to_a_yes_says_what_was_approved() {
 
 #[tokio::test]
 async fn a_stream_that_answers_begins_with_what_was_approved_in_the_history() {
-    let model = ModelServer::playing([runs("touch P"), says("Done.")]);
+    let model = ModelServer::with_responses([runs("touch P"), says("Done.")]);
     let (_folder, server) = start(&model).await;
     let client = server.client();
     let task = send(&client, "m1", "Run!").await;
@@ -54,7 +54,7 @@ async fn a_stream_that_answers_begins_with_what_was_approved_in_the_history() {
 
 #[tokio::test]
 async fn an_approval_and_its_author_stand_in_the_history_of_both_versions() {
-    let model = ModelServer::playing([runs("touch P"), runs("touch Q"), says("Done.")]);
+    let model = ModelServer::with_responses([runs("touch P"), runs("touch Q"), says("Done.")]);
     let (launch, mut server) = start(&model).await;
     let ann = server.client().with("User-Agent", "ann");
     let bob = server.client().with("User-Agent", "bob");

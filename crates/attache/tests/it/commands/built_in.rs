@@ -1,6 +1,6 @@
 //! Every built-in command, once.
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use serde_json::{Value, json};
 
 use super::world::{World, command};
@@ -10,7 +10,7 @@ use crate::agent_world::write;
 const ELSEWHERE: [&str; 3] = ["init", "memory add", "model set"];
 
 /// A workspace with a context file and an extension.
-fn furnished(launch: Launch) -> Launch {
+fn furnished(launch: ServerLaunch) -> ServerLaunch {
     write(&launch, "work/GEMINI.md", "Tabs, not spaces.\n");
     let extension = json!({"name": "tidy", "version": "1.2.0"}).to_string();
     write(&launch, ".gemini/extensions/tidy/gemini-extension.json", &extension);

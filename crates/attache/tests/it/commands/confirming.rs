@@ -1,6 +1,6 @@
 //! Commands that somebody has to agree to: asked in the RFC's way, answered, refused, and after a crash.
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use serde_json::json;
 
 use super::told::Told;
@@ -8,7 +8,7 @@ use super::world::{World, command};
 use crate::agent_world::{says, write};
 
 /// A project with a command that runs another.
-fn with_shell(launch: Launch) -> Launch {
+fn with_shell(launch: ServerLaunch) -> ServerLaunch {
     let file =
         "description = \"Looks around.\"\nprompt = \"What is this?\\n!{touch made; echo seen-{{args}}}\"\n";
     write(&launch, "work/.gemini/commands/look.toml", file);

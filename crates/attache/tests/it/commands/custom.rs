@@ -1,6 +1,6 @@
 //! Commands from TOML files: whose count, and what is put to the model.
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use serde_json::{Value, json};
 
 use super::world::{World, command};
@@ -9,7 +9,7 @@ use crate::operations::until_logged;
 
 const REVIEW: &str = "description = \"Reviews a file.\"\nprompt = \"Review {{args}}:\\n@{hello.txt}\"\n";
 
-fn with_review(launch: Launch) -> Launch {
+fn with_review(launch: ServerLaunch) -> ServerLaunch {
     write(&launch, "work/.gemini/commands/code/review.toml", REVIEW);
     launch
 }
@@ -48,8 +48,8 @@ async fn what_the_model_was_asked_is_part_of_the_conversation() {
 
 #[tokio::test]
 async fn a_folder_that_is_not_trusted_brings_no_commands() {
-    let untrusted = |launch: Launch| {
-        let launch = with_review(launch).untrusting();
+    let untrusted = |launch: ServerLaunch| {
+        let launch = with_review(launch).without_trust();
         write(&launch, ".gemini/commands/mine.toml", "prompt = \"Mine.\"\n");
         let folder = work(&launch).canonicalize().unwrap();
         let listed = json!({folder.to_str().unwrap(): "DO_NOT_TRUST"});

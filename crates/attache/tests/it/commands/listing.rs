@@ -1,7 +1,7 @@
 //! `commands/get`: the tree of commands, on every way in.
 
 use attache_testkit::extension::check;
-use attache_testkit::{Client, ServerProcess};
+use attache_testkit::{ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use super::world::World;
@@ -12,7 +12,7 @@ fn checked(list: &Value) -> Value {
     list.clone()
 }
 
-async fn over_rpc(client: &Client, method: &str) -> Value {
+async fn over_rpc(client: &TestClient, method: &str) -> Value {
     let answer = client.rpc(method, json!({})).await;
     checked(&answer["result"])
 }

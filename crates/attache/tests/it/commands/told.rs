@@ -1,6 +1,6 @@
 //! What came of a command or a message, event by event.
 
-use attache_testkit::Frame;
+use attache_testkit::SseFrame;
 use attache_testkit::extension::check_event;
 use serde_json::Value;
 
@@ -16,14 +16,14 @@ pub(super) struct Told {
 impl Told {
     /// The first frame is the answer, and nobody resumes after it.
     #[track_caller]
-    pub(super) fn of_command(frames: Vec<Frame>) -> Self {
+    pub(super) fn of_command(frames: Vec<SseFrame>) -> Self {
         let (first, rest) = frames.split_first().expect("an answer");
         assert_eq!(first.id, None, "{first:?}");
         Self { response: checked(first.payload()), ..Self::of_message(rest.to_vec()) }
     }
 
     #[track_caller]
-    pub(super) fn of_message(frames: Vec<Frame>) -> Self {
+    pub(super) fn of_message(frames: Vec<SseFrame>) -> Self {
         let events: Vec<Value> = frames.iter().map(|frame| frame.payload().clone()).collect();
         for (event, frame) in events.iter().zip(&frames) {
             check_event(event).unwrap_or_else(|error| panic!("{error}\nin {event:#}"));

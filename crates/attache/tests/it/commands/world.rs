@@ -3,8 +3,8 @@
 use std::fs;
 
 use attache_testkit::extension::check;
-use attache_testkit::model_server::{ModelServer, Planned};
-use attache_testkit::{Client, Launch, ServerProcess};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use super::told::Told;
@@ -17,13 +17,13 @@ pub(super) const URI: &str =
 
 pub(super) struct World {
     pub(super) model: ModelServer,
-    pub(super) launch: Launch,
+    pub(super) launch: ServerLaunch,
     pub(super) server: ServerProcess,
 }
 
 impl World {
     /// The model says these, one after the other.
-    pub(super) async fn playing(answers: impl IntoIterator<Item = Planned>) -> Self {
+    pub(super) async fn playing(answers: impl IntoIterator<Item = PlannedResponse>) -> Self {
         Self::with(answers, |launch| launch).await
     }
 
@@ -42,8 +42,8 @@ impl World {
         Self::without_model(launch().script(SCRIPT)).await
     }
 
-    async fn without_model(launch: Launch) -> Self {
-        let model = ModelServer::playing(Vec::<Planned>::new());
+    async fn without_model(launch: ServerLaunch) -> Self {
+        let model = ModelServer::with_responses(Vec::<PlannedResponse>::new());
         let launch = launch.durable();
         fs::create_dir_all(work(&launch)).unwrap();
         let workspace = work(&launch).display().to_string();
@@ -54,10 +54,10 @@ impl World {
 
     /// As [`playing`](Self::playing), and `more` says how else the server is started.
     pub(super) async fn with(
-        answers: impl IntoIterator<Item = Planned>,
-        more: impl FnOnce(Launch) -> Launch,
+        answers: impl IntoIterator<Item = PlannedResponse>,
+        more: impl FnOnce(ServerLaunch) -> ServerLaunch,
     ) -> Self {
-        let model = ModelServer::playing(answers);
+        let model = ModelServer::with_responses(answers);
         let launch = more(launch_with(&model));
         let server = launch.start().await;
         Self { model, launch, server }
@@ -72,7 +72,7 @@ impl World {
     }
 
     /// One that speaks 0.3 over JSON-RPC, as the RFC's examples do, and says that it knows the extension.
-    pub(super) fn client(&self) -> Client {
+    pub(super) fn client(&self) -> TestClient {
         self.server.client().with("X-A2A-Extensions", URI)
     }
 

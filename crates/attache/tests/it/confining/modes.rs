@@ -1,7 +1,7 @@
 //! The mode `confined`: who can choose it, and where it is refused.
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Client, Launch};
+use attache_testkit::{ServerLaunch, TestClient};
 use serde_json::{Value, json};
 
 use super::runs;
@@ -10,16 +10,16 @@ use crate::support::message;
 
 /// What the mode lets a command do, and what it does not.
 fn model() -> ModelServer {
-    ModelServer::playing([runs("mkdir made; touch made/it"), says("Done.")])
+    ModelServer::with_responses([runs("mkdir made; touch made/it"), says("Done.")])
 }
 
 #[track_caller]
-fn check(launch: &Launch, task: &Value) {
+fn check(launch: &ServerLaunch, task: &Value) {
     assert_eq!(state(task), "TASK_STATE_COMPLETED", "{task:#}");
     assert!(work(launch).join("made/it").exists());
 }
 
-async fn wish(client: &Client, id: &str) -> Value {
+async fn wish(client: &TestClient, id: &str) -> Value {
     let mut params = message(id, "Work!");
     params["message"]["metadata"] = json!({"attache": {"approvalMode": "confined"}});
     client.rpc("SendMessage", params).await
@@ -63,7 +63,7 @@ async fn a_client_is_refused_without_the_operator_without_trust_and_on_a_weak_ke
     ] {
         let model = model();
         let launch = launch_with(&model).settings(settings);
-        let launch = if trusts { launch } else { launch.untrusting() };
+        let launch = if trusts { launch } else { launch.without_trust() };
         let server = launch.start().await;
         let answer = wish(&server.client(), "m1").await;
         assert_eq!(answer["error"]["code"], -32602, "{answer:#}");

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use attache_testkit::model_server::ModelServer;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ async fn landlock_alone_keeps_commands_from_files_and_services() {
         "cat link ../secret.txt; echo x > ../made; echo x > link; exec 3<>/dev/tcp/127.0.0.1/{port} && echo REACHED; \
          echo inside > inside.txt; cat inside.txt; exit 1"
     );
-    let model = ModelServer::playing([runs("cat hello.txt"), runs("sh attack.sh"), says("Done.")]);
+    let model = ModelServer::with_responses([runs("cat hello.txt"), runs("sh attack.sh"), says("Done.")]);
     let wrapper = tempfile::tempdir().unwrap();
     let script = format!(
         "#!/bin/sh\nexec unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$0\" \"$@\"' {} \"$@\"\n",
@@ -31,7 +31,7 @@ async fn landlock_alone_keeps_commands_from_files_and_services() {
     let program = wrapper.path().join("attache");
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let launch = launch_of(Launch::of(program), &model);
+    let launch = launch_of(ServerLaunch::of(program), &model);
     write(&launch, "secret.txt", SECRET);
     write(&launch, "work/attack.sh", &format!("exec bash -c '{attack}'"));
     std::os::unix::fs::symlink(launch.folder().join("secret.txt"), work(&launch).join("link")).unwrap();
@@ -57,7 +57,7 @@ const BOMB: &str = "ulimit -n; ulimit -t; ulimit -f; bomb() { bomb | bomb & bomb
 #[tokio::test]
 async fn limits_hold_in_yolo_and_where_confinement_is_switched_off() {
     for enabled in [true, false] {
-        let model = ModelServer::playing([
+        let model = ModelServer::with_responses([
             calls("run_shell_command", json!({"command": BOMB, "unconfined": true})),
             says("Done."),
         ]);
@@ -87,7 +87,7 @@ done
 
 #[tokio::test]
 async fn mcp_servers_that_are_not_confined_have_limits_too() {
-    let model = ModelServer::playing([calls("mcp_own_limits", json!({})), says("Done.")]);
+    let model = ModelServer::with_responses([calls("mcp_own_limits", json!({})), says("Done.")]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let launch = launch.settings(&format!("[confinement]\n{SMALL}"));
     let script = launch.write("server.sh", SERVER);

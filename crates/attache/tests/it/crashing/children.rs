@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use attache_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
@@ -38,14 +38,14 @@ fn ways() -> Vec<(&'static str, String)> {
     ]
 }
 
-async fn check(mode: &str, prepare: impl FnOnce(Launch) -> Launch, more: Value) {
+async fn check(mode: &str, prepare: impl FnOnce(ServerLaunch) -> ServerLaunch, more: Value) {
     let ways = ways();
     let call = |(_, command): &(&str, String)| {
         let mut input = json!({"command": command});
         input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         ("run_shell_command", input)
     };
-    let model = ModelServer::playing([batch(ways.iter().map(call)), says("I look.")]);
+    let model = ModelServer::with_responses([batch(ways.iter().map(call)), says("I look.")]);
     let launch = prepare(launch_with(&model).argument("--approval-mode").argument(mode));
     let pipes: Vec<Pipe> = ways.iter().map(|(name, _)| Pipe::of(&launch, name)).collect();
     let server = launch.start().await;
@@ -101,7 +101,7 @@ async fn commands_have_ended_where_nothing_can_be_confined() {
 #[tokio::test]
 async fn commands_on_a_pipe_have_ended_when_somebody_is_asked() {
     let without_terminal =
-        |launch: Launch| launch.settings("[enforced]\ntools.shell.enableInteractiveShell = false\n");
+        |launch: ServerLaunch| launch.settings("[enforced]\ntools.shell.enableInteractiveShell = false\n");
     check("yolo", without_terminal, json!({"unconfined": true})).await;
 }
 
@@ -113,7 +113,7 @@ async fn a_command_that_only_landlock_confines_has_ended_when_somebody_is_asked(
     }
     let (name, command) = ways().pop().unwrap();
     let run = batch([("run_shell_command", json!({"command": command}))]);
-    let model = ModelServer::playing([run, says("I look.")]);
+    let model = ModelServer::with_responses([run, says("I look.")]);
     let wrapper = tempfile::tempdir().unwrap();
     let script = format!(
         "#!/bin/sh\nexec unshare -Ur sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$0\" \"$@\"' {} \"$@\"\n",
@@ -122,7 +122,7 @@ async fn a_command_that_only_landlock_confines_has_ended_when_somebody_is_asked(
     let without_namespaces = wrapper.path().join("attache");
     fs::write(&without_namespaces, script).unwrap();
     fs::set_permissions(&without_namespaces, fs::Permissions::from_mode(0o755)).unwrap();
-    let launch = launch_of(Launch::of(without_namespaces), &model);
+    let launch = launch_of(ServerLaunch::of(without_namespaces), &model);
     let pipe = Pipe::of(&launch, name);
     let mut server = launch.start().await;
     let mut confined = String::new();
@@ -166,7 +166,7 @@ async fn what_outlives_its_watcher_is_found_by_its_mark() {
     let worker = worker("orphan");
     let command = format!("(setsid bash -c '{worker}' < /dev/null > /dev/null 2>&1 &); sleep 300");
     let run = batch([("run_shell_command", json!({"command": command, "unconfined": true}))]);
-    let model = ModelServer::playing([run, says("I look.")]);
+    let model = ModelServer::with_responses([run, says("I look.")]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let pipe = Pipe::of(&launch, "orphan");
     let server = launch.start().await;
@@ -202,7 +202,7 @@ fn slow_server() -> String {
 
 #[tokio::test]
 async fn an_mcp_server_has_ended_when_somebody_is_asked_about_a_call_to_it() {
-    let model = ModelServer::playing([calls("mcp_slow_deploy", json!({})), says("I look.")]);
+    let model = ModelServer::with_responses([calls("mcp_slow_deploy", json!({})), says("I look.")]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let pipe = Pipe::of(&launch, "deploy");
     let script = launch.write("server.sh", &slow_server());
@@ -232,7 +232,7 @@ async fn what_a_finished_command_left_running_ends_with_the_server() {
         ("run_shell_command", json!({"command": left, "unconfined": true})),
         ("run_shell_command", json!({"command": worker("back"), "is_background": true, "unconfined": true})),
     ];
-    let model = ModelServer::playing([batch(calls), silent(), says("Well.")]);
+    let model = ModelServer::with_responses([batch(calls), silent(), says("Well.")]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let pipes = ["left", "back"].map(|name| Pipe::of(&launch, name));
     let server = launch.start().await;

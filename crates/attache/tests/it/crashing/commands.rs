@@ -3,7 +3,7 @@
 use std::fs;
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Launch, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess};
 use serde_json::{Value, json};
 
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, state, work};
@@ -15,18 +15,18 @@ fn waiting(name: &str) -> Value {
     json!({"command": format!("echo ran >> {name}; {wait}")})
 }
 
-fn careless(model: &ModelServer) -> Launch {
+fn careless(model: &ModelServer) -> ServerLaunch {
     launch_with(model).argument("--approval-mode").argument("yolo")
 }
 
 /// Kills the server once the files have something in them, and starts another.
-async fn crash(launch: &Launch, server: ServerProcess, files: &[&str]) -> ServerProcess {
+async fn crash(launch: &ServerLaunch, server: ServerProcess, files: &[&str]) -> ServerProcess {
     eventually("what the calls do", || files.iter().all(|file| runs(launch, file) > 0)).await;
     server.kill().await;
     launch.start().await
 }
 
-fn runs(launch: &Launch, name: &str) -> usize {
+fn runs(launch: &ServerLaunch, name: &str) -> usize {
     fs::read_to_string(work(launch).join(name)).unwrap_or_default().lines().count()
 }
 
@@ -35,7 +35,7 @@ fn question(task: &Value) -> &str {
 }
 
 /// A command that was lost, and the question about it.
-async fn lost(model: &ModelServer) -> (Launch, ServerProcess, Value) {
+async fn lost(model: &ModelServer) -> (ServerLaunch, ServerProcess, Value) {
     let launch = careless(model);
     let server = launch.start().await;
     let (id, _stream) = open(&server.client(), "m1", "Run!").await;
@@ -48,7 +48,7 @@ async fn lost(model: &ModelServer) -> (Launch, ServerProcess, Value) {
 
 #[tokio::test]
 async fn a_lost_command_runs_again_when_somebody_says_so() {
-    let model = ModelServer::playing([calls("run_shell_command", waiting("runs")), says("Twice.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", waiting("runs")), says("Twice.")]);
     let (launch, server, task) = lost(&model).await;
     // The question survives the next crash, too.
     server.kill().await;
@@ -65,7 +65,7 @@ async fn a_lost_command_runs_again_when_somebody_says_so() {
 
 #[tokio::test]
 async fn a_lost_command_can_be_left_as_it_is() {
-    let model = ModelServer::playing([calls("run_shell_command", waiting("runs")), says("I look.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", waiting("runs")), says("I look.")]);
     let (launch, server, task) = lost(&model).await;
     let done = reply(&server.client(), "m2", &task, "skip").await;
     assert_eq!((state(&done), answer_text(&done).as_str()), ("TASK_STATE_COMPLETED", "I look."));
@@ -76,7 +76,7 @@ async fn a_lost_command_can_be_left_as_it_is() {
 
 #[tokio::test]
 async fn a_lost_command_can_be_the_end_of_the_turn() {
-    let model = ModelServer::playing([calls("run_shell_command", waiting("runs")), says("Fine.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", waiting("runs")), says("Fine.")]);
     let (launch, server, task) = lost(&model).await;
     let rests = reply(&server.client(), "m2", &task, "cancel").await;
     assert_eq!(state(&rests), "TASK_STATE_INPUT_REQUIRED", "{rests:#}");
@@ -91,7 +91,7 @@ async fn a_lost_command_can_be_the_end_of_the_turn() {
 #[tokio::test]
 async fn of_a_batch_only_what_was_running_is_asked_about() {
     let write = ("write_file", json!({"file_path": "made.txt", "content": "once\n"}));
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         batch([write, ("run_shell_command", waiting("runs")), ("run_shell_command", waiting("other"))]),
         says("Done."),
     ]);
@@ -131,7 +131,8 @@ async fn of_a_batch_only_what_was_running_is_asked_about() {
 async fn of_commands_side_by_side_the_one_that_had_ended_is_not_run_again() {
     // Whether the end of the quick one was written down before the crash is a race; that it ran once is not.
     let quick = ("run_shell_command", json!({"command": "echo ran >> quick"}));
-    let model = ModelServer::playing([batch([quick, ("run_shell_command", waiting("runs"))]), says("Done.")]);
+    let model =
+        ModelServer::with_responses([batch([quick, ("run_shell_command", waiting("runs"))]), says("Done.")]);
     let launch = careless(&model);
     let server = launch.start().await;
     let (id, _stream) = open(&server.client(), "m1", "Go!").await;
@@ -148,7 +149,7 @@ async fn of_commands_side_by_side_the_one_that_had_ended_is_not_run_again() {
 #[tokio::test]
 async fn a_server_that_is_told_to_stop_takes_its_commands_with_it_and_asks_about_them_later() {
     let command = json!({"command": "echo $$ >> runs; sleep 321"});
-    let model = ModelServer::playing([calls("run_shell_command", command), says("I look.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", command), says("I look.")]);
     let launch = careless(&model);
     let server = launch.start().await;
     let (id, _stream) = open(&server.client(), "m1", "Run!").await;

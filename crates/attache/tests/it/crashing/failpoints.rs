@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use attache_testkit::model_server::{ModelServer, Planned, Received};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest};
 use serde_json::json;
 
 use crate::agent_world::{answer_text, calls, launch_with, reply, says, state, work};
@@ -28,7 +28,7 @@ enum Ran {
     AtMostOnce,
 }
 
-fn next_answer(received: &Received) -> Planned {
+fn next_answer(received: &ReceivedRequest) -> PlannedResponse {
     match received.json()["contents"].to_string().contains("functionResponse") {
         false => calls("run_shell_command", json!({"command": "echo ran >> runs"})),
         true => says("Done."),
@@ -36,13 +36,13 @@ fn next_answer(received: &Received) -> Planned {
 }
 
 async fn check(point: &str, then: Then) {
-    let model = ModelServer::answering(next_answer);
+    let model = ModelServer::with_handler(next_answer);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let runs = || fs::read_to_string(work(&launch).join("runs")).unwrap_or_default().lines().count();
     let server = launch.start_until(point).await;
     let opened = drop_in(&server.client(), message("m1", "Run!")).await;
     let id = opened["id"].as_str().unwrap();
-    server.ended().await;
+    server.wait_for_exit().await;
     let server = launch.start().await;
     let client = server.client();
     let ran = match then {

@@ -5,8 +5,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use attache_testkit::model_server::{ModelServer, Planned, Received, gemini};
-use attache_testkit::{Client, Launch, PATIENCE};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest, gemini};
+use attache_testkit::{ServerLaunch, TestClient, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 use tokio::time::{interval, timeout};
 
@@ -29,7 +29,7 @@ async fn at_any_moment_of_a_task_that_asks_a_lot_no_approval_is_lost_and_none_us
 async fn check(mode: &str) {
     let mut chance = Chance(announced_seed());
     let kills = wanted("ATTACHE_TEST_KILLS").unwrap_or(15);
-    let model = ModelServer::answering(next_answer);
+    let model = ModelServer::with_handler(next_answer);
     let launch = launch_with(&model).argument("--approval-mode").argument(mode);
     fs::write(work(&launch).join("counter.txt"), "count 0\n").unwrap();
     let mut server = launch.start().await;
@@ -55,7 +55,7 @@ async fn check(mode: &str) {
 }
 
 /// Which answer comes next can be told from how many results the model has seen, so a new start changes nothing.
-fn next_answer(received: &Received) -> Planned {
+fn next_answer(received: &ReceivedRequest) -> PlannedResponse {
     let number = parts(&received.json(), "functionResponse");
     let pause = Duration::from_millis(2);
     let begun = gemini::answer([gemini::chunk().text(&format!("{number}"))]).pause(pause);
@@ -81,12 +81,12 @@ fn call(number: usize) -> (&'static str, Value) {
 }
 
 /// Answers what is asked, as somebody who looks, until the task is over.
-async fn drive(launch: &Launch, client: &Client, id: &str) {
+async fn drive(launch: &ServerLaunch, client: &TestClient, id: &str) {
     let mut ticks = interval(Duration::from_millis(3));
     let begun = Instant::now();
     loop {
         let task = task(client, id).await;
-        assert!(begun.elapsed() < PATIENCE * 2, "it does not end: {task:#}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT * 2, "it does not end: {task:#}");
         match state(&task).trim_start_matches("TASK_STATE_") {
             "COMPLETED" => return,
             "INPUT_REQUIRED" => {
@@ -104,7 +104,7 @@ async fn drive(launch: &Launch, client: &Client, id: &str) {
 }
 
 /// Has the lost call taken effect?
-fn look(launch: &Launch, question: &str) -> &'static str {
+fn look(launch: &ServerLaunch, question: &str) -> &'static str {
     let read = |name: &str| fs::read_to_string(work(launch).join(name)).unwrap_or_default();
     let took_effect = match question.split_once("\n+count ") {
         Some((_, after)) => read("counter.txt").starts_with(&format!("count {}", &after[..1])),
@@ -121,12 +121,12 @@ fn look(launch: &Launch, question: &str) -> &'static str {
     }
 }
 
-fn check_effects(launch: &Launch) {
+fn check_effects(launch: &ServerLaunch) {
     assert_eq!(fs::read_to_string(work(launch).join("log")).unwrap(), "0\n3\n6\n9\n");
     assert_eq!(fs::read_to_string(work(launch).join("counter.txt")).unwrap(), "count 3\n");
 }
 
-async fn check_log(client: &Client, id: &str) {
+async fn check_log(client: &TestClient, id: &str) {
     let said: String = (0..CALLS).map(|number| format!("{number}, ")).collect();
     let said = format!("{said}{CALLS}.");
     let task = task(client, id).await;

@@ -6,7 +6,7 @@
 use std::fs;
 use std::time::Duration;
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use rusqlite::Connection;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ const SCRIPT: &str = "rules:
 ";
 
 /// Takes back what the second step of the schema did, so that the next start has to take it again.
-fn make_older(launch: &Launch) {
+fn make_older(launch: &ServerLaunch) {
     let connection = Connection::open(launch.folder().join("tasks.db")).unwrap();
     for table in ["batch", "snapshot", "record"] {
         connection.execute_batch(&format!("ALTER TABLE {table} DROP COLUMN checksum")).unwrap();

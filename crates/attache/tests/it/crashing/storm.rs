@@ -6,8 +6,8 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use attache_testkit::model_server::{ModelServer, Planned, Received, gemini};
-use attache_testkit::{Client, Launch, PATIENCE};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest, gemini};
+use attache_testkit::{ServerLaunch, TestClient, WAIT_TIMEOUT};
 use futures_util::future::join_all;
 use serde_json::json;
 use tokio::time::{interval, timeout};
@@ -24,7 +24,7 @@ const CALLS: usize = 6;
 async fn with_several_tasks_at_work_nothing_is_lost_and_nothing_done_twice() {
     let mut chance = Chance(announced_seed());
     let kills = wanted("ATTACHE_TEST_KILLS").unwrap_or(10);
-    let model = ModelServer::answering(next_answer);
+    let model = ModelServer::with_handler(next_answer);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let mut server = launch.start().await;
     let mut ids = Vec::new();
@@ -59,7 +59,7 @@ async fn with_several_tasks_at_work_nothing_is_lost_and_nothing_done_twice() {
 }
 
 /// Which answer comes next can be told from how many results the model has seen, so a new start changes nothing.
-fn next_answer(received: &Received) -> Planned {
+fn next_answer(received: &ReceivedRequest) -> PlannedResponse {
     let request = received.json();
     let told = request["contents"].to_string();
     let name = told.split_once("Name: ").unwrap().1.split_once(';').unwrap().0.to_owned();
@@ -77,17 +77,17 @@ fn next_answer(received: &Received) -> Planned {
         .pause(Duration::from_millis(2))
 }
 
-async fn drive_all(launch: &Launch, client: &Client, ids: &[String]) {
+async fn drive_all(launch: &ServerLaunch, client: &TestClient, ids: &[String]) {
     join_all(ids.iter().map(|id| drive(launch, client, id))).await;
 }
 
 /// Answers what is asked, as somebody who looks, until the task is over.
-async fn drive(launch: &Launch, client: &Client, id: &str) {
+async fn drive(launch: &ServerLaunch, client: &TestClient, id: &str) {
     let mut ticks = interval(Duration::from_millis(10));
     let begun = Instant::now();
     loop {
         let task = task(client, id).await;
-        assert!(begun.elapsed() < PATIENCE * 2, "it does not end: {task:#}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT * 2, "it does not end: {task:#}");
         match state(&task).trim_start_matches("TASK_STATE_") {
             "COMPLETED" => return,
             "INPUT_REQUIRED" => {
@@ -104,7 +104,7 @@ async fn drive(launch: &Launch, client: &Client, id: &str) {
 }
 
 /// Has the lost call taken effect? Nothing of it runs any more, so what is there stays.
-fn look(launch: &Launch, question: &str) -> &'static str {
+fn look(launch: &ServerLaunch, question: &str) -> &'static str {
     let (_, after) = question.split_once("; echo ").unwrap_or_else(|| panic!("{question}"));
     let effect = after.split_once(" >>").unwrap().0;
     let ledger = fs::read_to_string(work(launch).join("ledger")).unwrap_or_default();

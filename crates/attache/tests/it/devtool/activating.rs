@@ -1,7 +1,7 @@
 //! Who speaks the extension: by a header, in a message, by what is asked; and what the others get.
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Client, Launch, ServerProcess, SseStream};
+use attache_testkit::{ServerLaunch, ServerProcess, SseStream, TestClient};
 use serde_json::{Value, json};
 
 use super::editor::{URI, header};
@@ -10,8 +10,8 @@ use crate::errors::EXTENSION_REQUIRED;
 use crate::pairs::driver::{Ask, Pair};
 
 /// Everybody is greeted.
-async fn greeting(more: impl FnOnce(Launch) -> Launch) -> (ModelServer, ServerProcess) {
-    let model = ModelServer::answering(|_| says("Hello."));
+async fn greeting(more: impl FnOnce(ServerLaunch) -> ServerLaunch) -> (ModelServer, ServerProcess) {
+    let model = ModelServer::with_handler(|_| says("Hello."));
     let server = more(launch_with(&model)).start().await;
     (model, server)
 }
@@ -42,7 +42,7 @@ async fn spoken(stream: &mut SseStream) -> Speaks {
 }
 
 /// A message on `pair` through `client` is answered so, and the header of the answer says which extension is spoken.
-async fn check(pair: Pair, client: &Client, params: Value, expected: Speaks, confirmed: Option<&str>) {
+async fn check(pair: Pair, client: &TestClient, params: Value, expected: Speaks, confirmed: Option<&str>) {
     let mut stream = pair.stream(client, &Ask::Stream(params.clone())).await;
     assert_eq!(stream.header(header(pair)), confirmed, "{pair:?} {params}");
     assert_eq!(spoken(&mut stream).await, expected, "{pair:?} {params}");

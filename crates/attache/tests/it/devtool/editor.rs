@@ -1,6 +1,6 @@
 //! An editor: a client that speaks the RFC's dialect, over whichever pair of version and binding.
 
-use attache_testkit::{Client, SseStream};
+use attache_testkit::{SseStream, TestClient};
 use serde_json::{Value, json};
 
 use super::exchange::{Event, Exchange, checked_task};
@@ -13,12 +13,12 @@ pub(super) const URI: &str =
 #[derive(Clone)]
 pub(super) struct Editor {
     pub(super) pair: Pair,
-    pub(super) client: Client,
+    pub(super) client: TestClient,
 }
 
 impl Editor {
     /// One that says in the header of every call what it speaks.
-    pub(super) fn of(pair: Pair, client: &Client) -> Self {
+    pub(super) fn of(pair: Pair, client: &TestClient) -> Self {
         Self { pair, client: client.with(header(pair), URI) }
     }
 

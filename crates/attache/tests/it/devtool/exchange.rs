@@ -1,6 +1,6 @@
 //! What came of one message, event by event, in a form that all pairs have in common.
 
-use attache_testkit::Frame;
+use attache_testkit::SseFrame;
 use attache_testkit::extension::check_event;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub(super) struct Exchange {
 
 impl Event {
     #[track_caller]
-    pub(super) fn read(pair: Pair, frame: Frame) -> Self {
+    pub(super) fn read(pair: Pair, frame: SseFrame) -> Self {
         let payload = frame.payload().clone();
         check_event(&payload).unwrap_or_else(|error| panic!("{pair:?}: {error}\nin {payload:#}"));
         let is_final = payload["final"] == true || payload["statusUpdate"]["final"] == true;

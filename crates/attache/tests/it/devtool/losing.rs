@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 use super::editor::chosen;
@@ -75,8 +75,10 @@ async fn it_can_be_the_end_of_the_turn() {
 
 #[tokio::test]
 async fn a_call_that_only_looks_runs_again_by_itself() {
-    let page =
-        ModelServer::playing([Planned::stream().hold(), Planned::text(200, "text/plain", "The page.")]);
+    let page = ModelServer::with_responses([
+        PlannedResponse::stream().hold(),
+        PlannedResponse::text(200, "text/plain", "The page."),
+    ]);
     let fetch = calls("web_fetch", json!({"prompt": format!("Read {}/page", page.url())}));
     let world = World::with([fetch, says("I read it.")], |launch| {
         let launch = launch.argument("--approval-mode").argument("yolo");

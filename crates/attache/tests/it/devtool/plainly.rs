@@ -1,6 +1,6 @@
 //! Clients that know nothing of the extension: readable text, the answer once, approvals in words.
 
-use attache_testkit::Frame;
+use attache_testkit::SseFrame;
 use attache_testkit::model_server::gemini;
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn is_plain(value: &Value) {
 }
 
 #[track_caller]
-fn all_plain(frames: &[Frame]) {
+fn all_plain(frames: &[SseFrame]) {
     frames.iter().for_each(|frame| is_plain(frame.payload()));
 }
 

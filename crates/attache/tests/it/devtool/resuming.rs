@@ -1,7 +1,7 @@
 //! A stream that was cut off goes on exactly where it was, and the log tells the same as was seen.
 
-use attache_testkit::model_server::{ModelServer, Planned, Received, gemini};
-use attache_testkit::{Frame, Launch};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ReceivedRequest, gemini};
+use attache_testkit::{ServerLaunch, SseFrame};
 use serde_json::json;
 
 use super::editor::{Editor, URI, chosen, header};
@@ -12,7 +12,7 @@ use crate::pairs::driver::{Ask, Pair};
 
 /// A bit of everything, told by what the model has seen already: thoughts, text, a call that is not asked about, one that
 /// is, output while it runs, an edit.
-fn next_answer(received: &Received) -> Planned {
+fn next_answer(received: &ReceivedRequest) -> PlannedResponse {
     let contents = received.json()["contents"].clone();
     let parts = contents.as_array().unwrap().iter().flat_map(|content| content["parts"].as_array().unwrap());
     let results = parts.filter(|part| part.get("functionResponse").is_some()).count();
@@ -30,8 +30,8 @@ fn next_answer(received: &Received) -> Planned {
     ])
 }
 
-async fn world(more: impl FnOnce(Launch) -> Launch) -> World {
-    let model = ModelServer::answering(next_answer);
+async fn world(more: impl FnOnce(ServerLaunch) -> ServerLaunch) -> World {
+    let model = ModelServer::with_handler(next_answer);
     let launch = more(launch_with(&model));
     let server = launch.start().await;
     World { model, launch, server }
@@ -175,6 +175,6 @@ async fn side_by_side_everybody_is_told_in_the_own_words_live_and_later_alike() 
     }
 }
 
-fn raw(frames: &[Frame]) -> Vec<String> {
+fn raw(frames: &[SseFrame]) -> Vec<String> {
     frames.iter().map(|frame| frame.raw.clone()).collect()
 }

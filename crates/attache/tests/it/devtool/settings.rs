@@ -1,7 +1,7 @@
 //! `AgentSettings`: what a client may wish for in its first message, and what comes of it.
 
-use attache_testkit::Launch;
-use attache_testkit::model_server::Planned;
+use attache_testkit::ServerLaunch;
+use attache_testkit::model_server::PlannedResponse;
 use serde_json::{Value, json};
 
 use super::editor::{URI, chosen};
@@ -9,12 +9,12 @@ use super::world::World;
 use crate::agent_world::{calls, last_output, says, write};
 use crate::pairs::driver::Pair;
 
-fn touch(name: &str) -> Planned {
+fn touch(name: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": format!("touch {name}")}))
 }
 
 /// Clients may work below `projects`; `more` is what else the operator says.
-fn with_roots(more: &str) -> impl FnOnce(Launch) -> Launch {
+fn with_roots(more: &str) -> impl FnOnce(ServerLaunch) -> ServerLaunch {
     let more = more.to_owned();
     move |launch| {
         let folder = launch.folder().canonicalize().unwrap();
@@ -83,7 +83,7 @@ async fn the_settings_of_the_page_are_granted_by_a_server_as_it_is() {
     let (_, example) = PAGE.split_once("```json AgentSettings\n").expect("an example of settings");
     let (example, _) = example.split_once("```").expect("the end of the example");
     let settings: Value = serde_json::from_str(example).expect("the example is JSON");
-    let world = World::with([says("Hello.")], |launch| launch.untrusting()).await;
+    let world = World::with([says("Hello.")], |launch| launch.without_trust()).await;
     let editor = world.editor();
     let exchange = editor.exchange(editor.text_with("m1", "Hi!", &settings)).await;
     assert_eq!(exchange.last().state(), "completed", "{:#?}", exchange.lines());

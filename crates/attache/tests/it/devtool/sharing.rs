@@ -5,7 +5,7 @@ mod racing;
 
 use std::fs;
 
-use attache_testkit::model_server::Planned;
+use attache_testkit::model_server::PlannedResponse;
 use serde_json::{Value, json};
 
 use super::editor::{Editor, chosen};
@@ -14,7 +14,7 @@ use crate::agent_world::{calls, says, work};
 use crate::pairs::driver::Pair;
 use crate::watching::{batch, reaches};
 
-fn runs(command: &str) -> Planned {
+fn runs(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": command}))
 }
 

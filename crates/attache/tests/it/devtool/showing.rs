@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use attache_testkit::Launch;
-use attache_testkit::model_server::{Ending, Planned, gemini};
+use attache_testkit::ServerLaunch;
+use attache_testkit::model_server::{PlannedResponse, ResponseEnd, gemini};
 use serde_json::{Value, json};
 
 use super::editor::chosen;
@@ -13,11 +13,11 @@ use crate::agent_world::{calls, says};
 use crate::watching::batch;
 
 /// Nobody is asked.
-fn careless(launch: Launch) -> Launch {
+fn careless(launch: ServerLaunch) -> ServerLaunch {
     launch.argument("--approval-mode").argument("yolo")
 }
 
-fn runs(command: &str) -> Planned {
+fn runs(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": command}))
 }
 
@@ -121,7 +121,7 @@ async fn pieces_of_one_answer_are_one_message_and_a_cut_one_does_not_count() {
     let chunk = gemini::chunk;
     let reads = chunk().text("look.").call("read_file", json!({"file_path": "hello.txt"}));
     let first = gemini::answer([chunk().text("I "), reads.finish("STOP").usage(1, 1)]);
-    let cut = gemini::answer([chunk().text("Half "), chunk().text("an ans")]).ending(Ending::Cut);
+    let cut = gemini::answer([chunk().text("Half "), chunk().text("an ans")]).ending(ResponseEnd::Cut);
     let world = World::playing([first, cut, says("Whole.")]).await;
     let exchange = world.editor().ask("m1", "Hi!").await;
     let withdrawn: Vec<_> = exchange
@@ -167,7 +167,7 @@ async fn an_error_of_the_model_ends_the_task_and_is_in_the_metadata() {
 }
 
 /// The error of the one call that `planned` makes, which is not carried out.
-async fn failure(planned: Planned, more: impl FnOnce(Launch) -> Launch) -> Value {
+async fn failure(planned: PlannedResponse, more: impl FnOnce(ServerLaunch) -> ServerLaunch) -> Value {
     let world = World::with([planned, says("I see.")], more).await;
     let exchange = world.editor().ask("m1", "Go!").await;
     assert_eq!(exchange.last().state(), "completed", "{:#?}", exchange.lines());

@@ -2,7 +2,7 @@
 //! settings at all.
 
 use attache_testkit::model_server::{ModelServer, gemini};
-use attache_testkit::{Client, ServerProcess, SseStream};
+use attache_testkit::{ServerProcess, SseStream, TestClient};
 use serde_json::{Value, json};
 
 use super::editor::URI;
@@ -32,13 +32,13 @@ async fn dialect_of(stream: &mut SseStream) -> Dialect {
     }
 }
 
-async fn spoken(pair: Pair, client: &Client, params: Value) -> Dialect {
+async fn spoken(pair: Pair, client: &TestClient, params: Value) -> Dialect {
     dialect_of(&mut pair.stream(client, &Ask::Stream(params)).await).await
 }
 
 /// A server that is greeted back, started with these arguments and variables.
 async fn greeting(arguments: &[&str], variables: &[(&str, &str)]) -> (ModelServer, ServerProcess) {
-    let model = ModelServer::answering(|_| says("Hello."));
+    let model = ModelServer::with_handler(|_| says("Hello."));
     let launch = arguments.iter().fold(launch_with(&model), |launch, argument| launch.argument(*argument));
     let launch = variables.iter().fold(launch, |launch, (name, value)| launch.variable(name, value));
     let server = launch.start().await;
@@ -72,7 +72,7 @@ async fn settings_beside_the_message_are_a_sign_on_every_binding() {
 
 #[tokio::test]
 async fn settings_beside_the_message_are_wishes_and_refused_by_their_place() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("read_file", json!({"file_path": "readme.txt"})),
         says("Read."),
         says("never"),
@@ -119,7 +119,7 @@ async fn the_operator_says_what_clients_of_0_3_without_a_sign_speak() {
 /// then a second message to the same task.
 #[tokio::test]
 async fn a_client_that_sends_no_settings_sees_the_events_it_waits_for() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("run_shell_command", json!({"command": "touch made"})),
         says("Made."),
         says("Again."),
@@ -152,7 +152,7 @@ async fn a_client_that_sends_no_settings_sees_the_events_it_waits_for() {
 async fn events_name_the_answer_of_the_model_also_after_a_crash() {
     let chunk = || gemini::chunk().response_id("r-1");
     let command = json!({"command": "touch made"});
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         gemini::answer([
             chunk().thought("**Making** it"),
             chunk().text("I make it."),
@@ -207,7 +207,7 @@ async fn a_sign_counts_before_what_the_operator_says() {
 
 #[tokio::test]
 async fn where_the_extension_is_required_the_operators_word_is_a_sign_too() {
-    let model = ModelServer::answering(|_| says("Hello."));
+    let model = ModelServer::with_handler(|_| says("Hello."));
     let settings = "default_dialect = \"gemini\"\n[card]\nrequire_development_tool = true\n";
     let server = launch_with(&model).settings(settings).start().await;
     let params = Pair::Rpc03.text("m1", "Hi!");

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use attache_testkit::model_server::{ModelServer, Planned};
-use attache_testkit::{Launch, ServerProcess};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
+use attache_testkit::{ServerLaunch, ServerProcess};
 
 use super::editor::Editor;
 use crate::agent_world::{launch_with, work};
@@ -11,22 +11,22 @@ use crate::pairs::driver::Pair;
 
 pub(super) struct World {
     pub(super) model: ModelServer,
-    pub(super) launch: Launch,
+    pub(super) launch: ServerLaunch,
     pub(super) server: ServerProcess,
 }
 
 impl World {
     /// The model says these, one after the other.
-    pub(super) async fn playing(answers: impl IntoIterator<Item = Planned>) -> Self {
+    pub(super) async fn playing(answers: impl IntoIterator<Item = PlannedResponse>) -> Self {
         Self::with(answers, |launch| launch).await
     }
 
     /// The same, and `more` says how else the server is started.
     pub(super) async fn with(
-        answers: impl IntoIterator<Item = Planned>,
-        more: impl FnOnce(Launch) -> Launch,
+        answers: impl IntoIterator<Item = PlannedResponse>,
+        more: impl FnOnce(ServerLaunch) -> ServerLaunch,
     ) -> Self {
-        let model = ModelServer::playing(answers);
+        let model = ModelServer::with_responses(answers);
         let launch = more(launch_with(&model));
         let server = launch.start().await;
         Self { model, launch, server }

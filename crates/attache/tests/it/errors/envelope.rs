@@ -1,6 +1,6 @@
 //! What is no request at all: bad JSON, a broken envelope, a method or path that nobody knows.
 
-use attache_testkit::Client;
+use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE, VERB, start, still_answers};
@@ -215,7 +215,7 @@ async fn a_wrong_verb_is_told_which_ones_are_right() {
 
 /// Each way to name a version, with the pair in whose shape a request is refused that cannot be read far
 /// enough to tell its method.
-fn unread(client: &Client) -> [(Pair, Client); 3] {
+fn unread(client: &TestClient) -> [(Pair, TestClient); 3] {
     [
         (Pair::Rpc03, client.clone()),
         (Pair::Rpc03, client.with("A2A-Version", "0.3")),

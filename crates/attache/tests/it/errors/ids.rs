@@ -1,6 +1,6 @@
 //! Ids that clients make up: bounded, and without characters that change how they are shown.
 
-use attache_testkit::Client;
+use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, INVALID_REQUEST, start, still_answers};
@@ -8,11 +8,11 @@ use crate::pairs::driver::{Ask, Pair, Refusal};
 use crate::pairs::task_of;
 
 /// As long as an id may be, in bytes.
-const LONGEST: usize = 1024;
+const MAX_ID_BYTES: usize = 1024;
 
 fn bad_ids() -> Vec<(String, &'static str)> {
-    let long = "x".repeat(LONGEST + 1);
-    let wide = "é".repeat(LONGEST / 2 + 1);
+    let long = "x".repeat(MAX_ID_BYTES + 1);
+    let wide = "é".repeat(MAX_ID_BYTES / 2 + 1);
     let mut bad = vec![(long, "1024"), (wide, "1024")];
     for control in ['\0', '\n', '\r', '\t', '\u{1b}', '\u{7f}', '\u{9b}'] {
         bad.push((format!("a{control}b"), "control"));
@@ -36,7 +36,8 @@ async fn ids_in_a_message_are_bounded_and_have_no_control_characters() {
             }
         }
         // The longest that is allowed, and text of any language.
-        for (number, fine) in ["x".repeat(LONGEST), "Ärger 你好 🦀".to_owned()].into_iter().enumerate() {
+        for (number, fine) in ["x".repeat(MAX_ID_BYTES), "Ärger 你好 🦀".to_owned()].into_iter().enumerate()
+        {
             let mut params = pair.text(&fine, "echo x");
             params["message"]["contextId"] = format!("{number}{pair:?}").into();
             pair.result(&client, &Ask::Send(params)).await;
@@ -81,7 +82,7 @@ async fn ids_in_other_calls_are_too() {
             assert!(message.contains(field), "{method}: {message}");
         }
     }
-    let path = format!("/tasks/{}", "x".repeat(LONGEST + 1));
+    let path = format!("/tasks/{}", "x".repeat(MAX_ID_BYTES + 1));
     INVALID_PARAMS.check(Pair::Rest10, &Refusal::read(Pair::Rest10, &client.get(&path).await));
     let path = "/tasks/a%0Ab";
     INVALID_PARAMS.check(Pair::Rest10, &Refusal::read(Pair::Rest10, &client.get(path).await));
@@ -113,7 +114,7 @@ async fn ids_in_an_answer_about_a_call_are_too() {
 async fn the_id_of_a_request_is_bounded_too() {
     let server = start().await;
     let client = server.client().with("A2A-Version", "1.0");
-    let ask = async |client: &Client, id: &Value| {
+    let ask = async |client: &TestClient, id: &Value| {
         let request = json!({"jsonrpc": "2.0", "id": id, "method": "ListTasks", "params": {}});
         client.post("/", &request).await
     };
@@ -124,6 +125,6 @@ async fn the_id_of_a_request_is_bounded_too() {
         assert!(refusal.message.starts_with("id ") && refusal.message.contains(why), "{}", refusal.message);
         assert!(answer.json()["id"].is_null(), "an id that was refused is not echoed");
     }
-    let longest = Value::from("x".repeat(LONGEST));
+    let longest = Value::from("x".repeat(MAX_ID_BYTES));
     assert_eq!(ask(&client, &longest).await.json()["id"], longest);
 }

@@ -134,7 +134,7 @@ async fn a_language_model_is_followed_like_the_script() {
             .usage(100, 10),
     ]);
     let command = calls("run_shell_command", json!({"command": "touch done", "description": "Note it"}));
-    let model = ModelServer::playing([thoughtful, command, says("Done.")]);
+    let model = ModelServer::with_responses([thoughtful, command, says("Done.")]);
     let launch = launch_with(&model);
     let server = launch.start().await;
     let mut program = Command::new(rust_client());

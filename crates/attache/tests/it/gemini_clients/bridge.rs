@@ -2,14 +2,14 @@
 //! every call, and lists tasks and commands.
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Client, Launch};
+use attache_testkit::{ServerLaunch, TestClient};
 use serde_json::{Value, json};
 
 use super::heard::{Heard, stream};
 use crate::agent_world::{calls, says, start, work};
 
 /// What every message of the bridge has beside its parts.
-fn message(launch: &Launch, id: &str, parts: Value, place: Option<(&str, &str)>) -> Value {
+fn message(launch: &ServerLaunch, id: &str, parts: Value, place: Option<(&str, &str)>) -> Value {
     let settings = json!({
         "kind": "agent-settings", "workspacePath": work(launch).display().to_string(), "autoExecute": false,
     });
@@ -23,13 +23,13 @@ fn message(launch: &Launch, id: &str, parts: Value, place: Option<(&str, &str)>)
     json!({ "message": message })
 }
 
-async fn delegate(client: &Client, launch: &Launch, id: &str, text: &str) -> Heard {
+async fn delegate(client: &TestClient, launch: &ServerLaunch, id: &str, text: &str) -> Heard {
     stream(client, message(launch, id, json!([{"kind": "text", "text": text}]), None)).await
 }
 
 async fn decide(
-    client: &Client,
-    launch: &Launch,
+    client: &TestClient,
+    launch: &ServerLaunch,
     id: &str,
     asked: &Heard,
     place: &Heard,
@@ -46,7 +46,7 @@ fn edit(file: &str) -> Value {
 
 #[tokio::test]
 async fn the_card_has_what_the_bridge_shows() {
-    let model = ModelServer::playing([says("never")]);
+    let model = ModelServer::with_responses([says("never")]);
     let (_launch, server) = start(&model).await;
     let card = server.client().get("/.well-known/agent-card.json").await.json();
     for place in [
@@ -74,7 +74,7 @@ async fn the_card_has_what_the_bridge_shows() {
 #[tokio::test]
 async fn trust_in_the_tool_or_the_server_of_an_edit_is_trust_in_edits() {
     for outcome in ["proceed_always_tool", "proceed_always_server"] {
-        let model = ModelServer::playing([
+        let model = ModelServer::with_responses([
             calls("write_file", edit("one.txt")),
             calls("write_file", edit("two.txt")),
             calls("run_shell_command", json!({"command": "touch three.txt"})),
@@ -100,7 +100,7 @@ async fn trust_in_the_tool_or_the_server_of_an_edit_is_trust_in_edits() {
 #[tokio::test]
 async fn trust_in_the_tool_or_the_server_of_a_command_runs_it() {
     for outcome in ["proceed_always_tool", "proceed_always_server"] {
-        let model = ModelServer::playing([
+        let model = ModelServer::with_responses([
             calls("run_shell_command", json!({"command": "touch one.txt"})),
             calls("write_file", edit("two.txt")),
             says("Done."),
@@ -122,7 +122,7 @@ async fn trust_in_the_tool_or_the_server_of_a_command_runs_it() {
 
 #[tokio::test]
 async fn tasks_and_commands_are_listed_as_the_bridge_reads_them() {
-    let model = ModelServer::playing([says("One."), says("Two.")]);
+    let model = ModelServer::with_responses([says("One."), says("Two.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     assert_eq!(client.get("/tasks/metadata").await.status, 204);

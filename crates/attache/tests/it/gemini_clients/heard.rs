@@ -1,6 +1,6 @@
 //! What these clients read out of a stream: the kinds of events, the texts and the calls, all under `metadata.coderAgent`.
 
-use attache_testkit::Client;
+use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
 /// A call as an event shows it.
@@ -69,7 +69,7 @@ fn call(data: &Value) -> Call {
 }
 
 /// Posts `message/stream` and reads its events to the end.
-pub(super) async fn stream(client: &Client, params: Value) -> Heard {
+pub(super) async fn stream(client: &TestClient, params: Value) -> Heard {
     let request = json!({"jsonrpc": "2.0", "id": "1", "method": "message/stream", "params": params});
     let mut stream = client.post_stream("/", &request).await;
     let mut heard = Heard::default();

@@ -16,7 +16,7 @@ fn request(id: &str, parts: Value, workspace: &str) -> Value {
 
 #[tokio::test]
 async fn settings_beside_the_message_are_enough() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("run_shell_command", json!({"command": "touch made.txt"})),
         says("Made."),
     ]);

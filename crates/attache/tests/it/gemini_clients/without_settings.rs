@@ -2,13 +2,13 @@
 //! server that is started with `--compat gemini`.
 
 use attache_testkit::model_server::{ModelServer, gemini};
-use attache_testkit::{Client, Launch, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
 use serde_json::{Value, json};
 
 use super::heard::stream;
 use crate::agent_world::{calls, launch_with, says};
 
-async fn start(model: &ModelServer) -> (Launch, ServerProcess, Client) {
+async fn start(model: &ModelServer) -> (ServerLaunch, ServerProcess, TestClient) {
     let launch = launch_with(model).argument("--compat").argument("gemini");
     let server = launch.start().await;
     let client = server.client().with("accept", "text/event-stream");
@@ -34,7 +34,7 @@ fn answer(id: &str, task: &str, call: &str, outcome: &str) -> Value {
 #[tokio::test]
 async fn a_search_hears_its_answer_in_pieces_and_sees_the_end() {
     let pieces = [gemini::chunk().text("Rust is "), gemini::chunk().text("a language.").finish("STOP")];
-    let model = ModelServer::playing([gemini::answer(pieces)]);
+    let model = ModelServer::with_responses([gemini::answer(pieces)]);
     let (_launch, _server, client) = start(&model).await;
     let heard = stream(&client, prompt("msg-1", "Search the web for Rust.")).await;
     assert_eq!(heard.text, "Rust is a language.");
@@ -43,7 +43,7 @@ async fn a_search_hears_its_answer_in_pieces_and_sees_the_end() {
 
 #[tokio::test]
 async fn a_provider_approves_a_call_and_goes_on_in_the_same_task() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("run_shell_command", json!({"command": "echo made > made.txt && cat made.txt"})),
         says("It is made."),
         says("Once more."),
@@ -74,7 +74,8 @@ async fn a_provider_approves_a_call_and_goes_on_in_the_same_task() {
 
 #[tokio::test]
 async fn a_provider_cancels_a_call() {
-    let model = ModelServer::playing([calls("run_shell_command", json!({"command": "touch made.txt"}))]);
+    let model =
+        ModelServer::with_responses([calls("run_shell_command", json!({"command": "touch made.txt"}))]);
     let (launch, _server, client) = start(&model).await;
     let asked = stream(&client, prompt("request-1", "Make it.")).await;
     let task = asked.task.clone().expect("the first event is the task");

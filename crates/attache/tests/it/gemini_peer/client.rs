@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use attache_testkit::PATIENCE;
+use attache_testkit::WAIT_TIMEOUT;
 use serde_json::{Value, json};
 
 use super::connection::{Begun, Connection, Heard};
@@ -35,7 +35,7 @@ impl<'a> Client<'a> {
     pub(super) async fn new(scenario: &'a str, workspace: &'a Path, address: &'a str) -> Self {
         let connection = Connection::open(address).await;
         let (task, context) = ("no-such-task".to_owned(), "no-such-context".to_owned());
-        let (patience, calls, open) = (PATIENCE, 0, HashMap::new());
+        let (patience, calls, open) = (WAIT_TIMEOUT, 0, HashMap::new());
         Self { scenario, workspace, address, connection, patience, task, context, calls, open }
     }
 

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use attache_testkit::PATIENCE;
+use attache_testkit::WAIT_TIMEOUT;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -59,7 +59,7 @@ impl Connection {
     pub(super) async fn hear_until(&mut self, begun: &mut Begun, word: &str) {
         assert!(begun.streams(), "no stream but {}", begun.status);
         while !String::from_utf8_lossy(&begun.text).contains(word) {
-            match timeout(PATIENCE, self.chunk()).await {
+            match timeout(WAIT_TIMEOUT, self.chunk()).await {
                 Ok(Some(chunk)) => begun.text.extend(chunk),
                 _ => panic!("no {word:?} in {}", String::from_utf8_lossy(&begun.text)),
             }
@@ -142,7 +142,7 @@ impl Connection {
 
     async fn line(&mut self) -> String {
         let mut line = String::new();
-        timeout(PATIENCE, self.stream.read_line(&mut line)).await.expect("a line in time").unwrap();
+        timeout(WAIT_TIMEOUT, self.stream.read_line(&mut line)).await.expect("a line in time").unwrap();
         line
     }
 }

@@ -3,19 +3,19 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
 use serde_json::json;
 
 pub(super) struct Model {
     pub(super) server: ModelServer,
-    planned: Arc<Mutex<VecDeque<Planned>>>,
+    planned: Arc<Mutex<VecDeque<PlannedResponse>>>,
 }
 
 impl Model {
     pub(super) fn start() -> Self {
-        let planned: Arc<Mutex<VecDeque<Planned>>> = Arc::default();
+        let planned: Arc<Mutex<VecDeque<PlannedResponse>>> = Arc::default();
         let queue = planned.clone();
-        let server = ModelServer::answering(move |_| {
+        let server = ModelServer::with_handler(move |_| {
             let next = queue.lock().unwrap().pop_front();
             // Not one of those that are tried again.
             next.unwrap_or_else(|| gemini::error(400, "INVALID_ARGUMENT", "no answer is planned", json!([])))
@@ -24,7 +24,7 @@ impl Model {
     }
 
     /// Says these next, and nothing else.
-    pub(super) fn plan(&self, answers: &[Planned]) {
+    pub(super) fn plan(&self, answers: &[PlannedResponse]) {
         *self.planned.lock().unwrap() = answers.iter().cloned().collect();
     }
 

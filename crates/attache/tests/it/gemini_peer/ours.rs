@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{Launch, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess};
 use serde_json::json;
 
 use super::model::Model;
@@ -12,7 +12,7 @@ use crate::agent_world::{launch_with, write};
 
 pub(super) struct Ours {
     server: ServerProcess,
-    launch: Launch,
+    launch: ServerLaunch,
 }
 
 pub(super) async fn start(model: &ModelServer) -> Ours {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use attache_testkit::PATIENCE;
+use attache_testkit::WAIT_TIMEOUT;
 use attache_testkit::gemini_extension::check_gemini_event;
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ impl Stage<'_> {
         let mut steps = Vec::new();
         for (number, step) in scenario.steps.iter().enumerate() {
             let hangs = scenario.hangs && number + 1 == scenario.steps.len();
-            client.patience = if hangs { SILENCE } else { PATIENCE };
+            client.patience = if hangs { SILENCE } else { WAIT_TIMEOUT };
             if let Some((asks, heard)) = client.perform(step).await {
                 if self.whose == Whose::Ours && !asks.starts_with("POST") {
                     check(&heard);

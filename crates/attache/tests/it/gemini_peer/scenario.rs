@@ -1,12 +1,12 @@
 //! One conversation of a client with a server, and what the model says in it.
 
-use attache_testkit::model_server::Planned;
+use attache_testkit::model_server::PlannedResponse;
 use serde_json::{Value, json};
 
 /// `$WORKSPACE`, `$TASK` and `$CONTEXT` stand for what they are once it is known.
 pub(super) struct Scenario {
     pub(super) name: &'static str,
-    pub(super) model: Vec<Planned>,
+    pub(super) model: Vec<PlannedResponse>,
     pub(super) steps: Vec<Step>,
     /// A server falls silent in the last step, so that nobody should wait for long.
     pub(super) hangs: bool,
@@ -46,7 +46,7 @@ impl Scenario {
         Self { name, model, steps, hangs: false, tells: None, makes: None }
     }
 
-    pub(super) fn model(mut self, answers: impl IntoIterator<Item = Planned>) -> Self {
+    pub(super) fn model(mut self, answers: impl IntoIterator<Item = PlannedResponse>) -> Self {
         self.model.extend(answers);
         self
     }

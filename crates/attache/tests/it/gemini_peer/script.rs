@@ -7,7 +7,7 @@ mod routes;
 mod silences;
 mod turns;
 
-use attache_testkit::model_server::Planned;
+use attache_testkit::model_server::PlannedResponse;
 use attache_testkit::model_server::gemini::{self, Chunk, chunk};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<Scenario> {
 }
 
 /// A thought and a text in three pieces.
-fn spoken() -> Planned {
+fn spoken() -> PlannedResponse {
     gemini::answer([
         named().thought("**Counting** One, two."),
         named().text("The quick "),
@@ -35,7 +35,7 @@ fn spoken() -> Planned {
     ])
 }
 
-fn calls(calls: &[(&str, &str, Value)]) -> Planned {
+fn calls(calls: &[(&str, &str, Value)]) -> PlannedResponse {
     let all =
         calls.iter().fold(named(), |chunk, (id, name, arguments)| chunk.call(name, arguments.clone()).id(id));
     gemini::answer([all.finish("STOP").usage(100, 10)])
@@ -46,7 +46,7 @@ fn named() -> Chunk {
     chunk().response_id("response-1")
 }
 
-fn shell() -> Planned {
+fn shell() -> PlannedResponse {
     calls(&[("call-1", "run_shell_command", command("hi"))])
 }
 
@@ -55,7 +55,7 @@ fn command(word: &str) -> Value {
     json!({"command": format!("echo {word} && sleep 0.3 && echo there")})
 }
 
-fn edit() -> Planned {
+fn edit() -> PlannedResponse {
     let arguments = json!({
         "file_path": "hello.txt", "instruction": "greet the moon", "old_string": "world", "new_string": "moon",
     });

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use attache_domain::{
-    CallId, CallMove, Cast, ContextId, Fact, Happening, ModelAnswer, ReplyShape, Said, Seq, Stage, TaskId,
-    TextPhase, Timestamp, ToolCall, Turn, TurnPhase, Usage, Utterance,
+    CallChange, CallId, CallRecords, ContextId, DevtoolEvent, Fact, ModelAnswer, ModelPart, ModelPartContent,
+    ReplyShape, Seq, TaskId, TextPhase, Timestamp, ToolCall, Turn, TurnPhase, UpdateContext, Usage,
 };
 use attache_testkit::gemini_extension::check_gemini_event;
 use attache_wire::Dialect;
-use attache_wire::devtool::{Occasion, Profile};
+use attache_wire::devtool::{DevtoolFrame, Profile};
 use serde_json::{Map, Value};
 
 use super::model::Model;
@@ -36,23 +36,23 @@ async fn every_tool_that_the_model_is_offered_is_described() {
 fn told(name: &str) -> Value {
     let id = CallId("k1".into());
     let call = ToolCall { id: id.clone(), name: name.into(), input: Map::new() };
-    let said = vec![Said { what: Utterance::Call(call), opaque: None }];
+    let said = vec![ModelPart { what: ModelPartContent::Call(call), opaque: None }];
     let answer = ModelAnswer { model: "m".into(), said, usage: Usage::default(), end: Default::default() };
-    let cast = Arc::new(Cast::default()).after(&Fact::ModelAnswered(Box::new(answer)));
+    let cast = Arc::new(CallRecords::default()).after(&Fact::ModelAnswered(Box::new(answer)));
     let turn =
         Turn { number: 1, phase: TurnPhase::Running, emitted: 0, text: TextPhase::Silent, asked: false };
-    let occasion = Occasion {
+    let occasion = DevtoolFrame {
         task: &TaskId::from("t"),
         context: &ContextId::from("c"),
         seq: Seq(1),
         at: Timestamp::UNIX_EPOCH,
-        stage: &Stage {
+        stage: &UpdateContext {
             reply: ReplyShape::Task,
             presentation: attache_domain::Presentation::default(),
             turn,
         },
         cast: &cast,
-        happening: Happening::Call { call: cast.find(&id).unwrap(), moved: CallMove::Started },
+        happening: DevtoolEvent::Call { call: cast.find(&id).unwrap(), moved: CallChange::Started },
     };
     let mut out = Vec::new();
     Profile::Gemini.write(Dialect::V0_3Rpc, &occasion, &mut out);

@@ -1,6 +1,6 @@
 //! Answers about calls over gRPC: the same as on the other bindings, in every dialect.
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use attache_testkit::model_server::ModelServer;
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::agent_world::{says, start, work};
 use crate::answering::{Words, asked_in, touches};
 use crate::watching::outputs;
 
-fn opening(launch: &Launch, speaks: Speaks, words: Words) -> Value {
+fn opening(launch: &ServerLaunch, speaks: Speaks, words: Words) -> Value {
     let mut params = speaks.text(&format!("open-{words:?}"), "Make two!");
     if words == Words::Gemini {
         let workspace = work(launch).display().to_string();
@@ -48,7 +48,7 @@ async fn one_answer_at_a_time_and_what_was_approved_runs() {
     for speaks in Speaks::BOTH {
         for words in Words::ALL {
             let name = format!("{speaks:?} {words:?}");
-            let model = ModelServer::playing([touches(&["one", "two"]), says("Done.")]);
+            let model = ModelServer::with_responses([touches(&["one", "two"]), says("Done.")]);
             let (launch, server) = start(&model).await;
             let grpc = client(&server, speaks, words).await;
             let stream = |params: Value| async {
@@ -79,7 +79,7 @@ async fn an_approval_of_one_leaves_the_other_question_and_both_run_in_the_end() 
     for speaks in Speaks::BOTH {
         for words in Words::ALL {
             let name = format!("{speaks:?} {words:?}");
-            let model = ModelServer::playing([touches(&["one", "two"]), says("Done.")]);
+            let model = ModelServer::with_responses([touches(&["one", "two"]), says("Done.")]);
             let (launch, server) = start(&model).await;
             let grpc = client(&server, speaks, words).await;
             let stream = |params: Value| async {

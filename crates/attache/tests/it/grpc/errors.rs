@@ -35,7 +35,7 @@ async fn refused(grpc: &Grpc, method: &str, params: Value) -> Status {
 
 #[tokio::test]
 async fn tasks_that_are_not_there_or_over_are_told() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
         for method in ["GetTask", "CancelTask"] {
@@ -61,7 +61,7 @@ async fn tasks_that_are_not_there_or_over_are_told() {
 
 #[tokio::test]
 async fn wrong_parameters_are_named() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
         let status = refused(&grpc, "SendMessage", json!({"message": {}})).await;
@@ -88,7 +88,7 @@ async fn wrong_parameters_are_named() {
 #[tokio::test]
 async fn b6_parts_that_nobody_reads_are_refused() {
     let settings = "[card]\ndefault_input_modes = [\"text/plain\"]\n";
-    let server = launch().forgetful().script(SCRIPT).settings(settings).start().await;
+    let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
         let mut params = speaks.text("m1", "x");
@@ -107,7 +107,7 @@ async fn b6_parts_that_nobody_reads_are_refused() {
 
 #[tokio::test]
 async fn what_the_card_does_not_offer_is_refused() {
-    let server = launch().forgetful().script(SCRIPT).settings("[card]\nstreaming = false\n").start().await;
+    let server = launch().in_memory().script(SCRIPT).settings("[card]\nstreaming = false\n").start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
         let status = grpc.stream("SendStreamingMessage", speaks.text("m1", "x")).await.err().unwrap();
@@ -120,7 +120,7 @@ async fn what_the_card_does_not_offer_is_refused() {
 #[tokio::test]
 async fn e5_a_required_extension_must_be_asked_for() {
     let settings = "[[card.extensions]]\nuri = \"urn:example:needed\"\nrequired = true\n";
-    let server = launch().forgetful().script(SCRIPT).settings(settings).start().await;
+    let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
         check(speaks, &refused(&grpc, "SendMessage", speaks.text("m1", "echo x")).await, NO_EXTENSION);
@@ -131,7 +131,7 @@ async fn e5_a_required_extension_must_be_asked_for() {
 
 #[tokio::test]
 async fn v4_the_version_in_metadata_must_be_that_of_the_service() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     for (speaks, own, other) in [(Speaks::V03, "0.3", "1.0"), (Speaks::V10, "1.0.1", "0.3")] {
         let grpc = Grpc::to(&server, speaks).await;
         for wrong in [other, "7.0", "x"] {
@@ -147,7 +147,7 @@ async fn v4_the_version_in_metadata_must_be_that_of_the_service() {
 
 #[tokio::test]
 async fn methods_and_services_that_are_not_there_are_unimplemented() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let grpc = Grpc::to(&server, Speaks::V10).await;
     for path in ["/lf.a2a.v1.A2AService/Nope", "/nope.Service/Nope"] {
         let mut client = tonic::client::Grpc::new(grpc.channel.clone());
@@ -162,7 +162,7 @@ async fn methods_and_services_that_are_not_there_are_unimplemented() {
 #[tokio::test]
 async fn a4_without_the_token_nothing_is_served_but_health() {
     let token = "correct-horse-battery-staple";
-    let server = launch().forgetful().script(SCRIPT).variable("ATTACHE_TOKEN", token).start().await;
+    let server = launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", token).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
         for wrong in [None, Some("Bearer wrong"), Some("Basic correct-horse-battery-staple")] {
@@ -183,7 +183,7 @@ async fn a4_without_the_token_nothing_is_served_but_health() {
 
 #[tokio::test]
 async fn unknown_tenants_are_not_found() {
-    let server = launch().forgetful().script(SCRIPT).settings("[card]\ntenants = [\"acme\"]\n").start().await;
+    let server = launch().in_memory().script(SCRIPT).settings("[card]\ntenants = [\"acme\"]\n").start().await;
     let grpc = Grpc::to(&server, Speaks::V10).await;
     let mut params = Speaks::V10.text("m1", "echo x");
     params["tenant"] = "acme".into();

@@ -10,7 +10,7 @@ const SETTINGS: &str = "[limits]\nbody_bytes = 100000\n";
 
 #[tokio::test]
 async fn a7_messages_over_the_limit_are_refused_and_others_go_on() {
-    let server = launch().forgetful().script(SCRIPT).settings(SETTINGS).start().await;
+    let server = launch().in_memory().script(SCRIPT).settings(SETTINGS).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
         let status = grpc.call("SendMessage", speaks.text("m1", &"x".repeat(200_000))).await.unwrap_err();
@@ -22,7 +22,7 @@ async fn a7_messages_over_the_limit_are_refused_and_others_go_on() {
 
 #[tokio::test]
 async fn compressed_messages_are_read_within_the_same_limit() {
-    let server = launch().forgetful().script(SCRIPT).settings(SETTINGS).start().await;
+    let server = launch().in_memory().script(SCRIPT).settings(SETTINGS).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await.compressed();
         let text = "x".repeat(90_000);
@@ -36,7 +36,7 @@ async fn compressed_messages_are_read_within_the_same_limit() {
 
 #[tokio::test]
 async fn an_unknown_compression_is_told_what_is_known() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let grpc = Grpc::to(&server, Speaks::V10).await.with("grpc-encoding", "snappy");
     let status = grpc.call("ListTasks", json!({})).await.unwrap_err();
     assert_eq!(status.code(), Code::Unimplemented, "{status:?}");
@@ -45,7 +45,7 @@ async fn an_unknown_compression_is_told_what_is_known() {
 
 #[tokio::test]
 async fn whatever_ids_are_sent_the_refusal_fits_into_headers() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let longest = format!("{}ü%", "x".repeat(1021));
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
@@ -56,7 +56,7 @@ async fn whatever_ids_are_sent_the_refusal_fits_into_headers() {
 
 #[tokio::test]
 async fn ids_are_bounded_and_have_no_control_characters() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
         let references = (speaks == Speaks::V10).then_some("referenceTaskIds");
@@ -80,7 +80,7 @@ async fn ids_are_bounded_and_have_no_control_characters() {
 async fn streams_over_the_limit_of_a_caller_are_refused_and_the_others_go_on() {
     let settings = "[limits]\nstreams_per_caller = 2\n";
     for speaks in Speaks::BOTH {
-        let server = launch().forgetful().script(SCRIPT).settings(settings).start().await;
+        let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
         let grpc = Grpc::to(&server, speaks).await;
         let task = grpc.task_of(speaks.text("m1", "input")).await;
         let mut open = Vec::new();

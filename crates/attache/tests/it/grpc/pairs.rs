@@ -30,7 +30,7 @@ const TEXTS: [&str; 6] = ["echo hi", "artifacts", "ask", "reject", "fail", "stat
 
 #[tokio::test]
 async fn m8_a_task_made_over_grpc_reads_the_same_on_every_pair() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
@@ -49,7 +49,7 @@ async fn m8_a_task_made_over_grpc_reads_the_same_on_every_pair() {
 
 #[tokio::test]
 async fn m8_a_task_made_on_any_pair_reads_the_same_over_grpc() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     for pair in Pair::ALL {
         for text in TEXTS {

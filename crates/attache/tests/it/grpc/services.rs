@@ -23,7 +23,7 @@ fn about(service: &str) -> HealthCheckRequest {
 
 #[tokio::test]
 async fn the_server_and_its_services_are_healthy() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let mut health = HealthClient::new(Grpc::to(&server, Speaks::V10).await.channel);
     let services = [
         "",
@@ -42,7 +42,7 @@ async fn the_server_and_its_services_are_healthy() {
 
 #[tokio::test]
 async fn whoever_watches_is_told_that_the_server_stops() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let mut health = HealthClient::new(Grpc::to(&server, Speaks::V10).await.channel);
     let mut unknown = health.watch(about("nope")).await.unwrap().into_inner();
     assert_eq!(unknown.message().await.unwrap().unwrap().status(), ServingStatus::ServiceUnknown);
@@ -70,7 +70,7 @@ async fn answers(grpc: &Grpc, questions: Vec<ServerReflectionRequest>) -> Vec<Se
 
 #[tokio::test]
 async fn the_definitions_can_be_asked_for_until_nothing_is_missing() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let grpc = Grpc::to(&server, Speaks::V10).await;
     let listed = answers(&grpc, vec![ask(MessageRequest::ListServices("*".into()))]).await;
     let Some(MessageResponse::ListServicesResponse(services)) = &listed[0].message_response else {
@@ -104,7 +104,7 @@ async fn the_definitions_can_be_asked_for_until_nothing_is_missing() {
 
 #[tokio::test]
 async fn questions_without_an_answer_are_told_apart() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let grpc = Grpc::to(&server, Speaks::V10).await;
     let questions = vec![
         ask(MessageRequest::FileContainingSymbol("lf.a2a.v1.A2AService.GetTask".into())),
@@ -121,7 +121,7 @@ async fn questions_without_an_answer_are_told_apart() {
 
 #[tokio::test]
 async fn the_older_name_of_reflection_is_known_too() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let mut reflection = AlphaClient::new(Grpc::to(&server, Speaks::V10).await.channel);
     let question = alpha::server_reflection_request::MessageRequest::ListServices(String::new());
     let request = alpha::ServerReflectionRequest { host: String::new(), message_request: Some(question) };
@@ -136,7 +136,7 @@ async fn the_older_name_of_reflection_is_known_too() {
 
 #[tokio::test]
 async fn the_clients_that_are_made_of_the_definitions_work() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let grpc = Grpc::to(&server, Speaks::V10).await;
     let task = grpc.task_of(Speaks::V10.text("m1", "echo x")).await;
     let mut client = A2aServiceClient::new(grpc.channel.clone());

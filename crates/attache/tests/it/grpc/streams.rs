@@ -26,7 +26,7 @@ async fn first_words(items: &mut Items) -> String {
 
 #[tokio::test]
 async fn a_client_that_goes_away_leaves_the_task_alone() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     for speaks in Speaks::BOTH {
         let grpc = Grpc::to(&server, speaks).await;
         let params = speaks.text("slow-1", "slow");
@@ -44,7 +44,7 @@ async fn a_client_that_goes_away_leaves_the_task_alone() {
 
 #[tokio::test]
 async fn a_deadline_ends_the_call_and_not_the_task() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     for speaks in Speaks::BOTH {
         let patient = Grpc::to(&server, speaks).await;
         let hasty = patient.clone().within(Duration::from_millis(300));
@@ -96,7 +96,7 @@ async fn end_of(address: &str, grpc: &Grpc, method: &str, params: Value, timeout
 
 #[tokio::test]
 async fn the_server_itself_tells_that_the_deadline_has_passed() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let grpc = Grpc::to(&server, Speaks::V10).await;
     for (method, id) in [("SendMessage", "slow-1"), ("SendStreamingMessage", "slow-2")] {
         let params = Speaks::V10.text(id, "slow");
@@ -113,7 +113,7 @@ async fn the_server_itself_tells_that_the_deadline_has_passed() {
 
 #[tokio::test]
 async fn s3_all_readers_of_a_task_see_the_same() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let mut readers = Vec::new();
     let client = server.client();
     let sent = Pair::Rpc10.result(&client, &Ask::Send(Pair::Rpc10.text("m1", "ask"))).await;
@@ -139,7 +139,7 @@ async fn s3_all_readers_of_a_task_see_the_same() {
 
 #[tokio::test]
 async fn a_stream_goes_on_where_it_was_cut_off() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let client = server.client();
     let sent = Pair::Rest10.result(&client, &Ask::Send(Pair::Rest10.text("m1", "stream"))).await;
     let task = sent["task"]["id"].as_str().unwrap();
@@ -154,7 +154,7 @@ async fn a_stream_goes_on_where_it_was_cut_off() {
 
 #[tokio::test]
 async fn a_server_that_stops_says_so() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let grpc = Grpc::to(&server, Speaks::V10).await;
     let mut items = grpc.stream("SendStreamingMessage", Speaks::V10.text("slow-1", "slow")).await.unwrap();
     assert_eq!(first_words(&mut items).await, "Started.");

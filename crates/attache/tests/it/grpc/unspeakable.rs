@@ -18,11 +18,11 @@ async fn a_stream_that_cannot_show_an_event_ends_with_an_error() {
     for (speaks, name) in [(Speaks::V03, "x-a2a-extensions"), (Speaks::V10, "a2a-extensions")] {
         let call = openai::chunk().call(0, "call_1", "read_file", &input);
         let said = openai::chunk().text("Done.").finish("stop");
-        let model = ModelServer::playing([
+        let model = ModelServer::with_responses([
             openai::answer([call.finish("tool_calls")]),
             openai::answer([said, openai::usage(5, 2)]),
         ]);
-        let launch = launch().forgetful().argument("--model").argument("openai:deep");
+        let launch = launch().in_memory().argument("--model").argument("openai:deep");
         let launch = launch.variable("OPENAI_API_KEY", "key-for-tests");
         let server = launch.variable("OPENAI_BASE_URL", &format!("{}/v1", model.url())).start().await;
         let grpc = Grpc::to(&server, speaks).await.with(name, attache_wire::devtool::URI);

@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 use super::{Run, calls, says};
 
 #[tokio::test]
 async fn a_command_is_carried_out_and_the_model_is_not_asked() {
-    let model = ModelServer::playing(Vec::<Planned>::new());
+    let model = ModelServer::with_responses(Vec::<PlannedResponse>::new());
     let mut run = Run::with(&model, &["-p", "/memory show"]);
     fs::write(run.file("GEMINI.md"), "Tabs, not spaces.\n").unwrap();
     let ended = run.end().await;
@@ -62,7 +62,7 @@ async fn a_command_that_fails_ends_with_1() {
 #[tokio::test]
 async fn what_is_no_command_is_said_to_the_model() {
     for line in ["/etc/hosts is empty, why?", "// what is this?"] {
-        let model = ModelServer::playing([says("I see.")]);
+        let model = ModelServer::with_responses([says("I see.")]);
         let ended = Run::with(&model, &["-p", line]).end().await;
         assert_eq!((ended.out.as_str(), ended.code), ("I see.\n", Some(0)), "{line}: {}", ended.err);
         assert!(model.received()[0].json()["contents"].to_string().contains(line));
@@ -72,7 +72,7 @@ async fn what_is_no_command_is_said_to_the_model() {
 #[tokio::test]
 async fn a_mistyped_slash_command_is_refused_with_what_was_meant() {
     for line in ["/memry", "/memry show"] {
-        let model = ModelServer::playing(Vec::<Planned>::new());
+        let model = ModelServer::with_responses(Vec::<PlannedResponse>::new());
         let ended = Run::with(&model, &["-p", line]).end().await;
         assert_eq!((ended.out.as_str(), ended.code), ("", Some(2)), "{line}: {}", ended.err);
         assert!(ended.err.contains("`/memry`") && ended.err.contains("`/memory`"), "{}", ended.err);
@@ -80,14 +80,14 @@ async fn a_mistyped_slash_command_is_refused_with_what_was_meant() {
     }
     let ended = Run::offline(&["-p", "/nonsense at all", "-o", "json"]).end().await;
     assert_eq!((&ended.json()["error"]["code"], ended.code), (&json!(2), Some(2)));
-    let model = ModelServer::playing([says("I see.")]);
+    let model = ModelServer::with_responses([says("I see.")]);
     let ended = Run::with(&model, &[]).piped("/nonsense at all").end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("I see.\n", Some(0)), "piped text is text: {}", ended.err);
 }
 
 #[tokio::test]
 async fn piped_text_is_no_command_when_words_follow() {
-    let model = ModelServer::playing([says("I see.")]);
+    let model = ModelServer::with_responses([says("I see.")]);
     let ended = Run::with(&model, &["-p", "Explain"]).piped("/memory show").end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("I see.\n", Some(0)), "{}", ended.err);
     let ended = Run::offline(&[]).piped("/memory list\n").end().await;
@@ -116,7 +116,7 @@ async fn nobody_can_agree_so_what_needs_that_is_denied() {
 
 #[tokio::test]
 async fn a_prompt_that_lacks_what_is_denied_is_not_put() {
-    let model = ModelServer::playing(Vec::<Planned>::new());
+    let model = ModelServer::with_responses(Vec::<PlannedResponse>::new());
     let mut run = Run::with(&model, &["-p", "/look"]);
     fs::create_dir_all(run.file(".gemini/commands")).unwrap();
     fs::write(run.file(".gemini/commands/look.toml"), "prompt = \"See: !{touch made}\"\n").unwrap();
@@ -129,7 +129,7 @@ async fn a_prompt_that_lacks_what_is_denied_is_not_put() {
 #[tokio::test]
 async fn a_command_that_asks_the_model_prints_its_answer() {
     let write = calls("write_file", json!({"file_path": "GEMINI.md", "content": "Greets.\n"}));
-    let model = ModelServer::playing([write, says("I wrote it down.")]);
+    let model = ModelServer::with_responses([write, says("I wrote it down.")]);
     let mut run = Run::with(&model, &["-p", "/init", "--approval-mode", "yolo"]);
     let ended = run.end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("I wrote it down.\n", Some(0)), "{}", ended.err);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
 use serde_json::json;
 
 use super::{Ended, Run, calls, says};
@@ -62,7 +62,8 @@ async fn an_address_that_is_none_is_told_with_what_would_be_right() {
 
 #[tokio::test]
 async fn nobody_is_told_to_send_a_message_where_nobody_can() {
-    let model = ModelServer::playing([Planned::text(200, "text/html", "<html>Welcome!</html>")]);
+    let model =
+        ModelServer::with_responses([PlannedResponse::text(200, "text/html", "<html>Welcome!</html>")]);
     let ended = Run::with(&model, &["-p", "x"]).end().await;
     check(&ended, 1, "not what the API sends: is the base URL right?");
     assert!(!ended.err.contains("Send any message") && !ended.err.contains("right?."), "{}", ended.err);
@@ -78,7 +79,7 @@ async fn flags_that_exclude_each_other_are_refused() {
 #[tokio::test]
 async fn a_refused_key_is_a_matter_of_authentication() {
     let refused = || gemini::error(403, "PERMISSION_DENIED", "this key is not for you", json!([]));
-    let model = ModelServer::playing([refused(), refused()]);
+    let model = ModelServer::with_responses([refused(), refused()]);
     check(&Run::with(&model, &["-p", "x"]).end().await, 41, "this key is not for you");
     let ended = Run::with(&model, &["-p", "x", "-o", "json"]).end().await;
     assert_eq!(ended.code, Some(41));
@@ -90,7 +91,7 @@ async fn a_refused_key_is_a_matter_of_authentication() {
 #[tokio::test]
 async fn a_model_that_gives_no_answer_is_an_error_in_every_format() {
     let refused = || gemini::error(400, "INVALID_ARGUMENT", "no such field", json!([]));
-    let model = ModelServer::playing([refused(), refused(), refused()]);
+    let model = ModelServer::with_responses([refused(), refused(), refused()]);
     let ended = Run::with(&model, &["-p", "x"]).end().await;
     check(&ended, 1, "no such field");
     assert_eq!(ended.err.matches("no such field").count(), 1, "told once: {}", ended.err);
@@ -118,7 +119,7 @@ async fn an_early_error_is_json_where_json_is_wanted() {
 
 #[tokio::test]
 async fn what_would_need_an_approval_is_denied_and_the_model_goes_on() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("run_shell_command", json!({"command": "touch made"})),
         says("I may not."),
     ]);
@@ -135,7 +136,7 @@ async fn what_would_need_an_approval_is_denied_and_the_model_goes_on() {
 async fn a_denied_call_is_told_with_the_flag_that_allows_it() {
     let touch = || {
         let call = calls("run_shell_command", json!({"command": "touch made"}));
-        ModelServer::playing([call, says("Done!")])
+        ModelServer::with_responses([call, says("Done!")])
     };
     let (text, document) = (touch(), touch());
     let mut run = Run::with(&text, &["-p", "Make it"]);
@@ -160,7 +161,7 @@ async fn a_denied_call_is_told_with_the_flag_that_allows_it() {
 async fn a_denied_edit_is_told_with_what_an_untrusted_folder_needs() {
     let write = || {
         let call = calls("write_file", json!({"file_path": "new.txt", "content": "x\n"}));
-        ModelServer::playing([call, says("Done!")])
+        ModelServer::with_responses([call, says("Done!")])
     };
     let model = write();
     let mut run = Run::untrusting(&["-p", "Write it", "--model", "gemini-2.5-pro"]);
@@ -176,7 +177,7 @@ async fn a_denied_edit_is_told_with_what_an_untrusted_folder_needs() {
 
 #[tokio::test]
 async fn nothing_is_left_behind() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("run_shell_command", json!({"command": "echo x > $TMPDIR/x; echo x"})),
         says("Ran."),
     ]);
@@ -196,7 +197,7 @@ async fn nothing_is_left_behind() {
 
 #[tokio::test]
 async fn yolo_needs_no_approval() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("run_shell_command", json!({"command": "touch made && echo it is made"})),
         says("Made."),
     ]);
@@ -212,7 +213,7 @@ async fn yolo_needs_no_approval() {
 #[tokio::test]
 async fn a_model_that_never_comes_to_an_end_is_stopped() {
     let round = AtomicU32::new(0);
-    let model = ModelServer::answering(move |_| {
+    let model = ModelServer::with_handler(move |_| {
         let number = round.fetch_add(1, Ordering::Relaxed);
         calls("glob", json!({"pattern": format!("{number}-*.txt")}))
     });
@@ -223,13 +224,13 @@ async fn a_model_that_never_comes_to_an_end_is_stopped() {
 #[tokio::test]
 async fn a_tool_that_is_allowed_by_name_needs_no_approval() {
     let touch = |name: &str| calls("run_shell_command", json!({"command": format!("touch {name}")}));
-    let model = ModelServer::playing([touch("made"), says("Made.")]);
+    let model = ModelServer::with_responses([touch("made"), says("Made.")]);
     let mut run =
         Run::with(&model, &["-p", "Make it", "--allowed-tools", "read_file,run_shell_command(touch made)"]);
     let ended = run.end().await;
     assert_eq!((ended.out.as_str(), ended.code), ("Made.\n", Some(0)), "{}", ended.err);
     assert!(run.file("made").exists());
-    let model = ModelServer::playing([touch("other"), says("I may not.")]);
+    let model = ModelServer::with_responses([touch("other"), says("I may not.")]);
     let mut run = Run::with(&model, &["-p", "Make it", "--allowed-tools", "run_shell_command(touch made)"]);
     run.end().await;
     assert!(!run.file("other").exists(), "only what was allowed");
@@ -237,8 +238,10 @@ async fn a_tool_that_is_allowed_by_name_needs_no_approval() {
 
 #[tokio::test]
 async fn rules_from_a_file_count() {
-    let model =
-        ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"})), says("Made.")]);
+    let model = ModelServer::with_responses([
+        calls("run_shell_command", json!({"command": "touch made"})),
+        says("Made."),
+    ]);
     let mut run = Run::with(&model, &["-p", "Make it", "--policy", "rules.toml"]);
     let rules = "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"touch\"\ndecision = \"allow\"\npriority = 100\n";
     std::fs::write(run.file("rules.toml"), rules).unwrap();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use attache_testkit::model_server::{Ending, ModelServer, Planned, gemini, openai};
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd, gemini, openai};
 use serde_json::{Value, json};
 
 use super::{Run, calls, says};
@@ -16,7 +16,7 @@ fn prompt(model: &ModelServer) -> Value {
 
 #[tokio::test]
 async fn text_is_the_answer_and_nothing_else() {
-    let model = ModelServer::playing([says("All is \u{1b}[31mwell\u{1b}[0m.")]);
+    let model = ModelServer::with_responses([says("All is \u{1b}[31mwell\u{1b}[0m.")]);
     let ended = Run::with(&model, &["-p", "How are you?"]).end().await;
     let shown = "All is \\u{1b}[31mwell\\u{1b}[0m.\n";
     assert_eq!((ended.out.as_str(), ended.err.as_str(), ended.code), (shown, "", Some(0)));
@@ -67,7 +67,7 @@ async fn the_window_of_a_model_of_ones_own_is_what_the_settings_say() {
     // Too long for a window of 2,000 tokens, and far from too long for any other: the model is asked about a part of it.
     let long = "All work and no play makes Jack a dull boy. ".repeat(400);
     for (window, fits) in [(Some("2000"), false), (None, true)] {
-        let model = ModelServer::answering(move |_| answer("Fine."));
+        let model = ModelServer::with_handler(move |_| answer("Fine."));
         let mut run = Run::offline(&["-p", "Summarise this", "--model", "openai:local"]).piped(&long);
         run.command.env("OPENAI_BASE_URL", format!("{}/v1", model.url()));
         run.command.envs(window.map(|window| ("ATTACHE_CONTEXT_WINDOW", window)));
@@ -87,7 +87,7 @@ async fn the_window_of_a_model_of_ones_own_is_what_the_settings_say() {
 
 #[tokio::test]
 async fn piped_text_stands_before_the_prompt() {
-    let model = ModelServer::playing([says("Short.")]);
+    let model = ModelServer::with_responses([says("Short.")]);
     let ended = Run::with(&model, &["-p", "Summarise this"]).piped("A long text.").end().await;
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert_eq!(prompt(&model), "A long text.\n\nSummarise this");
@@ -106,7 +106,7 @@ async fn a_pipe_that_nobody_writes_to_is_not_waited_for() {
     let mut child = run.command.spawn().unwrap();
     let silent = child.stdin.take();
     let output =
-        tokio::time::timeout(attache_testkit::PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
+        tokio::time::timeout(attache_testkit::WAIT_TIMEOUT, child.wait_with_output()).await.unwrap().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "cba\n");
     drop(silent);
 }
@@ -121,7 +121,7 @@ async fn a_built_in_model_may_ask_back() {
 #[tokio::test]
 async fn json_is_one_object_with_the_figures() {
     let edit = json!({"file_path": "hello.txt", "instruction": "greet the moon", "old_string": "world", "new_string": "moon"});
-    let model = ModelServer::playing([calls("replace", edit), says("Done.")]);
+    let model = ModelServer::with_responses([calls("replace", edit), says("Done.")]);
     let mut run = Run::with(&model, &["-p", "Greet the moon", "-o", "json", "--approval-mode", "auto_edit"]);
     let ended = run.end().await;
     let document = ended.json();
@@ -144,8 +144,8 @@ async fn json_is_one_object_with_the_figures() {
 #[tokio::test]
 async fn an_alias_is_told_as_the_model_it_stands_for() {
     let refused = || gemini::error(404, "NOT_FOUND", "no access to previews", json!([]));
-    let with_alias = |answers: Vec<Planned>, format: &str| {
-        let model = ModelServer::playing(answers);
+    let with_alias = |answers: Vec<PlannedResponse>, format: &str| {
+        let model = ModelServer::with_responses(answers);
         let mut run = Run::offline(&["-p", "Hi", "-o", format, "--model", "flash"]);
         run.command.env("GEMINI_API_KEY", "key-for-tests").env("GOOGLE_GEMINI_BASE_URL", model.url());
         (run, model)
@@ -164,7 +164,7 @@ async fn an_alias_is_told_as_the_model_it_stands_for() {
 
 #[tokio::test]
 async fn where_nobody_can_answer_the_model_cannot_ask() {
-    let model = ModelServer::playing([says("Fine.")]);
+    let model = ModelServer::with_responses([says("Fine.")]);
     Run::with(&model, &["-p", "Hi"]).end().await;
     let body = model.received()[0].json();
     let tools = body["tools"][0]["functionDeclarations"].as_array().unwrap();
@@ -174,8 +174,10 @@ async fn where_nobody_can_answer_the_model_cannot_ask() {
 
 #[tokio::test]
 async fn stream_json_tells_what_happens_line_by_line() {
-    let model =
-        ModelServer::playing([calls("read_file", json!({"file_path": "hello.txt"})), says("One line.")]);
+    let model = ModelServer::with_responses([
+        calls("read_file", json!({"file_path": "hello.txt"})),
+        says("One line."),
+    ]);
     let ended = Run::with(&model, &["-p", "What is in it?", "--output-format", "stream-json"]).end().await;
     let mut lines = ended.lines();
     assert!(lines.iter().all(|line| line["timestamp"].as_str().unwrap().ends_with('Z')), "{}", ended.out);
@@ -205,8 +207,8 @@ async fn stream_json_tells_what_happens_line_by_line() {
 #[tokio::test]
 async fn an_answer_that_starts_again_is_told_in_every_format() {
     let plan = || {
-        let cut = gemini::answer([gemini::chunk().text("Lost wor")]).ending(Ending::Cut);
-        ModelServer::playing([cut, says("Whole words.")])
+        let cut = gemini::answer([gemini::chunk().text("Lost wor")]).ending(ResponseEnd::Cut);
+        ModelServer::with_responses([cut, says("Whole words.")])
     };
     let models = [plan(), plan(), plan()];
     let mut runs = [

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use attache_testkit::PATIENCE;
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use attache_testkit::WAIT_TIMEOUT;
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
 use serde_json::json;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
@@ -27,7 +27,7 @@ async fn line(path: &Path) -> String {
             }
         }
     };
-    timeout(PATIENCE, reading).await.expect("a line in time")
+    timeout(WAIT_TIMEOUT, reading).await.expect("a line in time")
 }
 
 /// Gone, or dead and waiting to be buried.
@@ -42,19 +42,21 @@ async fn until_dead(pid: &str) {
             tokio::task::yield_now().await;
         }
     };
-    timeout(PATIENCE, dying).await.unwrap_or_else(|_| panic!("{pid} lives on"));
+    timeout(WAIT_TIMEOUT, dying).await.unwrap_or_else(|_| panic!("{pid} lives on"));
 }
 
 #[tokio::test]
 async fn an_interrupt_ends_the_command_and_all_it_started() {
     let command = "sleep 300 & echo $! > child; echo $$ > shell; wait";
-    let model =
-        ModelServer::playing([calls("run_shell_command", json!({"command": command})), says("Never.")]);
+    let model = ModelServer::with_responses([
+        calls("run_shell_command", json!({"command": command})),
+        says("Never."),
+    ]);
     let mut run = Run::with(&model, &["-y", "-p", "Wait"]);
     let child = run.start().await;
     let pids = [line(&run.file("child")).await, line(&run.file("shell")).await];
     interrupt(&child).await;
-    let output = timeout(PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
+    let output = timeout(WAIT_TIMEOUT, child.wait_with_output()).await.unwrap().unwrap();
     assert_eq!(output.status.code(), Some(130));
     assert!(String::from_utf8_lossy(&output.stderr).contains("[ERROR] cancelled"));
     for pid in pids {
@@ -65,14 +67,14 @@ async fn an_interrupt_ends_the_command_and_all_it_started() {
 #[tokio::test]
 async fn what_runs_in_the_background_ends_with_the_run() {
     let arguments = json!({"command": "echo $$ > shell; exec sleep 300", "is_background": true});
-    let last = Planned::stream().hold().then(says("It runs."));
-    let model = ModelServer::playing([calls("run_shell_command", arguments), last]);
+    let last = PlannedResponse::stream().hold().then(says("It runs."));
+    let model = ModelServer::with_responses([calls("run_shell_command", arguments), last]);
     let mut run = Run::with(&model, &["-y", "-p", "Start it"]);
     let child = run.start().await;
     let pid = line(&run.file("shell")).await;
     assert!(!is_dead(&pid));
     model.release();
-    let output = timeout(PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
+    let output = timeout(WAIT_TIMEOUT, child.wait_with_output()).await.unwrap().unwrap();
     assert_eq!(
         (String::from_utf8_lossy(&output.stdout).as_ref(), output.status.code()),
         ("It runs.\n", Some(0))
@@ -83,14 +85,14 @@ async fn what_runs_in_the_background_ends_with_the_run() {
 #[tokio::test]
 async fn an_interrupt_while_the_model_thinks_is_an_end_too() {
     let slow = gemini::answer([gemini::chunk().text("Well")]).hold();
-    let model = ModelServer::playing([slow]);
+    let model = ModelServer::with_responses([slow]);
     let mut run = Run::with(&model, &["-p", "Think", "-o", "stream-json"]);
     let mut child = run.start().await;
     let mut out = child.stdout.take().unwrap();
     let mut text = String::new();
     let mut buffer = [0; 4096];
     while !text.contains("Well") {
-        let length = timeout(PATIENCE, out.read(&mut buffer)).await.unwrap().unwrap();
+        let length = timeout(WAIT_TIMEOUT, out.read(&mut buffer)).await.unwrap().unwrap();
         assert!(length > 0, "{text}");
         text.push_str(&String::from_utf8_lossy(&buffer[..length]));
     }
@@ -103,14 +105,14 @@ async fn an_interrupt_while_the_model_thinks_is_an_end_too() {
 #[tokio::test]
 async fn a_closed_pipe_ends_it_quietly() {
     let first = gemini::answer([gemini::chunk().text("Well, ")]).hold();
-    let model = ModelServer::playing([first.then(says("that was it."))]);
+    let model = ModelServer::with_responses([first.then(says("that was it."))]);
     let mut run = Run::with(&model, &["-p", "Speak"]);
     let mut child = run.start().await;
     let mut out = child.stdout.take().unwrap();
     let mut beginning = [0; 6];
-    timeout(PATIENCE, out.read_exact(&mut beginning)).await.unwrap().unwrap();
+    timeout(WAIT_TIMEOUT, out.read_exact(&mut beginning)).await.unwrap().unwrap();
     drop(out);
     model.release();
-    let output = timeout(PATIENCE, child.wait_with_output()).await.unwrap().unwrap();
+    let output = timeout(WAIT_TIMEOUT, child.wait_with_output()).await.unwrap().unwrap();
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use attache_testkit::PATIENCE;
+use attache_testkit::WAIT_TIMEOUT;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
@@ -23,7 +23,7 @@ async fn send_all(world: &World, head: &str, length: usize) -> std::io::Result<S
         sleep(Duration::from_millis(5)).await;
     }
     let mut answer = String::new();
-    timeout(PATIENCE, stream.read_to_string(&mut answer)).await??;
+    timeout(WAIT_TIMEOUT, stream.read_to_string(&mut answer)).await??;
     Ok(answer)
 }
 
@@ -105,7 +105,7 @@ async fn a_client_that_never_stops_sending_is_not_listened_to_for_ever() {
     assert!(connection.say(head("POST /nothing", "", 1_000_000_000).as_bytes()).await);
     let began = Instant::now();
     while connection.push(b" ").await {
-        assert!(began.elapsed() < PATIENCE, "it is still listened to");
+        assert!(began.elapsed() < WAIT_TIMEOUT, "it is still listened to");
         sleep(Duration::from_millis(50)).await;
     }
     // Both are gone, though one of the clients still has its side open.

@@ -1,6 +1,6 @@
 //! One caller that takes all it can get: health, the card, approvals and cancels work on, and limits are told in words.
 
-use attache_testkit::{Client, SseStream};
+use attache_testkit::{SseStream, TestClient};
 use serde_json::{Value, json};
 
 use super::world::{Connection, World};
@@ -15,13 +15,13 @@ async fn world() -> World {
 }
 
 /// The id of a task that waits for an answer.
-async fn waiting_task(client: &Client, id: &str) -> String {
+async fn waiting_task(client: &TestClient, id: &str) -> String {
     let answer = client.rpc("SendMessage", message(id, "ask")).await;
     assert_eq!(answer["result"]["task"]["status"]["state"], "TASK_STATE_INPUT_REQUIRED", "{answer}");
     answer["result"]["task"]["id"].as_str().unwrap().to_owned()
 }
 
-async fn subscriptions(client: &Client, task: &str) -> Vec<SseStream> {
+async fn subscriptions(client: &TestClient, task: &str) -> Vec<SseStream> {
     let mut streams = Vec::new();
     for _ in 0..STREAMS {
         let mut stream = client.rpc_stream("SubscribeToTask", json!({ "id": task })).await;
@@ -46,14 +46,14 @@ fn rpc(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
-async fn everybody_sees_health_and_the_card(client: &Client) {
+async fn everybody_sees_health_and_the_card(client: &TestClient) {
     for path in ["/health", "/.well-known/agent-card.json"] {
         assert_eq!(client.get(path).await.status, 200, "{path}");
     }
 }
 
 /// An answer to a waiting task, streamed and plain, and a cancel.
-async fn answers_and_cancels_work(client: &Client, waiting: [&str; 3]) {
+async fn answers_and_cancels_work(client: &TestClient, waiting: [&str; 3]) {
     let [streamed, plain, canceled] = waiting;
     let mut stream = client.rpc_stream("SendStreamingMessage", message_to(streamed, "a1", "Ada")).await;
     let mut said = String::new();
@@ -119,7 +119,7 @@ async fn when_all_connections_are_taken_health_approvals_and_cancels_still_work(
 }
 
 /// The limits are given back with what was open.
-async fn until_served(client: &Client) {
+async fn until_served(client: &TestClient) {
     loop {
         let answer = client.post("/", &rpc("SendMessage", message("again", "echo x"))).await;
         if answer.status == 200 {

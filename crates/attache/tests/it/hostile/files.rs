@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use attache_testkit::{Launch, PATIENCE};
+use attache_testkit::{ServerLaunch, WAIT_TIMEOUT};
 use tokio::net::TcpStream;
 use tokio::time::sleep;
 
@@ -18,7 +18,7 @@ async fn more_connections_than_the_system_has_files_for_wait_instead_of_failing(
     let limited = folder.write("limited", &script);
     std::fs::set_permissions(&limited, std::fs::Permissions::from_mode(0o755)).unwrap();
     let settings = "[limits]\nheader_timeout_seconds = 2\n";
-    let server = Launch::of(&limited).durable().script(SCRIPT).settings(settings).start().await;
+    let server = ServerLaunch::of(&limited).durable().script(SCRIPT).settings(settings).start().await;
     let log = server.log();
     assert!(log.contains("50 connections at once instead of 16384") && log.contains("100 files"), "{log}");
     // Those that find no place are in the system's queue, and the server has files left for its work.
@@ -38,7 +38,7 @@ async fn more_connections_than_the_system_has_files_for_wait_instead_of_failing(
         if answer.as_ref().is_some_and(|answer| answer["result"]["task"].is_object()) {
             break;
         }
-        assert!(began.elapsed() < PATIENCE, "{answer:?}");
+        assert!(began.elapsed() < WAIT_TIMEOUT, "{answer:?}");
         sleep(Duration::from_millis(20)).await;
     }
     let log = server.log();

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use attache_testkit::PATIENCE;
+use attache_testkit::WAIT_TIMEOUT;
 
 use super::frames::{self, PREFACE};
 use super::world::{Connection, World};
@@ -50,7 +50,7 @@ async fn is_served_a_large_answer(world: &World, path: &str) {
             return;
         }
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("2")), "{:.300}", answer.text());
-        assert!(began.elapsed() < PATIENCE, "{:.300}", answer.text());
+        assert!(began.elapsed() < WAIT_TIMEOUT, "{:.300}", answer.text());
     }
 }
 

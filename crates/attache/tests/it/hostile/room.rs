@@ -99,7 +99,7 @@ async fn a_body_without_room_is_told_to_come_again_over_grpc() {
 /// Room for four bodies that are more than half of the largest, and all the time there is for a body.
 const PATIENT: &str = "[limits]\nbody_bytes = 1048576\nbody_room_bytes = 4194304\n";
 const MORE_THAN_HALF: usize = 530_000;
-const LARGEST: usize = 1_048_576;
+const MAX_BODY_BYTES: usize = 1_048_576;
 /// Far less than the minute that a body has.
 const PROMPT: Duration = Duration::from_secs(15);
 
@@ -129,7 +129,7 @@ async fn uploads_that_stall_do_not_keep_others_waiting() {
     let mut stalled = Vec::new();
     for _ in 0..16 {
         let mut upload = world.connect().await;
-        assert!(upload.say(head_of(LARGEST).as_bytes()).await);
+        assert!(upload.say(head_of(MAX_BODY_BYTES).as_bytes()).await);
         upload.push(&vec![b' '; MORE_THAN_HALF]).await;
         stalled.push(upload);
     }
@@ -145,7 +145,7 @@ async fn uploads_that_wait_for_each_other_do_not_keep_others_waiting() {
     let mut uploads = Vec::new();
     for _ in 0..16 {
         let mut upload = world.connect().await;
-        assert!(upload.say(head_of(LARGEST).as_bytes()).await);
+        assert!(upload.say(head_of(MAX_BODY_BYTES).as_bytes()).await);
         upload.push(&vec![b' '; MORE_THAN_HALF / 2]).await;
         uploads.push(upload);
     }

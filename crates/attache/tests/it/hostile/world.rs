@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use attache_testkit::{PATIENCE, ServerProcess};
+use attache_testkit::{ServerProcess, WAIT_TIMEOUT};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -15,7 +15,7 @@ const IMPATIENT: &str = "[limits]\nheader_timeout_seconds = 1\nbody_timeout_seco
                          stall_timeout_seconds = 2\nbody_bytes = 2097152\nbody_room_bytes = 16777216\n";
 
 /// What a server may grow by under any attack here. Allocators keep some of what they had.
-const MOST_GROWTH: u64 = 96 << 20;
+const MAX_GROWTH: u64 = 96 << 20;
 
 pub(super) struct World {
     server: ServerProcess,
@@ -34,7 +34,7 @@ impl World {
     }
 
     pub(super) async fn with(settings: &str) -> Self {
-        let server = launch().forgetful().script(SCRIPT).settings(settings).start().await;
+        let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
         let mut world = Self { server, memory: 0, files: 0 };
         world.others_are_served().await;
         (world.memory, world.files) = (world.memory_held(), world.open_files());
@@ -52,7 +52,7 @@ impl World {
     /// An ordinary client is answered. That takes milliseconds; how long it may take is meant for a busy machine.
     pub(super) async fn others_are_served(&self) {
         let client = self.server.client();
-        let answer = timeout(PATIENCE, client.rpc("SendMessage", message("m1", "echo x"))).await;
+        let answer = timeout(WAIT_TIMEOUT, client.rpc("SendMessage", message("m1", "echo x"))).await;
         let answer = answer.expect("another client is answered");
         assert!(answer["result"]["task"].is_object(), "{answer}");
     }
@@ -63,7 +63,7 @@ impl World {
         let began = Instant::now();
         while self.open_files() > self.files + 1 {
             let open = self.open_files();
-            assert!(began.elapsed() < PATIENCE, "{open} files are open, and {} were before", self.files);
+            assert!(began.elapsed() < WAIT_TIMEOUT, "{open} files are open, and {} were before", self.files);
             sleep(Duration::from_millis(50)).await;
         }
         self.holds_little();
@@ -73,7 +73,7 @@ impl World {
     #[track_caller]
     pub(super) fn holds_little(&self) {
         let grown = self.memory_held().saturating_sub(self.memory);
-        assert!(grown < MOST_GROWTH, "it grew by {} MB", grown >> 20);
+        assert!(grown < MAX_GROWTH, "it grew by {} MB", grown >> 20);
     }
 
     fn memory_held(&self) -> u64 {
@@ -101,7 +101,7 @@ pub(super) struct Connection {
 impl Connection {
     /// Says it, as far as the server listens; whether it took all.
     pub(super) async fn say(&mut self, bytes: &[u8]) -> bool {
-        timeout(PATIENCE, self.stream.write_all(bytes)).await.is_ok_and(|written| written.is_ok())
+        timeout(WAIT_TIMEOUT, self.stream.write_all(bytes)).await.is_ok_and(|written| written.is_ok())
     }
 
     /// As much as the server takes within a moment.
@@ -120,7 +120,8 @@ impl Connection {
     pub(super) async fn until_closed(&mut self) -> Vec<u8> {
         let mut answer = Vec::new();
         // A reset ends it as well as an end does.
-        let _ = timeout(PATIENCE, self.stream.read_to_end(&mut answer)).await.expect("the server closes it");
+        let _ =
+            timeout(WAIT_TIMEOUT, self.stream.read_to_end(&mut answer)).await.expect("the server closes it");
         answer
     }
 
@@ -131,7 +132,7 @@ impl Connection {
     /// The next bytes; none when the server closed the connection.
     pub(super) async fn some(&mut self) -> Option<Vec<u8>> {
         let mut buffer = vec![0; 64 << 10];
-        match timeout(PATIENCE, self.stream.read(&mut buffer)).await.expect("something in time") {
+        match timeout(WAIT_TIMEOUT, self.stream.read(&mut buffer)).await.expect("something in time") {
             Ok(0) | Err(_) => None,
             Ok(length) => Some(buffer[..length].to_vec()),
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use attache_testkit::model_server::{ModelServer, gemini};
-use attache_testkit::{Answer, Client, Launch, PATIENCE, ServerProcess};
+use attache_testkit::{HttpResponse, ServerLaunch, ServerProcess, TestClient, WAIT_TIMEOUT};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
@@ -23,17 +23,17 @@ fn limit_files(server: &ServerProcess, bytes: Option<u64>) {
 }
 
 /// The signal that comes with the limit is ignored, so that writing fails instead.
-fn limitable(launch: Launch) -> Launch {
-    launch.through("trap '' XFSZ", "exec")
+fn limitable(launch: ServerLaunch) -> ServerLaunch {
+    launch.through_shell("trap '' XFSZ", "exec")
 }
 
-async fn call(client: &Client, method: &str, params: Value) -> Answer {
+async fn call(client: &TestClient, method: &str, params: Value) -> HttpResponse {
     client.post("/", &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})).await
 }
 
 /// A command that runs, on a server that cannot write any more; its processes, its task, and its readers.
 struct Stuck {
-    launch: Launch,
+    launch: ServerLaunch,
     server: ServerProcess,
     id: String,
     stream: attache_testkit::SseStream,
@@ -56,7 +56,7 @@ impl Stuck {
     }
 }
 
-fn command() -> attache_testkit::model_server::Planned {
+fn command() -> attache_testkit::model_server::PlannedResponse {
     calls(
         "run_shell_command",
         json!({"command": "echo ran >> runs; exec 9>command.alive; echo started >&9; while :; do sleep 1; done"}),
@@ -64,7 +64,7 @@ fn command() -> attache_testkit::model_server::Planned {
 }
 
 #[track_caller]
-fn says_stopped_but_not_recorded(answer: &Answer, id: &str) {
+fn says_stopped_but_not_recorded(answer: &HttpResponse, id: &str) {
     assert_eq!(answer.status, 503, "{}", answer.text());
     assert!(answer.header("retry-after").is_some(), "{:?}", answer.headers);
     let error = answer.json()["error"].clone();
@@ -74,7 +74,7 @@ fn says_stopped_but_not_recorded(answer: &Answer, id: &str) {
 
 #[tokio::test]
 async fn a_cancel_stops_the_command_though_it_cannot_be_recorded_and_is_recorded_later() {
-    let model = ModelServer::playing([command(), says("Never said.")]);
+    let model = ModelServer::with_responses([command(), says("Never said.")]);
     let mut stuck = Stuck::of(&model).await;
     let client = stuck.server.client();
     let answer = call(&client, "CancelTask", json!({"id": stuck.id})).await;
@@ -98,7 +98,7 @@ async fn a_cancel_stops_the_command_though_it_cannot_be_recorded_and_is_recorded
 
 #[tokio::test]
 async fn a_command_that_was_stopped_and_not_recorded_does_not_run_again_after_a_restart() {
-    let model = ModelServer::playing([command(), says("Never said.")]);
+    let model = ModelServer::with_responses([command(), says("Never said.")]);
     let stuck = Stuck::of(&model).await;
     let answer = call(&stuck.server.client(), "CancelTask", json!({"id": stuck.id})).await;
     says_stopped_but_not_recorded(&answer, &stuck.id);
@@ -125,7 +125,7 @@ fn says_that_it_waits(status: &Value) -> bool {
 #[tokio::test]
 async fn readers_are_told_that_a_task_waits_for_the_store() {
     let part = |text: &str| gemini::answer([gemini::chunk().text(text)]);
-    let model = ModelServer::playing([part("one").hold().then(says(" two"))]);
+    let model = ModelServer::with_responses([part("one").hold().then(says(" two"))]);
     let launch = launch_with(&model).settings("[limits]\nheartbeat_seconds = 1\n");
     let server = limitable(launch).start().await;
     let params =
@@ -142,7 +142,7 @@ async fn readers_are_told_that_a_task_waits_for_the_store() {
     limit_files(&server, Some(0));
     model.release();
     for (speaks, grpc, items) in &mut streams {
-        let told = tokio::time::timeout(PATIENCE, items.next()).await.expect("in time");
+        let told = tokio::time::timeout(WAIT_TIMEOUT, items.next()).await.expect("in time");
         let told = told.unwrap().expect("a notice");
         assert!(says_that_it_waits(&told["statusUpdate"]["status"]), "{speaks:?}: {told:#}");
         let read = grpc.call("GetTask", speaks.task(&task)).await.unwrap();
@@ -152,7 +152,7 @@ async fn readers_are_told_that_a_task_waits_for_the_store() {
     assert!(says_that_it_waits(&read["status"]), "{read:#}");
     let (comment, mut freed, mut buffer) = (": keep-alive; the store cannot be written", false, [0; 4096]);
     while !text.contains("TASK_STATE_COMPLETED") {
-        let count = tokio::time::timeout(PATIENCE, reader.read(&mut buffer)).await;
+        let count = tokio::time::timeout(WAIT_TIMEOUT, reader.read(&mut buffer)).await;
         let count = count.expect("in time").expect("bytes");
         assert_ne!(count, 0, "it ended early: {text}");
         text.push_str(&String::from_utf8_lossy(&buffer[..count]));
@@ -190,20 +190,20 @@ async fn metrics_tell_of_a_store_that_cannot_be_written_though_nobody_writes() {
     let begun = std::time::Instant::now();
     let mut told = client.get("/metrics").await.text();
     while !told.contains("attache_store_writable 1\n") {
-        assert!(begun.elapsed() < PATIENCE, "{told}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "{told}");
         told = client.get("/metrics").await.text();
     }
 }
 
 /// Sends until it is taken.
-async fn insist(client: &Client, params: Value) -> Value {
+async fn insist(client: &TestClient, params: Value) -> Value {
     let begun = std::time::Instant::now();
     loop {
         let answer = call(client, "SendMessage", params.clone()).await;
         if answer.status != 503 {
             return answer.json()["result"]["task"].clone();
         }
-        assert!(begun.elapsed() < PATIENCE, "it is never taken: {}", answer.text());
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "it is never taken: {}", answer.text());
     }
 }
 
@@ -211,7 +211,7 @@ async fn insist(client: &Client, params: Value) -> Value {
 async fn a_disk_that_fills_and_empties_all_the_time_costs_time_and_nothing_else() {
     // A folder needs no room in a file, so the command itself is not in trouble.
     let make = calls("run_shell_command", json!({"command": "mkdir made-$$"}));
-    let model = ModelServer::answering(move |request| {
+    let model = ModelServer::with_handler(move |request| {
         match request.json().to_string().contains("functionResponse") {
             true => says("Done."),
             false => make.clone(),

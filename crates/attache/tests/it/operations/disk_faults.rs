@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
-use attache_testkit::{Client, Launch, PATIENCE, ServerProcess};
+use attache_testkit::{ServerLaunch, ServerProcess, TestClient, WAIT_TIMEOUT};
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc;
 use serde_json::Value;
@@ -16,18 +16,18 @@ use crate::grpc::world::{Grpc, Speaks, info};
 use crate::support::{SCRIPT, has_namespaces, launch, message};
 
 /// A server whose store is on a small disk of its own; none where the system does not allow it.
-fn on_small_disk() -> Option<Launch> {
+fn on_small_disk() -> Option<ServerLaunch> {
     if !has_namespaces() {
         return None;
     }
     let launch = launch().script(SCRIPT).argument("--store").argument("sqlite:disk/tasks.db");
     std::fs::create_dir(launch.folder().join("disk")).unwrap();
     let inside = r#"mount -t tmpfs -o size=4m none disk && exec "$0" "$@""#;
-    Some(launch.through("", &format!("exec unshare -rm bash -c '{inside}'")))
+    Some(launch.through_shell("", &format!("exec unshare -rm bash -c '{inside}'")))
 }
 
 /// Runs a command where the server sees its disk.
-fn inside(launch: &Launch, server: &ServerProcess, line: &str) {
+fn inside(launch: &ServerLaunch, server: &ServerProcess, line: &str) {
     let mut command = Command::new("nsenter");
     command.args(["--preserve-credentials", "-U", "-m", "-t", &server.pid().to_string(), "bash", "-c"]);
     let folder = launch.folder().display();
@@ -36,7 +36,7 @@ fn inside(launch: &Launch, server: &ServerProcess, line: &str) {
 }
 
 /// The reason that `/health` gives, once there is one; nothing, once there is none.
-async fn until_health(client: &Client, healthy: bool) -> String {
+async fn until_health(client: &TestClient, healthy: bool) -> String {
     let begun = std::time::Instant::now();
     loop {
         let answer = client.get("/health").await;
@@ -44,7 +44,7 @@ async fn until_health(client: &Client, healthy: bool) -> String {
             let health: Value = answer.json();
             return health["reason"].as_str().unwrap_or_default().to_owned();
         }
-        assert!(begun.elapsed() < PATIENCE, "{}", answer.text());
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "{}", answer.text());
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
 }

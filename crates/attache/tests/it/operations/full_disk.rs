@@ -2,34 +2,34 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use attache_testkit::{Client, Launch};
+use attache_testkit::{ServerLaunch, TestClient};
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 
 use crate::support::{SCRIPT, launch, message};
 
 /// Larger than what an empty store takes, and reached after a few messages.
-const LARGEST_FILE: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A server none of whose files may grow beyond the limit: to it the disk is full.
-fn limited(folder: &Launch) -> Launch {
+fn limited(folder: &ServerLaunch) -> ServerLaunch {
     // The signal that comes with the limit is ignored, so that writing fails instead.
     let binary = env!("CARGO_BIN_EXE_attache");
     let script = format!("#!/bin/bash\ntrap '' XFSZ\nulimit -S -f 1024\nexec '{binary}' \"$@\"\n");
     let path = folder.write("limited", &script);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    Launch::of(path).durable().script(SCRIPT)
+    ServerLaunch::of(path).durable().script(SCRIPT)
 }
 
 /// The answer of `/health`, once it is as expected.
-async fn until_health(client: &Client, expected: u16) -> Value {
+async fn until_health(client: &TestClient, expected: u16) -> Value {
     let begun = std::time::Instant::now();
     loop {
         let answer = client.get("/health").await;
         if answer.status == expected {
             return answer.json();
         }
-        assert!(begun.elapsed() < attache_testkit::PATIENCE, "{}", answer.text());
+        assert!(begun.elapsed() < attache_testkit::WAIT_TIMEOUT, "{}", answer.text());
         tokio::task::yield_now().await;
     }
 }
@@ -49,7 +49,7 @@ async fn health_tells_of_a_full_disk_and_of_its_end() {
         params["configuration"] = json!({ "returnImmediately": true });
         client.rpc("SendMessage", params).await;
         number += 1;
-        assert!(number < 1000, "{LARGEST_FILE} bytes are enough for everything");
+        assert!(number < 1000, "{MAX_FILE_BYTES} bytes are enough for everything");
     }
     let health = until_health(&client, 503).await;
     assert_eq!(health["status"], "unhealthy", "{health}");

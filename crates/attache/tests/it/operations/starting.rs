@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::Stdio;
 use std::time::Duration;
 
-use attache_testkit::{Client, ServerProcess};
+use attache_testkit::{ServerProcess, TestClient};
 use serde_json::Value;
 use tokio::process::Command;
 
@@ -13,7 +13,7 @@ use crate::support::{SCRIPT, launch, message};
 
 #[tokio::test]
 async fn the_greeting_names_the_card_and_a_command_that_works() {
-    let mut server = launch().forgetful().start().await;
+    let mut server = launch().in_memory().start().await;
     let port: u16 = server.address().rsplit(':').next().and_then(|port| port.parse().ok()).expect("a port");
     assert_ne!(port, 0, "the port that was found, not the zero that was asked for");
     let greeting = greeting(&mut server).await;
@@ -32,7 +32,7 @@ async fn the_greeting_says_which_dialect_clients_without_a_sign_get() {
         (Some("gemini"), "dialect    gemini for 0.3 clients"),
         (Some("developer"), "dialect    developer for 0.3 clients"),
     ] {
-        let launch = launch().forgetful();
+        let launch = launch().in_memory();
         let launch = match dialect {
             Some(dialect) => launch.argument("--compat").argument(dialect),
             None => launch,
@@ -45,7 +45,7 @@ async fn the_greeting_says_which_dialect_clients_without_a_sign_get() {
 #[tokio::test]
 async fn the_command_of_the_greeting_works_with_a_token_from_the_environment() {
     let token = ("ATTACHE_TOKEN", "a-token-of-enough-length");
-    let mut server = launch().forgetful().variable(token.0, token.1).start().await;
+    let mut server = launch().in_memory().variable(token.0, token.1).start().await;
     let greeting = greeting(&mut server).await;
     assert!(!greeting.contains(token.1), "the secret itself is not printed: {greeting}");
     let answer = run(&curl_line(&greeting), &[token]).await;
@@ -54,7 +54,7 @@ async fn the_command_of_the_greeting_works_with_a_token_from_the_environment() {
 
 #[tokio::test]
 async fn the_command_of_the_greeting_works_with_a_token_from_a_file() {
-    let launch = launch().forgetful();
+    let launch = launch().in_memory();
     let path = launch.write_secret("my token", "a-token-of-enough-length\n").display().to_string();
     let mut server = launch.argument("--token-file").argument(path).start().await;
     let greeting = greeting(&mut server).await;
@@ -67,7 +67,7 @@ async fn the_command_of_the_greeting_works_with_a_token_from_a_file() {
 async fn a_port_that_is_free_a_moment_later_is_waited_for() {
     let held = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = held.local_addr().expect("an address").port();
-    let launch = launch().forgetful().argument("--port").argument(port.to_string());
+    let launch = launch().in_memory().argument("--port").argument(port.to_string());
     let (server, ()) = tokio::join!(launch.start(), async {
         tokio::time::sleep(Duration::from_millis(300)).await;
         drop(held);
@@ -80,7 +80,8 @@ async fn a_port_that_a_connection_left_behind_is_told_from_one_that_a_program_li
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let taken = listener.local_addr().expect("an address").port();
     let fails = async |port: u16| {
-        let (code, said) = launch().forgetful().argument("--port").argument(port.to_string()).fails().await;
+        let (code, said) =
+            launch().in_memory().argument("--port").argument(port.to_string()).start_failing().await;
         assert_ne!(code, Some(0), "{said}");
         said
     };
@@ -150,7 +151,7 @@ async fn imitate(words: &[&str]) -> Value {
     let (address, path) = url.trim_start_matches("http://").split_once('/').expect("a path");
     let after = |option: &'static str| words.windows(2).filter(move |two| two[0] == option).map(|two| two[1]);
     let headers = after("-H").map(|header| header.split_once(": ").expect("a header"));
-    let client = headers.fold(Client::of(address), |client, (name, value)| client.with(name, value));
+    let client = headers.fold(TestClient::of(address), |client, (name, value)| client.with(name, value));
     let body = after("-d").next().expect("a body");
     client.call("POST", &format!("/{path}"), body.as_bytes()).await.json()
 }
@@ -160,18 +161,18 @@ async fn coder_agent_port_counts_before_port_and_a_flag_before_both() {
     let busy = TcpListener::bind("127.0.0.1:0").expect("a port");
     let taken = busy.local_addr().expect("an address").port().to_string();
     let server =
-        launch().forgetful().variable("CODER_AGENT_PORT", "0").variable("PORT", &taken).start().await;
+        launch().in_memory().variable("CODER_AGENT_PORT", "0").variable("PORT", &taken).start().await;
     assert_eq!(server.client().get("/health").await.status, 200);
-    let (code, said) = launch().forgetful().variable("PORT", &taken).fails().await;
+    let (code, said) = launch().in_memory().variable("PORT", &taken).start_failing().await;
     assert_eq!(code, Some(1));
     assert!(said.contains(&taken), "PORT is read when it stands alone: {said}");
     let (code, said) =
-        launch().forgetful().variable("CODER_AGENT_PORT", &taken).variable("PORT", "0").fails().await;
+        launch().in_memory().variable("CODER_AGENT_PORT", &taken).variable("PORT", "0").start_failing().await;
     assert_eq!(code, Some(1));
     assert!(said.contains(&taken), "{said}");
-    let flagged = launch().forgetful().variable("CODER_AGENT_PORT", &taken).argument("--port").argument("0");
+    let flagged = launch().in_memory().variable("CODER_AGENT_PORT", &taken).argument("--port").argument("0");
     assert_eq!(flagged.start().await.client().get("/health").await.status, 200);
-    let in_file = launch().forgetful().settings(&format!("port = {taken}\n")).variable("PORT", "0");
+    let in_file = launch().in_memory().settings(&format!("port = {taken}\n")).variable("PORT", "0");
     assert_eq!(
         in_file.start().await.client().get("/health").await.status,
         200,
@@ -184,7 +185,7 @@ async fn a_port_in_use_stops_the_start_before_anything_is_touched() {
     let busy = TcpListener::bind("127.0.0.1:0").expect("a port");
     let taken = busy.local_addr().expect("an address").port().to_string();
     let launch = launch().durable().argument("--port").argument(&taken);
-    let (code, said) = launch.fails().await;
+    let (code, said) = launch.start_failing().await;
     check_failure(code, &said, &taken);
     assert!(said.contains("--port 0"), "the hint says what to do: {said}");
     assert!(!launch.folder().join("tasks.db").exists(), "the store of the other server is left alone");
@@ -217,9 +218,9 @@ async fn what_cannot_be_read_stops_the_start_with_a_hint() {
     ];
     for (what, arguments) in cases {
         let launch =
-            arguments.iter().fold(launch().forgetful(), |launch, argument| launch.argument(*argument));
+            arguments.iter().fold(launch().in_memory(), |launch, argument| launch.argument(*argument));
         launch.write("plain-file", "");
-        let (code, said) = launch.fails().await;
+        let (code, said) = launch.start_failing().await;
         check_failure(code, &said, what);
     }
 }
@@ -233,7 +234,7 @@ async fn what_is_wrong_in_a_file_stops_the_start_with_its_place() {
         ("not toml at all", "attache.toml"),
         ("[card.security_schemes.x]\ntype = \"magic\"\n", "magic"),
     ] {
-        let (code, said) = launch().forgetful().settings(settings).fails().await;
+        let (code, said) = launch().in_memory().settings(settings).start_failing().await;
         check_failure(code, &said, what);
     }
     for (script, what) in [
@@ -241,7 +242,7 @@ async fn what_is_wrong_in_a_file_stops_the_start_with_its_place() {
         ("rules: 5\n", "rules"),
         ("rules: [{text: '(', steps: [{say: x}]}]\n", "regular expression"),
     ] {
-        let (code, said) = launch().forgetful().script(script).fails().await;
+        let (code, said) = launch().in_memory().script(script).start_failing().await;
         check_failure(code, &said, what);
     }
 }
@@ -257,7 +258,7 @@ async fn a_bad_setting_stops_the_start_with_what_would_be_right() {
     ];
     for (what, arguments) in arguments {
         let launch = arguments.iter().fold(launch(), |launch, argument| launch.argument(*argument));
-        let (code, said) = launch.fails().await;
+        let (code, said) = launch.start_failing().await;
         let is_wrong_value = what.starts_with("--");
         assert_eq!(code, Some(if is_wrong_value { 2 } else { 1 }), "{said}");
         check_told(&said, what);
@@ -272,11 +273,11 @@ async fn a_bad_setting_stops_the_start_with_what_would_be_right() {
         ("[card.extended]\n", "extended card"),
         ("public_url = \"agent.example\"\n", "public_url"),
     ] {
-        let (code, said) = launch().forgetful().settings(settings).fails().await;
+        let (code, said) = launch().in_memory().settings(settings).start_failing().await;
         check_failure(code, &said, what);
     }
     for (name, value) in [("PORT", "many"), ("CODER_AGENT_PORT", "70000"), ("ATTACHE_STORE", "nowhere")] {
-        let (code, said) = launch().variable(name, value).fails().await;
+        let (code, said) = launch().variable(name, value).start_failing().await;
         check_failure(code, &said, name);
     }
 }
@@ -294,7 +295,7 @@ async fn a_store_that_cannot_be_used_stops_the_start_with_a_hint() {
             "plain-file",
             "This is no database, and long enough to be taken for one. ".repeat(100).as_str(),
         );
-        let (code, said) = launch.fails().await;
+        let (code, said) = launch.start_failing().await;
         check_failure(code, &said, path);
     }
 }
@@ -303,8 +304,8 @@ async fn a_store_that_cannot_be_used_stops_the_start_with_a_hint() {
 async fn a_wrong_command_line_is_told_so() {
     for arguments in [&["--port", "99999"][..], &["--surprise"], &["--port", "many"]] {
         let launch =
-            arguments.iter().fold(launch().forgetful(), |launch, argument| launch.argument(*argument));
-        let (code, said) = launch.fails().await;
+            arguments.iter().fold(launch().in_memory(), |launch, argument| launch.argument(*argument));
+        let (code, said) = launch.start_failing().await;
         assert_eq!(code, Some(2), "{said}");
         assert!(said.starts_with("error: "), "{said}");
     }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use attache_testkit::model_server::ModelServer;
-use attache_testkit::{PATIENCE, ServerProcess};
+use attache_testkit::{ServerProcess, WAIT_TIMEOUT};
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -38,16 +38,16 @@ async fn a_server_whose_output_nobody_reads_serves_and_stops() {
         socket.read_to_string(&mut answer).await.unwrap();
         assert!(answer.contains("healthy"), "{answer}");
     };
-    timeout(PATIENCE, serves).await.expect("it serves");
+    timeout(WAIT_TIMEOUT, serves).await.expect("it serves");
     let pid = child.id().unwrap().to_string();
     assert!(tokio::process::Command::new("kill").args(["-TERM", &pid]).status().await.unwrap().success());
-    let ended = timeout(PATIENCE, child.wait()).await.expect("it stops").unwrap();
+    let ended = timeout(WAIT_TIMEOUT, child.wait()).await.expect("it stops").unwrap();
     assert_eq!(ended.code(), Some(0));
 }
 
 #[tokio::test]
 async fn a_stop_ends_streams_cleanly_and_the_task_goes_on_after_a_restart() {
-    let model = ModelServer::playing([stuck("one"), says("one two")]);
+    let model = ModelServer::with_responses([stuck("one"), says("one two")]);
     let (launch, server) = start(&model).await;
     let params = message("m1", "x");
     let request =
@@ -89,7 +89,7 @@ pub(super) async fn read_until_said(socket: &mut TcpStream, what: &str) -> (Stri
     let mut text = String::new();
     let mut buffer = [0; 4096];
     while !text.contains(what) || !text.ends_with("\n\n\r\n") {
-        let count = tokio::time::timeout(attache_testkit::PATIENCE, socket.read(&mut buffer)).await;
+        let count = tokio::time::timeout(attache_testkit::WAIT_TIMEOUT, socket.read(&mut buffer)).await;
         let count = count.expect("in time").expect("bytes");
         assert_ne!(count, 0, "it ended early: {text}");
         text.push_str(std::str::from_utf8(&buffer[..count]).expect("text"));
@@ -101,7 +101,7 @@ pub(super) async fn read_until_said(socket: &mut TcpStream, what: &str) -> (Stri
 
 #[tokio::test]
 async fn idle_connections_do_not_hold_up_a_stop() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let silent = TcpStream::connect(server.address()).await.expect("the server accepts");
     let mut kept = TcpStream::connect(server.address()).await.expect("the server accepts");
     kept.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n").await.expect("a request");
@@ -125,7 +125,7 @@ async fn a_call_under_way_is_told_that_the_server_stops() {
     let begun = Instant::now();
     let mut health = server.client().get("/health").await.json();
     while health["totalTasks"] == 0 {
-        assert!(begun.elapsed() < PATIENCE, "no task is opened: {health:#}");
+        assert!(begun.elapsed() < WAIT_TIMEOUT, "no task is opened: {health:#}");
         health = server.client().get("/health").await.json();
     }
     assert_eq!(server.terminate().await, Some(0));

@@ -1,6 +1,6 @@
 //! The four ways in, each version on each binding: how each spells a request and a refusal.
 
-use attache_testkit::{Answer, Client, SseStream};
+use attache_testkit::{HttpResponse, SseStream, TestClient};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,11 +85,11 @@ impl Pair {
     }
 
     /// Names its version, as clients of 1.0 must and those of 0.3 do not.
-    pub(crate) fn dress(self, client: &Client) -> Client {
+    pub(crate) fn dress(self, client: &TestClient) -> TestClient {
         if self.is_v1_0() { client.with("A2A-Version", "1.0") } else { client.clone() }
     }
 
-    pub(crate) async fn call(self, client: &Client, ask: &Ask) -> Reply {
+    pub(crate) async fn call(self, client: &TestClient, ask: &Ask) -> Reply {
         let (verb, path, body) = self.request(ask);
         let client = self.dress(client);
         let answer = match body {
@@ -102,11 +102,11 @@ impl Pair {
     }
 
     /// The result of a call that must succeed.
-    pub(crate) async fn result(self, client: &Client, ask: &Ask) -> Value {
+    pub(crate) async fn result(self, client: &TestClient, ask: &Ask) -> Value {
         self.call(client, ask).await.result()
     }
 
-    pub(crate) async fn stream(self, client: &Client, ask: &Ask) -> SseStream {
+    pub(crate) async fn stream(self, client: &TestClient, ask: &Ask) -> SseStream {
         let (verb, path, body) = self.request(ask);
         let client = self.dress(client).with("content-type", "application/json");
         let body = body.map(|body| bytes(&body)).unwrap_or_default();
@@ -190,7 +190,7 @@ impl Pair {
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) pair: Pair,
-    pub(crate) answer: Answer,
+    pub(crate) answer: HttpResponse,
 }
 
 impl Reply {
@@ -242,7 +242,7 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     #[track_caller]
-    pub(crate) fn read(pair: Pair, answer: &Answer) -> Self {
+    pub(crate) fn read(pair: Pair, answer: &HttpResponse) -> Self {
         let body = answer.json();
         let media_type = if pair == Pair::Rest10 { "application/a2a+json" } else { "application/json" };
         let found = answer.header("content-type");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use attache_testkit::{PushReceiver, Reaction};
+use attache_testkit::{PushReaction, PushReceiver};
 use serde_json::json;
 
 use super::{LOCAL, create, push_state, start, told};
@@ -12,10 +12,10 @@ use crate::support::message;
 #[tokio::test]
 async fn p8_a_notification_is_tried_again_and_the_next_waits_for_it() {
     let server = start(LOCAL).await;
-    let receiver = PushReceiver::reacting(|_, before| match before {
-        0 => Reaction::Answer(503, vec![("retry-after", "1".into())]),
-        1 => Reaction::Drop,
-        _ => Reaction::Take,
+    let receiver = PushReceiver::with_handler(|_, before| match before {
+        0 => PushReaction::Answer(503, vec![("retry-after", "1".into())]),
+        1 => PushReaction::Drop,
+        _ => PushReaction::Take,
     });
     let sent =
         server.client().rpc("SendMessage", told(message("m1", "echo x"), "c", &receiver.url("/a"))).await;
@@ -32,9 +32,9 @@ async fn p8_a_notification_is_tried_again_and_the_next_waits_for_it() {
 async fn p8_too_many_failures_are_given_up_for_everybody_to_see_and_can_be_resumed() {
     let server = start(&format!("{LOCAL}attempts = 2\n")).await;
     let client = server.client();
-    let receiver = PushReceiver::reacting(|_, before| match before {
-        0 | 1 => Reaction::Answer(500, vec![]),
-        _ => Reaction::Take,
+    let receiver = PushReceiver::with_handler(|_, before| match before {
+        0 | 1 => PushReaction::Answer(500, vec![]),
+        _ => PushReaction::Take,
     });
     let sent = client.rpc("SendMessage", told(message("m1", "echo x"), "c", &receiver.url("/a"))).await;
     let task = sent["result"]["task"]["id"].as_str().unwrap();
@@ -65,10 +65,11 @@ async fn p8_too_many_failures_are_given_up_for_everybody_to_see_and_can_be_resum
 async fn p9_a_redirect_is_not_followed() {
     let server = start(LOCAL).await;
     let client = server.client();
-    let elsewhere = PushReceiver::taking();
+    let elsewhere = PushReceiver::accepting();
     let location = elsewhere.url("/b");
-    let receiver =
-        PushReceiver::reacting(move |_, _| Reaction::Answer(307, vec![("location", location.clone())]));
+    let receiver = PushReceiver::with_handler(move |_, _| {
+        PushReaction::Answer(307, vec![("location", location.clone())])
+    });
     let sent = client.rpc("SendMessage", told(message("m1", "echo x"), "c", &receiver.url("/a"))).await;
     let task = sent["result"]["task"]["id"].as_str().unwrap();
     receiver.until("/a", 2).await;
@@ -81,8 +82,8 @@ async fn p9_a_redirect_is_not_followed() {
 async fn p8_one_that_hangs_keeps_neither_others_nor_a_deletion_nor_a_stop_waiting() {
     let server = start(&format!("{LOCAL}timeout_seconds = 1\n")).await;
     let client = server.client();
-    let hanging = PushReceiver::reacting(|_, _| Reaction::Hang);
-    let good = PushReceiver::taking();
+    let hanging = PushReceiver::with_handler(|_, _| PushReaction::Hang);
+    let good = PushReceiver::accepting();
     let sent = client.rpc("SendMessage", told(message("m1", "input"), "bad", &hanging.url("/a"))).await;
     let task = sent["result"]["task"]["id"].as_str().unwrap();
     create(&client, task, "good", &good.url("/b")).await;

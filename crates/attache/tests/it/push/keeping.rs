@@ -1,6 +1,6 @@
 //! Configurations over each version on each JSON binding.
 
-use attache_testkit::Client;
+use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
 use super::{LOCAL, create, start};
@@ -12,7 +12,7 @@ use crate::watching::drop_in;
 const HOOK: &str = "https://example.com/hook";
 
 /// Calls by hand, because here it matters what is in them.
-async fn call(pair: Pair, client: &Client, verb: &str, task: &str, id: &str, config: Value) -> Reply {
+async fn call(pair: Pair, client: &TestClient, verb: &str, task: &str, id: &str, config: Value) -> Reply {
     let client = pair.dress(client).with("content-type", "application/json");
     let base = format!("{}/tasks/{task}/pushNotificationConfigs", if pair.is_v1_0() { "" } else { "/v1" });
     let rpc = |method: &str, params: Value| {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use attache_testkit::{Client, PATIENCE, PushReceiver};
+use attache_testkit::{PushReceiver, TestClient, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 
 use super::LOCAL;
@@ -26,7 +26,7 @@ async fn every_event_is_told_at_least_once_in_order_and_none_is_invented() {
     let kills = wanted("ATTACHE_PUSH_KILLS").unwrap_or(6);
     eprintln!("ATTACHE_TEST_SEED={seed}");
     let mut chance = Chance(seed);
-    let receiver = PushReceiver::taking();
+    let receiver = PushReceiver::accepting();
     let launch = launch()
         .script(SCRIPT)
         .settings(&format!("duplicate_sends = \"always\"\n{LOCAL}artifacts = true\n"))
@@ -56,7 +56,7 @@ async fn every_event_is_told_at_least_once_in_order_and_none_is_invented() {
 }
 
 /// Begins a task that is told to two receivers; the same task however often it is begun.
-async fn begin(client: &Client, receiver: &PushReceiver, number: u64) -> Option<String> {
+async fn begin(client: &TestClient, receiver: &PushReceiver, number: u64) -> Option<String> {
     let mut params = message(&format!("m{number}"), "go");
     let url = |config: &str| receiver.url(&format!("/{number}/{config}"));
     params["configuration"] = json!({
@@ -73,7 +73,7 @@ async fn begin(client: &Client, receiver: &PushReceiver, number: u64) -> Option<
 
 /// Holds what came against what happened; how many events were told, and how many repetitions there were.
 async fn check(
-    client: &Client,
+    client: &TestClient,
     receiver: &PushReceiver,
     task: &str,
     number: u64,
@@ -87,7 +87,7 @@ async fn check(
         .collect();
     let last = *events.keys().next_back().unwrap();
     let path = format!("/{number}/{config}");
-    let seq = |received: &attache_testkit::model_server::Received| -> u64 {
+    let seq = |received: &attache_testkit::model_server::ReceivedRequest| -> u64 {
         received.header("a2a-event-seq").unwrap().parse().unwrap()
     };
     let waiting = async {
@@ -97,7 +97,7 @@ async fn check(
     };
     let came = || receiver.at(&path).iter().map(seq).collect::<Vec<_>>();
     assert!(
-        tokio::time::timeout(PATIENCE, waiting).await.is_ok(),
+        tokio::time::timeout(WAIT_TIMEOUT, waiting).await.is_ok(),
         "{path}: {last} never came, only {:?}",
         came()
     );

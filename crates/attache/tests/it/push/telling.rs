@@ -1,6 +1,6 @@
 //! What a receiver gets.
 
-use attache_testkit::{PATIENCE, PushReceiver};
+use attache_testkit::{PushReceiver, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 
 use super::{LOCAL, create, push_state, start, told};
@@ -12,7 +12,7 @@ use crate::watching::{drop_in, replay};
 async fn p6_p11_every_status_is_told_in_the_words_of_the_version_that_asked() {
     let server = start(LOCAL).await;
     let client = server.client();
-    let receiver = PushReceiver::taking();
+    let receiver = PushReceiver::accepting();
     for pair in Pair::ALL {
         let member = match pair {
             Pair::Rpc03 => "pushNotificationConfig",
@@ -54,10 +54,10 @@ async fn p6_p11_every_status_is_told_in_the_words_of_the_version_that_asked() {
 #[tokio::test]
 async fn p7_token_credentials_place_and_signature_are_in_headers() {
     let settings = format!("{LOCAL}signing_key_file = \"key\"\n");
-    let launch = super::launch_with(&settings).forgetful();
+    let launch = super::launch_with(&settings).in_memory();
     launch.write("key", "sixteen-characters\n");
     let server = launch.start().await;
-    let receiver = PushReceiver::taking();
+    let receiver = PushReceiver::accepting();
     let mut send = message("m1", "echo x");
     send["configuration"] = json!({"taskPushNotificationConfig": {
         "id": "my hook", "url": receiver.url("/a"), "token": "s3cret-token",
@@ -82,7 +82,7 @@ async fn p7_token_credentials_place_and_signature_are_in_headers() {
     let last: u64 = came[1].header("a2a-event-seq").unwrap().parse().unwrap();
     let client = server.client();
     let written = async { while push_state(&client, &task, "my%20hook").await["delivered"] != last {} };
-    tokio::time::timeout(PATIENCE, written).await.expect("the delivery is written down");
+    tokio::time::timeout(WAIT_TIMEOUT, written).await.expect("the delivery is written down");
     assert!(!server.log().contains("s3cret"));
 }
 
@@ -90,7 +90,7 @@ async fn p7_token_credentials_place_and_signature_are_in_headers() {
 async fn p11_artifacts_are_told_when_the_operator_says_so_exactly_as_a_stream_shows_them() {
     let server = start(&format!("{LOCAL}artifacts = true\n")).await;
     let client = server.client();
-    let receiver = PushReceiver::taking();
+    let receiver = PushReceiver::accepting();
     let sent = client.rpc("SendMessage", told(message("m1", "stream"), "c", &receiver.url("/a"))).await;
     let task = sent["result"]["task"]["id"].as_str().unwrap();
     let shown: Vec<_> = replay(&client, task).await.into_iter().skip(1).collect();
@@ -106,7 +106,7 @@ async fn p11_artifacts_are_told_when_the_operator_says_so_exactly_as_a_stream_sh
 async fn a_task_that_waits_and_goes_on_is_told_throughout() {
     let server = start(LOCAL).await;
     let client = server.client();
-    let receiver = PushReceiver::taking();
+    let receiver = PushReceiver::accepting();
     let sent = client.rpc("SendMessage", told(message("m1", "input"), "c", &receiver.url("/a"))).await;
     let task = sent["result"]["task"]["id"].as_str().unwrap();
     receiver.until("/a", 2).await;
@@ -124,7 +124,7 @@ async fn a_task_that_waits_and_goes_on_is_told_throughout() {
 async fn one_task_is_told_to_receivers_of_both_versions_and_to_none_that_was_deleted() {
     let server = start(LOCAL).await;
     let client = server.client();
-    let receiver = PushReceiver::taking();
+    let receiver = PushReceiver::accepting();
     let opened = drop_in(&client, message("m1", "ask")).await;
     let task = opened["id"].as_str().unwrap();
     create(&client, task, "new", &receiver.url("/new")).await;
@@ -151,6 +151,6 @@ async fn one_task_is_told_to_receivers_of_both_versions_and_to_none_that_was_del
         }
     };
     let both = async { (completed("/new").await, completed("/old").await) };
-    tokio::time::timeout(attache_testkit::PATIENCE, both).await.expect("both are told");
+    tokio::time::timeout(attache_testkit::WAIT_TIMEOUT, both).await.expect("both are told");
     assert_eq!(receiver.at("/gone").len(), before);
 }

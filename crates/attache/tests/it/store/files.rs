@@ -41,7 +41,7 @@ async fn nothing_is_acknowledged_once_the_database_is_deleted_or_replaced() {
 }
 
 /// The task's cursor, as the replay extension tells it.
-async fn cursor(client: &attache_testkit::Client, task: &Value) -> String {
+async fn cursor(client: &attache_testkit::TestClient, task: &Value) -> String {
     let shown = client.with("A2A-Extensions", REPLAY).rpc("GetTask", json!({"id": task["id"]})).await;
     shown["result"]["metadata"][REPLAY]["cursor"].as_str().unwrap_or_else(|| panic!("{shown:#}")).to_owned()
 }

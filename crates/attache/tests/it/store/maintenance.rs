@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use attache_testkit::{Client, Launch};
+use attache_testkit::{ServerLaunch, TestClient};
 
 use super::{durable, get, send, store};
 use crate::operations::until_logged;
 
 /// Backs up to `copy.db` while tasks are opened one after the other, some of them during the backup. What was acknowledged
 /// before it began is in the copy, and nothing that came after its end.
-async fn backup_while_writing(launch: &Launch, client: &Client) -> String {
+async fn backup_while_writing(launch: &ServerLaunch, client: &TestClient) -> String {
     let (written, over) = (Cell::new(1), Cell::new(false));
     let writing = async {
         while !over.get() {

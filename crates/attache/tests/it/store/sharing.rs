@@ -3,7 +3,7 @@
 use std::fs;
 use std::net::TcpListener;
 
-use attache_testkit::Launch;
+use attache_testkit::ServerLaunch;
 use attache_testkit::model_server::ModelServer;
 
 use super::{durable, send};
@@ -24,7 +24,7 @@ async fn a_second_server_is_refused_by_every_name_of_the_database() {
     for name in [&path, &symbolic, &hard] {
         let second =
             launch().script(SCRIPT).argument("--store").argument(format!("sqlite:{}", name.display()));
-        let (code, text) = second.fails().await;
+        let (code, text) = second.start_failing().await;
         assert_eq!(code, Some(1), "{text}");
         let holder = format!("is in use by another process ({}, attache)", server.pid());
         assert!(text.contains(&holder), "{text}");
@@ -33,10 +33,10 @@ async fn a_second_server_is_refused_by_every_name_of_the_database() {
 }
 
 /// Starts a server while `held` keeps something that it needs, and lets go once the server says that it waits for it.
-async fn waits_for(launch: Launch, held: impl FnOnce()) {
+async fn waits_for(launch: ServerLaunch, held: impl FnOnce()) {
     let log = launch.folder().join("log");
     // Read while it starts, which the log of a server that listens is too late for.
-    let launch = launch.argument("--log").argument("debug").through("exec 2> log", "exec");
+    let launch = launch.argument("--log").argument("debug").through_shell("exec 2> log", "exec");
     let said = || fs::read_to_string(&log).unwrap_or_default().contains("waiting a moment for it");
     let letting_go = async {
         eventually("the wait", said).await;
@@ -63,7 +63,7 @@ async fn a_lock_and_a_port_that_are_free_in_a_moment_are_waited_for() {
 #[tokio::test]
 async fn a_command_inherits_no_socket_and_no_file_of_the_store() {
     let list = serde_json::json!({"command": "ls -l /proc/self/fd > descriptors; echo listed"});
-    let model = ModelServer::playing([calls("run_shell_command", list), says("Done.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", list), says("Done.")]);
     let launch = launch_with(&model).argument("--approval-mode").argument("yolo");
     let server = launch.start().await;
     send(&server.client(), "m1", "List them!").await;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use attache_testkit::model_server::{ModelServer, gemini};
-use attache_testkit::{PATIENCE, ServerProcess};
+use attache_testkit::{ServerProcess, WAIT_TIMEOUT};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::timeout;
@@ -12,7 +12,7 @@ use super::{about_call, calls, check, coding, edit, file, launch, says, send, ta
 
 #[tokio::test]
 async fn an_approval_is_listed_shown_and_given() {
-    let model = ModelServer::playing([edit(), says("Done.")]);
+    let model = ModelServer::with_responses([edit(), says("Done.")]);
     let (folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Greet the moon").await;
     check(
@@ -32,7 +32,7 @@ async fn an_approval_is_listed_shown_and_given() {
 
 #[tokio::test]
 async fn an_edit_is_changed_before_it_is_agreed_to() {
-    let model = ModelServer::playing([edit(), says("As you like.")]);
+    let model = ModelServer::with_responses([edit(), says("As you like.")]);
     let (folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Greet the moon").await;
     let path = folder.write("instead.txt", "Hello, sun.\n").display().to_string();
@@ -53,7 +53,7 @@ async fn several_calls_are_answered_one_by_one_by_their_names() {
         .id("call-two")
         .finish("STOP")
         .usage(100, 10);
-    let model = ModelServer::playing([gemini::answer([both]), says("Both.")]);
+    let model = ModelServer::with_responses([gemini::answer([both]), says("Both.")]);
     let (folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Make two").await;
     let shown: Value = serde_json::from_str(&tasks(&server, &["show", &id, "--json"]).await.out).unwrap();
@@ -76,8 +76,11 @@ async fn the_hints_for_several_calls_and_for_questions_hold() {
         .finish("STOP")
         .usage(100, 10);
     let question = json!({"questions": [{"question": "Which colour?", "header": "Colour", "type": "text"}]});
-    let model =
-        ModelServer::playing([gemini::answer([both]), calls("ask_user", question), says("Blue it is.")]);
+    let model = ModelServer::with_responses([
+        gemini::answer([both]),
+        calls("ask_user", question),
+        says("Blue it is."),
+    ]);
     let (folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Make two").await;
     let shown = tasks(&server, &["show", &id]).await;
@@ -99,8 +102,10 @@ async fn the_hints_for_several_calls_and_for_questions_hold() {
 
 #[tokio::test]
 async fn an_answer_that_does_not_fit_is_refused_with_what_would() {
-    let model =
-        ModelServer::playing([calls("run_shell_command", json!({"command": "touch made"})), says("Fine.")]);
+    let model = ModelServer::with_responses([
+        calls("run_shell_command", json!({"command": "touch made"})),
+        says("Fine."),
+    ]);
     let (folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Make it").await;
     let perhaps = about_call(&server, &id, "perhaps").await;
@@ -120,7 +125,7 @@ async fn at_terminal(server: &ServerProcess, arguments: &[&str], answer: &str) -
     let mut child = command.spawn(other).unwrap();
     terminal.write_all(format!("{answer}\n").as_bytes()).await.unwrap();
     let mut shown = Vec::new();
-    let ended = timeout(PATIENCE, async {
+    let ended = timeout(WAIT_TIMEOUT, async {
         let mut buffer = [0; 4096];
         // The terminal fails when the last program on it has ended.
         while let Ok(length @ 1..) = terminal.read(&mut buffer).await {
@@ -135,7 +140,7 @@ async fn at_terminal(server: &ServerProcess, arguments: &[&str], answer: &str) -
 #[tokio::test]
 async fn a_bare_yes_counts_only_where_the_question_was_shown_to_a_person() {
     let touch = |name: &str| calls("run_shell_command", json!({"command": format!("touch {name}")}));
-    let model = ModelServer::playing([touch("one"), touch("two"), says("Done.")]);
+    let model = ModelServer::with_responses([touch("one"), touch("two"), says("Done.")]);
     let (folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Make both").await;
     let yes = about_call(&server, &id, "yes").await;
@@ -159,7 +164,7 @@ async fn a_bare_yes_counts_only_where_the_question_was_shown_to_a_person() {
 
 #[tokio::test]
 async fn a_task_that_asks_nothing_takes_no_answer() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let id = send(&server.client(), "m1", "echo x").await;
     check(&tasks(&server, &["answer", &id, "yes"]).await, 1, &["is completed and asks nothing", "hint:"]);
     let id = send(&server.client(), "m2", "ask me something").await;

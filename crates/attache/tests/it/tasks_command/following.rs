@@ -2,8 +2,8 @@
 
 use std::net::TcpListener;
 
-use attache_testkit::PATIENCE;
-use attache_testkit::model_server::{ModelServer, Planned, gemini};
+use attache_testkit::WAIT_TIMEOUT;
+use attache_testkit::model_server::{ModelServer, PlannedResponse, gemini};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStdout};
@@ -24,7 +24,7 @@ async fn read_until(out: &mut (impl AsyncRead + Unpin), enough: &str) -> String 
     let mut text = String::new();
     while !text.contains(enough) {
         let mut byte = [0];
-        let length = timeout(PATIENCE, out.read(&mut byte)).await.expect("output in time").unwrap();
+        let length = timeout(WAIT_TIMEOUT, out.read(&mut byte)).await.expect("output in time").unwrap();
         assert!(length > 0, "it ended with {text:?}");
         text.push(char::from(byte[0]));
     }
@@ -33,8 +33,8 @@ async fn read_until(out: &mut (impl AsyncRead + Unpin), enough: &str) -> String 
 
 async fn rest(mut child: Child, mut out: ChildStdout) -> (String, Option<i32>) {
     let mut text = String::new();
-    timeout(PATIENCE, out.read_to_string(&mut text)).await.expect("the rest in time").unwrap();
-    (text, timeout(PATIENCE, child.wait()).await.unwrap().unwrap().code())
+    timeout(WAIT_TIMEOUT, out.read_to_string(&mut text)).await.expect("the rest in time").unwrap();
+    (text, timeout(WAIT_TIMEOUT, child.wait()).await.unwrap().unwrap().code())
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_follower_survives_kill_9_and_misses_nothing() {
 
 #[tokio::test]
 async fn a_finished_task_is_shown_or_replayed() {
-    let server = launch().forgetful().script(SCRIPT).start().await;
+    let server = launch().in_memory().script(SCRIPT).start().await;
     let id = send(&server.client(), "m1", "count").await;
     for arguments in [&["follow", &id][..], &["follow", &id, "--from-start"]] {
         let followed = tasks(&server, arguments).await;
@@ -70,7 +70,7 @@ async fn a_finished_task_is_shown_or_replayed() {
 
 #[tokio::test]
 async fn a_replay_goes_past_questions_that_were_answered() {
-    let model = ModelServer::playing([edit(), says("Done.")]);
+    let model = ModelServer::with_responses([edit(), says("Done.")]);
     let (_folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Greet the moon").await;
     check(&tasks(&server, &["follow", &id]).await, 0, &["[input-required]", "+Hello, moon."]);
@@ -84,7 +84,7 @@ async fn a_replay_goes_past_questions_that_were_answered() {
 #[tokio::test]
 async fn waiting_for_the_model_is_seen() {
     let busy = gemini::error_with_delay(429, "RESOURCE_EXHAUSTED", "slow down", "0.1s");
-    let model = ModelServer::playing([busy, says("Here I am.")]);
+    let model = ModelServer::with_responses([busy, says("Here I am.")]);
     let (_folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Hello?").await;
     let followed = tasks(&server, &["follow", &id, "--from-start"]).await;
@@ -92,7 +92,7 @@ async fn waiting_for_the_model_is_seen() {
 }
 
 /// A thought, a command that writes and waits, and an answer.
-fn busy() -> [Planned; 2] {
+fn busy() -> [PlannedResponse; 2] {
     let command = json!({"command": "echo first; until [ -e go ]; do sleep 0.05; done; echo second"});
     let works = gemini::chunk()
         .thought("**Planning** I run it.")
@@ -105,7 +105,7 @@ fn busy() -> [Planned; 2] {
 
 #[tokio::test]
 async fn calls_live_output_and_thoughts_are_followed_and_shown() {
-    let model = ModelServer::playing(busy());
+    let model = ModelServer::with_responses(busy());
     let (folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Run it").await;
     let mut child = command(server.url(), &["answer", &id, "call-run=yes", "--follow"]).spawn().unwrap();
@@ -142,7 +142,7 @@ async fn calls_live_output_and_thoughts_are_followed_and_shown() {
 #[tokio::test]
 async fn the_changes_of_a_cancelled_turn_are_shown() {
     let hang = calls("run_shell_command", json!({"command": "sleep 321"}));
-    let model = ModelServer::playing([edit(), hang]);
+    let model = ModelServer::with_responses([edit(), hang]);
     let (_folder, server) = coding(&model).await;
     let id = send(&server.client(), "m1", "Greet the moon").await;
     let yes = about_call(&server, &id, "yes").await;
@@ -156,7 +156,7 @@ async fn the_changes_of_a_cancelled_turn_are_shown() {
 #[tokio::test]
 async fn an_interrupt_leaves_the_task_alone() {
     let script = "rules:\n  - text: wait\n    steps: [{say: so}, {wait: 60s}]\n";
-    let server = launch().forgetful().script(script).start().await;
+    let server = launch().in_memory().script(script).start().await;
     let id = begin(&server.client(), "m1", "wait").await;
     let mut child = command(server.url(), &["follow", &id, "--from-start"]).spawn().unwrap();
     let mut out = child.stdout.take().unwrap();

@@ -9,20 +9,20 @@ use super::{check, command, launch, tasks};
 
 #[tokio::test]
 async fn a_task_is_started_and_followed() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let sent = tasks(&server, &["send", "count", "to", "3", "--follow"]).await;
     check(&sent, 0, &["[task ", "[completed]"]);
     assert_eq!(sent.out, "1 2 3\n");
     let asked = tasks(&server, &["send", "ask me something", "--follow"]).await;
     check(&asked, 0, &["What is your favourite colour?", "[input-required]", "'YOUR ANSWER'"]);
     let failed =
-        launch().forgetful().script("rules:\n  - text: x\n    steps: [{fail: no luck}]\n").start().await;
+        launch().in_memory().script("rules:\n  - text: x\n    steps: [{fail: no luck}]\n").start().await;
     check(&tasks(&failed, &["send", "x", "--follow"]).await, 1, &["no luck", "[failed]"]);
 }
 
 #[tokio::test]
 async fn a_task_is_started_and_left_alone() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let sent = tasks(&server, &["send", "echo hello there"]).await;
     check(&sent, 0, &["task ", "attache tasks follow "]);
     let id = sent.out.split_whitespace().nth(1).unwrap().to_owned();
@@ -35,7 +35,7 @@ async fn a_task_is_started_and_left_alone() {
 
 #[tokio::test]
 async fn a_message_goes_to_a_conversation_or_a_task() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let first: Value =
         serde_json::from_str(&tasks(&server, &["send", "ask me something", "--json"]).await.out).unwrap();
     let (id, context) = (first["id"].as_str().unwrap(), first["contextId"].as_str().unwrap());
@@ -53,7 +53,7 @@ async fn a_message_goes_to_a_conversation_or_a_task() {
 
 #[tokio::test]
 async fn a_message_may_be_piped_in() {
-    let server = launch().forgetful().argument("--model").argument("offline").start().await;
+    let server = launch().in_memory().argument("--model").argument("offline").start().await;
     let mut child = command(server.url(), &["send", "--follow"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"reverse abc").await.unwrap();
     let output = child.wait_with_output().await.unwrap();

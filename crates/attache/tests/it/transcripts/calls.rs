@@ -18,7 +18,7 @@ async fn a_read_is_not_asked_about() {
         .call("read_file", json!({"file_path": "hello.txt"}))
         .finish("STOP")
         .usage(10, 1)]);
-    let model = ModelServer::playing([read, says(" Two lines.")]);
+    let model = ModelServer::with_responses([read, says(" Two lines.")]);
     let (_launch, server) = start(&model).await;
     let frames = frames(&server.client(), "m1", "What is in hello.txt?").await;
     check(
@@ -40,7 +40,7 @@ async fn a_read_is_not_asked_about() {
 #[tokio::test]
 async fn an_edit_is_asked_about_and_published() {
     let edit = json!({"file_path": "hello.txt", "instruction": "greet", "old_string": "world", "new_string": "moon"});
-    let model = ModelServer::playing([calls("replace", edit), says("Done.")]);
+    let model = ModelServer::with_responses([calls("replace", edit), says("Done.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let asked = frames(&client, "m1", "Greet the moon").await;
@@ -53,7 +53,7 @@ async fn an_edit_is_asked_about_and_published() {
 
 #[tokio::test]
 async fn what_a_person_puts_in_place_of_an_edit_is_written_exactly() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("write_file", json!({"file_path": "new.txt", "content": "the model's\n"})),
         says("Done."),
     ]);
@@ -78,7 +78,7 @@ async fn what_a_person_puts_in_place_of_an_edit_is_written_exactly() {
 #[tokio::test]
 async fn a_command_is_shown_then_run_and_the_model_reads_what_it_wrote() {
     let command = json!({"command": "for i in 1 2 3; do echo line $i; done; exit 3"});
-    let model = ModelServer::playing([calls("run_shell_command", command), says("It ended with 3.")]);
+    let model = ModelServer::with_responses([calls("run_shell_command", command), says("It ended with 3.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let asked = frames(&client, "m1", "Run!").await;
@@ -93,7 +93,7 @@ async fn a_command_is_shown_then_run_and_the_model_reads_what_it_wrote() {
 
 #[tokio::test]
 async fn a_refusal_ends_the_turn_and_says_why_it_rests() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("run_shell_command", json!({"command": "touch made"})),
         says("As you like."),
     ]);
@@ -113,7 +113,7 @@ async fn a_refusal_ends_the_turn_and_says_why_it_rests() {
 
 #[tokio::test]
 async fn a_call_that_a_rule_forbids_is_an_error_for_the_model_and_nobody_is_asked() {
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         calls("write_file", json!({"file_path": "new.txt", "content": "x"})),
         says("I only plan."),
     ]);
@@ -129,7 +129,7 @@ async fn a_call_that_a_rule_forbids_is_an_error_for_the_model_and_nobody_is_aske
 async fn a_batch_runs_in_order_with_one_question() {
     let read = |path: &str| ("read_file", json!({"file_path": path}));
     let write = ("write_file", json!({"file_path": "new.txt", "content": "fresh\n"}));
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         batch([read("hello.txt"), write, read("hello.txt"), read("missing.txt")]),
         says("All four."),
     ]);
@@ -153,8 +153,10 @@ async fn a_batch_runs_in_order_with_one_question() {
 
 #[tokio::test]
 async fn a_file_that_is_handed_over_is_an_artifact_of_its_own() {
-    let model =
-        ModelServer::playing([calls("share_file", json!({"file_path": "hello.txt"})), says("Here it is.")]);
+    let model = ModelServer::with_responses([
+        calls("share_file", json!({"file_path": "hello.txt"})),
+        says("Here it is."),
+    ]);
     let (_launch, server) = start(&model).await;
     let frames = frames(&server.client(), "m1", "Give me hello.txt").await;
     check(
@@ -179,7 +181,7 @@ async fn edits_of_one_file_in_one_answer_build_on_each_other() {
     };
     let made = ("write_file", json!({"file_path": "new.txt", "content": "Fresh.\n"}));
     let read = ("read_file", json!({"file_path": "new.txt"}));
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         batch([edit("world", "moon"), edit("Second", "Last"), made, read]),
         says("Done."),
     ]);
@@ -194,7 +196,7 @@ async fn edits_of_one_file_in_one_answer_build_on_each_other() {
 #[tokio::test]
 async fn an_edit_that_is_modified_is_asked_about_again() {
     let edit = json!({"file_path": "hello.txt", "content": "Mine.\n"});
-    let model = ModelServer::playing([calls("write_file", edit), says("Done.")]);
+    let model = ModelServer::with_responses([calls("write_file", edit), says("Done.")]);
     let (launch, server) = start(&model).await;
     let client = server.client();
     let asked = frames(&client, "m1", "Write!").await;

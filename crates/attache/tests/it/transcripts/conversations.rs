@@ -13,7 +13,7 @@ async fn a_conversation_near_the_end_of_the_window_is_shortened_and_goes_on() {
         .call("read_file", json!({"file_path": "hello.txt"}))
         .finish("STOP")
         .usage(1_000_000, 10)]);
-    let model = ModelServer::playing([
+    let model = ModelServer::with_responses([
         read,
         says("<state_snapshot>They want to know about hello.txt.</state_snapshot>"),
         says("It greets."),
@@ -53,7 +53,7 @@ async fn a_conversation_near_the_end_of_the_window_is_shortened_and_goes_on() {
 #[tokio::test]
 async fn what_is_said_while_the_agent_works_is_queued_noticed_and_answered() {
     let first = stuck("One").then(says("."));
-    let model = ModelServer::playing([first, says("Two.")]);
+    let model = ModelServer::with_responses([first, says("Two.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "First").await;
@@ -86,7 +86,7 @@ async fn what_is_said_while_the_agent_works_is_queued_noticed_and_answered() {
 #[tokio::test]
 async fn a_conversation_goes_on_in_a_second_task() {
     let read = calls("read_file", json!({"file_path": "hello.txt"}));
-    let model = ModelServer::playing([read, says("It greets the world."), says("The world.")]);
+    let model = ModelServer::with_responses([read, says("It greets the world."), says("The world.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let first = send(&client, "m1", "Read hello.txt").await;
@@ -106,7 +106,7 @@ async fn a_conversation_goes_on_in_a_second_task() {
 
 #[tokio::test]
 async fn tasks_of_one_conversation_run_one_after_the_other() {
-    let model = ModelServer::playing([stuck("One").then(says(".")), says("Other."), says("Two.")]);
+    let model = ModelServer::with_responses([stuck("One").then(says(".")), says("Other."), says("Two.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (first, mut stream) = open(&client, "m1", "First").await;
@@ -130,7 +130,7 @@ async fn tasks_of_one_conversation_run_one_after_the_other() {
 #[tokio::test]
 async fn what_was_queued_before_a_question_is_taken_up_after_its_answer() {
     let run = calls("run_shell_command", json!({"command": "touch made"}));
-    let model = ModelServer::playing([stuck("I run. ").then(run), says("Ran."), says("Two.")]);
+    let model = ModelServer::with_responses([stuck("I run. ").then(run), says("Ran."), says("Two.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "First").await;
@@ -159,7 +159,7 @@ async fn what_was_queued_before_a_question_is_taken_up_after_its_answer() {
 #[tokio::test]
 async fn what_was_queued_behind_work_that_fails_is_answered_all_the_same() {
     let refused = gemini::answer([gemini::chunk().finish("SAFETY")]);
-    let model = ModelServer::playing([stuck("Well").then(refused), says("Two.")]);
+    let model = ModelServer::with_responses([stuck("Well").then(refused), says("Two.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let (id, mut stream) = open(&client, "m1", "First").await;

@@ -1,7 +1,7 @@
 //! Models that fail: what passes is waited out in the open, and what does not ends as what it is.
 
-use attache_testkit::Frame;
-use attache_testkit::model_server::{Ending, ModelServer, Planned, gemini};
+use attache_testkit::SseFrame;
+use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd, gemini};
 use serde_json::json;
 
 use crate::agent_world::{calls, launch_with, says, start, write};
@@ -10,7 +10,7 @@ use crate::watching::{answer, check, frames, message_in};
 #[tokio::test]
 async fn a_busy_model_is_waited_for_in_the_open() {
     let busy = gemini::error_with_delay(429, "RESOURCE_EXHAUSTED", "slow down", "0.05s");
-    let model = ModelServer::playing([busy, says("Here I am.")]);
+    let model = ModelServer::with_responses([busy, says("Here I am.")]);
     let (_launch, server) = start(&model).await;
     let frames = frames(&server.client(), "m1", "Hello?").await;
     check(
@@ -31,8 +31,8 @@ async fn what_was_said_before_a_cut_is_taken_back() {
         .call("read_file", json!({"file_path": "hello.txt"}))
         .finish("STOP")
         .usage(1, 1)]);
-    let cut = gemini::answer([gemini::chunk().text("Half a")]).ending(Ending::Cut);
-    let model = ModelServer::playing([read, cut, says("Whole.")]);
+    let cut = gemini::answer([gemini::chunk().text("Half a")]).ending(ResponseEnd::Cut);
+    let model = ModelServer::with_responses([read, cut, says("Whole.")]);
     let (_launch, server) = start(&model).await;
     let frames = frames(&server.client(), "m1", "Hello?").await;
     check(
@@ -55,8 +55,8 @@ async fn what_was_said_before_a_cut_is_taken_back() {
 
 #[tokio::test]
 async fn a_first_answer_that_is_cut_leaves_nothing() {
-    let cut = gemini::answer([gemini::chunk().text("Half a")]).ending(Ending::Reset);
-    let model = ModelServer::playing([cut, says("Whole.")]);
+    let cut = gemini::answer([gemini::chunk().text("Half a")]).ending(ResponseEnd::Reset);
+    let model = ModelServer::with_responses([cut, says("Whole.")]);
     let (_launch, server) = start(&model).await;
     let frames = frames(&server.client(), "m1", "Hello?").await;
     check(
@@ -75,18 +75,18 @@ async fn a_first_answer_that_is_cut_leaves_nothing() {
 }
 
 /// Plays `planned`, and shows all of the task's stream but its opening, and the server's log.
-async fn ending(planned: Vec<Planned>) -> (Vec<Frame>, String) {
-    let model = ModelServer::playing(planned);
+async fn ending(planned: Vec<PlannedResponse>) -> (Vec<SseFrame>, String) {
+    let model = ModelServer::with_responses(planned);
     let (_launch, server) = start(&model).await;
     let frames = frames(&server.client(), "m1", "Hello?").await;
-    assert_eq!(model.left(), 0, "all of it was asked for");
+    assert_eq!(model.unused_responses(), 0, "all of it was asked for");
     (frames, server.log())
 }
 
 #[tokio::test]
 async fn an_answer_cut_off_at_the_output_limit_stays_open() {
     let long = gemini::answer([gemini::chunk().text("Once upon").finish("MAX_TOKENS").usage(5, 9)]);
-    let model = ModelServer::playing([long, says(" a time.")]);
+    let model = ModelServer::with_responses([long, says(" a time.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let stopped = frames(&client, "m1", "A story!").await;
@@ -129,7 +129,7 @@ async fn exhausted_quota_is_not_tried_again_and_leaves_the_task_open() {
     let details = json!([{"@type": "type.googleapis.com/google.rpc.QuotaFailure",
         "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}]);
     let none_left = gemini::error(429, "RESOURCE_EXHAUSTED", "You exceeded your current quota.", details);
-    let model = ModelServer::playing([none_left, says("Again.")]);
+    let model = ModelServer::with_responses([none_left, says("Again.")]);
     let (_launch, server) = start(&model).await;
     let client = server.client();
     let stopped = frames(&client, "m1", "Hello?").await;
@@ -161,7 +161,7 @@ async fn a_model_that_does_not_exist_and_a_bad_request_fail_the_task() {
 
 #[tokio::test]
 async fn a_model_that_goes_in_circles_is_told_once_and_then_stopped() {
-    let model = ModelServer::answering(|_| calls("read_file", json!({"file_path": "hello.txt"})));
+    let model = ModelServer::with_handler(|_| calls("read_file", json!({"file_path": "hello.txt"})));
     let (_launch, server) = start(&model).await;
     let frames = frames(&server.client(), "m1", "Read!").await;
     check(
@@ -176,7 +176,7 @@ async fn a_model_that_goes_in_circles_is_told_once_and_then_stopped() {
 
 #[tokio::test]
 async fn a_turn_that_never_ends_stops_at_a_limit_and_can_be_told_to_go_on() {
-    let model = ModelServer::answering(|received| {
+    let model = ModelServer::with_handler(|received| {
         let told = received.json()["contents"].to_string();
         let line = told.matches("\"functionResponse\"").count() + 1;
         if told.contains("continue") {
@@ -199,7 +199,7 @@ async fn a_turn_that_never_ends_stops_at_a_limit_and_can_be_told_to_go_on() {
 
 #[tokio::test]
 async fn a_conversation_has_as_many_answers_as_the_settings_say() {
-    let model = ModelServer::playing([says("One."), says("Two.")]);
+    let model = ModelServer::with_responses([says("One."), says("Two.")]);
     let launch = launch_with(&model);
     write(&launch, ".gemini/settings.json", "{\"model\": {\"maxSessionTurns\": 1}}");
     let server = launch.start().await;

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallRecord, Shown, visible, visible_line};
+use attache_domain::{CallRecord, Preview, visible, visible_line};
 use serde::Serialize;
 
+use super::call_text;
 use super::file_diff::FileDiff;
 use super::option::ConfirmationOption;
 use super::question::{self, Question};
-use super::words;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ConfirmationRequest<'a> {
@@ -53,24 +53,24 @@ impl<'a> Details<'a> {
         if let Some(diff) = FileDiff::of(record) {
             return Self::FileEdit(diff);
         }
-        let (description, questions): (Cow<'a, str>, _) = match words::shown(record) {
-            Some(Shown::Exec { command, directory, .. }) => {
+        let (description, questions): (Cow<'a, str>, _) = match call_text::preview(record) {
+            Some(Preview::Exec { command, directory, .. }) => {
                 let working_directory = visible_line(&directory.to_string_lossy()).into_owned();
-                let access = words::access(record);
+                let access = call_text::access_text(record);
                 return Self::Execute { command: visible(command), working_directory, access };
             }
-            Some(Shown::Mcp { server, tool, .. }) => {
+            Some(Preview::Mcp { server, tool, .. }) => {
                 return Self::Mcp { server_name: visible_line(server), tool_name: visible_line(tool) };
             }
-            Some(Shown::Info { prompt, urls }) if urls.is_empty() => (visible(prompt), Vec::new()),
-            Some(Shown::Info { prompt, urls }) => {
+            Some(Preview::Info { prompt, urls }) if urls.is_empty() => (visible(prompt), Vec::new()),
+            Some(Preview::Info { prompt, urls }) => {
                 (visible(&format!("{prompt}\n{}", urls.join("\n"))).into_owned().into(), Vec::new())
             }
-            Some(Shown::Questions { questions }) => {
-                (words::questions(questions).into(), question::read(questions))
+            Some(Preview::Questions { questions }) => {
+                (call_text::questions_text(questions).into(), question::read(questions))
             }
-            Some(Shown::Plain { summary }) => (visible(summary), Vec::new()),
-            Some(Shown::Edit { .. }) | None => (Cow::default(), Vec::new()),
+            Some(Preview::Plain { summary }) => (visible(summary), Vec::new()),
+            Some(Preview::Edit { .. }) | None => (Cow::default(), Vec::new()),
         };
         let description = if description.is_empty() { (&record.call.name).into() } else { description };
         Self::Generic { description, questions }

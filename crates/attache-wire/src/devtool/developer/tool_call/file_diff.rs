@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallRecord, Shown, visible, visible_line};
+use attache_domain::{CallRecord, Preview, visible, visible_line};
 use serde::Serialize;
 
-use super::words;
+use super::call_text;
 
 /// People read the names and the formatted diff, so hidden characters are written out there. The contents are what
 /// editors show and change, and stay as they are.
@@ -24,7 +24,7 @@ pub(super) struct FileDiff<'a> {
 impl<'a> FileDiff<'a> {
     /// None: the call is no edit. What a person put in the place of the proposal is what counts.
     pub(super) fn of(record: &'a CallRecord) -> Option<Self> {
-        let Some(Shown::Edit { path, diff, original, new_content, .. }) = words::shown(record) else {
+        let Some(Preview::Edit { path, diff, original, new_content, .. }) = call_text::preview(record) else {
             return None;
         };
         let changed = record.answer.as_ref().and_then(|answer| answer.new_content.as_deref());

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallRecord, Shown, visible_line};
+use attache_domain::{CallRecord, Preview, visible_line};
 use serde::Serialize;
 
-use super::words;
+use super::call_text;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ConfirmationOption<'a> {
@@ -19,7 +19,7 @@ impl<'a> ConfirmationOption<'a> {
     /// An answer that is not known here can still be given, by its id.
     pub(super) fn of(id: &'a str, record: &CallRecord) -> Self {
         let granted = record.grants.get(id).map(|sentence| Cow::Owned(format!("Does this. {sentence}")));
-        match told(id, record) {
+        match name_and_effect(id, record) {
             Some((name, description)) => Self { id, name, description: granted.or(Some(description)) },
             None => Self { id, name: id, description: None },
         }
@@ -27,16 +27,16 @@ impl<'a> ConfirmationOption<'a> {
 }
 
 /// Name and effect.
-fn told(id: &str, record: &CallRecord) -> Option<(&'static str, Cow<'static, str>)> {
-    let asks = matches!(words::shown(record), Some(Shown::Questions { .. }));
+fn name_and_effect(id: &str, record: &CallRecord) -> Option<(&'static str, Cow<'static, str>)> {
+    let asks = matches!(call_text::preview(record), Some(Preview::Questions { .. }));
     let (name, effect) = match id {
         // Logs from before the question about a lost call had choices of its own.
         "run_again" | "proceed_once" if record.lost => {
             ("Do it again", "Does this once more; nothing is undone before.")
         }
         "proceed_once" => ("Allow once", "Does this, and asks again the next time."),
-        "proceed_always" => return Some(always(record)),
-        "proceed_always_tool" | "proceed_always_server" => return Some(of_server(id, record)),
+        "proceed_always" => return Some(always_option(record)),
+        "proceed_always_tool" | "proceed_always_server" => return Some(mcp_option(id, record)),
         "proceed_always_and_save" => (
             "Allow for good",
             "Does this, and does not ask about the like any more, in later conversations too.",
@@ -62,14 +62,14 @@ fn told(id: &str, record: &CallRecord) -> Option<(&'static str, Cow<'static, str
     Some((name, effect.into()))
 }
 
-fn always(record: &CallRecord) -> (&'static str, Cow<'static, str>) {
-    match words::shown(record) {
-        Some(Shown::Edit { .. }) => (
+fn always_option(record: &CallRecord) -> (&'static str, Cow<'static, str>) {
+    match call_text::preview(record) {
+        Some(Preview::Edit { .. }) => (
             "Allow all edits",
             "Does this, and makes further edits of this conversation without asking.".into(),
         ),
         // The record says what "like this" means; one that was made before it did so does not.
-        Some(Shown::Exec { .. }) => (
+        Some(Preview::Exec { .. }) => (
             "Always allow commands like this",
             "Does this, and runs commands like this one without asking for the rest of this conversation."
                 .into(),
@@ -83,9 +83,9 @@ fn always(record: &CallRecord) -> (&'static str, Cow<'static, str>) {
     }
 }
 
-fn of_server(id: &str, record: &CallRecord) -> (&'static str, Cow<'static, str>) {
-    let (server, tool) = match words::shown(record) {
-        Some(Shown::Mcp { server, tool, .. }) => (server.as_str(), tool.as_str()),
+fn mcp_option(id: &str, record: &CallRecord) -> (&'static str, Cow<'static, str>) {
+    let (server, tool) = match call_text::preview(record) {
+        Some(Preview::Mcp { server, tool, .. }) => (server.as_str(), tool.as_str()),
         _ => ("the server", record.call.name.as_str()),
     };
     let (name, what) = match id {

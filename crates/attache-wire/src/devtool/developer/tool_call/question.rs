@@ -6,7 +6,7 @@ use attache_domain::terminal_safe;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::words::member;
+use super::call_text::text_member;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Question<'a> {
@@ -34,13 +34,13 @@ struct QuestionOption<'a> {
 pub(super) fn read(questions: &Value) -> Vec<Question<'_>> {
     let read = |question| {
         let option = |option| QuestionOption {
-            label: terminal_safe(member(option, "label")),
-            description: terminal_safe(member(option, "description")),
+            label: terminal_safe(text_member(option, "label")),
+            description: terminal_safe(text_member(option, "description")),
         };
         Question {
-            question: terminal_safe(member(question, "question")),
-            header: terminal_safe(member(question, "header")),
-            kind: member(question, "type"),
+            question: terminal_safe(text_member(question, "question")),
+            header: terminal_safe(text_member(question, "header")),
+            kind: text_member(question, "type"),
             options: list(&question["options"]).map(option).collect(),
             multi_select: question["multiSelect"] == true,
             placeholder: question["placeholder"].as_str(),

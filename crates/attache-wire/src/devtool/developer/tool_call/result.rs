@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use attache_domain::{CallOutcome, CallRecord, Content, Shown};
+use attache_domain::{CallOutcome, CallRecord, Content, Preview};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::call_text;
 use super::file_diff::FileDiff;
-use super::words;
 
 /// The tool whose result is a list that its input holds.
 const PLAN: (&str, &str) = ("write_todos", "todos");
@@ -44,7 +44,7 @@ impl<'a> CallResult<'a> {
             CallOutcome::Unknown => Some("outcome_unknown"),
             CallOutcome::Canceled => None,
         };
-        Some(Self::Error(ErrorDetails { message: words::failure(record), kind }))
+        Some(Self::Error(ErrorDetails { message: call_text::failure_text(record), kind }))
     }
 }
 
@@ -55,7 +55,7 @@ impl<'a> ToolOutput<'a> {
         }
         match structured(record) {
             Some(data) => Self::StructuredData(data),
-            None => Self::Text(words::outcome(record)),
+            None => Self::Text(call_text::success_text(record)),
         }
     }
 }
@@ -65,13 +65,13 @@ fn structured(record: &CallRecord) -> Option<Map<String, Value>> {
     let proposal = record.proposal.as_ref()?;
     let (tool, list) = PLAN;
     match &proposal.shown {
-        Shown::Questions { .. } => match record.result.as_ref()?.output.as_slice() {
+        Preview::Questions { .. } => match record.result.as_ref()?.output.as_slice() {
             [Content::Text(text)] => serde_json::from_str(text).ok(),
             _ => None,
         },
         // What the model is told is marked as somebody else's; people are told the same without the mark, cut if long.
-        Shown::Mcp { .. } if record.summary.starts_with('{') => serde_json::from_str(&record.summary).ok(),
-        Shown::Plain { .. } if record.call.name == tool => {
+        Preview::Mcp { .. } if record.summary.starts_with('{') => serde_json::from_str(&record.summary).ok(),
+        Preview::Plain { .. } if record.call.name == tool => {
             let todos = proposal.input.get(list).filter(|todos| todos.is_array())?;
             Some(Map::from_iter([(list.to_owned(), todos.clone())]))
         }

@@ -1,6 +1,6 @@
 //! Commands: asked about with the very command and where it would run.
 
-use attache_testkit::model_server::Planned;
+use attache_testkit::model_server::PlannedResponse;
 use serde_json::json;
 
 use super::{options, output};
@@ -9,7 +9,7 @@ use crate::devtool::editor::chosen;
 use crate::devtool::world::World;
 use crate::watching::batch;
 
-fn runs(command: &str) -> Planned {
+fn runs(command: &str) -> PlannedResponse {
     calls("run_shell_command", json!({"command": command}))
 }
 

@@ -1,6 +1,6 @@
 //! Edits: asked about with the file before and after, and a person may put other content in their place.
 
-use attache_testkit::model_server::Planned;
+use attache_testkit::model_server::PlannedResponse;
 use serde_json::{Value, json};
 
 use super::options;
@@ -9,13 +9,13 @@ use crate::devtool::editor::chosen;
 use crate::devtool::world::World;
 use crate::pairs::driver::Pair;
 
-fn greets(new: &str) -> Planned {
+fn greets(new: &str) -> PlannedResponse {
     let input =
         json!({"file_path": "hello.txt", "instruction": "greet", "old_string": "world", "new_string": new});
     calls("replace", input)
 }
 
-fn writes(name: &str, content: &str) -> Planned {
+fn writes(name: &str, content: &str) -> PlannedResponse {
     calls("write_file", json!({"file_path": name, "content": content}))
 }
 

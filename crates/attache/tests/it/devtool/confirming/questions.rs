@@ -1,6 +1,6 @@
 //! Everything else that is asked: pages to fetch, and questions of the model's own.
 
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 use super::{options, output};
@@ -9,13 +9,13 @@ use crate::devtool::editor::chosen;
 use crate::devtool::world::World;
 use crate::pairs::driver::Pair;
 
-fn fetches(page: &ModelServer) -> Planned {
+fn fetches(page: &ModelServer) -> PlannedResponse {
     calls("web_fetch", json!({"prompt": format!("Read {}/page", page.url())}))
 }
 
 #[tokio::test]
 async fn a_page_is_asked_about_in_words_and_can_be_allowed_for_the_conversation() {
-    let page = ModelServer::answering(|_| Planned::text(200, "text/plain", "The page."));
+    let page = ModelServer::with_handler(|_| PlannedResponse::text(200, "text/plain", "The page."));
     let answers = [fetches(&page), fetches(&page), fetches(&page), says("Read.")];
     let world =
         World::with(answers, |launch| launch.settings("allow_private_addresses = [\"127.0.0.1\"]\n")).await;
@@ -36,7 +36,7 @@ async fn a_page_is_asked_about_in_words_and_can_be_allowed_for_the_conversation(
 
 #[tokio::test]
 async fn a_page_that_is_refused_is_not_fetched() {
-    let page = ModelServer::answering(|_| Planned::text(200, "text/plain", "The page."));
+    let page = ModelServer::with_handler(|_| PlannedResponse::text(200, "text/plain", "The page."));
     let world = World::with([fetches(&page)], |launch| {
         launch.settings("allow_private_addresses = [\"127.0.0.1\"]\n")
     })

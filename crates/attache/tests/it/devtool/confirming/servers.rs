@@ -1,7 +1,7 @@
 //! Tools of MCP servers: asked about by server and tool, and allowed for either.
 
-use attache_testkit::Launch;
-use attache_testkit::model_server::{ModelServer, Planned};
+use attache_testkit::ServerLaunch;
+use attache_testkit::model_server::{ModelServer, PlannedResponse};
 use serde_json::{Value, json};
 
 use super::{options, output};
@@ -14,7 +14,7 @@ use crate::support::message;
 
 /// The buffers of an editor, offered as an MCP server over HTTP.
 fn buffers() -> ModelServer {
-    ModelServer::answering(|received| {
+    ModelServer::with_handler(|received| {
         let request = received.json();
         let tool =
             |name: &str| json!({"name": name, "description": "A tool.", "inputSchema": {"type": "object"}});
@@ -31,20 +31,20 @@ fn buffers() -> ModelServer {
             Some("tools/call") => json!({"content": [{"type": "text", "text": "fn unsaved() {}"}]}),
             _ => {
                 let status = if received.method == "POST" { 202 } else { 405 };
-                return Planned::text(status, "text/plain", "");
+                return PlannedResponse::text(status, "text/plain", "");
             }
         };
         let response = json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
-        Planned::text(200, "application/json", &response.to_string())
+        PlannedResponse::text(200, "application/json", &response.to_string())
     })
 }
 
-fn uses(tool: &str) -> Planned {
+fn uses(tool: &str) -> PlannedResponse {
     calls(&format!("mcp_editor_{tool}"), json!({}))
 }
 
 /// A conversation whose client brings its buffers.
-async fn asked(answers: Vec<Planned>) -> (World, ModelServer, Editor, Exchange) {
+async fn asked(answers: Vec<PlannedResponse>) -> (World, ModelServer, Editor, Exchange) {
     let buffers = buffers();
     let world = World::playing(answers).await;
     let editor = world.editor();
@@ -146,7 +146,7 @@ async fn a_client_on_this_machine_brings_its_server_wherever_the_agent_listens()
     let token = "correct-horse-battery-staple";
     for (host, reached) in [("localhost", true), ("agent.example", false)] {
         let buffers = buffers();
-        let open = |launch: Launch| {
+        let open = |launch: ServerLaunch| {
             let launch = launch.settings("allowed_hosts = [\"agent.example\"]\n");
             launch.argument("--host").argument("0.0.0.0").variable("ATTACHE_TOKEN", token)
         };
@@ -163,7 +163,7 @@ async fn a_client_on_this_machine_brings_its_server_wherever_the_agent_listens()
 async fn the_first_use_of_a_server_that_the_client_named_is_asked_about_whatever_rules_allow() {
     let rule = "[[rule]]\ntoolName = \"*\"\nmcpName = \"editor\"\ndecision = \"allow\"\npriority = 500\n";
     let buffers = buffers();
-    let with_rule = |launch: Launch| {
+    let with_rule = |launch: ServerLaunch| {
         write(&launch, ".gemini/policies/all.toml", rule);
         launch
     };

@@ -1,6 +1,6 @@
 //! Several calls wait at once: they are answered one by one in any order, or all in one message.
 
-use attache_testkit::model_server::Planned;
+use attache_testkit::model_server::PlannedResponse;
 use serde_json::{Value, json};
 
 use super::{pending, waiting};
@@ -11,7 +11,7 @@ use crate::devtool::world::World;
 use crate::pairs::driver::Pair;
 use crate::watching::batch;
 
-fn three() -> Planned {
+fn three() -> PlannedResponse {
     let run = |name: &str| ("run_shell_command", json!({"command": format!("echo ran >> {name}")}));
     batch([run("one"), run("two"), run("three")])
 }

@@ -1,6 +1,6 @@
 //! What is done while a command runs.
 
-use attache_testkit::model_server::Planned;
+use attache_testkit::model_server::PlannedResponse;
 use serde_json::{Value, json};
 
 use super::calls;
@@ -53,7 +53,7 @@ fn prompt() -> Value {
 }
 
 /// A command that waits until there is a file `go`, but not for ever.
-fn waits() -> Planned {
+fn waits() -> PlannedResponse {
     // Without a line end, so that it is shown in one piece.
     let command = "printf begun; n=0; until [ -e go ] || [ $n -gt 200 ]; do n=$((n+1)); sleep 0.05; done";
     calls(&[("call-1", "run_shell_command", json!({"command": command}))])

@@ -1,0 +1,32 @@
+//! Who thinks.
+
+use std::fmt;
+use std::sync::Arc;
+
+use attache_model::{BuiltInModel, LanguageModel};
+
+#[derive(Clone)]
+pub enum AgentModel {
+    /// A language model: it is told the conversation, and what it says and wants done are facts.
+    Language(Arc<dyn LanguageModel>),
+    /// A model of ours that performs whole turns by itself and sees nothing but the task.
+    BuiltIn(Arc<dyn BuiltInModel>),
+}
+
+impl AgentModel {
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Language(model) => model.name(),
+            Self::BuiltIn(model) => model.name(),
+        }
+    }
+}
+
+impl fmt::Debug for AgentModel {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Language(model) => write!(formatter, "Language({})", model.name()),
+            Self::BuiltIn(model) => write!(formatter, "BuiltIn({})", model.name()),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Puts questions about calls to people.
+
+use attache_domain::{Fact, Message};
+use attache_session::TurnStopped;
+
+use crate::turn_runner::{TurnFlow, TurnRunner};
+
+impl TurnRunner<'_> {
+    /// Nothing goes on: the questions are put, and the turn rests until somebody answers.
+    pub(crate) async fn ask_person(&self) -> Result<TurnFlow, TurnStopped> {
+        let view = self.task.view();
+        let work = &view.progress.work;
+        let text = view.question_text("I need your answer before I go on:", work);
+        let message = self.output.text(&format!("ask-{}-{}", work.rounds, view.progress.head), text);
+        let message = Message { metadata: Some(work.open_calls()), ..message };
+        self.journal.record(Fact::PersonAsked { message: message.into() }).await?;
+        Ok(TurnFlow::Stop)
+    }
+}

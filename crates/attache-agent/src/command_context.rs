@@ -1,0 +1,100 @@
+//! What a command sees of the conversation that it is given in.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use attache_command::{CommandContext, ConversationStats, ExtensionEntry, Memory, ServerEntry, ToolEntry};
+use attache_domain::{Content, RequestedSettings};
+use serde_json::{Map, Value};
+
+use crate::turn_runner::TurnRunner;
+
+pub(crate) struct TurnCommandContext<'p, 'a>(&'p TurnRunner<'a>);
+
+impl<'p, 'a> TurnCommandContext<'p, 'a> {
+    pub(crate) fn new(performance: &'p TurnRunner<'a>) -> Self {
+        Self(performance)
+    }
+}
+
+#[async_trait]
+impl CommandContext for TurnCommandContext<'_, '_> {
+    async fn progress(&self, text: &str) {
+        // A turn that was stopped is noticed at the next step.
+        let _ = self.0.record_notice(text.to_owned()).await;
+    }
+
+    fn workspace(&self) -> &Path {
+        self.0.setup.roots().first().map_or(Path::new("."), |root| root.as_path())
+    }
+
+    async fn memory(&self) -> Memory {
+        match &self.0.setup.info {
+            Some(premises) => premises.memory().await,
+            None => Memory::default(),
+        }
+    }
+
+    async fn refresh_memory(&self) -> Memory {
+        let view = self.0.task.view();
+        let (scope, context) = (view.progress.scope.clone(), view.context.clone());
+        drop(view);
+        self.0.conversations.refresh(&scope, &context).await;
+        self.memory().await
+    }
+
+    fn tools(&self) -> Vec<ToolEntry> {
+        let entry = |spec: &attache_tool::ToolSpec| ToolEntry {
+            name: spec.name.clone(),
+            description: spec.description.clone(),
+            server: spec.origin.as_ref().map(|origin| origin.server.clone()),
+        };
+        self.0.tools.registry.tools().map(|tool| entry(tool.spec())).collect()
+    }
+
+    fn servers(&self) -> Vec<ServerEntry> {
+        self.0.setup.info.as_ref().map(|premises| premises.servers()).unwrap_or_default()
+    }
+
+    fn extensions(&self) -> Vec<ExtensionEntry> {
+        self.0.setup.info.as_ref().map(|premises| premises.extensions()).unwrap_or_default()
+    }
+
+    fn model(&self) -> String {
+        let view = self.0.task.view();
+        let wished = RequestedSettings::of([view.as_ref()]).model;
+        wished.unwrap_or_else(|| self.0.setup.model.name().to_owned())
+    }
+
+    fn models(&self) -> Vec<String> {
+        self.0.setup.info.as_ref().map(|premises| premises.models()).unwrap_or_default()
+    }
+
+    fn stats(&self) -> ConversationStats {
+        let view = self.0.task.view();
+        let mut stats = self.0.earlier_totals.clone();
+        stats.add(&view);
+        stats.into()
+    }
+
+    async fn read_file(&self, path: &str) -> Result<String, String> {
+        let context = self.0.tool_context(Arc::default(), None);
+        let tool = self.0.tools.registry.find("read_file").map_err(|error| error.message)?;
+        let input = Map::from_iter([("file_path".to_owned(), Value::from(path))]);
+        let proposal = tool.propose(&input, &context).await.map_err(|error| error.message)?;
+        let output = tool.run(proposal, &context).await.map_err(|error| error.message)?;
+        let texts = output.content.iter().filter_map(|content| match content {
+            Content::Text(text) => Some(text.as_str()),
+            Content::Bytes { .. } | Content::Link { .. } => None,
+        });
+        Ok(texts.collect::<Vec<_>>().join("\n"))
+    }
+
+    fn about(&self) -> Vec<(String, String)> {
+        let mut about = self.0.setup.info.as_ref().map(|premises| premises.about()).unwrap_or_default();
+        // Behind the program itself; only the conversation knows which model answers in it.
+        about.insert(about.len().min(1), ("model".into(), self.model()));
+        about
+    }
+}

@@ -1,0 +1,153 @@
+//! A turn that a command began: the command says what comes next, and every step is a fact.
+
+use std::sync::Arc;
+
+use attache_command::{CommandError, CommandStep, MatchedCommand, ToolUse};
+use attache_domain::{
+    Artifact, COMMAND_MODEL, CallId, CallOutcome, CallRecord, CommandCall, Content, ContextReason, Fact,
+    ModelAnswer, ModelPart, ModelPartContent, Part, PartContent, RequestedSettings, ResponseEnd, Role,
+    TaskView, TextPhase, ToolCall, ToolResult, TurnOutcome, Usage,
+};
+use attache_session::TurnStopped;
+use attache_tool::ToolErrorKind;
+use serde_json::Value;
+
+use crate::AgentModel;
+use crate::command_context::TurnCommandContext;
+use crate::reason::StatusReason;
+use crate::turn_runner::{TurnFlow, TurnRunner};
+
+/// The command that the latest message of `view` gives.
+pub(crate) fn command_in(view: &TaskView) -> Option<&CommandCall> {
+    let latest = view.history.iter().rev().find(|message| message.role == Role::User)?;
+    latest.command.as_deref()
+}
+
+impl TurnRunner<'_> {
+    /// The command of this turn, as long as it has not handed over to the model.
+    pub(crate) fn active_command(&self) -> Option<MatchedCommand> {
+        self.command.clone().filter(|_| !self.journal.with_progress(|progress| progress.work.prompted))
+    }
+
+    pub(crate) async fn run_command(&mut self, found: &MatchedCommand) -> Result<TurnFlow, TurnStopped> {
+        let results = self.task.view().commanded.clone();
+        let next = found.run(&results, &TurnCommandContext::new(self)).await;
+        let denied = self.denied(&results);
+        match next {
+            // A rule stood in the way: the command did not do what it is for.
+            Ok(CommandStep::Done { text, .. }) if denied.is_some() => {
+                self.command_failed(&CommandError::Failed { what: text }).await
+            }
+            Ok(CommandStep::Done { text, data }) => self.end_with_result(text, data).await,
+            Ok(CommandStep::UseTools(uses)) => {
+                self.journal.record(tool_request(self.output.turn(), results.len(), uses)).await?;
+                Ok(TurnFlow::Continue)
+            }
+            // Whoever refused what a prompt should be made of does not want it to be put.
+            Ok(CommandStep::Prompt(_))
+                if self.journal.with_progress(|progress| progress.work.was_refused()) =>
+            {
+                self.end_with_result(
+                    "What the command wanted to run was refused, and nothing came of it.".into(),
+                    None,
+                )
+                .await
+            }
+            Ok(CommandStep::Prompt(_)) if denied.is_some() => {
+                let what = denied.unwrap_or_default();
+                self.command_failed(&CommandError::Failed { what }).await
+            }
+            Ok(CommandStep::Prompt(text)) => {
+                self.record_context(ContextReason::Command, vec![Content::Text(text)]).await?;
+                Ok(TurnFlow::Continue)
+            }
+            Ok(CommandStep::Compress) => self.compress().await,
+            Ok(CommandStep::ChooseModel(name)) => self.choose_model(name).await,
+            Err(error) => self.command_failed(&error).await,
+        }
+    }
+
+    /// What is said about the latest tool that the command wanted and a rule denies.
+    fn denied(&self, results: &[Vec<ToolResult>]) -> Option<String> {
+        results.last()?;
+        let view = self.task.view();
+        let is_denied = |record: &&Arc<CallRecord>| match &record.outcome {
+            Some(CallOutcome::Failed { kind }) => *kind == ToolErrorKind::PolicyViolation.name(),
+            _ => false,
+        };
+        let denied = view.cast.calls.iter().find(is_denied)?;
+        Some(format!("{} is not allowed: {}", denied.call.name, denied.summary))
+    }
+
+    /// What came of a command: words for people, and the same as data for programs.
+    async fn end_with_result(&self, text: String, data: Option<Value>) -> Result<TurnFlow, TurnStopped> {
+        if let Some(data) = data {
+            let mut part = Part::new(PartContent::Data(data));
+            part.media_type = Some("application/json".into());
+            let artifact = Box::new(Artifact {
+                id: Artifact::result_id(self.output.turn()),
+                name: Some("Result".into()),
+                description: None,
+                parts: vec![part],
+                metadata: None,
+                extensions: Vec::new(),
+            });
+            self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
+        }
+        // After a restart between its words and its end a command runs again: what was said was said.
+        if self.journal.with_progress(|progress| progress.turn.text) != TextPhase::Whole {
+            self.journal.record(Fact::TextSaid { text, last: true }).await?;
+        }
+        self.end_turn(TurnOutcome::Completed, None).await
+    }
+
+    async fn compress(&mut self) -> Result<TurnFlow, TurnStopped> {
+        let AgentModel::Language(model) = self.setup.model.clone() else {
+            return self
+                .end_with_result(
+                    "There is no language model here whose conversation could be summed up.".into(),
+                    None,
+                )
+                .await;
+        };
+        let text = match self.compact_on_request(model.as_ref()).await? {
+            Some((before, after)) => {
+                format!("Our conversation took about {before} tokens and now takes {after}.")
+            }
+            None => "Our conversation stays as it is: there is nothing to sum up, or no shorter summary to be had."
+                .into(),
+        };
+        self.end_with_result(text, None).await
+    }
+
+    async fn choose_model(&self, name: String) -> Result<TurnFlow, TurnStopped> {
+        let wishes = RequestedSettings { model: Some(name.clone()), ..RequestedSettings::default() };
+        if let Err(refusal) = self.conversations.model(&wishes) {
+            return self.command_failed(&CommandError::Failed { what: refusal.what }).await;
+        }
+        self.journal.record(Fact::ModelChosen { model: name.clone() }).await?;
+        self.end_with_result(format!("From now on {name} answers in this conversation."), None).await
+    }
+
+    async fn command_failed(&self, error: &CommandError) -> Result<TurnFlow, TurnStopped> {
+        self.end_turn(TurnOutcome::Failed, Some((StatusReason::Command, error.to_string()))).await
+    }
+}
+
+/// Tools that a command uses are asked for as a model would ask for them, under ids that no model gives.
+fn tool_request(turn: u32, step: usize, uses: Vec<ToolUse>) -> Fact {
+    let call = |(place, used): (usize, ToolUse)| ModelPart {
+        what: ModelPartContent::Call(ToolCall {
+            id: CallId(format!("command-{turn}-{step}-{place}")),
+            name: used.tool,
+            input: used.input,
+        }),
+        opaque: None,
+    };
+    Fact::ModelAnswered(Box::new(ModelAnswer {
+        model: COMMAND_MODEL.into(),
+        said: uses.into_iter().enumerate().map(call).collect(),
+        usage: Usage::default(),
+        end: ResponseEnd::Done,
+    }))
+}

@@ -1,0 +1,150 @@
+//! How much of what a call shows while it runs becomes part of the log.
+//!
+//! The beginning is recorded as it is shown. After that only its size and its latest lines are, ever more rarely, so that a
+//! call that never stops writing adds little to the log and people still see that it goes on. The model is told the
+//! beginning and the end by the call's result in any case.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Bytes that are recorded as they are shown.
+const MAX_FULL_BYTES: usize = 128 << 10;
+/// Of what is not recorded: how many of its latest bytes are.
+const MAX_LATEST_BYTES: usize = 1024;
+/// Pieces that are recorded one after the other; later ones wait for company.
+const MAX_PROMPT_PIECES: u32 = 240;
+/// Every piece goes to every reader with what was shown before it: a few a second are enough for people.
+pub(crate) const OUTPUT_INTERVAL: Duration = Duration::from_millis(250);
+/// Later the time between two pieces is this part of the time that the call has taken: the number of pieces grows with the
+/// logarithm of that time.
+const INTERVAL_DIVISOR: u32 = 16;
+const MIN_LATER_INTERVAL: Duration = Duration::from_secs(1);
+
+/// What one call has shown.
+pub(crate) struct OutputRecorder {
+    begun: Instant,
+    /// When the next piece may be recorded.
+    due: Instant,
+    pieces: u32,
+    /// Bytes that were recorded as they were shown, or wait to be.
+    in_full: usize,
+    /// To be recorded as it is.
+    waiting: String,
+    /// Bytes that are not recorded.
+    left_out: u64,
+    /// The latest of them since the last piece.
+    latest: String,
+}
+
+impl OutputRecorder {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            begun: now,
+            due: now,
+            pieces: 0,
+            in_full: 0,
+            waiting: String::new(),
+            left_out: 0,
+            latest: String::new(),
+        }
+    }
+
+    /// Takes what the call has shown.
+    pub(crate) fn take(&mut self, text: &str) {
+        let fits = text.floor_char_boundary(MAX_FULL_BYTES.saturating_sub(self.in_full));
+        let (fits, rest) = text.split_at(fits);
+        self.waiting.push_str(fits);
+        self.in_full += fits.len();
+        if rest.is_empty() {
+            return;
+        }
+        // Nothing fits behind what was left out.
+        self.in_full = MAX_FULL_BYTES;
+        self.left_out += rest.len() as u64;
+        self.latest.push_str(rest);
+        let cut = self.latest.ceil_char_boundary(self.latest.len().saturating_sub(MAX_LATEST_BYTES));
+        self.latest.drain(..cut);
+    }
+
+    /// When there will be something to record; never while nothing waits.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        (!self.waiting.is_empty() || !self.latest.is_empty()).then_some(self.due)
+    }
+
+    /// What is to be recorded by now.
+    pub(crate) fn piece(&mut self, now: Instant) -> Option<String> {
+        self.due().filter(|due| *due <= now)?;
+        self.pieces += 1;
+        let pause = if self.pieces < MAX_PROMPT_PIECES && self.latest.is_empty() {
+            OUTPUT_INTERVAL
+        } else {
+            MIN_LATER_INTERVAL.max((now - self.begun) / INTERVAL_DIVISOR)
+        };
+        self.due = now + pause;
+        self.rest()
+    }
+
+    /// What is still to be recorded when the call is over.
+    pub(crate) fn rest(&mut self) -> Option<String> {
+        let mut piece = std::mem::take(&mut self.waiting);
+        if !self.latest.is_empty() {
+            let latest = std::mem::take(&mut self.latest);
+            let break_before = if piece.is_empty() || piece.ends_with('\n') { "" } else { "\n" };
+            piece.push_str(&format!("{break_before}[... {} bytes left out ...]\n{latest}", self.left_out));
+        }
+        (!piece.is_empty()).then_some(piece)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(times: u32, every: Duration, text: &str) -> Vec<String> {
+        let mut now = Instant::now();
+        let mut showing = OutputRecorder::new(now);
+        let mut pieces = Vec::new();
+        for _ in 0..times {
+            showing.take(text);
+            pieces.extend(showing.piece(now));
+            now += every;
+        }
+        pieces.extend(showing.rest());
+        pieces
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn little_is_recorded_as_it_is_shown() {
+        let pieces = shown(100, OUTPUT_INTERVAL, "a line\n");
+        assert_eq!((pieces.len(), pieces.concat()), (100, "a line\n".repeat(100)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn little_over_a_long_time_is_recorded_whole_in_fewer_pieces() {
+        let day = 24 * 3600;
+        let pieces = shown(day, Duration::from_secs(1), ".");
+        assert_eq!(pieces.concat().len(), day as usize);
+        assert!(pieces.len() < 600, "{}", pieces.len());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn of_too_much_the_beginning_the_latest_and_the_size_are_recorded() {
+        let week = 7 * 24 * 3600 * 4;
+        let pieces = shown(week, OUTPUT_INTERVAL, &"ä\n".repeat(30_000));
+        let text = pieces.concat();
+        assert!(text.len() < 512 << 10, "{}", text.len());
+        assert!(pieces.len() < 400, "{}", pieces.len());
+        let left_out = u64::from(week) * 90_000 - MAX_FULL_BYTES as u64;
+        assert!(
+            text.ends_with("ä\n") && text.contains(&format!("[... {left_out} bytes left out ...]")),
+            "{left_out}"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn people_see_soon_that_it_goes_on() {
+        let pieces = shown(4 * 60, OUTPUT_INTERVAL, &"y\n".repeat(50_000));
+        assert!(pieces.len() > 30, "{}", pieces.len());
+    }
+}

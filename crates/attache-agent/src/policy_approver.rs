@@ -1,0 +1,214 @@
+//! The referee that goes by rules, modes and what people answered before.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use attache_domain::{Access, CallAnswer, Effect, Preview};
+use attache_tool::Confinement;
+use attache_tool::policy::{
+    ApprovalChoice, ChoiceOutcome, Policy, PolicyDecision, PolicyMode, PolicyRule, choices, grants, rules_for,
+};
+use attache_tool::ruling::{CallFacts, FileLookup, rule};
+use serde_json::Map;
+
+use crate::approver::{ApprovalDecision, ApprovalRequest, Approver};
+
+/// Judges for one conversation and remembers what its people agreed to.
+pub struct PolicyApprover {
+    options: PolicyOptions,
+    none: Map<String, serde_json::Value>,
+    terms: Mutex<ConversationGrants>,
+}
+
+#[derive(Clone)]
+pub struct PolicyOptions {
+    pub policy: Policy,
+    pub mode: PolicyMode,
+    /// Absolute and without links.
+    pub roots: Vec<PathBuf>,
+    /// Where plans may be written.
+    pub plans: Option<PathBuf>,
+    /// The folder is one that its owner trusts.
+    pub trusted: bool,
+    /// What can be enforced around commands.
+    pub confinement: Confinement,
+    /// The files that commands name.
+    pub files: Arc<dyn FileLookup>,
+    /// Nobody can be asked.
+    pub unattended: bool,
+    /// Nothing is agreed to for longer than once.
+    pub only_once: bool,
+    /// Where answers for good are kept; none: they are not offered.
+    pub keeper: Option<Arc<dyn RuleStore>>,
+    /// MCP servers that the client named. Rules were not made for them: their first use is asked about in every mode but
+    /// yolo.
+    pub client_servers: BTreeSet<String>,
+}
+
+/// Keeps rules for later sessions.
+pub trait RuleStore: Send + Sync + 'static {
+    fn save(&self, rules: &[PolicyRule]) -> Result<(), String>;
+}
+
+/// What a conversation has been granted beyond the rules.
+struct ConversationGrants {
+    mode: PolicyMode,
+    /// The rules, and those that answers made.
+    policy: Policy,
+    learnt: Vec<PolicyRule>,
+    /// Servers of the client that a person let the agent use.
+    agreed_servers: BTreeSet<String>,
+}
+
+impl PolicyApprover {
+    pub fn new(options: PolicyOptions) -> Self {
+        let terms = ConversationGrants {
+            mode: options.mode,
+            policy: options.policy.clone(),
+            learnt: Vec::new(),
+            agreed_servers: BTreeSet::new(),
+        };
+        Self { options, none: Map::new(), terms: Mutex::new(terms) }
+    }
+
+    fn grants(&self) -> MutexGuard<'_, ConversationGrants> {
+        self.terms.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn call_facts<'a>(&'a self, case: ApprovalRequest<'a>, mode: PolicyMode) -> CallFacts<'a> {
+        let origin = case.tool.origin.as_ref();
+        CallFacts {
+            tool: &case.tool.name,
+            server: origin.map(|origin| origin.server.as_str()),
+            subagent: None,
+            annotations: origin.map_or(&self.none, |origin| &origin.annotations),
+            proposal: case.proposal,
+            roots: &self.options.roots,
+            plans: self.options.plans.as_deref(),
+            mode,
+            interactive: !self.options.unattended,
+            trusted: self.options.trusted,
+            confinement: &self.options.confinement,
+            files: self.options.files.as_ref(),
+        }
+    }
+
+    /// What comes of an answer, and the rules to keep for good.
+    fn apply_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer) -> Vec<PolicyRule> {
+        let Some(choice) = ApprovalChoice::from_id(&answer.choice) else { return Vec::new() };
+        if choice != ApprovalChoice::Cancel
+            && let Some(server) = self.client_server(case)
+        {
+            self.grants().agreed_servers.insert(server.to_owned());
+        }
+        if !may_last(case) {
+            return Vec::new();
+        }
+        let mode = self.grants().mode;
+        let (rules, switch, kept) = match rules_for(choice, &self.call_facts(case, mode)) {
+            ChoiceOutcome::Switch(mode) => (Vec::new(), Some(mode), Vec::new()),
+            ChoiceOutcome::Remember(rules) => (rules, None, Vec::new()),
+            ChoiceOutcome::Save { rules, switch } => (rules.clone(), switch, rules),
+            ChoiceOutcome::Run | ChoiceOutcome::Modify | ChoiceOutcome::Cancel => return Vec::new(),
+        };
+        let mut terms = self.grants();
+        terms.mode = switch.unwrap_or(mode);
+        for rule in rules {
+            if !terms.learnt.contains(&rule) {
+                terms.learnt.push(rule.clone());
+                terms.policy.add([rule]);
+            }
+        }
+        kept
+    }
+
+    /// The server of the client that the call would use.
+    fn client_server<'a>(&self, case: ApprovalRequest<'a>) -> Option<&'a str> {
+        case.proposal.effects.iter().find_map(|effect| match effect {
+            Effect::UseServer { server, .. } => {
+                Some(server.as_str()).filter(|server| self.options.client_servers.contains(*server))
+            }
+            _ => None,
+        })
+    }
+
+    fn offered_answers(&self, case: ApprovalRequest<'_>, mode: PolicyMode) -> Vec<String> {
+        if let Preview::Questions { .. } = case.proposal.shown {
+            return vec!["answer".into(), ApprovalChoice::Cancel.id().into()];
+        }
+        let offered = choices(&self.call_facts(case, mode), self.options.keeper.is_some()).into_iter();
+        let offered = offered.filter(|choice| match choice {
+            ApprovalChoice::ProceedOnce | ApprovalChoice::ModifyWithEditor | ApprovalChoice::Cancel => true,
+            _ => !self.options.only_once && may_last(case),
+        });
+        offered.map(|choice| choice.id().to_owned()).collect()
+    }
+
+    /// Puts the question about a call, as it would run with this access.
+    fn ask(
+        &self,
+        case: ApprovalRequest<'_>,
+        mode: PolicyMode,
+        why: String,
+        access: Option<Access>,
+    ) -> ApprovalDecision {
+        let mut proposal = case.proposal.clone();
+        if let Some(access) = &access {
+            proposal.set_access(access);
+        }
+        let case = ApprovalRequest { proposal: &proposal, ..case };
+        let choices = self.offered_answers(case, mode);
+        let sentence = |id: &String| {
+            let sentence = grants(ApprovalChoice::from_id(id)?, &self.call_facts(case, mode))?;
+            Some((id.clone(), sentence))
+        };
+        let grants = choices.iter().filter_map(sentence).collect();
+        ApprovalDecision::Ask { choices, grants, why, access }
+    }
+}
+
+/// Text with hidden characters is agreed to as it is shown and once: a rule made from it would hide the same.
+fn may_last(case: ApprovalRequest<'_>) -> bool {
+    !case.proposal.has_hidden_characters()
+}
+
+impl Approver for PolicyApprover {
+    fn rule(&self, case: ApprovalRequest<'_>) -> ApprovalDecision {
+        let (ruled, mode) = {
+            let terms = self.grants();
+            let judged = self.call_facts(case, terms.mode);
+            let server = self.client_server(case).filter(|server| !terms.agreed_servers.contains(*server));
+            let ruled = match server.filter(|_| judged.effective_mode() != PolicyMode::Yolo) {
+                Some(server) => {
+                    rule(&terms.policy, &judged).and_ask(&judged, format!("the first use of {server}"))
+                }
+                None => rule(&terms.policy, &judged),
+            };
+            (ruled, terms.mode)
+        };
+        match ruled.decision {
+            PolicyDecision::Allow => ApprovalDecision::Allow { why: ruled.why, access: ruled.access },
+            PolicyDecision::Ask => self.ask(case, mode, ruled.why, ruled.access),
+            PolicyDecision::Deny => {
+                let message =
+                    ruled.deny_message.unwrap_or_else(|| format!("denied by policy ({})", ruled.why));
+                ApprovalDecision::Deny { message }
+            }
+        }
+    }
+
+    fn remember_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer) {
+        let rules = self.apply_answer(case, answer);
+        if let Some(keeper) = self.options.keeper.as_ref().filter(|_| !rules.is_empty())
+            && let Err(error) = keeper.save(&rules)
+        {
+            // It holds for the conversation all the same; the next one asks again.
+            tracing::warn!(%error, "an answer for good cannot be kept");
+        }
+    }
+
+    fn restore_answer(&self, case: ApprovalRequest<'_>, answer: &CallAnswer) {
+        self.apply_answer(case, answer);
+    }
+}

@@ -1,0 +1,142 @@
+//! Turns of minds that are no language models: what they said stands in the history and nowhere else, and whoever goes
+//! on in their place has to know it.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    APPROVAL, ConversationItem, Exchange, Message, Metadata, ModelPart, ModelPartContent, Role, TaskView,
+};
+
+/// One item of the conversation as it is told.
+pub(super) enum Item<'a> {
+    Told(ConversationItem<'a>),
+    Spoken(Arc<Exchange>),
+}
+
+/// Whether all turns of a task are over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastTurn {
+    Over,
+    GoesOn,
+}
+
+/// What was said in one such turn.
+pub(super) struct BuiltInTurn {
+    /// The message of the history that it comes before; or the end of all.
+    before: usize,
+    exchange: Arc<Exchange>,
+}
+
+/// All that is told of a task, in the order it happened.
+pub(super) fn items(view: &TaskView, last_turn: LastTurn) -> Vec<Item<'_>> {
+    let mut spoken = built_in_turns(view, last_turn).into_iter().peekable();
+    let mut items = Vec::new();
+    for (told, after) in with_history_position(view) {
+        let earlier = std::iter::from_fn(|| spoken.next_if(|spoken| spoken.before < after));
+        items.extend(earlier.map(|spoken| Item::Spoken(spoken.exchange)));
+        items.push(Item::Told(told));
+    }
+    items.extend(spoken.map(|spoken| Item::Spoken(spoken.exchange)));
+    items
+}
+
+/// What was said in turns that are over and still told, as far as no answer of a model holds it.
+pub(super) fn built_in_turns(view: &TaskView, last_turn: LastTurn) -> Vec<BuiltInTurn> {
+    let messages =
+        with_history_position(view).filter(|(told, _)| matches!(told, ConversationItem::Message(_)));
+    let spoken = messages.filter_map(|(_, start)| {
+        // Every message of a person begins a turn, whether the model is told of it or not.
+        let next = view.history[start..].iter().position(|message| message.role == Role::User);
+        let (end, last) = match next {
+            Some(next) => (start + next, None),
+            None if last_turn == LastTurn::Over => {
+                (view.history.len(), view.status.message.as_ref().or(view.replied.as_ref()))
+            }
+            None => return None,
+        };
+        let said = view.history[start..end].iter().chain(last);
+        let text = not_in_answers(said, exchanges_of(view, start, end))?;
+        let said = vec![ModelPart { what: ModelPartContent::Text(text), opaque: None }];
+        Some(BuiltInTurn { before: end, exchange: Arc::new(Exchange::Model(said)) })
+    });
+    spoken.collect()
+}
+
+/// Each item that a view tells, with how many messages of the history are before what comes next.
+fn with_history_position(view: &TaskView) -> impl Iterator<Item = (ConversationItem<'_>, usize)> {
+    let mut exchanges = view.exchanges.iter();
+    let mut history = view.history.iter().enumerate();
+    view.conversation().map(move |told| {
+        let after = match told {
+            ConversationItem::Message(message) => {
+                history.find(|(_, known)| Arc::ptr_eq(known, message)).map(|(place, _)| place + 1)
+            }
+            ConversationItem::Exchange(_) => exchanges.next().map(|placed| placed.after),
+        };
+        (told, after.unwrap_or(0))
+    })
+}
+
+/// Those of the turn between two places of the history.
+fn exchanges_of(view: &TaskView, start: usize, end: usize) -> impl Iterator<Item = &Exchange> {
+    let first = view.exchanges.partition_point(|placed| placed.after < start);
+    let turn = view.exchanges[first..].iter().take_while(move |placed| placed.after <= end);
+    turn.map(|placed| placed.exchange.as_ref())
+}
+
+/// What was said in a turn, without what the model said in it.
+fn not_in_answers<'a>(
+    messages: impl Iterator<Item = &'a Arc<Message>>,
+    exchanges: impl Iterator<Item = &'a Exchange>,
+) -> Option<String> {
+    // Why a turn stopped without an answer is for people, and so is who approved what.
+    let is_for_people = |message: &Message| {
+        let holds = |metadata: &Metadata| metadata.contains_key("reason") || metadata.contains_key(APPROVAL);
+        message.metadata.as_ref().is_some_and(holds)
+    };
+    let messages = messages.filter(|message| !is_for_people(message));
+    let texts: Vec<String> = match answers(exchanges) {
+        Answers::None => messages.map(|message| message.text()).collect(),
+        // A model of ours that used tools: only what it said before it did is in the answers.
+        Answers::Open(known) => {
+            let answer = messages.filter(|message| message.id.as_str().starts_with("answer-"));
+            answer.filter_map(|message| Some(message.text().strip_prefix(&known)?.to_owned())).collect()
+        }
+        Answers::Whole => return None,
+    };
+    let texts: Vec<_> = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
+}
+
+/// The answers of a model in a turn.
+enum Answers {
+    None,
+    /// With all they say; results came after the last.
+    Open(String),
+    Whole,
+}
+
+fn answers<'a>(exchanges: impl Iterator<Item = &'a Exchange>) -> Answers {
+    let (mut known, mut open) = (None, false);
+    for exchange in exchanges {
+        match exchange {
+            Exchange::Model(said) => {
+                let texts = said.iter().filter_map(|said| match &said.what {
+                    ModelPartContent::Text(text) => Some(text.as_str()),
+                    ModelPartContent::Thought(_) | ModelPartContent::Call(_) | ModelPartContent::Hidden => {
+                        None
+                    }
+                });
+                known.get_or_insert_with(String::new).extend(texts);
+                open = false;
+            }
+            Exchange::Results(_) => open = true,
+            Exchange::User(_) => {}
+        }
+    }
+    match known {
+        None => Answers::None,
+        Some(known) if open => Answers::Open(known),
+        Some(_) => Answers::Whole,
+    }
+}

@@ -1,0 +1,308 @@
+//! One turn of the coding agent: look what is to be done, do it, record, again.
+//!
+//! What to do follows from the log alone, so a turn that was interrupted goes on by the same loop.
+
+use std::sync::Arc;
+
+use attache_command::MatchedCommand;
+use attache_domain::{
+    CallStep, Content, ContextReason, ConversationItem, Exchange, Fact, GivenContext, TaskState, TaskView,
+    TextPhase, TurnEnd, TurnOutcome, TurnPhase,
+};
+use attache_model::ToolDeclaration;
+use attache_session::{CurrentTask, Journal, TurnStopped};
+use attache_tool::ToolRegistry;
+
+use crate::ahead::Ahead;
+use crate::approver::ApprovalRequest;
+use crate::built_in::{self, RequestEnd};
+use crate::prompt::PromptBuilder;
+use crate::reason::StatusReason;
+use crate::totals::ConversationTotals;
+use crate::turn_output::TurnOutput;
+use crate::{AgentModel, ConversationSetup, Conversations, changes};
+
+pub(crate) struct TurnRunner<'a> {
+    pub(crate) setup: Arc<ConversationSetup>,
+    pub(crate) journal: &'a Journal,
+    pub(crate) task: CurrentTask,
+    pub(crate) output: TurnOutput,
+    /// What was said in finished tasks of the same conversation.
+    pub(crate) earlier: PromptBuilder,
+    pub(crate) tools: TurnTools,
+    /// There is no point in trying again in this turn.
+    pub(crate) summary_failed: bool,
+    pub(crate) conversations: Arc<dyn Conversations>,
+    /// What the finished tasks of the conversation have come to.
+    pub(crate) earlier_totals: ConversationTotals,
+    /// The turn was begun by a command.
+    pub(crate) command: Option<MatchedCommand>,
+    /// What may not be durable yet, until the next time everything is.
+    pub(crate) ahead: Option<Ahead>,
+}
+
+/// The tools as they were when they were last looked at.
+pub(crate) struct TurnTools {
+    version: u64,
+    pub(crate) registry: ToolRegistry,
+    pub(crate) declarations: Arc<[ToolDeclaration]>,
+}
+
+/// Whether the turn goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TurnFlow {
+    Continue,
+    /// It has ended, or waits for somebody.
+    Stop,
+}
+
+impl<'a> TurnRunner<'a> {
+    /// `views` are the finished tasks of the conversation, oldest first.
+    pub(crate) fn new(
+        workplaces: Arc<dyn Conversations>,
+        place: Arc<ConversationSetup>,
+        latest: CurrentTask,
+        journal: &'a Journal,
+        views: &[TaskView],
+        command: Option<MatchedCommand>,
+    ) -> Self {
+        let (voice, tools, earlier) =
+            (TurnOutput::of(&latest.view()), TurnTools::of(&place), PromptBuilder::of(views));
+        let before = ConversationTotals::of(views);
+        let performance = Self {
+            setup: place,
+            journal,
+            task: latest,
+            output: voice,
+            earlier,
+            tools,
+            summary_failed: false,
+            conversations: workplaces,
+            earlier_totals: before,
+            command,
+            ahead: None,
+        };
+        performance.restore_grants(views);
+        performance.restore_grants([performance.task.view().as_ref()]);
+        performance
+    }
+
+    pub(crate) async fn run(mut self) -> Result<(), TurnStopped> {
+        self.resume().await?;
+        loop {
+            let mut steps = self.journal.with_progress(|progress| progress.work.steps());
+            if !self.may_go_ahead(&steps) {
+                // Everything is durable before the next step is chosen. Should others have acted unseen, what is recorded
+                // next does not fit any more, and the turn is taken up again with what they did.
+                self.be_durable().await?;
+                steps = self.journal.with_progress(|progress| progress.work.steps());
+            }
+            if self.run_steps(steps).await? == TurnFlow::Stop {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Some steps need nothing but what is known already, and change nothing outside: what comes of them is written
+    /// together with what led to them.
+    fn may_go_ahead(&self, steps: &[CallStep]) -> bool {
+        match steps.first() {
+            None | Some(CallStep::CallModel) => {
+                let asks_model =
+                    matches!(self.setup.model, AgentModel::Language(_)) && self.active_command().is_none();
+                let is_short = self.ahead.as_ref().is_some_and(Ahead::is_short);
+                asks_model && (is_short || self.journal.lacks_at_most_the_start())
+            }
+            Some(CallStep::Propose(_) | CallStep::Settle(TurnEnd::Spoken(_))) => self.ahead.is_some(),
+            Some(_) => false,
+        }
+    }
+
+    /// Waits until the task shows everything.
+    pub(crate) async fn be_durable(&mut self) -> Result<(), TurnStopped> {
+        self.journal.flush().await?;
+        self.ahead = None;
+        Ok(())
+    }
+
+    async fn run_steps(&mut self, steps: Vec<CallStep>) -> Result<TurnFlow, TurnStopped> {
+        match steps.first() {
+            None | Some(CallStep::CallModel) => self.continue_turn().await,
+            Some(CallStep::AskPerson) => self.ask_person().await,
+            Some(CallStep::Propose(_)) => {
+                let ahead = self.ahead.take();
+                let known = ahead.as_ref().map(|ahead| ahead.cast.clone());
+                let cast = known.unwrap_or_else(|| self.task.view().cast.clone());
+                let results = self.propose(&steps, &cast).await?;
+                self.ahead = ahead.zip(results).map(|(ahead, results)| ahead.with(results));
+                Ok(TurnFlow::Continue)
+            }
+            Some(CallStep::Start(_) | CallStep::Await(_) | CallStep::Skip(_)) => self.run_calls(&steps).await,
+            Some(CallStep::Cancel(_)) => self.cancel(&steps).await,
+            Some(CallStep::Settle(settlement)) => self.settle(settlement.clone()).await,
+        }
+    }
+
+    async fn settle(&mut self, settlement: TurnEnd) -> Result<TurnFlow, TurnStopped> {
+        match (settlement, &self.setup.model) {
+            (TurnEnd::Spoken(end), _) => self.after_answer(end).await,
+            // They say themselves what that means.
+            (TurnEnd::Declined, _) if self.active_command().is_some() => self.continue_turn().await,
+            (TurnEnd::Declined, AgentModel::BuiltIn(_)) => self.continue_turn().await,
+            (TurnEnd::Declined, AgentModel::Language(_)) => {
+                let text = if self.task.view().progress.work.calls.iter().any(|call| call.lost) {
+                    "I leave it at that. What shall I do now?"
+                } else {
+                    "I did not do that. What shall I do instead?"
+                };
+                self.end_turn(TurnOutcome::InputRequired, Some((StatusReason::Declined, text.into()))).await
+            }
+        }
+    }
+
+    async fn continue_turn(&mut self) -> Result<TurnFlow, TurnStopped> {
+        if let Some(found) = self.active_command() {
+            self.tools.refresh(&self.setup);
+            return self.run_command(&found).await;
+        }
+        match self.setup.model.clone() {
+            AgentModel::Language(model) => {
+                self.tools.refresh(&self.setup);
+                self.request_model(model.as_ref()).await
+            }
+            AgentModel::BuiltIn(model) => {
+                match built_in::run_request(model.as_ref(), &self.task, self.journal).await? {
+                    RequestEnd::WithCalls => Ok(TurnFlow::Continue),
+                    RequestEnd::WithTurn(end) => {
+                        self.publish_changes().await?;
+                        self.journal.record(end).await?;
+                        Ok(TurnFlow::Stop)
+                    }
+                }
+            }
+        }
+    }
+
+    /// What was under way when everything stopped begins again: text of an answer that never became whole is
+    /// taken back, and a task that was waiting works again.
+    async fn resume(&self) -> Result<(), TurnStopped> {
+        let view = self.task.view();
+        // Answers resume the work themselves; those in logs of older versions did not.
+        if self.journal.with_progress(|progress| progress.state) == TaskState::InputRequired {
+            self.journal.record(Fact::WorkResumed).await?;
+        }
+        if matches!(self.setup.model, AgentModel::BuiltIn(_)) || self.active_command().is_some() {
+            return Ok(());
+        }
+        let mentioned = match view.conversation_backwards().next() {
+            Some(ConversationItem::Message(message)) => Some(message.text()),
+            _ => None,
+        };
+        drop(view);
+        self.withdraw_partial_answer().await?;
+        if self.earlier.rounds == 0 && self.task.view().rounds == 0 {
+            for text in &self.setup.notices {
+                self.record_notice(text.clone()).await?;
+            }
+        }
+        if let (Some(surroundings), Some(text)) = (&self.setup.context_files, mentioned) {
+            let contents = surroundings.referenced_by(&text, &self.tool_context(Arc::default(), None)).await;
+            if !contents.is_empty() {
+                self.record_context(ContextReason::Mention, contents).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What people agreed to for longer holds again, also after a restart.
+    fn restore_grants<'v>(&self, views: impl IntoIterator<Item = &'v TaskView>) {
+        for grant in views.into_iter().flat_map(|view| &view.granted) {
+            if let Ok(tool) = self.tools.registry.find(&grant.tool) {
+                let case = ApprovalRequest { tool: tool.spec(), proposal: &grant.proposal };
+                self.setup.approver.restore_answer(case, &grant.answer);
+            }
+        }
+    }
+
+    pub(crate) async fn record_context(
+        &self,
+        reason: ContextReason,
+        contents: Vec<Content>,
+    ) -> Result<(), TurnStopped> {
+        self.journal.record(Fact::ContextGiven(Box::new(GivenContext { reason, contents }))).await
+    }
+
+    /// Takes back what was said in an answer that did not become whole.
+    pub(crate) async fn withdraw_partial_answer(&self) -> Result<(), TurnStopped> {
+        if self.journal.with_progress(|progress| progress.turn.text) != TextPhase::Speaking {
+            return Ok(());
+        }
+        self.journal.flush().await?;
+        let view = self.task.view();
+        if view.progress.turn.text != TextPhase::Speaking || !view.is_amid_answer() {
+            return Ok(());
+        }
+        let text = view.certain_text();
+        drop(view);
+        let fact = if text.is_empty() { Fact::TextWithdrawn } else { Fact::TextReplaced { text } };
+        self.journal.record(fact).await
+    }
+
+    /// Something people should know while the work goes on.
+    pub(crate) async fn record_notice(&self, text: String) -> Result<(), TurnStopped> {
+        // A turn may have more than one; the place in the log tells them apart.
+        let place = self.journal.with_progress(|progress| progress.head);
+        let message = self.output.text(&format!("notice-{place}"), text).into();
+        self.journal.record(Fact::Noticed { message }).await
+    }
+
+    pub(crate) async fn publish_changes(&self) -> Result<(), TurnStopped> {
+        // Calls are over before an answer is given, so their changes are durable; a turn that is not has none.
+        if self.ahead.is_none() {
+            self.journal.flush().await?;
+        }
+        let view = self.task.view();
+        if view.progress.turn.phase != TurnPhase::Running {
+            return Ok(());
+        }
+        let artifact = changes::artifact(&view.changes, self.setup.roots(), view.progress.turn.number);
+        drop(view);
+        match artifact.map(Box::new) {
+            Some(artifact) => {
+                self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) async fn end_turn(
+        &self,
+        outcome: TurnOutcome,
+        told: Option<(StatusReason, String)>,
+    ) -> Result<TurnFlow, TurnStopped> {
+        self.publish_changes().await?;
+        let usage = self.ahead.as_ref().map_or_else(|| self.task.view().usage, |ahead| ahead.usage);
+        let message = told.map(|(reason, text)| self.output.reason(reason, text).into());
+        self.journal.record(Fact::TurnEnded { outcome, message, usage: Some(Box::new(usage)) }).await?;
+        Ok(TurnFlow::Stop)
+    }
+
+    /// Everything the model was told, whoever said it.
+    pub(crate) fn exchanges(&mut self, view: &TaskView) -> Arc<Vec<Arc<Exchange>>> {
+        let ahead = self.ahead.as_ref().map_or(&[][..], |ahead| ahead.beyond(view));
+        self.earlier.exchanges(&self.setup.opening, view, ahead)
+    }
+}
+
+impl TurnTools {
+    fn of(place: &ConversationSetup) -> Self {
+        let version = place.toolbox.version();
+        Self { version, registry: place.toolbox.tools(), declarations: place.toolbox.declarations() }
+    }
+
+    fn refresh(&mut self, place: &ConversationSetup) {
+        if self.version != place.toolbox.version() {
+            *self = Self::of(place);
+        }
+    }
+}

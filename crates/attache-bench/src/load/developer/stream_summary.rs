@@ -1,0 +1,264 @@
+//! What one stream of a coding agent said, in either dialect: its words, its calls, and how it ended.
+
+use std::borrow::Cow;
+
+use anyhow::{Context, bail, ensure};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::load::chunked::ChunkedDecoder;
+use crate::load::connection::{Connection, Framing};
+
+/// Sends `request` and listens to the end of its stream.
+pub(super) async fn read_stream(
+    connection: &mut Connection,
+    request: &[u8],
+) -> anyhow::Result<StreamSummary> {
+    let head = connection.request(request).await?;
+    if head.status != 200 || head.framing != Framing::Chunked {
+        let body = connection.body(head).await?;
+        bail!("no stream but {}: {}", head.status, String::from_utf8_lossy(body));
+    }
+    let mut decoder = ChunkedDecoder::default();
+    let (mut heard, mut unread) = (StreamSummary::default(), Vec::new());
+    while !decoder.is_done() {
+        connection.next_piece(&mut decoder, |payload| unread.extend_from_slice(payload)).await?;
+        heard.lines(&mut unread)?;
+    }
+    ensure!(heard.is_final, "the stream ended without a final event");
+    Ok(heard)
+}
+
+#[derive(Debug, Default)]
+pub(super) struct StreamSummary {
+    pub(super) events: u64,
+    pub(super) text: String,
+    /// Calls that were carried out.
+    pub(super) done: u64,
+    /// The call that was asked about last.
+    pub(super) question: Option<Question>,
+    is_final: bool,
+}
+
+/// A call that waits for an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Question {
+    pub(super) task: String,
+    pub(super) context: String,
+    pub(super) call: String,
+}
+
+impl StreamSummary {
+    /// Takes all whole lines out of `unread`.
+    fn lines(&mut self, unread: &mut Vec<u8>) -> anyhow::Result<()> {
+        let mut begin = 0;
+        while let Some(length) = memchr::memchr(b'\n', &unread[begin..]) {
+            let line = &unread[begin..begin + length];
+            if let Some(data) = line.strip_prefix(b"data:") {
+                self.event(data.trim_ascii())?;
+            }
+            begin += length + 1;
+        }
+        unread.drain(..begin);
+        Ok(())
+    }
+
+    fn event(&mut self, data: &[u8]) -> anyhow::Result<()> {
+        let envelope: Envelope<'_> = serde_json::from_slice(data)
+            .with_context(|| format!("an unknown event: {}", String::from_utf8_lossy(data)))?;
+        let event = match envelope {
+            Envelope { result: Some(event), .. } => event,
+            Envelope { error, .. } => bail!("an error: {}", error.unwrap_or_default()),
+        };
+        self.events += 1;
+        self.is_final = event.is_final;
+        let kind = event.metadata.as_ref().and_then(Metadata::kind).unwrap_or_default();
+        let parts = event.status.and_then(|status| status.message).map(|message| message.parts);
+        for part in parts.unwrap_or_default() {
+            if let (Some(text), "text-content" | "TEXT_CONTENT") = (&part.text, kind) {
+                self.text.push_str(text);
+            }
+            let Some(call) = part.data else { continue };
+            if matches!(&*call.status, "success" | "SUCCEEDED") {
+                self.done += 1;
+            }
+            if let Some(id) = call.asks() {
+                let (task, context) = (event.task.clone(), event.context.clone());
+                self.question = Some(Question { task: task.into(), context: context.into(), call: id });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    result: Option<Event<'a>>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(borrow, default, rename = "taskId")]
+    task: Cow<'a, str>,
+    #[serde(borrow, default, rename = "contextId")]
+    context: Cow<'a, str>,
+    #[serde(default, rename = "final")]
+    is_final: bool,
+    #[serde(borrow)]
+    status: Option<Status<'a>>,
+    #[serde(borrow)]
+    metadata: Option<Metadata<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Status<'a> {
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow)]
+    parts: Vec<Part<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    data: Option<Call<'a>>,
+}
+
+/// A tool call as either dialect shows it.
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow, default)]
+    status: Cow<'a, str>,
+    #[serde(borrow)]
+    request: Option<CallRequest<'a>>,
+    #[serde(borrow, rename = "tool_call_id")]
+    id: Option<Cow<'a, str>>,
+    #[serde(rename = "confirmation_request")]
+    confirmation: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct CallRequest<'a> {
+    #[serde(borrow, rename = "callId")]
+    id: Cow<'a, str>,
+}
+
+impl Call<'_> {
+    /// The id, if somebody is asked.
+    fn asks(&self) -> Option<String> {
+        match (&self.request, &self.id) {
+            (Some(request), _) if self.status == "awaiting_approval" => Some(request.id.to_string()),
+            (_, Some(id)) if self.confirmation.is_some() => Some(id.to_string()),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Metadata<'a> {
+    #[serde(borrow, rename = "coderAgent")]
+    gemini: Option<Kind<'a>>,
+    #[serde(
+        borrow,
+        rename = "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md"
+    )]
+    rfc: Option<Kind<'a>>,
+}
+
+impl Metadata<'_> {
+    fn kind(&self) -> Option<&str> {
+        self.gemini.as_ref().or(self.rfc.as_ref()).map(|found| &*found.kind)
+    }
+}
+
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::URI;
+    use super::*;
+
+    fn hear(events: &[Value]) -> StreamSummary {
+        let mut heard = StreamSummary::default();
+        for event in events {
+            let line = format!("id: 1\ndata: {}\n\n", json!({ "jsonrpc": "2.0", "id": 1, "result": event }));
+            heard.lines(&mut line.into_bytes()).unwrap();
+        }
+        heard
+    }
+
+    fn update(metadata: Value, part: Value) -> Value {
+        let status = json!({ "state": "working", "message": { "kind": "message", "parts": [part] } });
+        json!({ "taskId": "t", "contextId": "c", "status": status, "final": false, "metadata": metadata })
+    }
+
+    #[test]
+    fn both_dialects_are_heard_alike() {
+        let gemini = |kind: &str, part| update(json!({ "coderAgent": { "kind": kind } }), part);
+        let rfc = |kind: &str, part| update(json!({ URI: { "kind": kind } }), part);
+        let end = json!({ "taskId": "t", "contextId": "c", "status": {}, "final": true });
+        let spoken = [
+            json!({ "kind": "task", "id": "t", "contextId": "c", "status": {}, "metadata": {} }),
+            gemini("state-change", json!({ "text": "a notice" })),
+            gemini("text-content", json!({ "text": "one\n" })),
+            gemini(
+                "tool-call-confirmation",
+                json!({ "data": { "status": "awaiting_approval", "request": { "callId": "k" } } }),
+            ),
+            gemini(
+                "tool-call-update",
+                json!({ "data": { "status": "success", "request": { "callId": "k" } } }),
+            ),
+            end.clone(),
+        ];
+        let told = [
+            rfc("STATE_CHANGE", json!({ "text": "a notice" })),
+            rfc("TEXT_CONTENT", json!({ "text": "one\n" })),
+            rfc(
+                "TOOL_CALL_UPDATE",
+                json!({ "data": { "status": "PENDING", "tool_call_id": "k", "confirmation_request": {} } }),
+            ),
+            rfc("TOOL_CALL_UPDATE", json!({ "data": { "status": "SUCCEEDED", "tool_call_id": "k" } })),
+            end,
+        ];
+        for events in [&spoken[..], &told[..]] {
+            let heard = hear(events);
+            assert_eq!((heard.text.as_str(), heard.done, heard.is_final), ("one\n", 1, true));
+            let expected = Question { task: "t".into(), context: "c".into(), call: "k".into() };
+            assert_eq!(heard.question, Some(expected));
+            assert_eq!(heard.events, events.len() as u64);
+        }
+    }
+
+    #[test]
+    fn an_error_is_no_event() {
+        let line = format!("data: {}\n", json!({ "id": 1, "error": { "code": -32001 } }));
+        let error = StreamSummary::default().lines(&mut line.into_bytes()).unwrap_err();
+        assert!(error.to_string().contains("-32001"), "{error}");
+    }
+
+    #[test]
+    fn half_a_line_waits_for_its_other_half() {
+        let mut heard = StreamSummary::default();
+        let mut unread = b"data: {\"result\":{\"final\":true".to_vec();
+        heard.lines(&mut unread).unwrap();
+        assert_eq!(heard.events, 0);
+        unread.extend_from_slice(b"}}\n\nda");
+        heard.lines(&mut unread).unwrap();
+        assert_eq!((heard.events, unread.as_slice()), (1, &b"da"[..]));
+    }
+}

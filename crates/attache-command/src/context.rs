@@ -1,0 +1,88 @@
+//! The seam to the conversation that a command is given in.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use attache_domain::Usage;
+use serde::Serialize;
+
+/// What a command can see and do. Whatever is missing in a surface is empty, never an error.
+#[async_trait]
+pub trait CommandContext: Send + Sync {
+    /// Something to show while the command runs.
+    async fn progress(&self, text: &str);
+
+    fn workspace(&self) -> &Path;
+
+    /// The instructions that people left for the model, as the model is told them.
+    async fn memory(&self) -> Memory;
+
+    /// Reads them again; from the next turn on the model is told what stands there now.
+    async fn refresh_memory(&self) -> Memory;
+
+    fn tools(&self) -> Vec<ToolEntry>;
+
+    fn servers(&self) -> Vec<ServerEntry>;
+
+    fn extensions(&self) -> Vec<ExtensionEntry>;
+
+    /// The name of the model that answers here.
+    fn model(&self) -> String;
+
+    /// Names that may be chosen instead, as far as they are known.
+    fn models(&self) -> Vec<String>;
+
+    fn stats(&self) -> ConversationStats;
+
+    /// The text of a file in the workspace, below a bound, or why not.
+    async fn read_file(&self, path: &str) -> Result<String, String>;
+
+    /// Name and value, line by line: version, model, workspace and the like.
+    fn about(&self) -> Vec<(String, String)>;
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Memory {
+    /// All of it.
+    pub text: String,
+    /// Where it comes from, in order.
+    pub files: Vec<MemoryFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MemoryFile {
+    pub path: PathBuf,
+    pub bytes: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ToolEntry {
+    pub name: String,
+    pub description: String,
+    /// The MCP server it comes from.
+    pub server: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ServerEntry {
+    pub name: String,
+    /// Such as `connected`, or what is wrong.
+    pub status: String,
+    pub tools: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExtensionEntry {
+    pub name: String,
+    pub version: String,
+    pub enabled: bool,
+}
+
+/// What a conversation has come to so far.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ConversationStats {
+    pub tasks: u32,
+    pub answers: u32,
+    pub calls: u32,
+    pub usage: Usage,
+}

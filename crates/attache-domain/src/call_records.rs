@@ -1,0 +1,247 @@
+//! What it takes to show a call: the calls of the latest answer with everything that is known about them.
+//!
+//! Kept beside every event in memory, so it is shared and copied only when a call moves.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    COMMAND_MODEL, CallAnswer, CallId, CallOutcome, CallPhase, Fact, FinishedCall, ModelAnswer,
+    ModelPartContent, Proposal, ToolCall, ToolResult,
+};
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CallRecords {
+    /// Who answers, as far as that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<Arc<str>>,
+    /// The provider's id of the answer that the model is giving, where it told one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Arc<str>>,
+    /// Counts what is said in one breath: an answer of the model, or what it says after something was taken back.
+    #[serde(default)]
+    pub breath: u32,
+    /// The calls of the latest answer, in its order.
+    pub calls: Vec<Arc<CallRecord>>,
+}
+
+/// A call of the latest answer with everything that is known about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallRecord {
+    pub call: ToolCall,
+    /// The provider's id of the answer that wants it, where it told one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Arc<str>>,
+    pub phase: CallPhase,
+    pub proposal: Option<Arc<Proposal>>,
+    /// Who decides: the rule, for people.
+    pub why: String,
+    /// The answers that are waited for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// What each answer for longer would allow, in a sentence, by the answer's id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grants: BTreeMap<String, String>,
+    /// It was being carried out when everything stopped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
+    /// The id of the question that was put when it was lost; clients know the call by it from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<CallId>,
+    pub answer: Option<CallAnswer>,
+    /// The end of what it has shown while it ran.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub live: String,
+    /// In how many pieces, since it last started.
+    #[serde(default)]
+    pub shown: u32,
+    /// On the processes that carry it out, since it last started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<String>,
+    /// What the model is told about it.
+    pub result: Option<ToolResult>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<CallOutcome>,
+    /// What people are told about it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
+    /// What it has changed, as a unified diff.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// How much of what a call shows is kept to be shown again: the end of it.
+pub const MAX_LIVE_BYTES: usize = 16 << 10;
+
+impl CallRecords {
+    pub fn find(&self, id: &CallId) -> Option<&Arc<CallRecord>> {
+        self.calls.iter().find(|record| record.call.id == *id)
+    }
+
+    /// The calls about which somebody is asked.
+    pub fn asked(&self) -> impl Iterator<Item = &Arc<CallRecord>> {
+        self.calls.iter().filter(|record| record.phase == CallPhase::Asked)
+    }
+
+    /// Is it another after `fact`? Most facts say nothing about calls, and then nothing need be copied.
+    pub(crate) fn is_changed_by(&self, fact: &Fact) -> bool {
+        matches!(
+            fact,
+            Fact::TurnStarted { .. }
+                | Fact::ModelChosen { .. }
+                | Fact::ModelResponded { .. }
+                | Fact::TextWithdrawn
+                | Fact::TextReplaced { .. }
+                | Fact::ModelAnswered(_)
+                | Fact::CallProposed(_)
+                | Fact::CallAnswered { .. }
+                | Fact::CallStarted { .. }
+                | Fact::CallLost { .. }
+                | Fact::CallShowed { .. }
+                | Fact::CallFinished(_)
+        )
+    }
+
+    /// The cast after `fact`; the same one where it says nothing about calls.
+    pub fn after(self: &Arc<Self>, fact: &Fact) -> Arc<Self> {
+        let mut cast = self.clone();
+        if cast.is_changed_by(fact) {
+            Arc::make_mut(&mut cast).apply(fact);
+        }
+        cast
+    }
+
+    pub(crate) fn apply(&mut self, fact: &Fact) {
+        match fact {
+            Fact::TurnStarted { model, .. } => {
+                self.breath += 1;
+                self.response = None;
+                if let Some(model) = model {
+                    self.model = Some(Arc::from(model.as_str()));
+                }
+            }
+            Fact::ModelChosen { model } => self.model = Some(Arc::from(model.as_str())),
+            Fact::ModelResponded { id } => self.response = Some(Arc::from(id.as_str())),
+            Fact::TextWithdrawn | Fact::TextReplaced { .. } => {
+                self.breath += 1;
+                self.response = None;
+            }
+            Fact::ModelAnswered(answer) => self.take_model_answer(answer),
+            Fact::CallProposed(proposed) => self.change(&proposed.call, |record| {
+                record.proposal = Some(proposed.proposal.clone());
+                record.why.clone_from(&proposed.why);
+                record.choices.clone_from(&proposed.choices);
+                record.grants.clone_from(&proposed.grants);
+            }),
+            Fact::CallAnswered { call, answer } => self.change(call, |record| record.take_answer(answer)),
+            Fact::CallLost { call, choices, question } => self.change(call, |record| {
+                record.choices.clone_from(choices);
+                record.question.clone_from(question);
+                record.lost = true;
+            }),
+            Fact::CallStarted { call, mark, .. } => self.change(call, |record| record.start(mark.clone())),
+            Fact::CallShowed { call, text } => self.change(call, |record| record.show(text)),
+            Fact::CallFinished(finished) => self.change(&finished.call, |record| record.finish(finished)),
+            _ => {}
+        }
+        if let Some((call, phase)) = CallPhase::after(fact) {
+            self.change(call, |record| record.phase = phase);
+        }
+    }
+
+    /// After an answer of which nothing has been carried out.
+    pub fn of(answer: &ModelAnswer) -> Self {
+        let mut cast = Self::default();
+        cast.take_model_answer(answer);
+        cast
+    }
+
+    fn take_model_answer(&mut self, answer: &ModelAnswer) {
+        self.breath += 1;
+        if answer.model != COMMAND_MODEL && self.model.as_deref() != Some(answer.model.as_str()) {
+            self.model = Some(Arc::from(answer.model.as_str()));
+        }
+        let calls = answer.said.iter().filter_map(|said| match &said.what {
+            ModelPartContent::Call(call) => Some(call.clone()),
+            ModelPartContent::Text(_) | ModelPartContent::Thought(_) | ModelPartContent::Hidden => None,
+        });
+        let response = self.response.take();
+        let record = |call| CallRecord { response: response.clone(), ..CallRecord::requested(call) };
+        self.calls = calls.map(|call| Arc::new(record(call))).collect();
+    }
+
+    fn change(&mut self, id: &CallId, change: impl FnOnce(&mut CallRecord)) {
+        if let Some(record) = self.calls.iter_mut().find(|record| record.call.id == *id) {
+            change(Arc::make_mut(record));
+        }
+    }
+}
+
+impl CallRecord {
+    pub fn requested(call: ToolCall) -> Self {
+        Self {
+            call,
+            response: None,
+            phase: CallPhase::Requested,
+            proposal: None,
+            why: String::new(),
+            choices: Vec::new(),
+            grants: BTreeMap::new(),
+            lost: false,
+            question: None,
+            answer: None,
+            live: String::new(),
+            shown: 0,
+            mark: None,
+            result: None,
+            outcome: None,
+            summary: String::new(),
+            diff: None,
+        }
+    }
+
+    /// The id by which clients know it: a call that was lost goes by the id of the question about that, so that an answer
+    /// to the question before it can never be taken for one to this.
+    pub fn shown_id(&self) -> &CallId {
+        self.question.as_ref().unwrap_or(&self.call.id)
+    }
+
+    fn take_answer(&mut self, answer: &CallAnswer) {
+        // A call that was lost is answered about twice; what was put into it the first time stays.
+        let mut kept = answer.clone();
+        if let Some(before) = self.answer.take() {
+            kept.new_content = kept.new_content.or(before.new_content);
+            kept.answers = kept.answers.or(before.answers);
+        }
+        self.answer = Some(kept);
+        self.choices.clear();
+        self.grants.clear();
+    }
+
+    /// What it showed before it was lost is not what it shows now.
+    fn start(&mut self, mark: Option<String>) {
+        self.mark = mark;
+        self.live.clear();
+        self.shown = 0;
+    }
+
+    fn show(&mut self, text: &str) {
+        self.shown = self.shown.saturating_add(1);
+        self.live.push_str(text);
+        if self.live.len() > MAX_LIVE_BYTES {
+            let cut = self.live.ceil_char_boundary(self.live.len() - MAX_LIVE_BYTES);
+            self.live.drain(..cut);
+        }
+    }
+
+    fn finish(&mut self, finished: &FinishedCall) {
+        self.result = Some(finished.result_of(&self.call));
+        self.outcome = Some(finished.outcome.clone());
+        self.summary.clone_from(&finished.summary);
+        self.diff.clone_from(&finished.diff);
+        self.choices.clear();
+        self.grants.clear();
+    }
+}

@@ -1,0 +1,129 @@
+//! What the client of a conversation asks for: model, workspace, mode, servers.
+//!
+//! The latest word counts, for the task and for those that follow in its conversation. Asking is not getting: whoever
+//! furnishes the workplace decides.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Role, TaskView};
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RequestedSettings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval_mode: Option<String>,
+    /// By name; each as in the settings of an MCP server.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub mcp_servers: Map<String, Value>,
+    /// Those of them that a client on this machine named: they may be on this machine too. Never said by a client; found
+    /// out by the server.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub local_servers: Vec<String>,
+    /// Tools that may be used without asking.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub allowed_tools: Vec<String>,
+    /// Nobody wants to be asked about anything.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub auto_execute: bool,
+    /// The member of the message's metadata that says so, to name it in an error; of one message only. A member of the
+    /// request's metadata has [`IN_REQUEST`](Self::IN_REQUEST) before it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub said_in: String,
+}
+
+impl RequestedSettings {
+    /// Stands before [`said_in`](Self::said_in) where the settings are in the metadata of the request, beside the message.
+    pub const IN_REQUEST: &str = "metadata.";
+
+    /// What the people of these tasks asked for, the latest word last.
+    pub fn of<'a>(views: impl IntoIterator<Item = &'a TaskView>) -> Self {
+        let mut wishes = Self::default();
+        for view in views {
+            let said = view.history.iter().filter(|message| message.role == Role::User);
+            for latest in said.filter_map(|message| message.wishes.as_deref()) {
+                wishes.merge(latest.clone());
+            }
+            if let Some(model) = &view.chosen_model {
+                wishes.model = Some(model.clone());
+            }
+        }
+        wishes
+    }
+
+    /// Notes that the client which says this is on the server's machine.
+    pub fn mark_local_client(&mut self) {
+        self.local_servers = self.mcp_servers.keys().cloned().collect();
+    }
+
+    /// These, and what `before` says where these say nothing.
+    pub fn over(self, mut before: Self) -> Self {
+        before.said_in.clone_from(&self.said_in);
+        before.merge(self);
+        before
+    }
+
+    fn merge(&mut self, latest: Self) {
+        self.model = latest.model.or_else(|| self.model.take());
+        self.workspace = latest.workspace.or_else(|| self.workspace.take());
+        self.approval_mode = latest.approval_mode.or_else(|| self.approval_mode.take());
+        self.local_servers.retain(|name| !latest.mcp_servers.contains_key(name));
+        self.local_servers.extend(latest.local_servers);
+        self.mcp_servers.extend(latest.mcp_servers);
+        for tool in latest.allowed_tools {
+            if !self.allowed_tools.contains(&tool) {
+                self.allowed_tools.push(tool);
+            }
+        }
+        self.auto_execute |= latest.auto_execute;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_word_counts_and_the_rest_stays() {
+        let mut wishes = RequestedSettings {
+            model: Some("pro".into()),
+            workspace: Some("/w".into()),
+            ..RequestedSettings::default()
+        };
+        wishes.merge(RequestedSettings { model: Some("flash".into()), ..RequestedSettings::default() });
+        assert_eq!(wishes.model.as_deref(), Some("flash"));
+        assert_eq!(wishes.workspace, Some("/w".into()));
+    }
+
+    #[test]
+    fn a_server_is_local_when_the_latest_client_that_named_it_is() {
+        let named = |local: bool| {
+            let mut wishes = RequestedSettings::default();
+            wishes.mcp_servers.insert("editor".into(), Value::Null);
+            if local {
+                wishes.mark_local_client();
+            }
+            wishes
+        };
+        for (first, second, expected) in [
+            (true, true, &["editor"][..]),
+            (false, true, &["editor"]),
+            (true, false, &[]),
+            (false, false, &[]),
+        ] {
+            let wishes = named(second).over(named(first));
+            assert_eq!(wishes.local_servers, expected, "{first} {second}");
+            assert_eq!(
+                RequestedSettings::default().over(wishes).local_servers,
+                expected,
+                "silence changes nothing"
+            );
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! The calls of a model's latest answer: how far each is, and what to do with them now.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    CallId, CallOutcome, ContextReason, Fact, ModelPart, ModelPartContent, RepeatDetector, ResponseEnd, Seq,
+    Verdict,
+};
+
+/// Small: what the calls say and would do is in the view.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ToolLoop {
+    /// How many whole answers the model has given in this turn.
+    pub rounds: u32,
+    /// In the order of the answer.
+    pub calls: Vec<CallProgress>,
+    /// What the model has asked for lately, to notice when it goes in circles.
+    #[serde(default, skip_serializing_if = "RepeatDetector::is_empty")]
+    pub circles: RepeatDetector,
+    /// The latest answer asks for nothing: how it ended is how the turn ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spoken: Option<ResponseEnd>,
+    /// A command has put a prompt to the model in this turn.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub prompted: bool,
+    /// Somebody refused a call of the latest answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    refused: bool,
+    /// Somebody wants a call of the latest answer to run, or the work to go on without it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    approved: bool,
+    /// A call of the latest answer was carried out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    succeeded: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallProgress {
+    pub id: CallId,
+    pub phase: CallPhase,
+    /// Must not run beside its neighbours.
+    pub alone: bool,
+    /// The answers that are waited for.
+    pub choices: Vec<String>,
+    /// The id of the latest question about it, when that is not the call's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<CallId>,
+    /// What it would do depends on this call, which comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<CallId>,
+    /// It was being carried out when everything stopped.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lost: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallPhase {
+    /// The model wants it.
+    Requested,
+    /// Somebody has to agree first.
+    Asked,
+    /// A rule or somebody agreed.
+    Allowed,
+    /// Somebody said no.
+    Refused,
+    /// Somebody said to go on without it.
+    Skipped,
+    Started,
+    Finished,
+}
+
+impl CallProgress {
+    /// The id that an answer about it names.
+    pub fn question_id(&self) -> &CallId {
+        self.question.as_ref().unwrap_or(&self.id)
+    }
+}
+
+impl CallPhase {
+    /// The call that `fact` moves, and where to.
+    pub(crate) fn after(fact: &Fact) -> Option<(&CallId, Self)> {
+        Some(match fact {
+            Fact::CallProposed(proposed) if proposed.choices.is_empty() => (&proposed.call, Self::Allowed),
+            Fact::CallProposed(proposed) => (&proposed.call, Self::Asked),
+            Fact::CallAnswered { call, answer } => (
+                call,
+                match answer.verdict {
+                    Verdict::Proceed => Self::Allowed,
+                    Verdict::Refuse => Self::Refused,
+                    Verdict::Skip => Self::Skipped,
+                    Verdict::Modify => Self::Requested,
+                },
+            ),
+            Fact::CallStarted { call, .. } => (call, Self::Started),
+            Fact::CallLost { call, .. } => (call, Self::Asked),
+            Fact::CallFinished(finished) => (&finished.call, Self::Finished),
+            _ => return None,
+        })
+    }
+}
+
+/// What to do with the calls of an answer now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallStep {
+    /// Find out what it would do and whether it may.
+    Propose(CallId),
+    Start(CallId),
+    /// Somebody refused it, or every call that was asked about: it will not run.
+    Cancel(CallId),
+    /// Somebody said to go on without it: what became of it stays unknown.
+    Skip(CallId),
+    /// It runs, or it ran when everything stopped.
+    Await(CallId),
+    /// Nothing goes on before somebody answers.
+    AskPerson,
+    /// Every call is over: the model goes on with what came of them.
+    CallModel,
+    /// The turn is over.
+    Settle(TurnEnd),
+}
+
+/// How a turn comes to its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TurnEnd {
+    /// The model has said what there is to say.
+    Spoken(ResponseEnd),
+    /// Somebody refused, and nothing was carried out: the person speaks next.
+    Declined,
+}
+
+impl ToolLoop {
+    /// What to do now, all of it at once; never empty.
+    pub fn steps(&self) -> Vec<CallStep> {
+        let mut steps = self.cancellations();
+        if steps.is_empty() {
+            steps = self.proposals();
+        }
+        if steps.is_empty() {
+            steps = self.runs();
+        }
+        if steps.is_empty() {
+            steps.push(self.step_without_calls());
+        }
+        steps
+    }
+
+    /// What to do when no call can go on by itself.
+    fn step_without_calls(&self) -> CallStep {
+        if self.calls.iter().any(|call| call.phase != CallPhase::Finished) {
+            return CallStep::AskPerson;
+        }
+        match &self.spoken {
+            Some(end) => CallStep::Settle(TurnEnd::Spoken(end.clone())),
+            None if self.refused && !self.approved && !self.succeeded => CallStep::Settle(TurnEnd::Declined),
+            None => CallStep::CallModel,
+        }
+    }
+
+    /// Everything that is open waits for somebody.
+    pub fn waits_for_person(&self) -> bool {
+        self.steps() == [CallStep::AskPerson]
+    }
+
+    pub fn find(&self, id: &CallId) -> Option<&CallProgress> {
+        self.calls.iter().find(|call| call.id == *id)
+    }
+
+    /// The calls that people are asked about now.
+    pub fn asked(&self) -> impl Iterator<Item = &CallProgress> {
+        self.calls.iter().filter(|call| call.phase == CallPhase::Asked)
+    }
+
+    /// The call about which the question `id` is open.
+    pub fn asked_as(&self, id: &CallId) -> Option<&CallProgress> {
+        self.asked().find(|call| call.question_id() == id)
+    }
+
+    /// A new id for the question about a lost call. Like all that it is made of, the place in the log and the place among
+    /// the calls, it is never used twice in a task, and no call has it.
+    pub fn lost_question(&self, call: &CallId, head: Seq) -> CallId {
+        let place = self.calls.iter().position(|known| known.id == *call).unwrap_or_default() + 1;
+        let mut id = CallId(format!("lost-{head}-{place}"));
+        while self.find(&id).is_some() {
+            id.0.push('x');
+        }
+        id
+    }
+
+    /// A refused call does not run, nor does a call that waits for it. When people refuse everything that they are asked
+    /// about, no other call begins either: the person speaks next.
+    fn cancellations(&self) -> Vec<CallStep> {
+        let refused = |call: &CallProgress| call.phase == CallPhase::Refused;
+        if !self.calls.iter().any(refused) {
+            return Vec::new();
+        }
+        let goes_on = self.approved || self.asked().next().is_some();
+        // A call waits only for one before it.
+        let mut canceled: Vec<&CallProgress> = Vec::new();
+        for call in &self.calls {
+            let has_begun = matches!(call.phase, CallPhase::Started | CallPhase::Finished);
+            let waits = call.until.as_ref().is_some_and(|until| canceled.iter().any(|it| it.id == *until));
+            if !has_begun && (!goes_on || refused(call) || waits) {
+                canceled.push(call);
+            }
+        }
+        canceled.into_iter().map(|call| CallStep::Cancel(call.id.clone())).collect()
+    }
+
+    fn proposals(&self) -> Vec<CallStep> {
+        let requested =
+            self.calls.iter().filter(|call| call.phase == CallPhase::Requested && call.until.is_none());
+        requested.map(|call| CallStep::Propose(call.id.clone())).collect()
+    }
+
+    /// Neighbours that may run together do so, once all of them may; one group after the other.
+    fn runs(&self) -> Vec<CallStep> {
+        let groups = self.calls.chunk_by(|before, after| !before.alone && !after.alone);
+        let is_over = |group: &&[CallProgress]| group.iter().all(|call| call.phase == CallPhase::Finished);
+        let Some(group) = groups.into_iter().find(|group| !is_over(group)) else { return Vec::new() };
+        let waits = group.iter().any(|call| call.phase == CallPhase::Asked);
+        let step = |call: &CallProgress| match call.phase {
+            CallPhase::Skipped => Some(CallStep::Skip(call.id.clone())),
+            CallPhase::Allowed if !waits => Some(CallStep::Start(call.id.clone())),
+            CallPhase::Started => Some(CallStep::Await(call.id.clone())),
+            _ => None,
+        };
+        group.iter().filter_map(step).collect()
+    }
+
+    /// May `fact` be recorded now?
+    pub(crate) fn accepts(&self, fact: &Fact) -> bool {
+        let is = |id: &CallId, phases: &[CallPhase]| {
+            self.find(id).is_some_and(|call| phases.contains(&call.phase))
+        };
+        match fact {
+            Fact::ModelAnswered(_) => self.calls.iter().all(|call| call.phase == CallPhase::Finished),
+            Fact::CallProposed(proposed) => is(&proposed.call, &[CallPhase::Requested]),
+            Fact::CallDeferred { call, until } => {
+                let before = self.calls.iter().take_while(|known| known.id != *call);
+                let open = |known: &CallProgress| known.id == *until && known.phase != CallPhase::Finished;
+                is(call, &[CallPhase::Requested]) && before.into_iter().any(open)
+            }
+            Fact::CallStarted { call, .. } => is(call, &[CallPhase::Allowed]),
+            Fact::CallLost { call, .. } => is(call, &[CallPhase::Started]),
+            Fact::ContextGiven(_) | Fact::ContextReduced(_) => {
+                self.calls.iter().all(|call| call.phase == CallPhase::Finished)
+            }
+            Fact::CallShowed { call, .. } => is(call, &[CallPhase::Started]),
+            Fact::CallFinished(finished) => {
+                self.find(&finished.call).is_some_and(|call| call.phase != CallPhase::Finished)
+            }
+            Fact::PersonAsked { .. } => self.waits_for_person(),
+            _ => true,
+        }
+    }
+
+    /// Somebody refused a call of the latest answer.
+    pub fn was_refused(&self) -> bool {
+        self.refused
+    }
+
+    pub(crate) fn apply(&mut self, fact: &Fact) {
+        if let Some((call, phase)) = CallPhase::after(fact) {
+            self.enter(call, phase);
+        }
+        match fact {
+            Fact::TurnStarted { .. } => *self = Self::default(),
+            Fact::ModelAnswered(answer) => {
+                self.rounds += 1;
+                self.circles.record_calls(&answer.said);
+                (self.refused, self.approved, self.succeeded) = (false, false, false);
+                self.calls = answer.said.iter().filter_map(requested).collect();
+                self.spoken = self.calls.is_empty().then(|| answer.end.clone());
+            }
+            Fact::CallProposed(proposed) => {
+                if let Some(call) = self.find_mut(&proposed.call) {
+                    *call = CallProgress {
+                        id: proposed.call.clone(),
+                        phase: call.phase,
+                        alone: proposed.alone,
+                        choices: proposed.choices.clone(),
+                        question: None,
+                        until: None,
+                        lost: false,
+                    };
+                }
+            }
+            Fact::CallAnswered { answer, .. } => match answer.verdict {
+                Verdict::Refuse => self.refused = true,
+                Verdict::Proceed | Verdict::Skip | Verdict::Modify => self.approved = true,
+            },
+            Fact::CallLost { call, choices, question } => {
+                if let Some(call) = self.find_mut(call) {
+                    call.choices.clone_from(choices);
+                    call.question.clone_from(question);
+                    call.lost = true;
+                }
+            }
+            Fact::CallDeferred { call, until } => {
+                if let Some(call) = self.find_mut(call) {
+                    call.until = Some(until.clone());
+                }
+            }
+            Fact::ContextGiven(given) => {
+                self.spoken = None;
+                self.prompted |= given.reason == ContextReason::Command;
+                if given.reason == ContextReason::Loop {
+                    self.circles.record_warning();
+                }
+            }
+            Fact::CallFinished(finished) => {
+                self.succeeded |= finished.outcome == CallOutcome::Succeeded;
+                for call in &mut self.calls {
+                    call.until.take_if(|until| *until == finished.call);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, id: &CallId, phase: CallPhase) {
+        if let Some(call) = self.find_mut(id) {
+            call.phase = phase;
+            call.choices.clear();
+        }
+    }
+
+    fn find_mut(&mut self, id: &CallId) -> Option<&mut CallProgress> {
+        self.calls.iter_mut().find(|call| call.id == *id)
+    }
+}
+
+fn requested(said: &ModelPart) -> Option<CallProgress> {
+    let ModelPartContent::Call(call) = &said.what else { return None };
+    Some(CallProgress {
+        id: call.id.clone(),
+        phase: CallPhase::Requested,
+        alone: false,
+        choices: Vec::new(),
+        question: None,
+        until: None,
+        lost: false,
+    })
+}

@@ -1,0 +1,155 @@
+//! What a model has said so far, as every provider keeps it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use attache_domain::{CallId, Exchange, ModelPart, ModelPartContent, ProviderData, ToolCall, Usage};
+use attache_model::{AnswerPiece, Prompt, StopReason};
+use serde_json::{Map, Value};
+
+use crate::answer_request::AnswerVerdict;
+
+/// Ids made up here begin so, where the provider gave none.
+pub(crate) const GENERATED_ID_PREFIX: &str = "unnamed-";
+
+/// A longer one is not worth keeping, and another is made up.
+const MAX_ID_LENGTH: usize = 256;
+
+/// An answer under way. Everything added is told at once.
+#[derive(Debug)]
+pub(crate) struct AnswerBuilder {
+    /// Whose the opaque data of this answer is.
+    route: String,
+    model: String,
+    pub(crate) said: Vec<ModelPart>,
+    ids: TakenIds,
+}
+
+impl AnswerBuilder {
+    pub(crate) fn new(route: &str, model: &str, prompt: &Prompt) -> Self {
+        Self { route: route.into(), model: model.into(), said: Vec::new(), ids: TakenIds::of(prompt) }
+    }
+
+    pub(crate) fn text(&mut self, text: &str, tell: &mut dyn FnMut(AnswerPiece)) {
+        if text.is_empty() {
+            return;
+        }
+        tell(AnswerPiece::Text(text.to_owned()));
+        match self.said.last_mut() {
+            Some(ModelPart { what: ModelPartContent::Text(known), opaque: None }) => known.push_str(text),
+            _ => self.push(ModelPartContent::Text(text.to_owned()), None),
+        }
+    }
+
+    /// A stretch of a thought; `data` is the same for all of one thought.
+    pub(crate) fn thought(&mut self, text: &str, data: Value, tell: &mut dyn FnMut(AnswerPiece)) {
+        if text.is_empty() {
+            return;
+        }
+        tell(AnswerPiece::Thought(text.to_owned()));
+        match self.said.last_mut() {
+            Some(ModelPart { what: ModelPartContent::Thought(known), opaque: Some(opaque) })
+                if opaque.data == data =>
+            {
+                known.push_str(text);
+            }
+            _ => self.push(ModelPartContent::Thought(text.to_owned()), Some(data)),
+        }
+    }
+
+    pub(crate) fn call(
+        &mut self,
+        id: Option<&str>,
+        name: String,
+        input: Map<String, Value>,
+        data: Option<Value>,
+        tell: &mut dyn FnMut(AnswerPiece),
+    ) {
+        let given =
+            id.filter(|id| !id.is_empty() && id.len() <= MAX_ID_LENGTH).map(|id| CallId(id.to_owned()));
+        let id = self.ids.take(given);
+        let call = ToolCall { id, name, input };
+        tell(AnswerPiece::Call(call.clone()));
+        self.push(ModelPartContent::Call(call), data);
+    }
+
+    /// `data` is what the provider wants to see again.
+    pub(crate) fn push(&mut self, what: ModelPartContent, data: Option<Value>) {
+        let opaque =
+            data.map(|data| ProviderData { provider: self.route.clone(), model: self.model.clone(), data });
+        self.said.push(ModelPart { what, opaque });
+    }
+
+    /// What to make of an answer that ended as it should, if there is something in it.
+    pub(crate) fn verdict(&self, after_results: bool) -> AnswerVerdict {
+        let speaks = |said: &ModelPart| match &said.what {
+            ModelPartContent::Text(text) => !text.trim().is_empty(),
+            ModelPartContent::Call(_) => true,
+            ModelPartContent::Thought(_) | ModelPartContent::Hidden => false,
+        };
+        let thought = self.said.iter().any(|said| matches!(said.what, ModelPartContent::Thought(_)));
+        if self.said.iter().any(speaks) || after_results && !thought {
+            return AnswerVerdict::Whole(StopReason::Done);
+        }
+        let why = if thought { "the model thought and said nothing" } else { "the answer is empty" };
+        AnswerVerdict::Invalid { why: why.into(), silent: true }
+    }
+}
+
+/// Ids of calls that are taken, in the prompt or by this answer.
+#[derive(Debug)]
+pub(crate) struct TakenIds {
+    /// Looked through when a provider gives an id, and not before: it may be long.
+    exchanges: Arc<Vec<Arc<Exchange>>>,
+    own: HashSet<CallId>,
+}
+
+impl TakenIds {
+    pub(crate) fn of(prompt: &Prompt) -> Self {
+        Self { exchanges: Arc::clone(&prompt.exchanges), own: HashSet::new() }
+    }
+
+    /// The id of a new call: as it was given if it is free, or else made up.
+    pub(crate) fn take(&mut self, given: Option<CallId>) -> CallId {
+        let free = given.filter(|id| !self.own.contains(id) && !self.is_told(id));
+        let id =
+            free.unwrap_or_else(|| CallId(format!("{GENERATED_ID_PREFIX}{}", uuid::Uuid::new_v4().simple())));
+        self.own.insert(id.clone());
+        id
+    }
+
+    fn is_told(&self, id: &CallId) -> bool {
+        let is_it = |said: &ModelPart| matches!(&said.what, ModelPartContent::Call(call) if call.id == *id);
+        self.exchanges.iter().any(|exchange| match &**exchange {
+            Exchange::Model(said) => said.iter().any(is_it),
+            Exchange::User(_) | Exchange::Results(_) => false,
+        })
+    }
+}
+
+/// How much was said.
+pub(crate) fn extent(said: &[ModelPart]) -> usize {
+    let length = |said: &ModelPart| match &said.what {
+        ModelPartContent::Text(text) | ModelPartContent::Thought(text) => text.len() + 1,
+        ModelPartContent::Call(_) | ModelPartContent::Hidden => 1,
+    };
+    said.iter().map(length).sum()
+}
+
+/// An answer as it enters the history.
+pub(crate) fn history_parts(mut said: Vec<ModelPart>, stop: &StopReason) -> Vec<ModelPart> {
+    if matches!(stop, StopReason::Refused { .. }) {
+        // Nobody will answer them.
+        said.retain(|said| !matches!(said.what, ModelPartContent::Call(_)));
+    }
+    said
+}
+
+pub(crate) fn sum(one: Usage, other: Usage) -> Usage {
+    Usage {
+        input: one.input.saturating_add(other.input),
+        cached: one.cached.saturating_add(other.cached),
+        output: one.output.saturating_add(other.output),
+        thoughts: one.thoughts.saturating_add(other.thoughts),
+    }
+}

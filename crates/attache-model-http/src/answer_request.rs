@@ -1,0 +1,318 @@
+//! Asks, reads the answer, and tries again where that may help: the same for every provider.
+//!
+//! One state machine that a stream pulls along: nothing happens unless somebody wants the next piece, and
+//! dropping it drops the request. What is sent and what the events of an answer mean is a [`Provider`]'s.
+
+mod answer_reader;
+mod provider;
+mod silence_timer;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use attache_domain::Exchange;
+use attache_model::{AnswerEvent, AnswerPiece, LanguageError, Prompt, StopReason};
+use attache_net::{HttpResponse, NetError};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::{Stream, stream};
+use serde_json::Value;
+use tokio::time::{Instant, sleep_until};
+
+use crate::failed_attempt::{FailedAttempt, RetryDecision};
+use crate::retry::{RetryReason, RetryState};
+use crate::sse::SseEvent;
+use crate::token::TokenRenewal;
+use answer_reader::{AnswerReader, ReadStep};
+pub(crate) use provider::{
+    AnswerVerdict, Assembly, NUDGE, Provider, RequestVariation, ResponseHead, StreamEnd,
+};
+use silence_timer::{SilenceTimer, TimedOutcome};
+
+/// So many continuations in a row that add nothing are the end of an answer.
+const MAX_EMPTY_CONTINUATIONS: u32 = 3;
+
+/// An error's body is read so far.
+const MAX_ERROR_BYTES: usize = 256 * 1024;
+
+pub(crate) fn answer<P: Provider>(
+    provider: Arc<P>,
+    prompt: Prompt,
+) -> impl Stream<Item = Result<AnswerEvent, LanguageError>> + Send {
+    stream::unfold(AnswerRequest::new(provider, prompt), |mut asking| async move {
+        let next = asking.next().await?;
+        Some((next, asking))
+    })
+}
+
+/// One prompt on its way to an answer.
+struct AnswerRequest<P: Provider> {
+    provider: Arc<P>,
+    prompt: Prompt,
+    /// The request as it is sent, as long as nothing changes in it.
+    body: Option<Bytes>,
+    circumstances: RequestVariation,
+    retry_state: RetryState,
+    renew: TokenRenewal,
+    assembly: P::Assembly,
+    /// How far the answer had come when it was last continued, and how often that led nowhere.
+    extent: usize,
+    empty_continuations: u32,
+    queued: VecDeque<Result<AnswerEvent, LanguageError>>,
+    /// Since the request was sent, or since the last piece of its answer came.
+    silence: Option<SilenceTimer>,
+    /// Something of the answer to the latest request has come.
+    has_begun: bool,
+    phase: Phase,
+}
+
+enum Phase {
+    Send,
+    Wait { sending: BoxFuture<'static, Result<HttpResponse, NetError>>, renew: TokenRenewal },
+    Read(Box<AnswerReader>),
+    Pause(Instant),
+    Over,
+}
+
+impl<P: Provider> AnswerRequest<P> {
+    fn new(provider: Arc<P>, prompt: Prompt) -> Self {
+        Self {
+            assembly: provider.assembly(&prompt),
+            retry_state: RetryState::new(provider.retry().clone()),
+            body: None,
+            circumstances: RequestVariation::default(),
+            renew: TokenRenewal::IfNeeded,
+            extent: 0,
+            empty_continuations: 0,
+            queued: VecDeque::new(),
+            silence: None,
+            has_begun: false,
+            phase: Phase::Send,
+            provider,
+            prompt,
+        }
+    }
+
+    async fn next(&mut self) -> Option<Result<AnswerEvent, LanguageError>> {
+        loop {
+            if let Some(told) = self.queued.pop_front() {
+                return Some(told);
+            }
+            match &mut self.phase {
+                Phase::Send => self.send().await,
+                Phase::Wait { .. } => self.wait().await,
+                Phase::Read(_) => self.read().await,
+                Phase::Pause(until) => {
+                    sleep_until(*until).await;
+                    self.phase = Phase::Send;
+                }
+                Phase::Over => return None,
+            }
+        }
+    }
+
+    async fn send(&mut self) {
+        let body = match self.body() {
+            Ok(body) => body,
+            Err(error) => return self.give_up(error),
+        };
+        let renew = std::mem::replace(&mut self.renew, TokenRenewal::IfNeeded);
+        let request = match self.provider.request(body, renew).await {
+            Ok(request) => request,
+            Err(error) => return self.give_up(error),
+        };
+        let client = self.provider.client().clone();
+        self.silence = Some(SilenceTimer::before_answer(self.provider.retry()));
+        self.has_begun = false;
+        self.phase = Phase::Wait { sending: Box::pin(async move { client.send(request).await }), renew };
+    }
+
+    /// Waits for the head of the answer.
+    async fn wait(&mut self) {
+        let Phase::Wait { sending, renew } = &mut self.phase else { return };
+        let renew = *renew;
+        let heard = match &mut self.silence {
+            Some(silence) => silence.until(sending).await,
+            None => TimedOutcome::This(sending.await),
+        };
+        let answer = match heard {
+            TimedOutcome::This(Ok(answer)) => answer,
+            TimedOutcome::This(Err(error)) => return self.not_reached(&error, renew),
+            TimedOutcome::Nothing(piece) => return self.queued.push_back(Ok(AnswerEvent::Piece(piece))),
+            TimedOutcome::TooLate(error) => return self.not_reached(&error, renew),
+        };
+        self.phase = Phase::Send;
+        let head = ResponseHead::of(&answer);
+        if head.status == 200 {
+            self.phase = Phase::Read(Box::new(AnswerReader::new(answer)));
+            return;
+        }
+        let body = answer.read_prefix(MAX_ERROR_BYTES).await;
+        let body = self.provider.redacted(&String::from_utf8_lossy(&body));
+        self.not_answered(self.provider.classify_response(&head, &body), renew);
+    }
+
+    fn not_reached(&mut self, error: &NetError, renew: TokenRenewal) {
+        self.phase = Phase::Send;
+        let fault = FailedAttempt::of_network(error, &self.provider.server_name(), self.provider.retry());
+        self.not_answered(fault, renew);
+    }
+
+    fn body(&mut self) -> Result<Bytes, LanguageError> {
+        if let Some(body) = &self.body {
+            return Ok(body.clone());
+        }
+        let body = self.provider.body(&self.prompt, &self.circumstances)?;
+        self.body = Some(body.clone());
+        Ok(body)
+    }
+
+    /// The next request is for the same prompt, but says something else.
+    fn change(&mut self, circumstances: RequestVariation) {
+        if circumstances != self.circumstances {
+            self.circumstances = circumstances;
+            self.body = None;
+        }
+    }
+
+    async fn read(&mut self) {
+        let Phase::Read(reading) = &mut self.phase else { return };
+        let step = reading.step(self.assembly.has_finished());
+        let step = match &mut self.silence {
+            Some(silence) => match silence.until(step).await {
+                TimedOutcome::This(step) => step,
+                TimedOutcome::Nothing(piece) => return self.queued.push_back(Ok(AnswerEvent::Piece(piece))),
+                TimedOutcome::TooLate(error) if self.has_begun => ReadStep::Broken { why: error.to_string() },
+                TimedOutcome::TooLate(error) => return self.not_reached(&error, TokenRenewal::IfNeeded),
+            },
+            None => step.await,
+        };
+        let most = self.provider.client().idle_timeout();
+        (self.silence, self.has_begun) =
+            (Some(SilenceTimer::within_answer(self.provider.retry(), most)), true);
+        match step {
+            ReadStep::Events(events) => self.take(&events),
+            ReadStep::Closed => self.judge(StreamEnd::Closed),
+            ReadStep::Broken { .. } if self.assembly.has_finished() => self.judge(StreamEnd::Broken),
+            ReadStep::Broken { why } => {
+                let end = LanguageError::Unusable { what: why.clone() };
+                self.not_whole(FailedAttempt::of_answer(why, end));
+            }
+            ReadStep::TooLarge { what } | ReadStep::Foreign { what } => {
+                self.give_up(LanguageError::Unusable { what })
+            }
+        }
+    }
+
+    fn take(&mut self, events: &[SseEvent]) {
+        for event in events {
+            let told = &mut self.queued;
+            let taken = self.assembly.take(event, &mut |piece| told.push_back(Ok(AnswerEvent::Piece(piece))));
+            if let Err(error) = taken {
+                return self.failed_within(&error);
+            }
+            if self.assembly.is_over() {
+                return self.judge(StreamEnd::Closed);
+            }
+        }
+    }
+
+    /// The provider reports an error where the next piece of its answer should be.
+    fn failed_within(&mut self, error: &Value) {
+        let shown = self.provider.redacted(&error.to_string());
+        let error = serde_json::from_str(&shown).unwrap_or(Value::String(shown));
+        self.not_whole(self.provider.classify_event(&error));
+    }
+
+    /// The stream is over: is it an answer?
+    fn judge(&mut self, end: StreamEnd) {
+        match self.assembly.verdict(end, ends_with_results(&self.prompt.exchanges)) {
+            AnswerVerdict::Whole(stop) => self.conclude(stop),
+            AnswerVerdict::Continues(from) => self.carry_on(from),
+            AnswerVerdict::Invalid { why, silent } => {
+                let nudged = silent || self.circumstances.nudged;
+                self.change(RequestVariation { nudged, ..self.circumstances.clone() });
+                let what = format!("{why}, in {} tries", self.retry_state.attempt());
+                self.not_whole(FailedAttempt::of_answer(why, LanguageError::Unusable { what }));
+            }
+        }
+    }
+
+    fn conclude(&mut self, stop: StopReason) {
+        let assembly = std::mem::replace(&mut self.assembly, self.provider.assembly(&Prompt::default()));
+        let usage = assembly.usage();
+        let said = assembly.into_parts(&stop);
+        self.queued.push_back(Ok(AnswerEvent::End { stop, usage, said }));
+        self.phase = Phase::Over;
+    }
+
+    fn carry_on(&mut self, from: Value) {
+        let extent = self.assembly.extent();
+        self.empty_continuations = if extent > self.extent { 0 } else { self.empty_continuations + 1 };
+        self.extent = extent;
+        if self.empty_continuations >= MAX_EMPTY_CONTINUATIONS {
+            let what = "the answer is continued again and again, and nothing is added".into();
+            return self.give_up(LanguageError::Unusable { what });
+        }
+        self.assembly.continue_answer();
+        self.change(RequestVariation { continuation: Some(from), ..self.circumstances.clone() });
+        self.phase = Phase::Send;
+    }
+
+    fn not_answered(&mut self, fault: FailedAttempt, renew: TokenRenewal) {
+        let setback = match fault.retry {
+            Some(RetryDecision::After(wanted)) => RetryReason::NotAnswered { wanted },
+            Some(RetryDecision::ConnectionRefused) => RetryReason::ConnectionRefused,
+            Some(RetryDecision::FirstByteTimeout) => RetryReason::FirstByteTimeout,
+            Some(RetryDecision::NoCapacity) => RetryReason::NoCapacity,
+            Some(RetryDecision::WithNewCredential)
+                if self.provider.renews() && renew == TokenRenewal::IfNeeded =>
+            {
+                self.renew = TokenRenewal::Now;
+                return;
+            }
+            Some(RetryDecision::WithNewCredential) | None => return self.give_up(fault.error),
+        };
+        self.retry(setback, fault);
+    }
+
+    fn not_whole(&mut self, fault: FailedAttempt) {
+        match fault.retry {
+            Some(RetryDecision::After(wanted)) => self.retry(RetryReason::AnswerIncomplete { wanted }, fault),
+            Some(RetryDecision::NoCapacity) => self.retry(RetryReason::NoCapacity, fault),
+            Some(
+                RetryDecision::ConnectionRefused
+                | RetryDecision::FirstByteTimeout
+                | RetryDecision::WithNewCredential,
+            )
+            | None => self.give_up(fault.error),
+        }
+    }
+
+    /// From the beginning, after a pause; or not at all.
+    fn retry(&mut self, setback: RetryReason, fault: FailedAttempt) {
+        let Some(pause) = self.retry_state.delay_after(setback) else { return self.give_up(fault.error) };
+        tracing::debug!(why = fault.why, ?pause, "the model is asked again");
+        self.assembly = self.provider.assembly(&self.prompt);
+        self.change(RequestVariation { continuation: None, ..self.circumstances.clone() });
+        (self.extent, self.empty_continuations) = (0, 0);
+        let attempt = self.retry_state.attempt();
+        self.queued.push_back(Ok(AnswerEvent::Piece(AnswerPiece::Retrying {
+            attempt,
+            pause,
+            why: fault.why,
+        })));
+        // From now, not from when the notice was taken.
+        self.phase = Phase::Pause(Instant::now() + pause);
+    }
+
+    fn give_up(&mut self, error: LanguageError) {
+        self.queued.push_back(Err(error));
+        self.phase = Phase::Over;
+    }
+}
+
+/// Is the model's next answer the one to the results of its calls?
+fn ends_with_results(exchanges: &[Arc<Exchange>]) -> bool {
+    matches!(exchanges.last().map(|exchange| &**exchange), Some(Exchange::Results(_)))
+}

@@ -1,0 +1,56 @@
+//! The time in which nothing comes: people are told of it, and it ends.
+
+use std::future::Future;
+use std::time::Duration;
+
+use attache_model::AnswerPiece;
+use attache_net::NetError;
+use tokio::time::{Instant, sleep_until};
+
+use crate::retry::RetryOptions;
+
+pub(super) struct SilenceTimer {
+    since: Instant,
+    most: Duration,
+    /// When people are told of it, as long as they have not been.
+    notice_at: Option<Instant>,
+}
+
+pub(super) enum TimedOutcome<T> {
+    This(T),
+    /// It goes on, and people should know.
+    Nothing(AnswerPiece),
+    /// It has lasted too long.
+    TooLate(NetError),
+}
+
+impl SilenceTimer {
+    /// Of a server that has not begun to answer.
+    pub(super) fn before_answer(options: &RetryOptions) -> Self {
+        Self::begins(options, options.first_byte_timeout)
+    }
+
+    /// Of a server that has begun, and may be silent for `most`.
+    pub(super) fn within_answer(options: &RetryOptions, most: Duration) -> Self {
+        Self::begins(options, most)
+    }
+
+    fn begins(options: &RetryOptions, most: Duration) -> Self {
+        let since = Instant::now();
+        let is_worth_telling = options.silence_notice_delay < most;
+        Self { since, most, notice_at: is_worth_telling.then(|| since + options.silence_notice_delay) }
+    }
+
+    pub(super) async fn until<T>(&mut self, coming: impl Future<Output = T>) -> TimedOutcome<T> {
+        let ends_at = self.since + self.most;
+        tokio::select! {
+            biased;
+            this = coming => TimedOutcome::This(this),
+            () = sleep_until(self.notice_at.unwrap_or(ends_at)), if self.notice_at.is_some() => {
+                self.notice_at = None;
+                TimedOutcome::Nothing(AnswerPiece::Waiting { silent: self.since.elapsed(), most: self.most })
+            }
+            () = sleep_until(ends_at) => TimedOutcome::TooLate(NetError::IdleTimeout { after: self.most }),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Where one request of a message may end and the next begin.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// A place between two words or lines that may separate two requests.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Separator {
+    pub(super) place: Range<usize>,
+    pub(super) kind: SeparatorKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum SeparatorKind {
+    /// "then" or a new line: one after the other.
+    Then,
+    /// "and": perhaps together, and perhaps just a word.
+    And,
+}
+
+/// More than that many is no list of requests, but a text.
+const MAX_SEPARATORS: usize = 24;
+
+/// All joints but those inside of quotes and blocks, and of a text that is introduced with a colon.
+pub(super) fn separators(text: &str) -> Vec<Separator> {
+    let taken = taken(text);
+    let end = start_of_block(text, &taken).unwrap_or(text.len());
+    let joints = SEPARATOR.captures_iter(text).filter_map(|found| {
+        let place = found.get(0)?.range();
+        // `; then` belongs to a command.
+        let of_a_shell = text[..place.start].trim_end().ends_with(';');
+        let kind = if found.name("and").is_some() { SeparatorKind::And } else { SeparatorKind::Then };
+        let is_free = place.start < end && !covers(&taken, place.start) && !of_a_shell;
+        is_free.then_some(Separator { place, kind })
+    });
+    let joints: Vec<Separator> = joints.collect();
+    if joints.len() > MAX_SEPARATORS { Vec::new() } else { joints }
+}
+
+/// The entries of a message that is a list, or nothing when it is none.
+pub(super) fn entries(text: &str) -> Vec<&str> {
+    let taken = taken(text);
+    let markers: Vec<Range<usize>> = MARKER
+        .find_iter(text)
+        .map(|found| found.range())
+        .filter(|marker| !covers(&taken, marker.start))
+        .collect();
+    if markers.first().is_none_or(|first| first.start > 0) || markers.len() > MAX_SEPARATORS {
+        return Vec::new();
+    }
+    let ends = markers.iter().skip(1).map(|next| next.start).chain([text.len()]);
+    markers.iter().zip(ends).map(|(marker, end)| text[marker.end..end].trim()).collect()
+}
+
+static SEPARATOR: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?i)[,.]?\s+(?:and\s+)?then,?\s+|(?<and>,?\s+and\s+)|\s*\n\s*";
+    Regex::new(pattern).expect("the pattern is written down, and tests use it")
+});
+
+static MARKER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^[ \t]*(?:[0-9]{1,3}[.)]|[-*•])[ \t]+")
+        .expect("the pattern is written down, and tests use it")
+});
+
+/// Blocks of code, and quotes that begin and end where words do.
+static TAKEN: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern =
+        r#"(?m)```(?s:.*?)```|`[^`\n]+`|(?:^|[\s(:,])(?<quote>"[^"]+"|'[^'\n]+'|“[^”]+”)(?:$|[\s.,;:!?)])"#;
+    Regex::new(pattern).expect("the pattern is written down, and tests use it")
+});
+
+/// The first line of a file's text follows.
+static HEADER: LazyLock<Regex> = LazyLock::new(|| {
+    let pattern = r"(?im)(?:^[ \t]*|\bthen,?[ \t]+)(?:please[ \t,]+)?(?:write|create|make|save|generate|append|add)\b[^\n]*:[ \t]*\n";
+    Regex::new(pattern).expect("the pattern is written down, and tests use it")
+});
+
+fn taken(text: &str) -> Vec<Range<usize>> {
+    let range = |found: regex::Captures<'_>| Some(found.name("quote").or(found.get(0))?.range());
+    TAKEN.captures_iter(text).filter_map(range).collect()
+}
+
+fn covers(taken: &[Range<usize>], place: usize) -> bool {
+    taken.iter().any(|range| range.contains(&place))
+}
+
+fn start_of_block(text: &str, taken: &[Range<usize>]) -> Option<usize> {
+    let header = HEADER.find_iter(text).find(|header| !covers(taken, header.start()))?;
+    let is_fenced = text[header.end()..].trim_start().starts_with("```");
+    // Right after the colon: the line break is part of the text, too.
+    (!is_fenced).then(|| text[..header.end()].trim_end().len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &[&str]) {
+        let mut start = 0;
+        let mut pieces = Vec::new();
+        for joint in separators(text) {
+            pieces.push(&text[start..joint.place.start]);
+            start = joint.place.end;
+        }
+        pieces.push(&text[start..]);
+        assert_eq!(pieces, expected);
+    }
+
+    #[test]
+    fn requests_are_joined_by_words_and_lines() {
+        check("a", &["a"]);
+        check("a then b", &["a", "b"]);
+        check("a, then b. Then, c and then d", &["a", "b", "c", "d"]);
+        check("a\nb\n\n  then c", &["a", "b", "c"]);
+        check("a and b, and c", &["a", "b", "c"]);
+        check("thence and\u{e4} android", &["thence and\u{e4} android"]);
+    }
+
+    #[test]
+    fn what_is_quoted_stays_together() {
+        check("run `a then b` then c", &["run `a then b`", "c"]);
+        check("w 'a and b' and c", &["w 'a and b'", "c"]);
+        check("don't a and b don't", &["don't a", "b don't"]);
+        check("w x:\n```\na then\nb\n```\nc", &["w x:", "```\na then\nb\n```", "c"]);
+        check("run if true; then echo", &["run if true; then echo"]);
+    }
+
+    #[test]
+    fn a_text_after_a_colon_stays_together() {
+        check("list then write x:\na then b\nc", &["list", "write x:\na then b\nc"]);
+        check("create x with: \n  a\nb", &["create x with: \n  a\nb"]);
+        check("do this:\na\nb", &["do this:", "a", "b"]);
+    }
+
+    #[test]
+    fn a_list_has_entries() {
+        assert_eq!(entries("1. a\nb\n2) c"), ["a\nb", "c"]);
+        assert_eq!(entries("- a\n* b"), ["a", "b"]);
+        assert_eq!(entries("write x:\n1. a"), Vec::<&str>::new());
+        assert_eq!(entries("12"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_long_text_is_no_list() {
+        assert_eq!(separators(&"a and b\n".repeat(100)), []);
+    }
+}

@@ -1,0 +1,112 @@
+//! What the caller wrote, as templates and rules see it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use attache_domain::{Content, Message, Part, ToolResult};
+
+/// The text of one message, without a copy where it stands in one part.
+#[derive(Debug, Clone)]
+pub(super) enum MessageText {
+    Nothing,
+    OnePart { message: Arc<Message>, part: usize },
+    Joined(Arc<str>),
+}
+
+impl MessageText {
+    /// The text of a message that is only looked at.
+    pub(super) fn of(message: &Message) -> Cow<'_, str> {
+        let mut texts = message.parts.iter().filter_map(Part::as_text);
+        match (texts.next(), texts.next()) {
+            (None, _) => Cow::Borrowed(""),
+            (Some(text), None) => Cow::Borrowed(text),
+            (Some(_), Some(_)) => Cow::Owned(message.text()),
+        }
+    }
+
+    pub(super) fn keep(message: &Arc<Message>) -> Self {
+        let mut texts = message.parts.iter().enumerate().filter(|(_, part)| part.as_text().is_some());
+        match (texts.next(), texts.next()) {
+            (None, _) => Self::Nothing,
+            (Some((part, _)), None) => Self::OnePart { message: Arc::clone(message), part },
+            (Some(_), Some(_)) => Self::Joined(message.text().into()),
+        }
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            Self::Nothing => "",
+            Self::OnePart { message, part } => {
+                message.parts.get(*part).and_then(Part::as_text).unwrap_or_default()
+            }
+            Self::Joined(text) => text,
+        }
+    }
+}
+
+/// Everything a placeholder can stand for in one turn.
+#[derive(Debug)]
+pub(super) struct PlaceholderValues {
+    /// What the rule matched.
+    pub(super) matched: MessageText,
+    /// What was said last; the same as `matched` in a rule's first turn.
+    pub(super) latest: MessageText,
+    pub(super) turn: u32,
+    /// Where the rule's groups stand in `matched`; empty when no template of the rule uses one.
+    pub(super) groups: Vec<Option<Range<usize>>>,
+    pub(super) outcomes: CallResults,
+}
+
+impl PlaceholderValues {
+    pub(super) fn group(&self, number: usize) -> &str {
+        let range = self.groups.get(number).cloned().flatten();
+        range.and_then(|range| self.matched.as_str().get(range)).unwrap_or_default()
+    }
+}
+
+/// What the calls of a turn came to, as far as it has gone.
+#[derive(Debug, Default)]
+pub(super) struct CallResults {
+    /// One for each call as they stand in the script; none for a call that was passed over.
+    texts: Vec<Option<String>>,
+    /// Whether one of the calls that were made last failed.
+    pub(super) failed: bool,
+}
+
+impl CallResults {
+    /// `count` calls were made together, with these results.
+    pub(super) fn add(&mut self, count: usize, results: &[ToolResult]) {
+        self.failed = results.iter().any(|result| result.failed);
+        self.texts.extend((0..count).map(|place| Some(results.get(place).map(text_of).unwrap_or_default())));
+    }
+
+    pub(super) fn pass_over(&mut self, count: usize) {
+        self.texts.extend((0..count).map(|_| None));
+    }
+
+    pub(super) fn calls(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub(super) fn text(&self, place: usize) -> &str {
+        self.texts.get(place).and_then(Option::as_deref).unwrap_or_default()
+    }
+
+    /// Of the call that was made last.
+    pub(super) fn latest(&self) -> &str {
+        self.texts.iter().rev().flatten().next().map(String::as_str).unwrap_or_default()
+    }
+}
+
+fn text_of(result: &ToolResult) -> String {
+    let texts: Vec<&str> = result
+        .output
+        .iter()
+        .filter_map(|content| match content {
+            Content::Text(text) => Some(text.as_str()),
+            Content::Bytes { .. } | Content::Link { .. } => None,
+        })
+        .collect();
+    texts.join("\n")
+}

@@ -1,0 +1,65 @@
+//! Where a connection comes from, and how much of the server it may use.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// What is known about a connection before its first request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ConnectionOrigin {
+    pub(crate) network: Network,
+    pub(crate) admission: Admission,
+}
+
+impl ConnectionOrigin {
+    /// An ordinary connection of this machine.
+    pub(crate) const LOOPBACK: Self = Self { network: Network::Loopback, admission: Admission::Open };
+}
+
+/// Which requests of a connection are served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admission {
+    /// All of them.
+    Open,
+    /// The connection is one of those kept in reserve, because all others are taken: only what is over at once is
+    /// served, and answers to approvals.
+    Reserve,
+    /// The address has as many connections as it may: only what is public is served.
+    OverLimit,
+}
+
+/// What counts as one peer: an IPv4 address, or an IPv6 network of 64 bits, which is the least that a host is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Network {
+    /// This machine. All its users and every proxy on it have one address, so nothing is counted by it.
+    Loopback,
+    Other(IpAddr),
+}
+
+impl Network {
+    pub(crate) fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            address if address.is_loopback() => Self::Loopback,
+            IpAddr::V4(address) => Self::Other(address.into()),
+            IpAddr::V6(address) => {
+                let network = u128::from(address) & !u128::from(u64::MAX);
+                Self::Other(Ipv6Addr::from(network).into())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_one_host_count_as_one() {
+        let network = |text: &str| Network::of(text.parse().unwrap());
+        assert_eq!(network("127.0.0.9"), Network::Loopback);
+        assert_eq!(network("::1"), Network::Loopback);
+        assert_eq!(network("::ffff:127.0.0.1"), Network::Loopback);
+        assert_eq!(network("2001:db8::1"), network("2001:db8::ffff:1"));
+        assert_eq!(network("::ffff:192.0.2.1"), network("192.0.2.1"));
+        assert_ne!(network("2001:db8::1"), network("2001:db8:0:1::1"));
+        assert_ne!(network("192.0.2.1"), network("192.0.2.2"));
+    }
+}

@@ -1,0 +1,126 @@
+//! Which extensions a request activates, and with that in whose words it is answered.
+
+use attache_domain::{AnswerLocation, DuplicateRule, Fault, SendMessage, SendOptions, TaskView};
+use attache_wire::devtool::{self, Profile};
+use attache_wire::{Version, extensions};
+use http::{HeaderMap, HeaderValue, header};
+
+use crate::app::App;
+use crate::http::Response;
+
+/// How much of what a client calls itself is kept.
+const MAX_CLIENT_CHARS: usize = 80;
+
+/// What a request says about extensions.
+#[derive(Debug)]
+pub(crate) struct ExtensionSelection {
+    /// Activated by the header, as the client spelled them.
+    uris: Vec<String>,
+    /// The header is there, whatever it lists.
+    listed: bool,
+    /// What the message itself gives a sign of.
+    recognized: Option<Profile>,
+    /// For a client that gives no sign.
+    default: Profile,
+    client: Option<String>,
+}
+
+impl ExtensionSelection {
+    /// Both header names are read on both versions: a client that means well is not punished for the other one.
+    pub(crate) fn of(app: &App, headers: &HeaderMap, version: Version) -> Self {
+        let client = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok());
+        let client = client.map(|client| client.chars().take(MAX_CLIENT_CHARS).collect());
+        let declared = &app.options.card.capabilities.extensions;
+        let names = [extensions::header_name(Version::V1_0), extensions::header_name(Version::V0_3)];
+        let lines = || names.iter().flat_map(|name| headers.get_all(*name));
+        let mut uris = extensions::requested(lines().filter_map(|value| value.to_str().ok()));
+        uris.retain(|uri| declared.iter().any(|extension| covers(&extension.uri, uri)));
+        // Clients of 1.0 came after both dialects of the extension, and say so if they speak one.
+        let default = match version {
+            Version::V0_3 => app.options.default_profile,
+            Version::V1_0 => Profile::Plain,
+        };
+        Self { uris, listed: lines().next().is_some(), recognized: None, default, client }
+    }
+
+    pub(crate) fn set_recognized_profile(&mut self, profile: Option<Profile>) {
+        self.recognized = profile;
+    }
+
+    /// Refuses when the card requires an extension that was not activated.
+    pub(crate) fn check(&self, app: &App) -> Result<(), Fault> {
+        let required = app.options.card.capabilities.extensions.iter().filter(|extension| extension.required);
+        let speaks = |uri: &str| self.opening_profile() != Profile::Plain && devtool::is_devtool_uri(uri);
+        let is_there = |uri: &str| self.uris.iter().any(|given| covers(uri, given)) || speaks(uri);
+        match required.into_iter().find(|extension| !is_there(&extension.uri)) {
+            Some(missing) => Err(Fault::ExtensionRequired { uri: missing.uri.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// What the client has shown itself to be; none when it has not. Listing extensions without this one is a way to say
+    /// that it is not known.
+    pub(crate) fn profile(&self) -> Option<Profile> {
+        if self.uris.iter().any(|uri| devtool::is_devtool_uri(uri)) {
+            return Some(Profile::Developer);
+        }
+        self.recognized.or(self.listed.then_some(Profile::Plain))
+    }
+
+    /// The profile of a task that the client opens, and in which it is shown several tasks at once.
+    pub(crate) fn opening_profile(&self) -> Profile {
+        self.profile().unwrap_or(self.default)
+    }
+
+    /// The profile in which a task is shown. A client that gives no sign is taken for the one that opened the task; where
+    /// that gave none either, for what the operator says such clients are.
+    pub(crate) fn profile_for(&self, view: &TaskView) -> Profile {
+        self.profile().unwrap_or_else(|| match Profile::from_ending(view.progress.ending) {
+            Profile::Plain => self.default,
+            opened => opened,
+        })
+    }
+
+    /// `answer` is where the server puts answers for clients of plain A2A; the dialects of the extension tell them in
+    /// events of their own.
+    pub(crate) fn apply_to(&self, send: &mut SendMessage, answer: AnswerLocation) {
+        let default = Some(self.default).filter(|profile| *profile != Profile::Plain);
+        let profile = self.profile().or(default);
+        let answer = match profile {
+            None | Some(Profile::Plain) => answer,
+            Some(Profile::Developer | Profile::Gemini) => AnswerLocation::Artifact,
+        };
+        let ending = profile.map(Profile::ending);
+        let sameness = match self.is_active(extensions::IDEMPOTENT_SEND) {
+            true => DuplicateRule::Id,
+            false => DuplicateRule::IdAndContent,
+        };
+        send.options = SendOptions {
+            ending,
+            duplicate_rule: sameness,
+            resumes: false,
+            client: self.client.clone(),
+            answer,
+        };
+    }
+
+    pub(crate) fn is_active(&self, extension: &str) -> bool {
+        self.uris.iter().any(|uri| uri == extension)
+    }
+
+    /// Tells the client which extensions it has.
+    pub(crate) fn confirm(&self, version: Version, response: &mut Response) {
+        let by_sign = self.recognized == Some(Profile::Developer) && self.uris.is_empty();
+        let confirmed = if by_sign { devtool::URI.to_owned() } else { self.uris.join(", ") };
+        if let Ok(value) = HeaderValue::from_str(&confirmed)
+            && !confirmed.is_empty()
+        {
+            response.headers_mut().insert(extensions::header_name(version), value);
+        }
+    }
+}
+
+/// A client may ask for another version of an extension that is spoken all the same.
+fn covers(declared: &str, requested: &str) -> bool {
+    declared == requested || (devtool::is_devtool_uri(declared) && devtool::is_devtool_uri(requested))
+}

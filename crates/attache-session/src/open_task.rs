@@ -1,0 +1,195 @@
+//! Opening tasks: a new message gets one, and a message that came before leads to the one it has.
+//!
+//! The id of a task follows from what was said and from how often it was said before, so that sends at the same time, and
+//! those after a crash, agree on it. The tasks of one message are numbered without a gap, and each begins when the one
+//! before is over.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    Digest, DuplicateRule, DuplicateWindow, Event, Fault, Message, MessageId, OpenTask, Presentation,
+    Progress, ReplyShape, Scope, SendMessage, SendOptions, Seq, TaskEnding, TaskKey, TaskSummary, TaskView,
+};
+use attache_store::{Append, StoreError};
+
+use crate::SessionService;
+use crate::identity::digest;
+use crate::live_task::{LiveTask, now};
+use crate::media;
+use crate::outbox::OutboxGuard;
+use crate::service::{StartedTask, internal, refuse_another};
+
+/// A task that is to be opened.
+pub(crate) struct NewTask {
+    pub(crate) key: TaskKey,
+    /// How many tasks its message has opened before this one.
+    pub(crate) number: u32,
+    pub(crate) duplicates: DuplicateWindow,
+}
+
+impl SessionService {
+    /// How long a message counts as the same when it comes again. One that names the calls that it answers about cannot
+    /// mean anything new.
+    pub(crate) fn duplicates(&self, message: &Message, manner: &SendOptions) -> DuplicateWindow {
+        let is_answer = Progress::answers_apart(message).is_some();
+        if manner.duplicate_rule == DuplicateRule::Id || manner.resumes || is_answer {
+            DuplicateWindow::Always
+        } else {
+            self.options.duplicate_sends
+        }
+    }
+
+    pub(crate) async fn open(
+        &self,
+        scope: &Scope,
+        send: SendMessage,
+    ) -> Result<(StartedTask, Option<OutboxGuard>), Fault> {
+        let digest = digest(&send.message);
+        let duplicates = self.duplicates(&send.message, &send.options);
+        let place = |number| {
+            let task = self.identity.task(scope, &send.message, &digest, send.options.duplicate_rule, number);
+            NewTask { key: TaskKey { scope: scope.clone(), task }, number, duplicates }
+        };
+        let mut number = 0;
+        // Most messages are new. It is looked up first where a wrong guess would have to be taken back.
+        let may_guess = send.options.duplicate_rule == DuplicateRule::Id
+            || (duplicates == DuplicateWindow::InFlight && send.configuration.push.is_none());
+        if !may_guess && let Some(latest) = self.latest_number(place).await? {
+            let counts = self.find_duplicate(&place(latest), &send.message.id, &digest).await?.is_some();
+            number = if counts { latest } else { latest + 1 };
+        }
+        loop {
+            if let Some(opened) = self.open_as(place(number), send.clone(), digest.clone()).await? {
+                return Ok(opened);
+            }
+            number = self.latest_number(place).await?.unwrap_or(0).max(number + 1);
+        }
+    }
+
+    /// The task at `place`, if the message that opened it still counts as the one with this id and digest.
+    async fn find_duplicate(
+        &self,
+        place: &NewTask,
+        message: &MessageId,
+        digest: &Digest,
+    ) -> Result<Option<Arc<LiveTask>>, Fault> {
+        let hot = match self.readable(&place.key).await {
+            // It cannot be read, so nothing is in flight.
+            Err(Fault::TaskFinished { .. }) if place.duplicates == DuplicateWindow::InFlight => {
+                return Ok(None);
+            }
+            found => found?.ok_or(Fault::Internal)?,
+        };
+        let counts = match place.duplicates {
+            DuplicateWindow::Always => true,
+            in_flight => hot.with_progress(|progress| progress.has_received(message, digest, in_flight)),
+        };
+        Ok(counts.then_some(hot))
+    }
+
+    /// The number of the latest task that the message has opened.
+    async fn latest_number(&self, place: impl Fn(u32) -> NewTask) -> Result<Option<u32>, Fault> {
+        let exists = async |number| match self.stores.index.summary(&place(number).key).await {
+            Err(StoreError::Corrupt { .. }) => Ok(true),
+            found => found.map(|summary| summary.is_some()).map_err(internal),
+        };
+        if !exists(0).await? {
+            return Ok(None);
+        }
+        let (mut latest, mut missing) = (0, 1);
+        while exists(missing).await? {
+            (latest, missing) = (missing, missing.saturating_mul(2));
+        }
+        while missing - latest > 1 {
+            let middle = latest + (missing - latest) / 2;
+            if exists(middle).await? {
+                latest = middle;
+            } else {
+                missing = middle;
+            }
+        }
+        Ok(Some(latest))
+    }
+
+    /// The push configuration is recorded before there is anything to push. `None`: the message has opened this task, and that
+    /// is over.
+    pub(crate) async fn open_as(
+        &self,
+        place: NewTask,
+        mut send: SendMessage,
+        digest: Digest,
+    ) -> Result<Option<(StartedTask, Option<OutboxGuard>)>, Fault> {
+        let wish = send.configuration.push.take();
+        let reply = self.agent.reply_shape(&send.message);
+        let wish = wish.filter(|_| reply == ReplyShape::Task);
+        let enlisted = self.register_push(&place.key, wish, Seq::START.next()).await?;
+        match self.append_opening(place, send, digest, reply).await {
+            Ok(Some(started)) => Ok(Some((started, enlisted.map(|enlisted| enlisted.hold)))),
+            refused => {
+                self.discard_push(enlisted).await;
+                refused.map(|_| None)
+            }
+        }
+    }
+
+    async fn append_opening(
+        &self,
+        place: NewTask,
+        send: SendMessage,
+        digest: Digest,
+        reply: ReplyShape,
+    ) -> Result<Option<StartedTask>, Fault> {
+        let NewTask { key, number, .. } = &place;
+        let scope = &key.scope;
+        let (message, sameness) = (send.message.id.clone(), send.options.duplicate_rule);
+        let context = match &send.message.context {
+            Some(context) => context.clone(),
+            None => self.identity.context(scope, &send.message, &digest, *number),
+        };
+        let opening = OpenTask {
+            task: key.task.clone(),
+            scope: scope.clone(),
+            context,
+            message: send.message,
+            digest: digest.clone(),
+            reply,
+            metadata: send.metadata,
+            ending: send.options.ending.unwrap_or_default(),
+            presentation: Presentation {
+                // Tasks of clients that know the development-tool extension do not simply complete.
+                changes: send.options.ending.is_some_and(|ending| ending != TaskEnding::Completes)
+                    || media::names_diffs(&send.configuration.accepted_output_modes),
+                answer: send.options.answer,
+            },
+        };
+        let event = Arc::new(Event { seq: Seq::START.next(), at: now(), fact: opening.decide() });
+        let Some(view) = TaskView::open(&event) else { return Err(Fault::Internal) };
+        let bare = reply == ReplyShape::Message;
+        let summary = TaskSummary::of(&view.progress);
+        let append = Append { key: key.clone(), expected: Seq::START, events: vec![event.clone()], summary };
+        let under_way = self.counters.store.write_started();
+        let appended = self.stores.log.append(append).await;
+        drop(under_way);
+        self.counters.store.write_ended(&appended);
+        match appended {
+            Ok(()) => {
+                self.counters.appended(&event.fact);
+                let hot = self.shelf.insert(self.insert_live(view.clone()));
+                Ok(Some(StartedTask { hot, view: Arc::new(view), bare, shown_again: 0 }))
+            }
+            // The message came before. If that still counts, the caller sees the task from its start.
+            Err(StoreError::Conflict { .. }) => {
+                let Some(hot) = self.find_duplicate(&place, &message, &digest).await? else {
+                    return Ok(None);
+                };
+                if sameness == DuplicateRule::Id {
+                    hot.with_progress(|progress| refuse_another(progress, &message, &digest))?;
+                }
+                let view = self.as_of(&hot, Seq::START.next()).await?;
+                let bare = view.progress.reply == ReplyShape::Message;
+                Ok(Some(StartedTask { hot, view, bare, shown_again: 0 }))
+            }
+            Err(error) => Err(internal(error)),
+        }
+    }
+}

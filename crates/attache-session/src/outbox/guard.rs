@@ -1,0 +1,136 @@
+//! Keeps the configurations of a task active while somebody moves it.
+
+use std::sync::Arc;
+
+use attache_domain::TaskKey;
+use attache_store::StoreError;
+
+use super::stored::{
+    CONFIGS, ConfigKey, STATUSES, StoredConfig, StoredPushStatus, StoredRecord, prefix, readable, record_of,
+};
+use super::{ActiveConfig, ConfigSlot, Outbox, RestState, State, WriteReceipt};
+
+/// While it is held, nothing about the task is parked; what was parked has been made active, durably.
+pub(crate) struct OutboxGuard {
+    outbox: Arc<Outbox>,
+    task: TaskKey,
+}
+
+impl OutboxGuard {
+    pub(crate) fn task(&self) -> &TaskKey {
+        &self.task
+    }
+}
+
+impl Drop for OutboxGuard {
+    fn drop(&mut self) {
+        let mut state = self.outbox.state();
+        let Some(mail) = state.tasks.get_mut(&self.task) else { return };
+        mail.guards -= 1;
+        if mail.guards == 0 {
+            mail.poke();
+            state.remove_idle(&self.task);
+        }
+    }
+}
+
+impl Outbox {
+    /// To be taken before anything is appended to the task, and kept until somebody works on it.
+    pub(crate) async fn hold(self: &Arc<Self>, task: &TaskKey) -> Result<OutboxGuard, StoreError> {
+        let hold = self.hold_new(task);
+        let complete = self.state().tasks.get(task).is_some_and(|mail| mail.complete);
+        let stored = if complete { Vec::new() } else { self.stored(task).await? };
+        for receipt in self.make_active(task, stored) {
+            receipt.wait().await?;
+        }
+        Ok(hold)
+    }
+
+    /// For a task that does not exist yet.
+    pub(super) fn hold_new(self: &Arc<Self>, task: &TaskKey) -> OutboxGuard {
+        self.state().tasks.entry(task.clone()).or_default().guards += 1;
+        OutboxGuard { outbox: self.clone(), task: task.clone() }
+    }
+
+    /// All configurations of the task, with how each stands.
+    pub(super) async fn stored(
+        &self,
+        task: &TaskKey,
+    ) -> Result<Vec<(ConfigKey, StoredConfig, StoredPushStatus)>, StoreError> {
+        let prefix = prefix(task);
+        let configs = self.records.list_prefix(CONFIGS, &prefix, None, usize::from(u16::MAX)).await?;
+        if configs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let standings = self.records.list_prefix(STATUSES, &prefix, None, usize::from(u16::MAX)).await?;
+        let mut found = Vec::with_capacity(configs.len());
+        for record in configs {
+            let Some(key) = ConfigKey::parse(&record.key) else { continue };
+            let standing = standings.iter().find(|standing| standing.key == record.key);
+            let standing = standing.and_then(|standing| readable("standing", &key, &standing.value));
+            // One that cannot be read is left alone, and nothing is told to it.
+            let Some(config) = readable("configuration", &key, &record.value) else { continue };
+            found.push((key, config, standing.unwrap_or_default()));
+        }
+        Ok(found)
+    }
+
+    /// Gives a slot to everything that has none and is not given up, and wakes what was just parked.
+    fn make_active(
+        self: &Arc<Self>,
+        task: &TaskKey,
+        stored: Vec<(ConfigKey, StoredConfig, StoredPushStatus)>,
+    ) -> Vec<WriteReceipt> {
+        let mut guard = self.state();
+        let State { tasks: mail, queue } = &mut *guard;
+        let Some(mail) = mail.get_mut(task) else { return Vec::new() };
+        mail.complete = true;
+        let mut receipts = Vec::new();
+        for (key, config, standing) in stored {
+            if standing.gave_up || mail.slots.contains_key(&key.id) {
+                continue;
+            }
+            let active = ActiveConfig::new(key.clone(), config.config, config.shape, self);
+            receipts.push(queue.put(&key, [key.put_status(&standing), key.put_active()]));
+            self.start_delivery(&active, None);
+            mail.slots.insert(key.id, ConfigSlot::new(active, standing));
+        }
+        for slot in mail.slots.values_mut().filter(|slot| slot.rest != RestState::No && !slot.status.gave_up)
+        {
+            let ActiveConfig { key, config, shape, .. } = &*slot.active;
+            let active = ActiveConfig::new(key.clone(), config.clone(), *shape, self);
+            receipts.push(queue.put(key, [key.put_status(&slot.status), key.put_active()]));
+            self.start_delivery(&active, Some(slot.active.clone()));
+            *slot = ConfigSlot::new(active, slot.status.clone());
+        }
+        drop(guard);
+        if !receipts.is_empty() {
+            self.in_line.notify_one();
+        }
+        receipts
+    }
+
+    /// Goes on with one that was active when the store was last used.
+    pub(super) async fn resume(self: &Arc<Self>, key: ConfigKey) -> Result<(), StoreError> {
+        let text = key.text();
+        let config = match record_of(self.records.as_ref(), CONFIGS, &text).await? {
+            StoredRecord::Value(config) => config,
+            // Left over from a deletion that came between: nothing else is known about it.
+            StoredRecord::Nothing => return self.records.change(vec![key.delete_active()]).await,
+            // Its task goes on without it.
+            StoredRecord::Unreadable => return Ok(()),
+        };
+        let Some(config) = readable::<StoredConfig>("configuration", &key, &config) else { return Ok(()) };
+        let standing = match record_of(self.records.as_ref(), STATUSES, &text).await? {
+            StoredRecord::Value(standing) => readable("standing", &key, &standing),
+            StoredRecord::Nothing | StoredRecord::Unreadable => None,
+        };
+        let standing: StoredPushStatus = standing.unwrap_or_default();
+        let active = ActiveConfig::new(key.clone(), config.config, config.shape, self);
+        let mut state = self.state();
+        let mail = state.tasks.entry(key.task).or_default();
+        mail.slots.insert(key.id, ConfigSlot::new(active.clone(), standing));
+        self.start_delivery(&active, None);
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! Reads a task's log for one configuration: what is to be told next, and when there is nothing more.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use attache_domain::{PushShape, Seq, TaskView, Update};
+use attache_store::StoreError;
+
+use super::sender::PushEvents;
+use crate::live_task::LiveTask;
+use crate::{Follower, TailEntry};
+
+/// Events taken at once.
+const PAGE: usize = 64;
+
+pub(super) struct OutboxReader {
+    pub(super) hot: Arc<LiveTask>,
+    follower: Follower,
+    /// Taken and not yet looked at.
+    entries: VecDeque<Arc<TailEntry>>,
+    /// The task as it is after the entry looked at last, for those who are told all of it. Never a share of the task's own
+    /// view: that would be copied at every event.
+    view: Option<Box<TaskView>>,
+    cursor: Seq,
+    told: PushEvents,
+}
+
+impl OutboxReader {
+    /// Opens the log after `cursor`.
+    pub(super) async fn open(
+        hot: Arc<LiveTask>,
+        cursor: Seq,
+        shape: PushShape,
+        told: PushEvents,
+    ) -> Result<Self, StoreError> {
+        // A cursor from before the opening event; that one is told to nobody.
+        let cursor = cursor.max(Seq::START.next());
+        let now = hot.view();
+        let then = match cursor < now.progress.head {
+            true => hot.view_at(cursor).await?.map(Arc::new).unwrap_or(now),
+            false => now,
+        };
+        let follower = Follower::new(hot.clone(), &then);
+        let view = (shape == PushShape::WholeTask).then(|| Box::new((*then).clone()));
+        let cursor = then.progress.head;
+        Ok(Self { hot, follower, entries: VecDeque::new(), view, cursor, told })
+    }
+
+    /// Everything up to here has been looked at.
+    pub(super) fn cursor(&self) -> Seq {
+        self.cursor
+    }
+
+    pub(super) fn view(&self) -> Option<&TaskView> {
+        self.view.as_deref()
+    }
+
+    /// The next entry to be told, of those at hand.
+    pub(super) fn next_buffered(&mut self) -> Option<Arc<TailEntry>> {
+        while let Some(entry) = self.entries.pop_front() {
+            self.cursor = entry.event.seq;
+            if let Some(view) = &mut self.view {
+                view.apply(&entry.event);
+            }
+            if self.is_delivered(&entry) {
+                return Some(entry);
+            }
+        }
+        None
+    }
+
+    /// Waits for more entries. Can be dropped and called again.
+    pub(super) async fn read_more(&mut self) -> Result<(), StoreError> {
+        let mut found = Vec::new();
+        self.follower.next(PAGE, &mut found).await?;
+        self.entries.extend(found);
+        Ok(())
+    }
+
+    fn is_delivered(&self, entry: &TailEntry) -> bool {
+        match entry.update() {
+            Some(Update::Status { .. }) => true,
+            Some(Update::Artifact { .. }) => self.told == PushEvents::StatusesAndArtifacts,
+            Some(Update::Replied(_)) | None => false,
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Tasks that have an id and wait for their first message.
+//!
+//! Some clients ask for a task before they have anything to say. Nothing has happened to it yet, so there is no fact to
+//! log: a record keeps what was asked for, until the first message opens the task under its id, the task is canceled, or a
+//! day has passed.
+
+use std::sync::Arc;
+
+use attache_domain::{
+    ContextId, Digest, DuplicateWindow, Event, Fact, Fault, Message, MessageId, OpenTask, Presentation,
+    Progress, ReplyShape, RequestedSettings, Role, Scope, SendMessage, Seq, TaskEnding, TaskId, TaskKey,
+    TaskSummary, TaskView, Timestamp,
+};
+use attache_store::{Append, Record, RecordChange, StoreError};
+use futures_util::FutureExt;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::identity::digest;
+use crate::live_task::now;
+use crate::open_task::NewTask;
+use crate::outbox::OutboxGuard;
+use crate::service::{StartedTask, Subscription, internal};
+use crate::{Follower, SessionService};
+
+const SPACE: &str = "reserved";
+
+/// How long an id waits for a message.
+const RESERVATION_SECONDS: i64 = 24 * 3600;
+
+/// Of an id that is promised.
+const ID_LENGTH: usize = 36;
+
+/// Each new one clears away so many that have waited too long.
+const MAX_CLEARED: usize = 4;
+
+/// What a task is to begin with. What its first message wishes for counts more.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reservation {
+    pub context: Option<ContextId>,
+    pub wishes: Option<Box<RequestedSettings>>,
+    pub ending: TaskEnding,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct StoredReservation {
+    at: Timestamp,
+    pub(crate) context: ContextId,
+    pub(crate) wishes: Option<Box<RequestedSettings>>,
+    ending: TaskEnding,
+}
+
+impl SessionService {
+    /// Promises an id to the caller, whose next message to it opens the task.
+    pub async fn reserve(&self, scope: &Scope, wanted: Reservation) -> Result<TaskId, Fault> {
+        if self.stop.is_cancelled() {
+            return Err(Fault::Unavailable);
+        }
+        let Reservation { context, wishes, ending } = wanted;
+        self.agent.check(&nothing_said(wishes.clone()))?;
+        let context = context.unwrap_or_else(|| ContextId::from(Uuid::new_v4().to_string()));
+        // In the order of time, so that the oldest come first among the records.
+        let task = TaskId::from(Uuid::now_v7().to_string());
+        let key = TaskKey { scope: scope.clone(), task: task.clone() };
+        let reserved = StoredReservation { at: now(), context, wishes, ending };
+        let value = serde_json::to_vec(&reserved).map_err(|_| Fault::Internal)?;
+        let put = RecordChange::Put { space: SPACE, record: Record { key: name(&key), value } };
+        let mut changes = self.expired_reservations().await?;
+        changes.push(put);
+        self.stores.records.change(changes).await.map_err(internal)?;
+        Ok(task)
+    }
+
+    /// What the id was promised with, if it still waits.
+    pub(crate) async fn reserved(&self, key: &TaskKey) -> Result<Option<StoredReservation>, Fault> {
+        // Others were never promised, and might be taken for somebody else's when they are spelled oddly.
+        if key.task.as_str().len() != ID_LENGTH || Uuid::try_parse(key.task.as_str()).is_err() {
+            return Ok(None);
+        }
+        let found = match self.stores.records.get(SPACE, &name(key)).await {
+            Err(StoreError::Corrupt { what }) => {
+                tracing::error!(what, "what a task was promised with cannot be read");
+                None
+            }
+            found => found.map_err(internal)?,
+        };
+        Ok(found.and_then(|value| read(&value)).filter(|reserved| !reserved.is_expired()))
+    }
+
+    /// The task as it is before its first message.
+    pub(crate) async fn reserved_view(&self, key: &TaskKey) -> Result<Option<TaskView>, Fault> {
+        Ok(self.reserved(key).await?.and_then(|reserved| TaskView::open(&reserved.opened(key))))
+    }
+
+    /// The task before its first message, then whatever becomes of it; nothing when the id was not promised.
+    pub(crate) async fn subscribe_reserved(&self, key: &TaskKey) -> Result<Option<Subscription>, Fault> {
+        let Some(view) = self.reserved_view(key).await? else { return Ok(None) };
+        let (shelf, log, counters) = (self.shelf.clone(), self.stores.log.clone(), self.counters.clone());
+        let (promises, key) = (self.promises.clone(), key.clone());
+        let promised = async move {
+            loop {
+                let kept = promises.notified();
+                tokio::pin!(kept);
+                // What happens from here on is not missed.
+                kept.as_mut().enable();
+                if let Some(hot) = shelf.load(&log, &counters, &key).await? {
+                    let opened = hot.view_at(Seq::START.next()).await?;
+                    let view = opened.map_or_else(|| hot.view(), Arc::new);
+                    return Ok(Follower::new(hot, &view));
+                }
+                kept.await;
+            }
+        };
+        let (view, promised) = (Arc::new(view), Some(promised.boxed()));
+        Ok(Some(Subscription { view, follower: None, gap: None, at_rest: true, promised }))
+    }
+
+    /// Ends the task before its first message; nothing when the id was not promised, or when a message was first. From here
+    /// on it is a task like any other that was canceled.
+    pub(crate) async fn cancel_reserved(&self, key: &TaskKey) -> Result<Option<Arc<TaskView>>, Fault> {
+        let Some(reserved) = self.reserved(key).await? else { return Ok(None) };
+        let opened = reserved.opened(key);
+        let canceled = Event { seq: opened.seq.next(), at: now(), fact: Fact::TaskCanceled };
+        let Some(mut view) = TaskView::open(&opened) else { return Err(Fault::Internal) };
+        view.apply(&canceled);
+        let summary = TaskSummary::of(&view.progress);
+        let events = vec![Arc::new(opened), Arc::new(canceled)];
+        let append = Append { key: key.clone(), expected: Seq::START, events: events.clone(), summary };
+        let under_way = self.counters.store.write_started();
+        let appended = self.stores.log.append(append).await;
+        drop(under_way);
+        self.counters.store.write_ended(&appended);
+        match appended {
+            Ok(()) => {
+                events.iter().for_each(|event| self.counters.appended(&event.fact));
+                self.delete_reserved(key).await;
+                self.promises.notify_waiters();
+                Ok(Some(Arc::new(view)))
+            }
+            Err(StoreError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(internal(error)),
+        }
+    }
+
+    /// Opens the task whose id was promised to the caller; nothing when it was not, or when another message was first.
+    pub(crate) async fn open_reserved(
+        &self,
+        key: &TaskKey,
+        send: &SendMessage,
+    ) -> Result<Option<(StartedTask, Option<OutboxGuard>)>, Fault> {
+        let Some(reserved) = self.reserved(key).await? else { return Ok(None) };
+        let digest = digest(&send.message);
+        let mut send = send.clone();
+        let context = send.message.context.replace(reserved.context.clone());
+        if context.is_some_and(|context| context != reserved.context) {
+            return Err(Fault::ContextMismatch { task: key.task.clone(), context: reserved.context });
+        }
+        send.message.wishes = match (send.message.wishes.take(), reserved.wishes) {
+            (Some(said), Some(before)) => Some(Box::new(said.over(*before))),
+            (said, before) => said.or(before),
+        };
+        send.options.ending = Some(reserved.ending);
+        let message = send.message.id.clone();
+        let place = NewTask { key: key.clone(), number: 0, duplicates: DuplicateWindow::Always };
+        let opened = self.open_as(place, send, digest.clone()).await?;
+        self.promises.notify_waiters();
+        self.delete_reserved(key).await;
+        let knows = |progress: &Progress| progress.has_received(&message, &digest, DuplicateWindow::Always);
+        Ok(opened.filter(|(started, _)| knows(&started.view.progress)))
+    }
+
+    /// The task has begun. What is left behind by a crash before this harms nobody: the task is found first.
+    async fn delete_reserved(&self, key: &TaskKey) {
+        let change = RecordChange::Delete { space: SPACE, key: name(key) };
+        if let Err(error) = self.stores.records.change(vec![change]).await {
+            tracing::debug!(%error, "an id that was promised is not forgotten yet");
+        }
+    }
+
+    async fn expired_reservations(&self) -> Result<Vec<RecordChange>, Fault> {
+        let oldest = self.stores.records.list_prefix(SPACE, "", None, MAX_CLEARED).await.map_err(internal)?;
+        let is_outdated = |record: &Record| read(&record.value).is_none_or(|reserved| reserved.is_expired());
+        let delete = |record: Record| RecordChange::Delete { space: SPACE, key: record.key };
+        Ok(oldest.into_iter().filter(is_outdated).map(delete).collect())
+    }
+}
+
+impl StoredReservation {
+    /// As if a message without content had opened the task.
+    fn opened(self, key: &TaskKey) -> Event {
+        let opening = OpenTask {
+            task: key.task.clone(),
+            scope: key.scope.clone(),
+            context: self.context,
+            message: nothing_said(self.wishes),
+            digest: Digest("".into()),
+            reply: ReplyShape::Task,
+            metadata: None,
+            ending: self.ending,
+            presentation: Presentation::default(),
+        };
+        Event { seq: Seq::START.next(), at: self.at, fact: opening.decide() }
+    }
+
+    fn is_expired(&self) -> bool {
+        now().as_second() - self.at.as_second() > RESERVATION_SECONDS
+    }
+}
+
+fn read(value: &[u8]) -> Option<StoredReservation> {
+    serde_json::from_slice(value).ok()
+}
+
+/// The id first, for the sake of the order.
+fn name(TaskKey { scope, task }: &TaskKey) -> String {
+    format!("{task} {}:{}{}", scope.tenant.len(), scope.tenant, scope.owner)
+}
+
+fn nothing_said(wishes: Option<Box<RequestedSettings>>) -> Message {
+    Message {
+        id: MessageId::from(""),
+        role: Role::User,
+        parts: Vec::new(),
+        context: None,
+        task: None,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+        wishes,
+        command: None,
+    }
+}

@@ -1,0 +1,87 @@
+//! A transport whose end is told at once, and that does not let a server talk without end.
+
+use std::future::Future;
+
+use rmcp::RoleClient;
+use rmcp::model::JsonRpcMessage;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use tokio::time::Instant;
+
+use super::connection_end::ConnectionEnd;
+
+/// Messages that nobody asked for: so many at once, and so many more in every second. The library starts a task for
+/// each, whether or not the server waits for what comes of it.
+const MAX_BURST: f64 = 20_000.0;
+const MAX_PER_SECOND: f64 = 1_000.0;
+
+pub(super) struct RateLimited<T> {
+    inner: T,
+    ending: ConnectionEnd,
+    allowance: MessageBudget,
+}
+
+impl<T> RateLimited<T> {
+    pub(super) fn new(inner: T, ending: ConnectionEnd) -> Self {
+        Self { inner, ending, allowance: MessageBudget { left: MAX_BURST, at: Instant::now() } }
+    }
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for RateLimited<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.inner.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let Some(message) = self.inner.receive().await else {
+            self.ending.end("the server ended the connection");
+            return None;
+        };
+        let unasked = matches!(message, JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_));
+        if unasked && !self.allowance.take(Instant::now()) {
+            self.ending.end("the server sends more messages than anybody asked for");
+            return None;
+        }
+        Some(message)
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.inner.close().await
+    }
+}
+
+struct MessageBudget {
+    left: f64,
+    at: Instant,
+}
+
+impl MessageBudget {
+    fn take(&mut self, now: Instant) -> bool {
+        let gained = now.duration_since(self.at).as_secs_f64() * MAX_PER_SECOND;
+        self.at = now;
+        self.left = (self.left + gained).min(MAX_BURST) - 1.0;
+        self.left >= 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn so_many_at_once_and_more_with_time() {
+        let now = Instant::now();
+        let mut allowance = MessageBudget { left: MAX_BURST, at: now };
+        assert!((0..20_000).all(|_| allowance.take(now)));
+        assert!(!allowance.take(now));
+        let later = now + Duration::from_secs(1);
+        assert_eq!((0..2_000).filter(|_| allowance.take(later)).count(), 999);
+    }
+}

@@ -1,0 +1,84 @@
+//! Connects at the start, then hears what becomes of the connection and of what the server lists.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::{Server, lists};
+use crate::ServerState;
+use crate::connection::Connection;
+
+/// Between two readings of a list that changes all the time.
+const RELIST_DELAY: Duration = Duration::from_secs(1);
+
+enum ConnectionEvent {
+    ListsChanged(Arc<Connection>),
+    Lost(Arc<Connection>, String),
+}
+
+impl Server {
+    /// Runs until the server is closed.
+    pub(crate) async fn watch(self: Arc<Self>) {
+        let closed = self.closed.clone();
+        let attending = async move {
+            // Its failure is shown, and the next call tries again.
+            let _ = self.connection().await;
+            let mut current = self.current.subscribe();
+            loop {
+                let connection = current.borrow_and_update().clone();
+                let heard = tokio::select! {
+                    changed = current.changed() => match changed {
+                        Ok(()) => continue,
+                        Err(_) => return,
+                    },
+                    heard = next_event(connection) => heard,
+                };
+                match heard {
+                    ConnectionEvent::ListsChanged(connection) => {
+                        self.relist(&connection).await;
+                        sleep(RELIST_DELAY).await;
+                    }
+                    ConnectionEvent::Lost(connection, why) => {
+                        connection.close().await;
+                        self.lost(&connection, why);
+                        if current.changed().await.is_err() {
+                            return;
+                        }
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            () = attending => {}
+            () = closed.cancelled() => {}
+        }
+    }
+
+    async fn relist(self: &Arc<Self>, connection: &Connection) {
+        match lists::read(self, connection).await {
+            Ok(listed) => self.publish(connection, listed),
+            Err(error) => tracing::debug!(server = self.options.name, %error, "its tools stay as they were"),
+        }
+    }
+
+    /// Its tools stay: calling one of them connects again.
+    fn lost(&self, connection: &Arc<Connection>, why: String) {
+        let is_current =
+            self.current.borrow().as_ref().is_some_and(|current| Arc::ptr_eq(current, connection));
+        // Whoever connects again already has more to say about it.
+        if is_current && self.status().state == ServerState::Connected {
+            self.change(|view| view.state = ServerState::Failed { why });
+        }
+    }
+}
+
+async fn next_event(connection: Option<Arc<Connection>>) -> ConnectionEvent {
+    let Some(connection) = connection else { return pending().await };
+    tokio::select! {
+        biased;
+        why = connection.over() => ConnectionEvent::Lost(connection.clone(), why),
+        () = connection.lists_changed() => ConnectionEvent::ListsChanged(connection.clone()),
+    }
+}

@@ -1,0 +1,98 @@
+//! The Landlock domain: which files may be read and written, as far as the kernel knows Landlock.
+
+use std::io;
+use std::path::Path;
+
+use attache_tool::AccessLevel;
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset,
+    RulesetAttr, RulesetCreated, RulesetCreatedAttr, Scope,
+};
+
+use super::{During, StepError};
+use crate::plan::{Isolation, Network, Plan};
+
+/// The newest that is asked for; older kernels enforce what they know.
+const NEWEST_ABI: ABI = ABI::V6;
+
+/// Devices that are there for every program.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/shm",
+];
+
+/// What may be read of `/proc` where it shows the processes of everyone.
+const PUBLIC_PROC_FILES: &[&str] =
+    &["/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/version", "/proc/filesystems", "/proc/sys"];
+
+pub(super) fn restrict(plan: &Plan) -> Result<(), StepError> {
+    let problem = |error: landlock::RulesetError| io::Error::other(error.to_string());
+    let during = "setting the Landlock domain";
+    let ruleset = ruleset(plan).map_err(problem).during(during)?;
+    let (read, all) = (AccessFs::from_read(NEWEST_ABI), AccessFs::from_all(NEWEST_ABI));
+    let (temporary, home) = writable_folders(plan);
+    // A file tree of its own holds nothing that may not be read.
+    let reads: Vec<&Path> = match plan.walls {
+        Isolation::Namespaces => vec![Path::new("/")],
+        Isolation::Landlock | Isolation::None => PUBLIC_PROC_FILES
+            .iter()
+            .map(Path::new)
+            .chain(plan.reads.iter().map(|path| path.as_path()))
+            .collect(),
+    };
+    let look = plan.level == AccessLevel::Look;
+    let reads = reads.into_iter().map(|path| (path, read));
+    let writes = plan.writes.iter().map(|path| (path.as_path(), if look { read } else { all }));
+    let own = [Some(temporary), Some(plan.temporary.as_path()), home];
+    let own = own.into_iter().flatten().map(|path| (path, all));
+    let devices = DEVICES.iter().map(|path| (Path::new(path), all));
+    let mut ruleset = ruleset;
+    for (path, access) in reads.chain(writes).chain(own).chain(devices) {
+        ruleset = allow(ruleset, path, access).map_err(problem).during(during)?;
+    }
+    ruleset.restrict_self().map_err(problem).during(during)?;
+    Ok(())
+}
+
+/// Where they are by now: in a file tree of its own, at the places that the command knows.
+fn writable_folders(plan: &Plan) -> (&Path, Option<&Path>) {
+    match plan.walls {
+        Isolation::Namespaces => (Path::new("/tmp"), plan.home.as_ref().map(|(_, place)| place.as_path())),
+        Isolation::Landlock | Isolation::None => {
+            (&plan.temporary, plan.home.as_ref().map(|(source, _)| source.as_path()))
+        }
+    }
+}
+
+fn ruleset(plan: &Plan) -> Result<RulesetCreated, landlock::RulesetError> {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(NEWEST_ABI))?;
+    // In namespaces of their own there is nothing outside to reach or to signal.
+    let ruleset = match plan.walls {
+        Isolation::Namespaces | Isolation::None => ruleset,
+        Isolation::Landlock if plan.network == Network::All => ruleset.scope(Scope::from_all(NEWEST_ABI))?,
+        Isolation::Landlock => {
+            ruleset.handle_access(AccessNet::from_all(NEWEST_ABI))?.scope(Scope::from_all(NEWEST_ABI))?
+        }
+    };
+    ruleset.create()
+}
+
+/// What is not there needs no rule.
+fn allow(
+    ruleset: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, landlock::RulesetError> {
+    let Ok(handle) = PathFd::new(path) else { return Ok(ruleset) };
+    let access = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST_ABI) };
+    ruleset.add_rule(PathBeneath::new(handle, access))
+}

@@ -1,0 +1,141 @@
+//! One command in the background: what it said last, and how it does.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::time::Instant;
+
+use super::background_log::BackgroundLog;
+use super::listen::{Ending, OutputListener};
+use super::process_tree::ProcessTree;
+use super::report::{ended, pid_list};
+use super::transcript::Transcript;
+
+/// What is kept in memory, for reading it again.
+const MAX_KEPT: usize = 80 * 1024;
+/// Only the line that is being written can change, so that the log has all others at once.
+const ROWS: usize = 1;
+
+#[derive(Debug)]
+pub(super) struct BackgroundProcess {
+    pub(super) command: String,
+    pub(super) tree: Arc<ProcessTree>,
+    output: Mutex<ProcessOutput>,
+}
+
+#[derive(Debug)]
+struct ProcessOutput {
+    transcript: Transcript,
+    /// None when there is no place for it, or when all was said before it went to the background.
+    log: Option<BackgroundLog>,
+    ending: Ending,
+    /// The command ended, and processes that it started did not.
+    left: bool,
+}
+
+impl BackgroundProcess {
+    /// A command that runs.
+    pub(super) fn running(command: &str, tree: Arc<ProcessTree>, scratch: &Path) -> Self {
+        // Without a log it can still be read from memory.
+        let log = BackgroundLog::create(scratch, tree.leader()).ok();
+        Self::new(command, tree, log, Ending::GoesOn, false)
+    }
+
+    /// A command that ended and left processes running.
+    pub(super) fn left(command: &str, tree: Arc<ProcessTree>, ending: Ending) -> Self {
+        Self::new(command, tree, None, ending, true)
+    }
+
+    fn new(
+        command: &str,
+        tree: Arc<ProcessTree>,
+        log: Option<BackgroundLog>,
+        ending: Ending,
+        left: bool,
+    ) -> Self {
+        let said = ProcessOutput { transcript: Transcript::new(MAX_KEPT, ROWS), log, ending, left };
+        Self { command: command.into(), tree, output: Mutex::new(said) }
+    }
+
+    pub(super) fn pid(&self) -> i32 {
+        self.tree.leader()
+    }
+
+    pub(super) fn log_path(&self) -> Option<PathBuf> {
+        self.lock().log.as_ref().map(|log| log.path().to_owned())
+    }
+
+    /// The last of what it said.
+    pub(super) fn text(&self) -> String {
+        self.lock().transcript.text()
+    }
+
+    /// To be told when the command has ended, with the processes that it left.
+    pub(super) fn finish(&self, ending: Ending, left: &[i32]) {
+        let mut said = self.lock();
+        let rest = said.transcript.finish();
+        said.append(&rest);
+        said.ending = ending;
+        said.left = !left.is_empty();
+    }
+
+    /// Whether something of it may still run.
+    pub(super) fn lives(&self) -> bool {
+        let said = self.lock();
+        said.ending == Ending::GoesOn || said.left
+    }
+
+    /// What it is and how it does, in a line.
+    pub(super) fn line(&self) -> String {
+        let log = self.log_path().map(|path| format!(" (log: {})", path.display())).unwrap_or_default();
+        format!("[PID {}] {}: {}{log}", self.pid(), self.state(), self.command)
+    }
+
+    /// How it does, in a few words.
+    pub(super) fn state(&self) -> String {
+        let (ending, left) = {
+            let said = self.lock();
+            (said.ending, said.left)
+        };
+        if !left {
+            return ended(ending);
+        }
+        let members = self.tree.members();
+        let running: Vec<i32> =
+            members.iter().filter(|process| !process.watches).map(|process| process.pid).collect();
+        match running.as_slice() {
+            [] => ended(ending),
+            running => format!("{}, left running: {}", ended(ending), pid_list(running)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ProcessOutput> {
+        self.output.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ProcessOutput {
+    fn append(&mut self, text: &str) {
+        // A log that cannot be written is no longer offered; the memory has the end of it.
+        if self.log.as_mut().is_some_and(|log| log.append(text).is_err()) {
+            self.log = None;
+        }
+    }
+}
+
+/// Writes down what the command says.
+pub(super) struct BackgroundListener(pub(super) Arc<BackgroundProcess>);
+
+impl OutputListener for BackgroundListener {
+    fn receive(&mut self, bytes: &[u8]) {
+        let mut said = self.0.lock();
+        let settled = said.transcript.take(bytes, |_| {});
+        said.append(&settled);
+    }
+
+    fn due(&self) -> Option<Instant> {
+        None
+    }
+
+    fn flush(&mut self) {}
+}

@@ -1,0 +1,30 @@
+//! Listens to a command in the foreground: for the model, and for those who watch.
+
+use tokio::time::Instant;
+
+use super::listen::OutputListener;
+use super::live::LiveForwarder;
+use super::transcript::Transcript;
+
+pub(super) struct ForegroundListener {
+    pub(super) transcript: Transcript,
+    pub(super) live: LiveForwarder,
+}
+
+impl OutputListener for ForegroundListener {
+    fn receive(&mut self, bytes: &[u8]) {
+        let live = &mut self.live;
+        self.transcript.take(bytes, |piece| live.put(piece));
+        if let Some(bytes) = self.transcript.binary() {
+            self.live.binary(bytes);
+        }
+    }
+
+    fn due(&self) -> Option<Instant> {
+        self.live.due()
+    }
+
+    fn flush(&mut self) {
+        self.live.show();
+    }
+}

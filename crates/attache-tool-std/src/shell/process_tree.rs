@@ -1,0 +1,244 @@
+//! All processes of one command, and their end.
+//!
+//! A process belongs to the command when it descends from the shell, is in its session or group, or bears one of the
+//! command's marks. The marks find those that left the session and lost their parents. Out of reach is only what does
+//! all of it, wipes its environment, and changes a limit that nothing else changes, before it is ever seen, where nothing
+//! watches the command; or what was asked of a service that ran before, such as cron or a container's daemon.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use tokio::time::{Instant, sleep};
+
+use super::process_mark::ProcessMark;
+use super::processes::{self, Process};
+
+/// How long processes have to end by themselves once they are asked to.
+const TERM_TIMEOUT: Duration = Duration::from_millis(200);
+/// How often is looked whether they have.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+/// When to give up: what is left then cannot be ended by us, since it runs as somebody else.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+/// Looks that find nothing but watchers before these are killed, too.
+const MAX_WATCHER_POLLS: usize = 5;
+/// Passes of an end without waiting; one that starts processes faster than they can be listed is not expected.
+const MAX_PASSES: usize = 100;
+
+/// No process has this number.
+const NO_LEADER: i32 = -1;
+
+#[derive(Debug)]
+pub(super) struct ProcessTree {
+    mark: ProcessMark,
+    leader: i32,
+    started: u64,
+    known: Mutex<KnownProcesses>,
+}
+
+#[derive(Debug, Default)]
+struct KnownProcesses {
+    processes: HashSet<(i32, u64)>,
+    /// The shell has ended: its number may be given to another process once nobody of its session is left.
+    leader_ended: bool,
+}
+
+impl ProcessTree {
+    pub(super) fn new(mark: ProcessMark, leader: i32) -> Self {
+        let started = processes::read_process(leader).map_or(0, |process| process.started);
+        Self { mark, leader, started, known: Mutex::default() }
+    }
+
+    /// The processes that carry a mark, whoever started them.
+    pub(super) fn of_mark(mark: ProcessMark) -> Self {
+        let seen = KnownProcesses { leader_ended: true, ..KnownProcesses::default() };
+        Self { mark, leader: NO_LEADER, started: 0, known: Mutex::new(seen) }
+    }
+
+    pub(super) fn leader(&self) -> i32 {
+        self.leader
+    }
+
+    /// To be told when the shell has ended and its members were looked at.
+    pub(super) fn leader_ended(&self) {
+        self.lock().leader_ended = true;
+    }
+
+    /// Those that run now.
+    pub(super) fn members(&self) -> Vec<Process> {
+        let all = processes::list_processes();
+        let mut seen = self.lock();
+        let in_session = |process: &Process| process.session == self.leader || process.group == self.leader;
+        let session_is_ours = !seen.leader_ended
+            || all.iter().any(|process| in_session(process) && seen.processes.contains(&process.key()));
+        let own = i32::try_from(std::process::id()).unwrap_or_default();
+        let candidates: Vec<&Process> =
+            all.iter().filter(|process| process.started >= self.started && process.pid != own).collect();
+        let mut members: HashSet<i32> = candidates
+            .iter()
+            .filter(|process| {
+                (process.pid == self.leader && !seen.leader_ended)
+                    || seen.processes.contains(&process.key())
+                    || (session_is_ours && in_session(process))
+                    || self.mark.is_on(process.pid)
+            })
+            .map(|process| process.pid)
+            .collect();
+        loop {
+            let before = members.len();
+            for process in &candidates {
+                if members.contains(&process.parent) {
+                    members.insert(process.pid);
+                }
+            }
+            if members.len() == before {
+                break;
+            }
+        }
+        let members: Vec<Process> =
+            candidates.into_iter().filter(|process| members.contains(&process.pid)).copied().collect();
+        seen.processes = members.iter().map(Process::key).collect();
+        members.into_iter().filter(|process| process.alive).collect()
+    }
+
+    /// Those that stay when the shell has ended. With it goes its terminal, which ends most of them.
+    pub(super) async fn survivors(self: &Arc<Self>) -> Vec<i32> {
+        if self.members_elsewhere().await.iter().all(|process| process.watches) {
+            return Vec::new();
+        }
+        sleep(POLL_INTERVAL).await;
+        let members = self.members_elsewhere().await;
+        let mut survivors: Vec<i32> =
+            members.iter().filter(|process| !process.watches).map(|process| process.pid).collect();
+        survivors.sort_unstable();
+        survivors
+    }
+
+    /// Asks all to end, makes them after a moment, and returns when none is left.
+    pub(super) async fn end(self: &Arc<Self>) {
+        self.end_after(TERM_TIMEOUT).await;
+    }
+
+    /// Kills all, and returns when none is left, or with those that could not be ended.
+    pub(super) async fn kill_all(self: &Arc<Self>) -> Vec<i32> {
+        self.end_after(Duration::ZERO).await
+    }
+
+    async fn end_after(self: &Arc<Self>, grace: Duration) -> Vec<i32> {
+        let begun = Instant::now();
+        let mut asked = HashSet::new();
+        let (mut nobody, mut only_watchers) = (0, 0);
+        // A process that is just being replaced by a program shows no environment: one look could miss it.
+        while nobody < 2 {
+            let members = self.members_elsewhere().await;
+            if begun.elapsed() >= KILL_TIMEOUT {
+                return members.iter().map(|process| process.pid).collect();
+            }
+            nobody = if members.is_empty() { nobody + 1 } else { 0 };
+            let (watchers, others): (Vec<Process>, Vec<Process>) =
+                members.into_iter().partition(|process| process.watches);
+            only_watchers = if others.is_empty() { only_watchers + 1 } else { 0 };
+            if begun.elapsed() >= grace {
+                kill(&others);
+            } else {
+                others.iter().filter(|process| asked.insert(process.key())).for_each(terminate);
+            }
+            // They adopt what loses its parents, so they go last; as a rule by themselves.
+            if only_watchers > MAX_WATCHER_POLLS {
+                kill(&watchers);
+            }
+            sleep(POLL_INTERVAL).await;
+        }
+        Vec::new()
+    }
+
+    /// Ends all at once, without a grace and without waiting.
+    pub(super) fn end_now(&self) {
+        let mut ended = HashSet::new();
+        for _ in 0..MAX_PASSES {
+            // One that has been sent this signal starts no more processes, so a look that finds nobody new
+            // has found all.
+            let fresh: Vec<_> =
+                self.members().into_iter().filter(|process| ended.insert(process.key())).collect();
+            let (watchers, others): (Vec<_>, Vec<_>) = fresh.into_iter().partition(|process| process.watches);
+            if others.is_empty() {
+                return kill(&watchers);
+            }
+            for watcher in watchers {
+                ended.remove(&watcher.key());
+            }
+            kill(&others);
+        }
+    }
+
+    async fn members_elsewhere(self: &Arc<Self>) -> Vec<Process> {
+        let tree = self.clone();
+        let elsewhere = tokio::task::spawn_blocking(move || tree.members());
+        // A runtime that is shutting down starts nothing elsewhere, and it matters most then.
+        elsewhere.await.unwrap_or_else(|_| self.members())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, KnownProcesses> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn terminate(process: &Process) {
+    signal(process, Signal::TERM);
+}
+
+/// Groups are ended whole: the kernel lets nobody in a group slip away by starting another process meanwhile.
+fn kill(members: &[Process]) {
+    let own = processes::read_process(i32::try_from(std::process::id()).unwrap_or_default());
+    // Until the shell has left our session, its group may be ours.
+    let theirs = |process: &&Process| {
+        process.group == process.pid || own.is_none_or(|own| own.session != process.session)
+    };
+    let groups: HashSet<i32> = members.iter().filter(theirs).map(|process| process.group).collect();
+    for group in groups.into_iter().filter_map(Pid::from_raw) {
+        // It may have ended meanwhile, or belong to somebody else: the next look tells.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    members.iter().for_each(|process| signal(process, Signal::KILL));
+}
+
+fn signal(process: &Process, signal: Signal) {
+    // The number may have passed on since the look.
+    let same = processes::read_process(process.pid).is_some_and(|now| now.started == process.started);
+    if let (true, Some(pid)) = (same, Pid::from_raw(process.pid)) {
+        // As above.
+        let _ = kill_process(pid, signal);
+    }
+}
+
+/// Ends a command's processes when it is dropped, unless they were let go.
+#[derive(Debug)]
+pub(super) struct KillOnDrop {
+    tree: Arc<ProcessTree>,
+    held: bool,
+}
+
+impl KillOnDrop {
+    pub(super) fn new(tree: ProcessTree) -> Self {
+        Self { tree: Arc::new(tree), held: true }
+    }
+
+    pub(super) fn tree(&self) -> &Arc<ProcessTree> {
+        &self.tree
+    }
+
+    /// From now on somebody else sees to their end, or there is none left.
+    pub(super) fn release(&mut self) -> Arc<ProcessTree> {
+        self.held = false;
+        self.tree.clone()
+    }
+}
+
+impl Drop for KillOnDrop {
+    fn drop(&mut self) {
+        if self.held {
+            self.tree.end_now();
+        }
+    }
+}

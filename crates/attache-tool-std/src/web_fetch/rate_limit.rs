@@ -1,0 +1,74 @@
+//! How often a host may be asked.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+const WINDOW: Duration = Duration::from_secs(60);
+/// Hosts that are remembered; beyond that, those that have not been asked lately are forgotten.
+const MAX_HOSTS: usize = 1_024;
+
+/// When each host was asked lately.
+#[derive(Debug)]
+pub(super) struct HostRateLimit {
+    /// Requests to one host in a minute.
+    most: usize,
+    hosts: Mutex<HashMap<String, VecDeque<Instant>>>,
+}
+
+impl HostRateLimit {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, hosts: Mutex::default() }
+    }
+
+    /// Takes one request to `host`, or says how long to wait for it.
+    pub(super) fn take(&self, host: &str, now: Instant) -> Result<(), Duration> {
+        let mut hosts = self.hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = |time: &Instant| now.saturating_duration_since(*time) < WINDOW;
+        if hosts.len() >= MAX_HOSTS {
+            hosts.retain(|_, times| times.back().is_some_and(recent));
+        }
+        if hosts.len() >= MAX_HOSTS && !hosts.contains_key(host) {
+            return Err(WINDOW);
+        }
+        let times = hosts.entry(host.to_owned()).or_default();
+        while times.front().is_some_and(|time| !recent(time)) {
+            times.pop_front();
+        }
+        match times.front() {
+            Some(first) if times.len() >= self.most => Err(WINDOW - now.saturating_duration_since(*first)),
+            _ => {
+                times.push_back(now);
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_has_its_minute() {
+        let (pace, start) = (HostRateLimit::new(2), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        assert_eq!(pace.take("a", at(0)), Ok(()));
+        assert_eq!(pace.take("a", at(10)), Ok(()));
+        assert_eq!(pace.take("a", at(20)), Err(Duration::from_secs(40)));
+        assert_eq!(pace.take("b", at(20)), Ok(()));
+        assert_eq!(pace.take("a", at(60)), Ok(()));
+        assert_eq!(pace.take("a", at(61)), Err(Duration::from_secs(9)));
+    }
+
+    #[test]
+    fn not_every_host_is_remembered_for_ever() {
+        let (pace, start) = (HostRateLimit::new(1), Instant::now());
+        (0..MAX_HOSTS).for_each(|host| pace.take(&host.to_string(), start).unwrap());
+        assert!(pace.take("new", start).is_err());
+        pace.take("new", start + WINDOW).unwrap();
+        assert_eq!(pace.hosts.lock().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,81 @@
+//! What a command that only reads really touches: links are followed, and ignore rules and the settings of the
+//! repository are looked at.
+//!
+//! Patterns such as `*` are not followed: what they match is held by the confinement.
+
+use std::path::Path;
+
+use super::git;
+use super::inside::inside_path;
+use super::safe::{CommandLocation, WORDS};
+use crate::shell::{Segment, ShellWord};
+
+/// Programs that show what is in the files they are given.
+const READERS: &[&str] = &[
+    "base64", "cat", "cut", "egrep", "fgrep", "grep", "head", "nl", "paste", "rev", "rg", "sed", "tac",
+    "tail", "uniq", "wc",
+];
+/// Their first argument is no file.
+const SEARCHERS: &[&str] = &["egrep", "fgrep", "grep", "rg"];
+
+/// The argument of a known command that leads out of the workspace over a link.
+pub(super) fn leading_out(segment: &Segment, place: CommandLocation<'_>) -> Option<String> {
+    let words = segment.base().is_some_and(|base| WORDS.contains(&base));
+    let names = named(segment, if words { usize::MAX } else { 0 });
+    let out = |name: &&str| place.paths(name).any(|path| !is_inside_resolved(&path, place));
+    names.into_iter().find(out).map(|name| format!("{name} is a link that leads out of the workspace"))
+}
+
+/// Whether the place where the path leads is inside.
+pub(super) fn is_inside_resolved(path: &Path, place: CommandLocation<'_>) -> bool {
+    place.files.resolve(path).is_some_and(|path| inside_path(&path, place.roots))
+}
+
+/// The file that ignore rules hide from the other tools, and that the command would show.
+pub(super) fn ignored(segment: &Segment, place: CommandLocation<'_>) -> Option<String> {
+    let base = segment.base().filter(|base| READERS.contains(base))?;
+    let skipped = usize::from(SEARCHERS.contains(&base) && !gives_pattern(segment));
+    let names = named(segment, skipped);
+    let hidden = |path: &Path| {
+        let resolved = place.files.resolve(path);
+        place.files.is_ignored(path) || resolved.is_some_and(|resolved| place.files.is_ignored(&resolved))
+    };
+    let found = names.into_iter().find(|name| place.paths(name).any(|path| hidden(&path)));
+    found.map(|name| format!("ignore rules hide {name} from the agent"))
+}
+
+/// The setting of the repository that would start a program.
+pub(super) fn configured_program(segment: &Segment, place: CommandLocation<'_>) -> Option<String> {
+    if segment.base() != Some("git") {
+        return None;
+    }
+    let names = segment.known_arguments()?;
+    let folders = git::parse_read(&names)?.folders;
+    let found = place.directories.iter().find_map(|directory| {
+        let mut directory = directory.clone();
+        directory.extend(&folders);
+        git::configured_program(place.files, &directory)
+    });
+    found.map(|setting| format!("the repository's settings name a program that git would start ({setting})"))
+}
+
+/// Words that can name files, after some that do not: operands, what is joined to options, and what is read from.
+fn named(segment: &Segment, skipped: usize) -> Vec<&str> {
+    let words = segment.words.iter().skip(1).filter_map(ShellWord::text);
+    let (options, operands): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('-'));
+    let joined = options.into_iter().flat_map(|option| {
+        let value = option.split_once('=').map(|(_, value)| value);
+        value.into_iter().chain(option.get(2..).filter(|_| !option.starts_with("--")))
+    });
+    let reads = segment.redirections.iter().filter(|redirection| !redirection.write);
+    let reads = reads.filter_map(|redirection| redirection.target.text());
+    let names = operands.into_iter().skip(skipped).chain(joined).chain(reads);
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+/// Whether what is searched for stands behind an option, so that every argument is a file.
+fn gives_pattern(segment: &Segment) -> bool {
+    let options = segment.words.iter().filter_map(ShellWord::text).filter(|word| word.starts_with('-'));
+    let mut options = options.map(|option| option.trim_start_matches('-'));
+    options.any(|option| option.starts_with(['e', 'f']) || option.starts_with("regexp") || option == "files")
+}

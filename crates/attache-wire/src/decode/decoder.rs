@@ -1,0 +1,368 @@
+//! Walking a JSON value: where we are, what was wrong so far, and taking members out by type.
+
+use std::fmt;
+
+use attache_domain::{Fault, Violation};
+use serde_json::{Map, Value};
+
+use super::PartKinds;
+use crate::Dialect;
+use crate::devtool::Profile;
+
+/// Where in the request a value stands: a chain on the stack, spelled out only when something is wrong.
+#[derive(Clone, Copy)]
+pub(crate) enum FieldPath<'a> {
+    Root,
+    Member(&'a FieldPath<'a>, &'a str),
+    Item(&'a FieldPath<'a>, usize),
+}
+
+impl<'a> FieldPath<'a> {
+    pub(crate) fn member(&'a self, name: &'a str) -> FieldPath<'a> {
+        FieldPath::Member(self, name)
+    }
+
+    pub(crate) fn item(&'a self, index: usize) -> FieldPath<'a> {
+        FieldPath::Item(self, index)
+    }
+}
+
+impl fmt::Display for FieldPath<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Member(FieldPath::Root, name) => formatter.write_str(name),
+            Self::Member(parent, name) => write!(formatter, "{parent}.{name}"),
+            Self::Item(parent, index) => write!(formatter, "{parent}[{index}]"),
+        }
+    }
+}
+
+/// One pass over a request. Whoever finds something wrong says so here and goes on with `None`.
+pub(crate) struct Decoder {
+    dialect: Dialect,
+    part_kinds: PartKinds,
+    violations: Vec<Violation>,
+    profile: Option<Profile>,
+}
+
+/// More than this many things wrong are not listed: the answer stays small whatever the request was.
+const MAX_VIOLATIONS: usize = 16;
+
+impl Decoder {
+    pub(crate) fn new(dialect: Dialect) -> Self {
+        Self { dialect, part_kinds: PartKinds::Required, violations: Vec::new(), profile: None }
+    }
+
+    pub(crate) fn with_part_kinds(self, part_kinds: PartKinds) -> Self {
+        Self { part_kinds, ..self }
+    }
+
+    pub(crate) fn part_kinds(&self) -> PartKinds {
+        self.part_kinds
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// In whose words the request speaks, if it gives a sign of that.
+    pub(crate) fn profile(&self) -> Option<Profile> {
+        self.profile
+    }
+
+    pub(crate) fn set_profile(&mut self, profile: Option<Profile>) {
+        self.profile = profile.or(self.profile);
+    }
+
+    /// What was read, unless anything was wrong with it.
+    pub(crate) fn finish<T>(self, read: Option<T>) -> Result<T, Fault> {
+        match read {
+            Some(read) if self.violations.is_empty() => Ok(read),
+            _ => Err(Fault::InvalidParams { violations: self.violations }),
+        }
+    }
+
+    /// Notes what is wrong at `place`. Returns `None`, so that a reader can end with it.
+    pub(crate) fn refuse<T>(&mut self, place: FieldPath<'_>, description: impl Into<String>) -> Option<T> {
+        if self.violations.len() < MAX_VIOLATIONS {
+            self.violations.push(Violation { field: place.to_string(), description: description.into() });
+        }
+        None
+    }
+
+    fn refuse_kind<T>(&mut self, place: FieldPath<'_>, wanted: &str, found: &Value) -> Option<T> {
+        self.refuse(place, format!("must be {wanted}, not {}", kind_of(found)))
+    }
+
+    pub(crate) fn text(&mut self, value: Value, place: FieldPath<'_>) -> Option<String> {
+        match value {
+            Value::String(text) => Some(text),
+            other => self.refuse_kind(place, "a string", &other),
+        }
+    }
+
+    /// An id that a client made up: kept, compared and shown, so it is short and has no character that is not shown.
+    pub(crate) fn id(&mut self, text: String, place: FieldPath<'_>) -> Option<String> {
+        match invalid_id_reason(&text) {
+            None => Some(text),
+            Some(problem) => self.refuse(place, problem),
+        }
+    }
+
+    pub(crate) fn array(&mut self, value: Value, place: FieldPath<'_>) -> Option<Vec<Value>> {
+        match value {
+            Value::Array(items) => Some(items),
+            other => self.refuse_kind(place, "an array", &other),
+        }
+    }
+
+    pub(crate) fn object(&mut self, value: Value, place: FieldPath<'_>) -> Option<Map<String, Value>> {
+        match value {
+            Value::Object(members) => Some(members),
+            other => self.refuse_kind(place, "an object", &other),
+        }
+    }
+
+    pub(crate) fn members<'p>(&mut self, value: Value, place: FieldPath<'p>) -> Option<Members<'p>> {
+        self.object(value, place).map(|map| Members::new(map, place))
+    }
+
+    fn integer(&mut self, value: &Value, place: FieldPath<'_>) -> Option<i64> {
+        let read = match value {
+            Value::Number(number) => number.as_i64().or_else(|| whole(number.as_f64()?)),
+            Value::String(text) if self.dialect.is_proto_json() => text.parse().ok(),
+            other => return self.refuse_kind(place, "an integer", other),
+        };
+        match read {
+            Some(integer) => Some(integer),
+            None => self.refuse(place, format!("must be an integer, not {}", excerpt(&value.to_string()))),
+        }
+    }
+}
+
+/// The integer that a number in floating form stands for, kept at the ends of the range.
+fn whole(number: f64) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "a fraction was ruled out and `as` saturates")]
+    (number.fract() == 0.0).then_some(number as i64)
+}
+
+/// The members of one object, taken out one by one.
+pub(crate) struct Members<'p> {
+    map: Map<String, Value>,
+    place: FieldPath<'p>,
+}
+
+impl<'p> Members<'p> {
+    pub(crate) fn new(map: Map<String, Value>, place: FieldPath<'p>) -> Self {
+        let map = if map.keys().any(|name| name.contains('_')) { keys_to_camel_case(map) } else { map };
+        Self { map, place }
+    }
+
+    pub(crate) fn place(&self) -> FieldPath<'p> {
+        self.place
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.map.get(name).is_some_and(|value| !value.is_null())
+    }
+
+    /// The member, where `null` is as good as absent.
+    /// A member that nobody has taken.
+    pub(crate) fn first_name(&self) -> Option<&str> {
+        self.map.iter().find(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str())
+    }
+
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        self.map.remove(name).filter(|value| !value.is_null())
+    }
+
+    /// The member, where `null` is a value like any other.
+    pub(crate) fn take_even_null(&mut self, name: &str) -> Option<Value> {
+        self.map.remove(name)
+    }
+
+    pub(crate) fn text(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
+        let value = self.take(name)?;
+        reading.text(value, self.place.member(name))
+    }
+
+    /// An empty string is as good as absent.
+    pub(crate) fn nonempty_text(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
+        self.text(reading, name).filter(|text| !text.is_empty())
+    }
+
+    pub(crate) fn required_text(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
+        let Some(value) = self.take(name) else {
+            return reading.refuse(self.place.member(name), "is required");
+        };
+        let text = reading.text(value, self.place.member(name))?;
+        if text.is_empty() {
+            return reading.refuse(self.place.member(name), "must not be empty");
+        }
+        Some(text)
+    }
+
+    /// An id; an empty one is as good as absent.
+    pub(crate) fn id(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
+        let text = self.nonempty_text(reading, name)?;
+        reading.id(text, self.place.member(name))
+    }
+
+    pub(crate) fn required_id(&mut self, reading: &mut Decoder, name: &str) -> Option<String> {
+        let text = self.required_text(reading, name)?;
+        reading.id(text, self.place.member(name))
+    }
+
+    pub(crate) fn ids(&mut self, reading: &mut Decoder, name: &str) -> Vec<String> {
+        let texts = self.texts(reading, name);
+        let place = self.place.member(name);
+        let ids = texts.into_iter().enumerate();
+        ids.filter_map(|(index, id)| reading.id(id, place.item(index))).collect()
+    }
+
+    pub(crate) fn texts(&mut self, reading: &mut Decoder, name: &str) -> Vec<String> {
+        let Some(value) = self.take(name) else { return Vec::new() };
+        let place = self.place.member(name);
+        let items = reading.array(value, place).unwrap_or_default();
+        let texts = items.into_iter().enumerate();
+        texts.filter_map(|(index, item)| reading.text(item, place.item(index))).collect()
+    }
+
+    pub(crate) fn object(&mut self, reading: &mut Decoder, name: &str) -> Option<Map<String, Value>> {
+        let value = self.take(name)?;
+        reading.object(value, self.place.member(name))
+    }
+
+    pub(crate) fn boolean(&mut self, reading: &mut Decoder, name: &str) -> Option<bool> {
+        match self.take(name)? {
+            Value::Bool(boolean) => Some(boolean),
+            other => reading.refuse_kind(self.place.member(name), "true or false", &other),
+        }
+    }
+
+    /// An integer from `least` to `most`, neither of which may be negative.
+    pub(crate) fn integer(
+        &mut self,
+        reading: &mut Decoder,
+        name: &str,
+        least: i64,
+        most: i64,
+    ) -> Option<usize> {
+        let value = self.take(name)?;
+        let place = self.place.member(name);
+        let integer = reading.integer(&value, place)?;
+        if (least..=most).contains(&integer) {
+            return usize::try_from(integer).ok();
+        }
+        reading.refuse(
+            place,
+            match least {
+                0 if integer < 0 => format!("must not be negative, but is {integer}"),
+                0 => format!("must be at most {most}, but is {integer}"),
+                _ => format!("must be between {least} and {most}, but is {integer}"),
+            },
+        )
+    }
+}
+
+/// More than any client's ids have: those of the SDKs are UUIDs.
+pub(crate) const MAX_ID_BYTES: usize = 1024;
+
+/// What is wrong with an id that a client made up.
+pub(crate) fn invalid_id_reason(id: &str) -> Option<String> {
+    if id.len() > MAX_ID_BYTES {
+        return Some(format!("must have at most {MAX_ID_BYTES} bytes, but has {}", id.len()));
+    }
+    let control = id.chars().find(|character| character.is_control())?;
+    Some(format!("must have no control characters, but has {control:?}"))
+}
+
+/// Renames `message_id` to `messageId` and so on. A member that is there in both spellings keeps the
+/// value of the camelCase one.
+fn keys_to_camel_case(map: Map<String, Value>) -> Map<String, Value> {
+    let (renamed, mut kept): (Map<_, _>, Map<_, _>) =
+        map.into_iter().partition(|(name, _)| name.contains('_'));
+    for (name, value) in renamed {
+        kept.entry(to_camel_case(&name)).or_insert(value);
+    }
+    kept
+}
+
+/// Underscores at the ends of a name, or before anything but a small letter or digit, are part of it.
+pub(crate) fn to_camel_case(name: &str) -> String {
+    let mut camel = String::with_capacity(name.len());
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let next = letters.peek().filter(|next| next.is_ascii_lowercase() || next.is_ascii_digit());
+        match next.copied() {
+            Some(next) if letter == '_' && !camel.is_empty() => {
+                camel.push(next.to_ascii_uppercase());
+                letters.next();
+            }
+            _ => camel.push(letter),
+        }
+    }
+    camel
+}
+
+/// What a value is, for telling the caller.
+pub(crate) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The beginning of `text`: what a caller sent is quoted back, but not at any length.
+pub(crate) fn excerpt(text: &str) -> String {
+    const MAX_CHARS: usize = 40;
+    match text.char_indices().nth(MAX_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_put_into_camel_case() {
+        for (name, expected) in [
+            ("message_id", "messageId"),
+            ("status_timestamp_after", "statusTimestampAfter"),
+            ("kind_", "kind_"),
+            ("_kind", "_kind"),
+            ("a__b", "a_B"),
+            ("A_B", "A_B"),
+            ("oauth_2", "oauth2"),
+        ] {
+            assert_eq!(to_camel_case(name), expected);
+        }
+    }
+
+    #[test]
+    fn a_place_is_spelled_as_a_path() {
+        let (root, mut text) = (FieldPath::Root, String::new());
+        let message = root.member("message");
+        let parts = message.member("parts");
+        let part = parts.item(3);
+        fmt::Write::write_fmt(&mut text, format_args!("{}", part.member("kind"))).unwrap();
+        assert_eq!(text, "message.parts[3].kind");
+    }
+
+    #[test]
+    fn the_list_of_what_is_wrong_is_bounded() {
+        let mut reading = Decoder::new(Dialect::V1_0);
+        for _ in 0..1000 {
+            reading.refuse::<()>(FieldPath::Root, "is wrong");
+        }
+        let Err(Fault::InvalidParams { violations }) = reading.finish(Some(())) else { panic!() };
+        assert_eq!(violations.len(), MAX_VIOLATIONS);
+    }
+}

@@ -1,0 +1,169 @@
+//! What people are told about a call, in words; the same in every dialect.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use attache_domain::{
+    CallOutcome, CallPhase, CallRecord, Content, MAX_LIVE_BYTES, Preview, Verdict, terminal_safe, visible,
+    visible_line, visible_value,
+};
+use serde_json::{Map, Value};
+
+/// Bytes of a description: it is a headline, the input says the rest.
+const MAX_DESCRIPTION_BYTES: usize = 1_000;
+
+const LOST_CALL_PREFIX: &str =
+    "The server stopped while this was running, and it is not known whether it took effect: ";
+
+/// Added to what people read first about a call that hides something.
+const HIDDEN_CHARACTERS_WARNING: &str = r" (has hidden characters; they are written out as \u{…})";
+
+/// What the call is about, as far as that is known.
+pub(super) fn description(record: &CallRecord) -> Option<Cow<'_, str>> {
+    let described: Cow<'_, str> = match preview(record)? {
+        Preview::Edit { path, .. } => visible_line(&path.to_string_lossy()).into_owned().into(),
+        Preview::Exec { command, .. } => visible(command),
+        Preview::Mcp { server, tool, address: Some(address), .. } => {
+            visible_line(&format!("{server}/{tool} at {address}, named by the client")).into_owned().into()
+        }
+        Preview::Mcp { server, tool, .. } => visible_line(&format!("{server}/{tool}")).into_owned().into(),
+        Preview::Info { prompt, .. } => visible(prompt),
+        Preview::Questions { questions } => terminal_safe(&headlines(questions)).into_owned().into(),
+        Preview::Plain { summary } => visible(summary),
+    };
+    let mut described = truncate_text(described, MAX_DESCRIPTION_BYTES);
+    if has_hidden_characters(record) {
+        described.to_mut().push_str(HIDDEN_CHARACTERS_WARNING);
+    }
+    match record.lost && record.phase == CallPhase::Asked {
+        true if described.is_empty() => Some(format!("{LOST_CALL_PREFIX}{}", record.call.name).into()),
+        true => Some(format!("{LOST_CALL_PREFIX}{described}").into()),
+        false => Some(described).filter(|described| !described.is_empty()),
+    }
+}
+
+/// What the call is given, as the tool understood it. While somebody is asked about it, the texts are written out as the
+/// question shows them; what an edit writes stays what it is, because editors show and change it.
+pub(super) fn call_input(record: &CallRecord) -> Cow<'_, Map<String, Value>> {
+    let proposed = record.proposal.as_ref().map(|proposal| &proposal.input);
+    displayed_input(record, proposed.unwrap_or(&record.call.input))
+}
+
+/// `input`, which belongs to `record`, as people are shown it.
+pub(super) fn displayed_input<'a>(
+    record: &CallRecord,
+    input: &'a Map<String, Value>,
+) -> Cow<'a, Map<String, Value>> {
+    let is_asked = record.phase == CallPhase::Asked && record.outcome.is_none();
+    if !is_asked || matches!(preview(record), Some(Preview::Edit { .. } | Preview::Questions { .. })) {
+        return Cow::Borrowed(input);
+    }
+    let member = |(name, value): (&String, &Value)| (visible_line(name).into_owned(), visible_value(value));
+    Cow::Owned(input.iter().map(member).collect())
+}
+
+/// What stands behind the title of a question about `record`.
+pub(super) fn hidden_characters_warning(record: &CallRecord) -> &'static str {
+    if has_hidden_characters(record) { HIDDEN_CHARACTERS_WARNING } else { "" }
+}
+
+fn has_hidden_characters(record: &CallRecord) -> bool {
+    record.proposal.as_ref().is_some_and(|proposal| proposal.has_hidden_characters())
+}
+
+/// What came of a call that succeeded.
+pub(super) fn success_text(record: &CallRecord) -> Cow<'_, str> {
+    let shown = record.live.trim_end();
+    let text: Cow<'_, str> = match (shown, record.summary.as_str()) {
+        // What it has shown is what it is about, and takes the place of what was live.
+        (shown, summary) if is_command(record) && !shown.is_empty() => format!("{shown}\n\n{summary}").into(),
+        (_, "") => output_text(record),
+        (_, summary) => summary.into(),
+    };
+    truncate_text(text, MAX_LIVE_BYTES)
+}
+
+/// Why a call that is over has not succeeded; never empty.
+pub(super) fn failure_text(record: &CallRecord) -> Cow<'_, str> {
+    let refused = record.answer.as_ref().filter(|answer| answer.verdict == Verdict::Refuse);
+    let fallback = match (&record.outcome, refused) {
+        (Some(CallOutcome::Canceled), Some(answer)) => {
+            let by = answer.by.as_deref().unwrap_or("the user");
+            return format!("It was cancelled by {by}.").into();
+        }
+        (Some(CallOutcome::Canceled), None) => "It was cancelled.",
+        (Some(CallOutcome::Unknown), _) => "It is not known whether it took effect.",
+        _ => "It failed and gave no reason.",
+    };
+    let told = if record.summary.trim().is_empty() { output_text(record) } else { (&record.summary).into() };
+    if told.trim().is_empty() { fallback.into() } else { truncate_text(told, MAX_LIVE_BYTES) }
+}
+
+/// One question a line, each with the answers it suggests.
+pub(super) fn questions_text(questions: &Value) -> String {
+    let mut text = String::new();
+    for question in questions.as_array().into_iter().flatten() {
+        let separator = if text.is_empty() { "" } else { "\n" };
+        let _ = write!(text, "{separator}{}", text_member(question, "question"));
+        for option in question["options"].as_array().into_iter().flatten() {
+            let _ = write!(text, "\n- {}", text_member(option, "label"));
+            let described = text_member(option, "description");
+            if !described.is_empty() {
+                let _ = write!(text, ": {described}");
+            }
+        }
+    }
+    terminal_safe(&text).into_owned()
+}
+
+/// How far the command of the call could reach, for people.
+pub(crate) fn access_text(record: &CallRecord) -> Option<String> {
+    let access = record.proposal.as_ref()?.access()?;
+    Some(visible_line(&access.describe()).into_owned())
+}
+
+pub(super) fn preview(record: &CallRecord) -> Option<&Preview> {
+    record.proposal.as_ref().map(|proposal| &proposal.shown)
+}
+
+/// A member that is text, or nothing.
+pub(super) fn text_member<'a>(value: &'a Value, name: &str) -> &'a str {
+    value[name].as_str().unwrap_or_default()
+}
+
+fn headlines(questions: &Value) -> String {
+    let headers = questions.as_array().into_iter().flatten().map(|question| text_member(question, "header"));
+    headers.filter(|header| !header.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn is_command(record: &CallRecord) -> bool {
+    matches!(preview(record), Some(Preview::Exec { .. }))
+}
+
+/// What the model is told, as far as it is text.
+fn output_text(record: &CallRecord) -> Cow<'_, str> {
+    let contents = record.result.iter().flat_map(|result| &result.output);
+    let words = contents.map(|content| match content {
+        Content::Text(text) => Cow::Borrowed(text.as_str()),
+        Content::Bytes { media_type, name, .. } => format!(
+            "({media_type}{}{})",
+            if name.is_some() { " " } else { "" },
+            name.as_deref().unwrap_or_default()
+        )
+        .into(),
+        Content::Link { url, .. } => url.as_str().into(),
+    });
+    let mut words: Vec<_> = words.collect();
+    match words.len() {
+        1 => words.swap_remove(0),
+        _ => words.join("\n").into(),
+    }
+}
+
+fn truncate_text(text: Cow<'_, str>, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return text;
+    }
+    let kept = &text[..text.floor_char_boundary(most)];
+    format!("{kept}… ({} more bytes)", text.len() - kept.len()).into()
+}

@@ -1,0 +1,59 @@
+//! The names of roles and states in each dialect.
+
+use attache_domain::{Role, TaskState};
+
+use crate::Dialect;
+
+pub(crate) fn role_name(dialect: Dialect, role: Role) -> &'static str {
+    match (dialect, role) {
+        (Dialect::V0_3Rpc, Role::User) => "user",
+        (Dialect::V0_3Rpc, Role::Agent) => "agent",
+        (Dialect::V1_0 | Dialect::V0_3Rest, Role::User) => "ROLE_USER",
+        (Dialect::V1_0 | Dialect::V0_3Rest, Role::Agent) => "ROLE_AGENT",
+    }
+}
+
+pub(crate) fn state_name(dialect: Dialect, state: TaskState) -> &'static str {
+    match dialect {
+        Dialect::V0_3Rpc => match state {
+            TaskState::Submitted => "submitted",
+            TaskState::Working => "working",
+            TaskState::Completed => "completed",
+            TaskState::Failed => "failed",
+            TaskState::Canceled => "canceled",
+            TaskState::InputRequired => "input-required",
+            TaskState::Rejected => "rejected",
+            TaskState::AuthRequired => "auth-required",
+        },
+        Dialect::V1_0 | Dialect::V0_3Rest => match state {
+            TaskState::Submitted => "TASK_STATE_SUBMITTED",
+            TaskState::Working => "TASK_STATE_WORKING",
+            TaskState::Completed => "TASK_STATE_COMPLETED",
+            TaskState::Failed => "TASK_STATE_FAILED",
+            // The one state whose name the versions write differently.
+            TaskState::Canceled if dialect == Dialect::V0_3Rest => "TASK_STATE_CANCELLED",
+            TaskState::Canceled => "TASK_STATE_CANCELED",
+            TaskState::InputRequired => "TASK_STATE_INPUT_REQUIRED",
+            TaskState::Rejected => "TASK_STATE_REJECTED",
+            TaskState::AuthRequired => "TASK_STATE_AUTH_REQUIRED",
+        },
+    }
+}
+
+/// The state with this protobuf number; zero is "unspecified" and is none.
+pub(crate) fn state_from_number(number: i64) -> Option<TaskState> {
+    let place = usize::try_from(number).ok()?.checked_sub(1)?;
+    BY_NUMBER.get(place).copied()
+}
+
+/// Numbers 1 to 8 of the protobuf enum, the same in both versions.
+const BY_NUMBER: [TaskState; 8] = [
+    TaskState::Submitted,
+    TaskState::Working,
+    TaskState::Completed,
+    TaskState::Failed,
+    TaskState::Canceled,
+    TaskState::InputRequired,
+    TaskState::Rejected,
+    TaskState::AuthRequired,
+];

@@ -1,0 +1,59 @@
+//! What lies around in a workspace that the model should know of: files that people mention, and words they left.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use attache_agent::ContextFiles;
+use attache_config::WorkspaceSettings;
+use attache_config::context::{self, ContextSources, LoadedContext};
+use attache_domain::Content;
+use attache_tool::ToolContext;
+use attache_tool_std::mentions;
+
+use crate::setup_builder::{included_folders, project_words};
+
+pub(crate) struct WorkspaceContextFiles {
+    settings: Arc<WorkspaceSettings>,
+    workspace: PathBuf,
+    /// Files that the model has been told already.
+    known: Mutex<Vec<PathBuf>>,
+}
+
+impl WorkspaceContextFiles {
+    pub(crate) fn new(settings: Arc<WorkspaceSettings>, workspace: PathBuf, told: &LoadedContext) -> Self {
+        let known = told.files.iter().map(|(path, _)| path.clone()).collect();
+        Self { settings, workspace, known: Mutex::new(known) }
+    }
+}
+
+#[async_trait]
+impl ContextFiles for WorkspaceContextFiles {
+    async fn referenced_by(&self, text: &str, context: &ToolContext) -> Vec<Content> {
+        match mentions::expand(text, context).await {
+            Ok(expanded) => expanded.contents,
+            Err(error) => {
+                tracing::warn!(%error, "what was mentioned cannot be read");
+                Vec::new()
+            }
+        }
+    }
+
+    async fn nearby(&self, touched: &[PathBuf]) -> Option<String> {
+        let sources = ContextSources {
+            workspace: &self.workspace,
+            include: included_folders(&self.settings),
+            homes: &self.settings.homes,
+            names: &self.settings.context.file_names,
+        };
+        let mut told = String::new();
+        for path in touched {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let Some(found) = context::between(&sources, path, &known) else { continue };
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.extend(found.files.into_iter().map(|(path, _)| path));
+            told.push_str(&found.project);
+        }
+        (!told.is_empty()).then(|| project_words(&told, self.settings.trusted))
+    }
+}

@@ -1,0 +1,310 @@
+//! Has one task worked on in this process, and shows what happens.
+
+use std::io;
+use std::sync::Arc;
+
+use attache_config::{AgentFlags, Settings};
+use attache_domain::{
+    CallOutcome, CancelTask, ContextId, Event, Fact, Fault, Message, MessageId, Part, Role, Scope,
+    SendConfiguration, SendMessage, SendOptions, TaskView, TurnOutcome,
+};
+use attache_session::{CommandOutcome, CommandRefusal, Follower, SessionService, Subscription, TailEntry};
+use attache_tool::ToolErrorKind;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use uuid::Uuid;
+
+use super::failure::{Failure, FailureKind};
+use super::input::PromptInput;
+use super::output::RunOutput;
+use super::output_event::{OutputEvent, OutputEvents};
+use super::stats::StatsCollector;
+use crate::wiring::{self, Attendance};
+
+/// Events taken at once.
+const MAX_EVENTS: usize = 64;
+
+#[derive(Default)]
+pub(crate) struct HeadlessRunner {
+    pub(crate) stats: StatsCollector,
+    events: OutputEvents,
+    /// The task, as far as it has been read.
+    view: Option<TaskView>,
+    /// What stood for an answer where there was none.
+    fallback_answer: Option<String>,
+    /// Its name for people; behind it may be others that stand in for it.
+    model: String,
+}
+
+/// What a run works with.
+pub(crate) struct RunOptions<'a> {
+    pub(crate) settings: &'a Settings,
+    pub(crate) flags: AgentFlags,
+    pub(crate) session_id: &'a str,
+    pub(crate) input: &'a PromptInput,
+}
+
+/// Why the reading stopped.
+enum ExitReason {
+    Settled(Result<(), Failure>),
+    /// It would go on, but something is so wrong that it should not.
+    Fatal(Failure),
+    Interrupted,
+    /// Nobody reads what is written.
+    Unread(io::Error),
+}
+
+impl HeadlessRunner {
+    /// The answer as it counts.
+    pub(crate) fn response(&self) -> String {
+        let Some(view) = &self.view else { return String::new() };
+        let replied = view.replied.as_ref().map(|message| message.text());
+        replied.or_else(|| self.fallback_answer.clone()).unwrap_or_else(|| view.answer_text())
+    }
+
+    /// Works until the task settles. The outer error is one of writing.
+    pub(crate) async fn run(
+        &mut self,
+        order: RunOptions<'_>,
+        output: &mut dyn RunOutput,
+    ) -> io::Result<Result<(), Failure>> {
+        let session = match start(order.settings, order.flags).await {
+            Ok(StartedSession { session, model, trusted }) => {
+                self.model = model;
+                self.events.denials.trusted = trusted;
+                session
+            }
+            Err(error) => return Ok(Err(Failure::of_settings(&error))),
+        };
+        let result = self.run_task(&session, order.session_id, order.input, output).await;
+        // Whatever still runs is ended with the parts that run it.
+        session.shutdown().await;
+        result
+    }
+
+    async fn run_task(
+        &mut self,
+        session: &SessionService,
+        session_id: &str,
+        input: &PromptInput,
+        output: &mut dyn RunOutput,
+    ) -> io::Result<Result<(), Failure>> {
+        let mut interrupt = StopSignals::watch()?;
+        output.begin(&self.model, &input.prompt)?;
+        let scope = Scope::new("", "operator");
+        let subscription = match begin(session, &scope, session_id, input).await {
+            Ok(subscription) => subscription,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let task = subscription.view.task.clone();
+        self.view = Some(subscription.view.as_ref().clone());
+        let Some(mut follower) = subscription.follower else { return Ok(Ok(())) };
+        let stop = tokio::select! {
+            biased;
+            () = interrupt.next() => ExitReason::Interrupted,
+            stop = self.follow(&mut follower, output) => stop,
+        };
+        let result = match stop {
+            ExitReason::Settled(result) => return Ok(result),
+            ExitReason::Fatal(failure) => Ok(Err(failure)),
+            ExitReason::Interrupted => Ok(Err(Failure::new(FailureKind::Cancelled, "cancelled"))),
+            ExitReason::Unread(error) => Err(error),
+        };
+        let cancel = CancelTask { task, metadata: None };
+        tokio::select! {
+            // A task that has just settled cannot be cancelled, and need not be.
+            _ = session.cancel(&scope, &cancel) => {}
+            () = interrupt.next() => std::process::exit(FailureKind::Cancelled.code().into()),
+        }
+        result
+    }
+
+    async fn follow(&mut self, follower: &mut Follower, output: &mut dyn RunOutput) -> ExitReason {
+        let mut entries: Vec<Arc<TailEntry>> = Vec::new();
+        loop {
+            if let Err(error) = follower.next(MAX_EVENTS, &mut entries).await {
+                let message = format!("the task cannot be read: {error}");
+                return ExitReason::Settled(Err(Failure::new(FailureKind::General, message)));
+            }
+            for entry in entries.drain(..) {
+                if let Err(error) = self.take(&entry.event, output) {
+                    return ExitReason::Unread(error);
+                }
+                if let Some(stop) = self.stop_at(&entry.event, output) {
+                    return stop;
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, event: &Event, output: &mut dyn RunOutput) -> io::Result<()> {
+        for act in self.events.of(event) {
+            output.show(&act)?;
+        }
+        self.stats.take(event);
+        if let Some(view) = &mut self.view {
+            view.apply(event);
+        }
+        Ok(())
+    }
+
+    fn stop_at(&mut self, event: &Event, output: &mut dyn RunOutput) -> Option<ExitReason> {
+        match &event.fact {
+            Fact::TurnEnded { outcome, message, .. } => {
+                Some(self.turn_ended(event, *outcome, message.as_deref(), output))
+            }
+            Fact::Replied { message } => Some(match output.show(&OutputEvent::Text(&message.text())) {
+                Ok(()) => ExitReason::Settled(Ok(())),
+                Err(error) => ExitReason::Unread(error),
+            }),
+            Fact::TaskCanceled => {
+                Some(ExitReason::Settled(Err(Failure::new(FailureKind::Cancelled, "the task was cancelled"))))
+            }
+            Fact::PersonAsked { message } => {
+                let advice = "nobody can answer here; allow it with --approval-mode or --allowed-tools";
+                let message = format!("{}\n({advice})", message.text().trim_end());
+                Some(ExitReason::Fatal(Failure::new(FailureKind::Tool, message)))
+            }
+            Fact::CallFinished(finished) => match &finished.outcome {
+                CallOutcome::Failed { kind } if *kind == ToolErrorKind::NoSpaceLeft.name() => {
+                    Some(ExitReason::Fatal(Failure::new(FailureKind::Tool, finished.summary.clone())))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn turn_ended(
+        &mut self,
+        event: &Event,
+        outcome: TurnOutcome,
+        message: Option<&Message>,
+        output: &mut dyn RunOutput,
+    ) -> ExitReason {
+        let reason = message.and_then(reason_in);
+        let text = message.map(Message::text);
+        let kind = match (outcome, reason) {
+            (TurnOutcome::Completed, _) | (TurnOutcome::InputRequired, None) => None,
+            (TurnOutcome::AuthRequired, _) | (_, Some("credential")) => Some(FailureKind::Authentication),
+            (_, Some("turn_limit" | "session_limit")) => Some(FailureKind::TurnLimit),
+            (TurnOutcome::InputRequired | TurnOutcome::Failed | TurnOutcome::Rejected, _) => {
+                Some(FailureKind::General)
+            }
+        };
+        if let Some(kind) = kind {
+            if reason.is_some_and(|reason| ASKED_IN_VAIN.contains(&reason)) {
+                self.stats.model_failed(&self.model, event.at);
+            }
+            let said = text.unwrap_or_else(|| "the agent gave no reason".to_owned());
+            return ExitReason::Settled(Err(Failure::new(kind, said)));
+        }
+        // The last word, where there is one: all there is to show, or something to know.
+        let shown = match text {
+            None => Ok(()),
+            Some(text) if self.events.is_silent() => {
+                let shown = output.show(&OutputEvent::Text(&text));
+                self.fallback_answer = Some(text);
+                shown
+            }
+            Some(text) => output.show(&OutputEvent::Warning(text)),
+        };
+        shown.map_or_else(ExitReason::Unread, |()| ExitReason::Settled(Ok(())))
+    }
+}
+
+/// Why a turn stopped, where a model was asked and gave no answer.
+const ASKED_IN_VAIN: [&str; 7] =
+    ["credential", "request", "no_such_model", "too_long", "quota", "unavailable", "unusable"];
+
+/// Why the agent stopped without an answer, as it says to programs; nothing when it just has something to say.
+fn reason_in(message: &Message) -> Option<&str> {
+    message.metadata.as_ref()?.get("reason")?.as_str()
+}
+
+struct StartedSession {
+    session: Arc<SessionService>,
+    /// The name of the model for people.
+    model: String,
+    /// The folder is trusted.
+    trusted: bool,
+}
+
+async fn start(settings: &Settings, flags: AgentFlags) -> anyhow::Result<StartedSession> {
+    let wiring::WiredAgent { agent, model, trust, .. } = wiring::agent(settings, flags, Attendance::No)?;
+    let stores = wiring::stores(settings)?;
+    let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
+    Ok(StartedSession { session, model: crate::models::name_of(&model), trusted: trust.trust.is_trusted() })
+}
+
+/// A command is carried out; everything else is said to the model. What looks like a command and is none is a mistake
+/// where it was typed, and text like any other where it was piped in.
+async fn begin(
+    session: &SessionService,
+    scope: &Scope,
+    session_id: &str,
+    input: &PromptInput,
+) -> Result<Subscription, Failure> {
+    let wrong = |fault: Fault| Failure::new(FailureKind::Input, fault.to_string());
+    let prompt = send(session_id, &input.prompt);
+    if let Some(call) = input.command() {
+        let mut given = prompt.clone();
+        given.message.command = Some(Box::new(call));
+        match session.run_command(scope, given).await.map_err(wrong)? {
+            CommandOutcome::Started { started, .. } => return Ok(session.follow(started)),
+            CommandOutcome::Refused(CommandRefusal::Unknown(why)) if input.is_typed() => {
+                let why = format!("{why} (to say it to the model, begin with another word)");
+                return Err(Failure::new(FailureKind::Usage, why));
+            }
+            CommandOutcome::Refused(CommandRefusal::Unknown(_)) => {}
+            CommandOutcome::Refused(CommandRefusal::BadArguments(why)) => {
+                return Err(Failure::new(FailureKind::General, why));
+            }
+        }
+    }
+    let (subscription, _) = session.stream(scope, prompt, None).await.map_err(wrong)?;
+    Ok(subscription)
+}
+
+fn send(session_id: &str, prompt: &str) -> SendMessage {
+    let message = Message {
+        id: MessageId::from(Uuid::new_v4().to_string()),
+        role: Role::User,
+        parts: vec![Part::text(prompt)],
+        context: Some(ContextId::from(session_id)),
+        task: None,
+        wishes: None,
+        command: None,
+        reference_tasks: Vec::new(),
+        extensions: Vec::new(),
+        metadata: None,
+    };
+    SendMessage {
+        message,
+        configuration: SendConfiguration::default(),
+        metadata: None,
+        options: SendOptions::default(),
+    }
+}
+
+/// Somebody wants it to stop.
+struct StopSignals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl StopSignals {
+    fn watch() -> io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "runner_tests.rs"]
+mod tests;

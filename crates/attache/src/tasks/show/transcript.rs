@@ -1,0 +1,192 @@
+//! What happened in a task, in its order: put together from the events of its stream and from its history.
+//!
+//! The stream shows thoughts, tool calls and text; the history has what people said and who approved what.
+
+use std::collections::VecDeque;
+
+use attache_client::{DevelopmentEvent, Event, Message, Role, StatusUpdate, Task, TaskState, ToolCall};
+
+#[derive(Debug, PartialEq)]
+pub(super) enum TranscriptEntry {
+    Said(Message),
+    Thought(String),
+    Text(String),
+    /// A call, with the messages that tell who answered about it.
+    Call(Box<ToolCall>, Vec<Message>),
+    /// The agent said something about its work.
+    Note(String),
+}
+
+pub(super) fn transcript(task: &Task, events: &[Event]) -> Vec<TranscriptEntry> {
+    let mut story = Transcript::default();
+    for message in &task.history {
+        match (message.role, message.approval()) {
+            (Role::User, _) => story.said.push_back(message.clone()),
+            (_, Some(_)) => story.approvals.push(message.clone()),
+            // Texts, questions and notes stand in the stream.
+            _ => {}
+        }
+    }
+    for event in events {
+        if let Event::StatusUpdate(update) = event {
+            story.take(update);
+        }
+    }
+    story.finish(task)
+}
+
+#[derive(Default)]
+struct Transcript {
+    entries: Vec<TranscriptEntry>,
+    /// What people said and has no place yet.
+    said: VecDeque<Message>,
+    approvals: Vec<Message>,
+}
+
+impl Transcript {
+    fn take(&mut self, update: &StatusUpdate) {
+        match update.development() {
+            Some(DevelopmentEvent::Text(text)) => match self.entries.last_mut() {
+                Some(TranscriptEntry::Text(before)) => before.push_str(&text),
+                _ => self.entries.push(TranscriptEntry::Text(text)),
+            },
+            Some(DevelopmentEvent::TextWithdrawn) => {
+                if let Some(TranscriptEntry::Text(_)) = self.entries.last() {
+                    self.entries.pop();
+                }
+            }
+            Some(DevelopmentEvent::Thought { subject, description }) => {
+                let words = [subject, description].map(|words| words.trim().to_owned());
+                let words: Vec<String> = words.into_iter().filter(|words| !words.is_empty()).collect();
+                self.entries.push(TranscriptEntry::Thought(words.join(": ")));
+            }
+            Some(DevelopmentEvent::Call(call)) => self.call(call),
+            Some(DevelopmentEvent::State) | None => self.state(update),
+        }
+    }
+
+    /// A call stands where it was first seen, as it was last seen.
+    fn call(&mut self, mut call: Box<ToolCall>) {
+        let known = self.entries.iter_mut().rev().find_map(|entry| match entry {
+            TranscriptEntry::Call(known, _) if known.id == call.id => Some(known),
+            _ => None,
+        });
+        match known {
+            Some(known) => {
+                // The result repeats what was shown live; a call that was cancelled has no result.
+                call.live_content = call.live_content.or_else(|| known.live_content.take());
+                *known = call;
+            }
+            None => self.entries.push(TranscriptEntry::Call(call, Vec::new())),
+        }
+    }
+
+    fn state(&mut self, update: &StatusUpdate) {
+        match &update.status.message {
+            // A turn begins: it is about what was said next.
+            None if update.status.state == TaskState::Working => {
+                self.entries.extend(self.said.pop_front().map(TranscriptEntry::Said));
+            }
+            None => {}
+            Some(message) if message.approval().is_some() => {}
+            Some(message) => self.entries.push(TranscriptEntry::Note(message.text())),
+        }
+    }
+
+    fn finish(mut self, task: &Task) -> Vec<TranscriptEntry> {
+        self.entries.extend(self.said.drain(..).map(TranscriptEntry::Said));
+        let latest = task.status.message.iter().filter(|message| message.approval().is_some()).cloned();
+        for approval in self.approvals.drain(..).chain(latest) {
+            let about = approval.approval().and_then(|about| about.get("call")?.as_str().map(str::to_owned));
+            let call = self.entries.iter_mut().rev().find_map(|entry| match entry {
+                TranscriptEntry::Call(call, approvals) if Some(&call.id) == about.as_ref() => Some(approvals),
+                _ => None,
+            });
+            match call {
+                Some(approvals) => approvals.push(approval),
+                None => self.entries.push(TranscriptEntry::Note(approval.text())),
+            }
+        }
+        // What the task says last is shown by itself.
+        let last = task.status.message.as_ref().map(Message::text);
+        if let Some(TranscriptEntry::Note(note)) = self.entries.last()
+            && Some(note) == last.as_ref()
+        {
+            self.entries.pop();
+        }
+        self.entries
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use attache_client::{CallStatus, DEVELOPMENT_TOOL};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn update(kind: &str, state: &str, part: Option<Value>) -> Event {
+        let message = part.map(|part| json!({"messageId": "x", "role": "ROLE_AGENT", "parts": [part]}));
+        serde_json::from_value(json!({"statusUpdate": {
+            "taskId": "t", "status": {"state": state, "message": message},
+            "metadata": {DEVELOPMENT_TOOL: {"kind": kind, "model": "m"}},
+        }}))
+        .unwrap()
+    }
+
+    fn message(role: &str, text: &str, approval: Option<&str>) -> Value {
+        let metadata = approval.map(|call| json!({"attache/approval": {"call": call}}));
+        json!({"messageId": text, "role": role, "parts": [{"text": text}], "metadata": metadata})
+    }
+
+    #[test]
+    fn turns_calls_and_answers_stand_in_their_order() {
+        let working = || update("STATE_CHANGE", "TASK_STATE_WORKING", None);
+        let data = |data: Value| Some(json!({ "data": data }));
+        let call = |status: &str| {
+            let call = data(json!({"tool_call_id": "k", "tool_name": "tool", "status": status}));
+            update("TOOL_CALL_UPDATE", "TASK_STATE_WORKING", call)
+        };
+        let text = |text: &str| update("TEXT_CONTENT", "TASK_STATE_WORKING", Some(json!({"text": text})));
+        let thought = data(json!({"subject": "Think", "description": "twice"}));
+        let events = [
+            working(),
+            update("THOUGHT", "TASK_STATE_WORKING", thought),
+            call("PENDING"),
+            update("STATE_CHANGE", "TASK_STATE_INPUT_REQUIRED", None),
+            call("EXECUTING"),
+            call("SUCCEEDED"),
+            text("Do"),
+            text("ne."),
+            update("STATE_CHANGE", "TASK_STATE_COMPLETED", None),
+            working(),
+            text("Again."),
+        ];
+        let history = [
+            message("ROLE_USER", "one", None),
+            message("ROLE_AGENT", "a question", None),
+            message("ROLE_AGENT", "Approved", Some("k")),
+            message("ROLE_AGENT", "Done.", None),
+            message("ROLE_USER", "two", None),
+        ];
+        let status = json!({"state": "TASK_STATE_WORKING"});
+        let task: Task =
+            serde_json::from_value(json!({"id": "t", "status": status, "history": history})).unwrap();
+        let told: Vec<String> = transcript(&task, &events)
+            .iter()
+            .map(|entry| match entry {
+                TranscriptEntry::Said(message) => format!("user {}", message.text()),
+                TranscriptEntry::Thought(text) => format!("thought {text}"),
+                TranscriptEntry::Text(text) => format!("text {text}"),
+                TranscriptEntry::Call(call, approvals) => {
+                    assert_eq!(call.status, CallStatus::Succeeded);
+                    format!("call {} {}", call.id, approvals[0].text())
+                }
+                TranscriptEntry::Note(text) => format!("note {text}"),
+            })
+            .collect();
+        let expected =
+            ["user one", "thought Think: twice", "call k Approved", "text Done.", "user two", "text Again."];
+        assert_eq!(told, expected);
+    }
+}
