@@ -187,7 +187,7 @@ impl<L: Encoding> Encoder<L> {
             seq,
             at,
             stage: entry.stage(),
-            cast: entry.call_records(),
+            call_records: entry.call_records(),
             happening,
         };
         self.encoding.write_occasion(profile, &occasion, out)?;
@@ -217,7 +217,7 @@ impl<L: Encoding> Encoder<L> {
             seq: entry.event.seq,
             at: entry.event.at,
             stage: entry.stage(),
-            cast: entry.call_records(),
+            call_records: entry.call_records(),
             happening,
         };
         self.encoding.write_occasion(profile, &occasion, out)

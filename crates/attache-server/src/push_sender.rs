@@ -195,7 +195,15 @@ fn devtool_frame<'a>(
     happening: attache_domain::DevtoolEvent<'a>,
 ) -> DevtoolFrame<'a> {
     let (seq, at) = (entry.event.seq, entry.event.at);
-    DevtoolFrame { task, context, seq, at, stage: entry.stage(), cast: entry.call_records(), happening }
+    DevtoolFrame {
+        task,
+        context,
+        seq,
+        at,
+        stage: entry.stage(),
+        call_records: entry.call_records(),
+        happening,
+    }
 }
 
 /// The first scheme, as 0.3 may name several; nothing without credentials.

@@ -80,7 +80,7 @@ impl<L: Encoding> TaskStream<L> {
         };
         // A task shows its open questions while it waits for their answers.
         let asked = match resumes || (shows_task && view.status.state == TaskState::InputRequired) {
-            true => view.cast.asked().map(|call| call.shown_id().clone()).collect(),
+            true => view.call_records.asked().map(|call| call.shown_id().clone()).collect(),
             false => Vec::new(),
         };
         Self {

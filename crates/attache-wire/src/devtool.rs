@@ -45,7 +45,7 @@ pub struct DevtoolFrame<'a> {
     /// Before the event.
     pub stage: &'a UpdateContext,
     /// After it.
-    pub cast: &'a CallRecords,
+    pub call_records: &'a CallRecords,
     pub happening: DevtoolEvent<'a>,
 }
 

@@ -69,7 +69,7 @@ pub(super) fn call_message_id(occasion: &DevtoolFrame<'_>, call: &CallRecord, mo
 
 /// The name of what is said in one breath; `ago` counts back from the present one.
 pub(super) fn text_message_id(occasion: &DevtoolFrame<'_>, ago: u32) -> String {
-    format!("say-{}", occasion.cast.breath.saturating_sub(ago))
+    format!("say-{}", occasion.call_records.breath.saturating_sub(ago))
 }
 
 /// A turn that stopped without an answer says why; that the person said no is no error.

@@ -10,7 +10,9 @@ use super::world::{answered, failed, finished, proposed, showed, started, tell, 
 fn events(facts: Vec<Fact>) -> Vec<Value> {
     let mut events = Vec::new();
     for told in tell(facts) {
-        let Some(happening) = devtool_event_of(&told.stage, &told.cast, &told.event) else { continue };
+        let Some(happening) = devtool_event_of(&told.stage, &told.call_records, &told.event) else {
+            continue;
+        };
         for event in five::events(&happening, told.event.at) {
             let mut out = Vec::new();
             event.write(&mut out);
