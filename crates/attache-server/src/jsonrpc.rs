@@ -4,9 +4,9 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use attache_domain::Fault;
-use attache_wire::devtool::commands;
+use attache_wire::devtool::{Profile, commands};
 use attache_wire::jsonrpc::{self, Envelope, RequestId};
-use attache_wire::{PartKinds, Version, decode_with, version};
+use attache_wire::{DecodeOptions, MessageTask, PartKinds, Version, decode_with, version};
 use bytes::Bytes;
 use http::request::Parts;
 
@@ -77,7 +77,17 @@ async fn answer(
         return refusal(head, &framing, kind, &fault);
     }
     let dialect = jsonrpc::dialect(spoken);
-    let part_kinds = if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required };
-    let decode = || decode_with(dialect, kind, params, part_kinds);
+    let options = decode_options(app, head);
+    let decode = || decode_with(dialect, kind, params, options);
     handle_json(app, JsonRequest { head, admitted, framing, dialect, kind }, decode).await
+}
+
+fn decode_options(app: &App, head: &Parts) -> DecodeOptions {
+    DecodeOptions {
+        part_kinds: if head.uri.path() == A2A_PATH { PartKinds::Inferred } else { PartKinds::Required },
+        message_task: match app.options.default_profile {
+            Profile::Gemini => MessageTask::AlsoInParams,
+            Profile::Plain | Profile::Developer => MessageTask::InMessage,
+        },
+    }
 }

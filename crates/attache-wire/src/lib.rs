@@ -24,6 +24,7 @@ pub mod encode;
 mod enum_names;
 pub mod extensions;
 mod fault;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 pub mod json;
 pub mod jsonrpc;
@@ -33,6 +34,6 @@ pub mod replay;
 pub mod rest;
 pub mod version;
 
-pub use decode::{DecodedOperation, PartKinds, decode, decode_with};
+pub use decode::{DecodeOptions, DecodedOperation, MessageTask, PartKinds, decode, decode_with};
 pub use dialect::{Dialect, Version};
 pub use fault::retry_after;

@@ -5,7 +5,7 @@ use std::fmt;
 use attache_domain::{Fault, Violation};
 use serde_json::{Map, Value};
 
-use super::PartKinds;
+use super::DecodeOptions;
 use crate::Dialect;
 use crate::devtool::Profile;
 
@@ -41,7 +41,7 @@ impl fmt::Display for FieldPath<'_> {
 /// One pass over a request. Whoever finds something wrong says so here and goes on with `None`.
 pub(crate) struct Decoder {
     dialect: Dialect,
-    part_kinds: PartKinds,
+    options: DecodeOptions,
     violations: Vec<Violation>,
     profile: Option<Profile>,
 }
@@ -51,15 +51,15 @@ const MAX_VIOLATIONS: usize = 16;
 
 impl Decoder {
     pub(crate) fn new(dialect: Dialect) -> Self {
-        Self { dialect, part_kinds: PartKinds::Required, violations: Vec::new(), profile: None }
+        Self { dialect, options: DecodeOptions::default(), violations: Vec::new(), profile: None }
     }
 
-    pub(crate) fn with_part_kinds(self, part_kinds: PartKinds) -> Self {
-        Self { part_kinds, ..self }
+    pub(crate) fn with_options(self, options: DecodeOptions) -> Self {
+        Self { options, ..self }
     }
 
-    pub(crate) fn part_kinds(&self) -> PartKinds {
-        self.part_kinds
+    pub(crate) fn options(&self) -> DecodeOptions {
+        self.options
     }
 
     pub(crate) fn dialect(&self) -> Dialect {

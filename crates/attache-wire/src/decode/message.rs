@@ -4,7 +4,7 @@ use attache_domain::{ContextId, Message, MessageId, Part, Progress, Role, TaskId
 use serde_json::Value;
 
 use super::decoder::{Decoder, FieldPath, Members, excerpt, kind_of};
-use super::part;
+use super::{MessageTask, part};
 use crate::devtool::incoming;
 use crate::{Dialect, enum_names};
 
@@ -19,16 +19,21 @@ pub(super) fn read_member(reading: &mut Decoder, parent: &mut Members<'_>) -> Op
     let Some(value) = parent.take(name) else {
         return reading.refuse(above.member("message"), "is required");
     };
+    let beside = match (reading.dialect(), reading.options().message_task) {
+        (Dialect::V0_3Rpc, MessageTask::AlsoInParams) => parent.id(reading, "taskId"),
+        _ => None,
+    };
     let members = reading.members(value, above.member(name))?;
-    read(reading, members)
+    read(reading, members, beside)
 }
 
-fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
+/// `task` is the one that a message goes to which names none itself.
+fn read(reading: &mut Decoder, mut members: Members<'_>, task: Option<String>) -> Option<Message> {
     check_kind(reading, &mut members);
     let here = members.place();
     let id = members.required_id(reading, "messageId");
     let context = members.id(reading, "contextId");
-    let task = members.id(reading, "taskId");
+    let task = members.id(reading, "taskId").or(task);
     let role = read_role(reading, &mut members);
     let parts = read_parts(reading, &mut members);
     let metadata = members.object(reading, "metadata");
