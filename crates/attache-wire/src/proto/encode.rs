@@ -29,8 +29,7 @@ pub fn write_task(version: Version, view: &TaskView, shape: TaskShape, out: &mut
             write_nested(4, out, |out| write_artifact(version, artifact, out));
         }
     }
-    let skipped = shape.history_length.map_or(0, |length| view.history.len().saturating_sub(length));
-    for message in &view.history[skipped..] {
+    for message in view.shown_history(shape.history_length) {
         write_nested(5, out, |out| write_message(version, message, out));
     }
     write_metadata(6, view.metadata.as_ref(), out);
