@@ -1,6 +1,6 @@
-//! `docs/interop.md`: what was found, as a table that is written by the suite and by nobody else.
+//! `docs/interop.md`: the results as tables. The file is generated.
 //!
-//! It holds no times and no dates, so that two runs which find the same write the same.
+//! It has no times and no dates, so that two runs with the same results write the same file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -37,7 +37,7 @@ pub(super) fn write(root: &Path, cases: &[Case]) -> Result<(), String> {
     fs::write(root.join(FILE), text(cases)).map_err(|error| format!("writing {FILE}: {error}"))
 }
 
-/// An error when the table is not what `cases` would make of it.
+/// An error when the file differs from what `cases` would give.
 pub(crate) fn check(root: &Path, cases: &[Case]) -> Result<(), String> {
     let found = fs::read_to_string(root.join(FILE)).unwrap_or_default();
     if found == text(cases) {
@@ -55,7 +55,7 @@ fn text(cases: &[Case]) -> String {
     out
 }
 
-/// The cases in the order in which checks were first told.
+/// The cases in the order in which the checks first appeared.
 #[derive(Default)]
 struct Results<'a> {
     programs: BTreeSet<&'a str>,
@@ -140,7 +140,7 @@ impl<'a> Results<'a> {
     }
 }
 
-/// A letter for what passed; what failed or was skipped is not shown as if it had.
+/// The letter of a check that passed.
 fn shown(verdict: Verdict, letter: char) -> Option<char> {
     (verdict == Verdict::Passed).then_some(letter)
 }
@@ -158,7 +158,7 @@ fn speaks_a2a(program: &str) -> bool {
     PEERS.iter().any(|peer| peer.folder == program && peer.against == Against::Attache)
 }
 
-/// What people call the SDK that a program uses.
+/// The name of the SDK that a program uses.
 fn title(program: &str) -> &str {
     let peer = PEERS.iter().find(|peer| peer.folder == program);
     peer.map_or(program, |peer| peer.name)
