@@ -30,6 +30,7 @@ mod client;
 mod devtool;
 mod error;
 mod event;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod message;
 mod replay;

@@ -1,5 +1,6 @@
 //! Who is calling, and from where: the checks that need nothing but the request's head.
 
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use http::request::Parts;

@@ -29,6 +29,7 @@ use stream::GrpcStream;
 mod cards;
 mod deadline;
 mod frame;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod health;
 mod reflection;

@@ -14,6 +14,7 @@ mod encoder;
 mod extension_selection;
 mod framing;
 mod front_page;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod gemini_routes;
 mod grpc;

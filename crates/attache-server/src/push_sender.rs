@@ -4,6 +4,7 @@
 //! is secret in a configuration goes into headers marked so, and into no log.
 
 mod address;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod response;
 mod signature;

@@ -1,11 +1,11 @@
-//! What to run: the arguments of `cargo xtask test` and the one environment variable it obeys.
+//! What to run: the arguments of `cargo xtask test` and its one environment variable.
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Options {
     pub(super) extent: Extent,
     /// Parts of test names, for the Rust tests only.
     pub(super) names: Vec<String>,
-    /// `CI=true`: what could not be tested is as bad as what failed.
+    /// `CI=true`: a skipped test fails the run.
     pub(super) skips_fail: bool,
 }
 

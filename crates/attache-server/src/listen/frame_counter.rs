@@ -4,6 +4,7 @@
 //! Who sends far more of them than the answers that they take can explain is cut off. Only frame heads are looked at, and
 //! only after HTTP/2's opening words; everything else about the protocol is hyper's.
 
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use std::time::Duration;

@@ -5,6 +5,7 @@
 //! replaced by a byte that no head may have: hyper answers 400 and closes the connection. Where bodies end is followed to
 //! find the next head, and a length that is in doubt is refused alike.
 
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 /// What no head may have.
