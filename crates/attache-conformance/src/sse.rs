@@ -1,4 +1,4 @@
-//! Server-sent events, frame by frame, with what the framing rules look at.
+//! Server-sent events, frame by frame, with the details that the framing checks need.
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -13,7 +13,7 @@ use crate::text::shortened;
 #[derive(Debug, Clone)]
 pub(crate) struct SseFrame {
     pub(crate) event: Option<String>,
-    /// The `data` lines as they came.
+    /// The raw `data` lines.
     pub(crate) lines: Vec<String>,
     pub(crate) data: Value,
 }

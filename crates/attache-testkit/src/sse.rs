@@ -14,7 +14,7 @@ pub struct SseFrame {
     pub id: Option<u64>,
     pub event: Option<String>,
     pub data: Value,
-    /// The frame as it was sent.
+    /// The frame as sent.
     pub raw: String,
 }
 
@@ -45,7 +45,7 @@ impl SseStream {
         find(&self.headers, name)
     }
 
-    /// The next frame; `None` when the stream has ended as it should.
+    /// The next frame; `None` at the regular end of the stream.
     pub async fn next(&mut self) -> Option<SseFrame> {
         self.try_next().await.expect("the stream does not break off")
     }

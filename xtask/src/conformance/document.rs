@@ -1,4 +1,4 @@
-//! `docs/conformance.md`: what the suite found on each subject.
+//! `docs/conformance.md`: the results of the suite on each subject. The file is generated.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -26,7 +26,7 @@ pub(super) fn write(root: &Path, reports: &Reports<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// What is not as it is known to be: attache fails nothing, an SDK what its subject says.
+/// Results that differ from the expected ones: attache fails no check, an SDK only those that its subject lists.
 pub(super) fn unexpected(reports: &Reports<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (subject, report) in reports {
