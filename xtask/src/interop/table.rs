@@ -17,18 +17,18 @@ const PAIRS: [&str; 6] =
     ["1.0 JSON-RPC", "1.0 HTTP+JSON", "1.0 gRPC", "0.3 JSON-RPC", "0.3 HTTP+JSON", "0.3 gRPC"];
 
 const HEAD: &str = "\
-# Other people's clients
+# Interoperability
 
-Written by `cargo xtask interop --write`; `cargo xtask test` finds the same or fails. Every check is made by a client that was
-published by others, unchanged, against the real program over real sockets. See `tests/interop` and `tests/frameworks`.
+`cargo xtask interop --write` writes this page, and `cargo xtask test` fails when a client it runs gives another result. Every check
+uses a published client, unchanged, against the real program over real sockets. See `tests/interop` and `tests/frameworks`.
 
 ## SDKs
 
-Each SDK speaks every binding that it has. Those of 1.0 speak 0.3 through their own layer for older agents.
+Each SDK is tested on every binding that it has. The SDKs of 1.0 speak 0.3 through their own compatibility layer.
 
-The servers list gRPC as `host:port` (`card.grpc = \"authority\"`), because gRPC for Python and JavaScript dials nothing else; no
-client needs another address than the card's. Clients are helped in two places: the SDKs of 1.0 are shown the interfaces of one
-version and binding at a time, and gRPC clients that need the token are given a channel that sends it.
+The servers list gRPC as `host:port` (`card.grpc = \"authority\"`), because gRPC for Python and JavaScript dials nothing else. The
+programs help the clients in two places: they show the SDKs of 1.0 the interfaces of one version and binding at a time, and they give
+gRPC clients that need the token a channel that sends it.
 
 ";
 
@@ -107,7 +107,7 @@ impl<'a> Results<'a> {
     /// On which pairs each SDK passes each check.
     fn write_checks(&self, out: &mut String) {
         out.push_str(
-            "J is JSON-RPC, H is HTTP+JSON and G is gRPC; ✓ is a check that is not about one of them.\n\n",
+            "J is JSON-RPC, H is HTTP+JSON and G is gRPC; ✓ marks a check that is about none of them.\n\n",
         );
         let titles = self.programs.iter().map(|program| title(program));
         row(out, ["check"].into_iter().chain(titles));
