@@ -4,7 +4,8 @@
 //! `fuzz`. The corpus of a target is kept under the target folder for the next run. An input that fails is shown with the
 //! command that tries it again; it belongs into the tests of its crate.
 //!
-//! The `fuzz` modules also have tests with generated input. `--smoke` runs only these, and so does `cargo xtask test`.
+//! The `fuzz` modules also have tests with generated input. `--smoke` runs only these; `cargo xtask test` runs them
+//! with `CI=true`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
