@@ -21,6 +21,7 @@ mod decode;
 pub mod devtool;
 mod dialect;
 pub mod encode;
+mod encoder;
 mod enum_names;
 pub mod extensions;
 mod fault;
@@ -35,4 +36,5 @@ pub mod version;
 
 pub use decode::{DecodedOperation, PartKinds, decode, decode_with};
 pub use dialect::{Dialect, Version};
+pub use encoder::{Encoder, Encoding};
 pub use fault::retry_after;

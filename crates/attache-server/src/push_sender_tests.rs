@@ -1,4 +1,4 @@
-//! Where a courier goes, in an internet that is played on this machine.
+//! Which addresses the push sender posts to, with a fake resolver on this machine.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
