@@ -1,14 +1,16 @@
 //! The page that a browser shows at the server's address.
 
-use crate::support::{SCRIPT, launch};
+use crate::world::launch;
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 #[tokio::test]
 async fn a_browser_is_told_what_this_is() {
-    let settings =
-        "[card]\nname = \"<b>Builder</b>\"\ndocumentation_url = \"https://agent.example/docs?a=1&b=2\"\n";
-    let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
+    let launch = launch().card(|card| {
+        card.name = "<b>Builder</b>".into();
+        card.documentation_url = Some("https://agent.example/docs?a=1&b=2".into());
+    });
+    let server = launch.start().await;
     let page = server.client().with("Accept", BROWSER).get("/").await;
     assert_eq!(page.status, 200);
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
@@ -35,7 +37,7 @@ async fn a_browser_is_told_what_this_is() {
 #[tokio::test]
 async fn the_page_is_public_and_tells_no_secret() {
     let token = "correct-horse-battery-staple";
-    let server = launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", token).start().await;
+    let server = launch().token(token).start().await;
     let page = server.client().with("Accept", BROWSER).get("/").await;
     assert_eq!(page.status, 200);
     let text = page.text();

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use attache_testkit::{ServerLaunch, ServerProcess, TestClient};
+use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
-use crate::errors::INVALID_PARAMS;
-use crate::pairs::driver::{Pair, Refusal, bytes};
-use crate::support::{SCRIPT, launch, message};
+use crate::world::{Launch, TestServer, launch, message};
+use attache_testkit::pairs::INVALID_PARAMS;
+use attache_testkit::pairs::{Pair, Refusal, bytes};
 
-type StoreOf = fn(ServerLaunch) -> ServerLaunch;
-const STORES: [(&str, StoreOf); 2] = [("memory", ServerLaunch::in_memory), ("sqlite", ServerLaunch::durable)];
+type StoreOf = fn(Launch) -> Launch;
+const STORES: [(&str, StoreOf); 2] = [("memory", |launch| launch), ("sqlite", Launch::durable)];
 
-async fn start(store: StoreOf) -> ServerProcess {
-    store(launch()).script(SCRIPT).start().await
+async fn start(store: StoreOf) -> TestServer {
+    store(launch()).start().await
 }
 
 /// The page that `params` ask for, which must be the same over both bindings.
@@ -186,7 +186,7 @@ async fn l2_a_task_that_goes_on_moves_to_the_front() {
         let later = make(&client, "m2", "d", "echo x").await;
         let third = make(&client, "m3", "e", "echo y").await;
         assert_eq!(ids(&list(&client, json!({})).await).len(), 3);
-        client.rpc("SendMessage", crate::support::message_to(&id_of(&asked), "m4", "Ada")).await;
+        client.rpc("SendMessage", crate::world::message_to(&id_of(&asked), "m4", "Ada")).await;
         let order = ids(&list(&client, json!({})).await);
         let moved = order.iter().position(|id| *id == id_of(&asked));
         let stayed = order.iter().position(|id| *id == id_of(&later));
@@ -220,7 +220,7 @@ async fn l3_a_cursor_holds_its_place_while_tasks_are_added() {
 
 #[tokio::test]
 async fn l3_a_token_of_another_walk_is_refused() {
-    let server = launch().in_memory().script(SCRIPT).settings("[card]\ntenants = [\"acme\"]\n").start().await;
+    let server = launch().tenants(&["acme"]).start().await;
     let client = server.client();
     make_many(&client, 3).await;
     let token = list(&client, json!({"pageSize": 1})).await["nextPageToken"].clone();
@@ -350,7 +350,7 @@ async fn l1_status_timestamp_after_includes_the_moment_itself() {
 
 #[tokio::test]
 async fn l1_wrong_filters_are_refused_by_name() {
-    let server = start(ServerLaunch::in_memory).await;
+    let server = start(|launch| launch).await;
     let client = server.client();
     for (params, field) in [
         (json!({"status": "completed"}), "status"),
@@ -417,8 +417,7 @@ async fn a_listed_task_is_what_get_returns_with_its_history_trimmed() {
 #[tokio::test]
 async fn l1_tenants_do_not_see_each_other() {
     for (name, store) in STORES {
-        let settings = "[card]\ntenants = [\"acme\", \"other\"]\n";
-        let server = store(launch()).script(SCRIPT).settings(settings).start().await;
+        let server = store(launch()).tenants(&["acme", "other"]).start().await;
         let client = server.client();
         let acme = client.post("/acme/message:send", &message("m1", "echo x")).await.json()["task"].clone();
         let plain = make(&client, "m1", "c", "echo x").await;
@@ -444,7 +443,7 @@ async fn l1_tenants_do_not_see_each_other() {
 
 #[tokio::test]
 async fn a_tenant_nobody_configured_is_not_found() {
-    let server = launch().in_memory().script(SCRIPT).settings("[card]\ntenants = [\"acme\"]\n").start().await;
+    let server = launch().tenants(&["acme"]).start().await;
     let client = server.client();
     let over_rest = client.get("/nobody/tasks").await;
     assert_eq!(over_rest.status, 404, "{}", over_rest.text());
@@ -454,7 +453,7 @@ async fn a_tenant_nobody_configured_is_not_found() {
 
 #[tokio::test]
 async fn l6_rest_queries_are_read_as_written() {
-    let server = start(ServerLaunch::in_memory).await;
+    let server = start(|launch| launch).await;
     let client = server.client();
     let odd = "a b&c=d/é+%";
     let task = make(&client, "m1", odd, "echo x").await;
@@ -471,24 +470,8 @@ async fn l6_rest_queries_are_read_as_written() {
 }
 
 #[tokio::test]
-async fn a_list_is_the_same_after_a_restart() {
-    let launch = launch().durable().script(SCRIPT);
-    let server = launch.start().await;
-    make_many(&server.client(), 12).await;
-    make(&server.client(), "m1", "c", "ask").await;
-    let before = walk(&server.client(), 5).await;
-    let token = list(&server.client(), json!({"pageSize": 5})).await["nextPageToken"].clone();
-    server.kill().await;
-    let server = launch.start().await;
-    let after = walk(&server.client(), 5).await;
-    assert_eq!(after, before);
-    let page = list(&server.client(), json!({"pageSize": 5, "pageToken": token})).await;
-    assert_eq!(page["tasks"].as_array().expect("tasks")[..], before[5..10], "an old token still leads on");
-}
-
-#[tokio::test]
 async fn l3_params_may_be_left_out() {
-    let server = start(ServerLaunch::in_memory).await;
+    let server = start(|launch| launch).await;
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "ListTasks"});
     let client = server.client().with("content-type", "application/json");
     let answer = client.call("POST", "/", &bytes(&request)).await.json();

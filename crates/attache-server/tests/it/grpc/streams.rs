@@ -11,8 +11,8 @@ use serde_json::Value;
 use tonic::Code;
 
 use super::world::{Grpc, Items, Speaks, encode, path};
-use crate::pairs::driver::{Ask, Pair};
-use crate::support::{SCRIPT, launch};
+use crate::world::launch;
+use attache_testkit::pairs::{Ask, Pair};
 
 /// The first text that the agent says on a stream.
 async fn first_words(items: &mut Items) -> String {
@@ -26,9 +26,9 @@ async fn first_words(items: &mut Items) -> String {
 
 #[tokio::test]
 async fn a_client_that_goes_away_leaves_the_task_alone() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let params = speaks.text("slow-1", "slow");
         let mut items = grpc.stream("SendStreamingMessage", params).await.unwrap();
         let task = items.next().await.unwrap().unwrap()["task"]["id"].as_str().unwrap().to_owned();
@@ -44,9 +44,9 @@ async fn a_client_that_goes_away_leaves_the_task_alone() {
 
 #[tokio::test]
 async fn a_deadline_ends_the_call_and_not_the_task() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for speaks in Speaks::BOTH {
-        let patient = Grpc::to(&server, speaks).await;
+        let patient = Grpc::to(server.url(), speaks).await;
         let hasty = patient.clone().within(Duration::from_millis(300));
         let params = speaks.text("slow-1", "slow");
         // Sent again it is the same message, so it leads to the task that the first has opened.
@@ -96,8 +96,8 @@ async fn end_of(address: &str, grpc: &Grpc, method: &str, params: Value, timeout
 
 #[tokio::test]
 async fn the_server_itself_tells_that_the_deadline_has_passed() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     for (method, id) in [("SendMessage", "slow-1"), ("SendStreamingMessage", "slow-2")] {
         let params = Speaks::V10.text(id, "slow");
         let end = end_of(server.address(), &grpc, method, params, "300m").await;
@@ -113,13 +113,13 @@ async fn the_server_itself_tells_that_the_deadline_has_passed() {
 
 #[tokio::test]
 async fn s3_all_readers_of_a_task_see_the_same() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let mut readers = Vec::new();
     let client = server.client();
     let sent = Pair::Rpc10.result(&client, &Ask::Send(Pair::Rpc10.text("m1", "ask"))).await;
     let task = sent["task"]["id"].as_str().unwrap().to_owned();
     for speaks in [Speaks::V10, Speaks::V10, Speaks::V03, Speaks::V03] {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let mut items = grpc.stream(speaks.subscribe(), speaks.task(&task)).await.unwrap();
         let first = items.next().await.unwrap().unwrap();
         assert_eq!(first["task"]["status"]["state"], "TASK_STATE_INPUT_REQUIRED");
@@ -139,11 +139,11 @@ async fn s3_all_readers_of_a_task_see_the_same() {
 
 #[tokio::test]
 async fn a_stream_goes_on_where_it_was_cut_off() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let sent = Pair::Rest10.result(&client, &Ask::Send(Pair::Rest10.text("m1", "stream"))).await;
     let task = sent["task"]["id"].as_str().unwrap();
-    let grpc = Grpc::to(&server, Speaks::V03).await;
+    let grpc = Grpc::to(server.url(), Speaks::V03).await;
     let whole = grpc.clone().with("last-event-id", "1");
     let whole = whole.stream("TaskSubscription", Speaks::V03.task(task)).await.unwrap().rest().await;
     assert!(whole.len() > 3, "{whole:#?}");
@@ -154,11 +154,11 @@ async fn a_stream_goes_on_where_it_was_cut_off() {
 
 #[tokio::test]
 async fn a_server_that_stops_says_so() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let mut items = grpc.stream("SendStreamingMessage", Speaks::V10.text("slow-1", "slow")).await.unwrap();
     assert_eq!(first_words(&mut items).await, "Started.");
-    let stopping = server.terminate();
+    server.stop();
     let reading = async {
         loop {
             match items.next().await {
@@ -167,6 +167,6 @@ async fn a_server_that_stops_says_so() {
             }
         }
     };
-    let (status, _) = tokio::join!(reading, stopping);
+    let status = reading.await;
     assert_eq!(status.code(), Code::Unavailable, "{status:?}");
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, start, still_answers};
-use crate::pairs::driver::{Ask, Pair, Refusal, Reply, bytes};
-use crate::pairs::task_of;
+use super::{start, still_answers};
+use attache_testkit::pairs::task_of;
+use attache_testkit::pairs::{Ask, INVALID_PARAMS, Pair, Refusal, Reply, bytes};
 
 #[tokio::test]
 async fn two_ids_that_do_not_belong_together_are_refused() {

@@ -5,11 +5,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::driver::Pair;
+use super::Pair;
 
 /// The answer to send, or an item of a stream.
 #[track_caller]
-pub(crate) fn item(pair: Pair, value: &Value) -> Value {
+pub fn item(pair: Pair, value: &Value) -> Value {
     if pair == Pair::Rpc03 {
         return match value["kind"].as_str() {
             Some("task") => json!({ "task": task(pair, value) }),
@@ -32,7 +32,7 @@ pub(crate) fn item(pair: Pair, value: &Value) -> Value {
 }
 
 #[track_caller]
-pub(crate) fn task(pair: Pair, value: &Value) -> Value {
+pub fn task(pair: Pair, value: &Value) -> Value {
     let mut members = Members::of(pair, value, "task");
     let neutral = json!({
         "id": members.required("id"),
@@ -79,7 +79,7 @@ fn state(pair: Pair, value: &Value) -> String {
 }
 
 #[track_caller]
-pub(crate) fn message(pair: Pair, value: &Value) -> Value {
+pub fn message(pair: Pair, value: &Value) -> Value {
     let mut members = Members::of(pair, value, "message");
     let role = members.required("role");
     let role = match (pair, role.as_str()) {

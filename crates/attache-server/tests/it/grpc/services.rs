@@ -15,7 +15,7 @@ use prost_reflect::DescriptorPool;
 use tonic::Code;
 
 use super::world::{Grpc, Speaks};
-use crate::support::{SCRIPT, launch};
+use crate::world::launch;
 
 fn about(service: &str) -> HealthCheckRequest {
     HealthCheckRequest { service: service.to_owned() }
@@ -23,8 +23,8 @@ fn about(service: &str) -> HealthCheckRequest {
 
 #[tokio::test]
 async fn the_server_and_its_services_are_healthy() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let mut health = HealthClient::new(Grpc::to(&server, Speaks::V10).await.channel);
+    let server = launch().start().await;
+    let mut health = HealthClient::new(Grpc::to(server.url(), Speaks::V10).await.channel);
     let services = [
         "",
         "a2a.v1.A2AService",
@@ -42,14 +42,14 @@ async fn the_server_and_its_services_are_healthy() {
 
 #[tokio::test]
 async fn whoever_watches_is_told_that_the_server_stops() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let mut health = HealthClient::new(Grpc::to(&server, Speaks::V10).await.channel);
+    let server = launch().start().await;
+    let mut health = HealthClient::new(Grpc::to(server.url(), Speaks::V10).await.channel);
     let mut unknown = health.watch(about("nope")).await.unwrap().into_inner();
     assert_eq!(unknown.message().await.unwrap().unwrap().status(), ServingStatus::ServiceUnknown);
     let mut watched = health.watch(about("")).await.unwrap().into_inner();
     assert_eq!(watched.message().await.unwrap().unwrap().status(), ServingStatus::Serving);
-    let (told, _) = tokio::join!(watched.message(), server.terminate());
-    assert_eq!(told.unwrap().unwrap().status(), ServingStatus::NotServing);
+    server.stop();
+    assert_eq!(watched.message().await.unwrap().unwrap().status(), ServingStatus::NotServing);
 }
 
 fn ask(question: MessageRequest) -> ServerReflectionRequest {
@@ -70,8 +70,8 @@ async fn answers(grpc: &Grpc, questions: Vec<ServerReflectionRequest>) -> Vec<Se
 
 #[tokio::test]
 async fn the_definitions_can_be_asked_for_until_nothing_is_missing() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let listed = answers(&grpc, vec![ask(MessageRequest::ListServices("*".into()))]).await;
     let Some(MessageResponse::ListServicesResponse(services)) = &listed[0].message_response else {
         panic!("{listed:?}");
@@ -104,8 +104,8 @@ async fn the_definitions_can_be_asked_for_until_nothing_is_missing() {
 
 #[tokio::test]
 async fn questions_without_an_answer_are_told_apart() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let questions = vec![
         ask(MessageRequest::FileContainingSymbol("lf.a2a.v1.A2AService.GetTask".into())),
         ask(MessageRequest::FileContainingSymbol("nope.Nope".into())),
@@ -121,8 +121,8 @@ async fn questions_without_an_answer_are_told_apart() {
 
 #[tokio::test]
 async fn the_older_name_of_reflection_is_known_too() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let mut reflection = AlphaClient::new(Grpc::to(&server, Speaks::V10).await.channel);
+    let server = launch().start().await;
+    let mut reflection = AlphaClient::new(Grpc::to(server.url(), Speaks::V10).await.channel);
     let question = alpha::server_reflection_request::MessageRequest::ListServices(String::new());
     let request = alpha::ServerReflectionRequest { host: String::new(), message_request: Some(question) };
     let asked = tokio_stream::iter(vec![request]);
@@ -136,8 +136,8 @@ async fn the_older_name_of_reflection_is_known_too() {
 
 #[tokio::test]
 async fn the_clients_that_are_made_of_the_definitions_work() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let task = grpc.task_of(Speaks::V10.text("m1", "echo x")).await;
     let mut client = A2aServiceClient::new(grpc.channel.clone());
     let read = client.get_task(GetTaskRequest { id: task.clone(), ..Default::default() }).await.unwrap();

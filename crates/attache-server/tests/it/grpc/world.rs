@@ -1,7 +1,6 @@
 //! A gRPC client whose messages are written and read as JSON.
 
 use attache_proto::{DESCRIPTORS, rpc};
-use attache_testkit::ServerProcess;
 use prost::Message;
 use prost_reflect::{
     DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor, MethodDescriptor,
@@ -78,8 +77,8 @@ impl Speaks {
 }
 
 impl Grpc {
-    pub(crate) async fn to(server: &ServerProcess, speaks: Speaks) -> Self {
-        let channel = Endpoint::from_shared(server.url().to_owned()).unwrap().connect().await.unwrap();
+    pub(crate) async fn to(url: &str, speaks: Speaks) -> Self {
+        let channel = Endpoint::from_shared(url.to_owned()).unwrap().connect().await.unwrap();
         Self { channel, speaks, metadata: Vec::new(), timeout: None, compressed: false }
     }
 

@@ -1,11 +1,11 @@
 //! Which version a request gets: the header matrix on both bindings.
 
-use attache_testkit::{HttpResponse, ServerProcess, TestClient};
+use attache_testkit::{HttpResponse, TestClient};
 use serde_json::{Value, json};
 
-use crate::errors::VERSION;
-use crate::pairs::driver::{Pair, Refusal};
-use crate::support::{SCRIPT, launch};
+use crate::world::{TestServer, launch};
+use attache_testkit::pairs::VERSION;
+use attache_testkit::pairs::{Pair, Refusal};
 
 /// How a version is asked for, and what that means.
 const ASKED: &[(&str, Asked)] = &[
@@ -60,15 +60,15 @@ fn expected(pair: Pair, asked: Asked, strict: bool) -> Outcome {
 
 #[tokio::test]
 async fn v1_v4_the_header_decides_as_the_table_says() {
-    check_headers(&start("").await, false).await;
+    check_headers(&start(false).await, false).await;
 }
 
 #[tokio::test]
 async fn v3_a_strict_server_takes_an_absent_version_as_0_3() {
-    check_headers(&start("strict_version = true\n").await, true).await;
+    check_headers(&start(true).await, true).await;
 }
 
-async fn check_headers(server: &ServerProcess, strict: bool) {
+async fn check_headers(server: &TestServer, strict: bool) {
     let client = server.client();
     for pair in Pair::ALL {
         check(pair, &client, "", Asked::Nothing, strict).await;
@@ -83,7 +83,7 @@ async fn check_headers(server: &ServerProcess, strict: bool) {
 #[tokio::test]
 async fn v2_the_query_parameter_stands_in_for_the_header() {
     for strict in [false, true] {
-        let server = start(&format!("strict_version = {strict}\n")).await;
+        let server = start(strict).await;
         let client = server.client();
         for pair in Pair::ALL {
             check(pair, &client, "A2A-Version=", Asked::Nothing, strict).await;
@@ -99,7 +99,7 @@ async fn v2_the_query_parameter_stands_in_for_the_header() {
 
 #[tokio::test]
 async fn v2_the_header_wins_over_the_query_parameter() {
-    let server = start("").await;
+    let server = start(false).await;
     for pair in Pair::ALL {
         let other = if pair.is_v1_0() { "0.3" } else { "1.0" };
         let named = server.client().with("A2A-Version", pair.version());
@@ -113,7 +113,7 @@ async fn v2_the_header_wins_over_the_query_parameter() {
 
 #[tokio::test]
 async fn v4_a_version_nobody_speaks_is_answered_with_those_spoken_here() {
-    let server = start("").await;
+    let server = start(false).await;
     for pair in Pair::ALL {
         let refusal = Refusal::read(pair, &ask(pair, &server.client().with("A2A-Version", "2.0"), "").await);
         VERSION.check(pair, &refusal);
@@ -128,7 +128,7 @@ async fn v4_a_version_nobody_speaks_is_answered_with_those_spoken_here() {
 
 #[tokio::test]
 async fn a_refusal_is_spelled_as_the_method_or_path_speaks_whatever_the_header_says() {
-    let server = start("").await;
+    let server = start(false).await;
     for pair in Pair::ALL {
         for header in ["0.3", "1.0", "2.0"] {
             let answer = ask(pair, &server.client().with("A2A-Version", header), "").await;
@@ -142,9 +142,9 @@ async fn a_refusal_is_spelled_as_the_method_or_path_speaks_whatever_the_header_s
 
 #[tokio::test]
 async fn s11_a_stream_is_refused_before_it_opens() {
-    let server = start("").await;
+    let server = start(false).await;
     for pair in Pair::ALL {
-        let ask = crate::pairs::driver::Ask::Stream(pair.text("m1", "stream"));
+        let ask = attache_testkit::pairs::Ask::Stream(pair.text("m1", "stream"));
         let (verb, path, body) = pair.request(&ask);
         let body = body.expect("a body").to_string();
         let client = server.client().with("content-type", "application/json").with("A2A-Version", "3.0");
@@ -157,15 +157,15 @@ async fn s11_a_stream_is_refused_before_it_opens() {
 
 #[tokio::test]
 async fn a_tenant_cannot_be_called_v1() {
-    let server = start("").await;
+    let server = start(false).await;
     // Else this would be the tenant `v1` of version 1.0.
     let answer = server.client().with("A2A-Version", "1.0").get("/v1/tasks").await;
     let refusal = Refusal::read(Pair::Rest03, &answer);
     assert_eq!(refusal.http, 404, "{refusal:#?}");
 }
 
-async fn start(settings: &str) -> ServerProcess {
-    launch().in_memory().script(SCRIPT).settings(settings).start().await
+async fn start(strict: bool) -> TestServer {
+    launch().options(move |options| options.strict_version = strict).start().await
 }
 
 async fn check(pair: Pair, client: &TestClient, query: &str, asked: Asked, strict: bool) {
@@ -194,7 +194,7 @@ fn rest_outcome(pair: Pair, answer: &HttpResponse) -> Outcome {
 
 /// A send, which every version and binding has.
 async fn ask(pair: Pair, client: &TestClient, query: &str) -> HttpResponse {
-    let (verb, mut path, body) = pair.request(&crate::pairs::driver::Ask::Send(pair.text("m1", "echo x")));
+    let (verb, mut path, body) = pair.request(&attache_testkit::pairs::Ask::Send(pair.text("m1", "echo x")));
     if !query.is_empty() {
         path.push('?');
         path.push_str(query);

@@ -1,10 +1,11 @@
 //! Every error of the table that can be brought about from outside: its code, its text and its details.
 
+use attache_domain::AgentExtension;
 use serde_json::{Value, json};
 use tonic::{Code, Status};
 
 use super::world::{Grpc, Speaks, info, violations};
-use crate::support::{SCRIPT, launch};
+use crate::world::launch;
 
 /// A code, the reason of 1.0, and the name that texts of 0.3 begin with.
 type Row = (Code, &'static str, &'static str);
@@ -35,9 +36,9 @@ async fn refused(grpc: &Grpc, method: &str, params: Value) -> Status {
 
 #[tokio::test]
 async fn tasks_that_are_not_there_or_over_are_told() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         for method in ["GetTask", "CancelTask"] {
             let status = refused(&grpc, method, speaks.task("nope")).await;
             check(speaks, &status, NOT_FOUND);
@@ -61,9 +62,9 @@ async fn tasks_that_are_not_there_or_over_are_told() {
 
 #[tokio::test]
 async fn wrong_parameters_are_named() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let status = refused(&grpc, "SendMessage", json!({"message": {}})).await;
         check(speaks, &status, WRONG_PARAMS);
         let expected = match speaks {
@@ -79,7 +80,7 @@ async fn wrong_parameters_are_named() {
         let status = grpc.bytes(&method, vec![0xff; 3]).await.unwrap_err();
         check(speaks, &status, WRONG_REQUEST);
     }
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     for params in [json!({"pageSize": 0}), json!({"pageSize": 101}), json!({"pageToken": "made up"})] {
         check(Speaks::V10, &refused(&grpc, "ListTasks", params).await, WRONG_PARAMS);
     }
@@ -87,10 +88,9 @@ async fn wrong_parameters_are_named() {
 
 #[tokio::test]
 async fn b6_parts_that_nobody_reads_are_refused() {
-    let settings = "[card]\ndefault_input_modes = [\"text/plain\"]\n";
-    let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
+    let server = launch().card(|card| card.default_input_modes = vec!["text/plain".into()]).start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let mut params = speaks.text("m1", "x");
         match speaks {
             Speaks::V03 => {
@@ -107,22 +107,23 @@ async fn b6_parts_that_nobody_reads_are_refused() {
 
 #[tokio::test]
 async fn what_the_card_does_not_offer_is_refused() {
-    let server = launch().in_memory().script(SCRIPT).settings("[card]\nstreaming = false\n").start().await;
+    let server = launch().card(|card| card.capabilities.streaming = false).start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let status = grpc.stream("SendStreamingMessage", speaks.text("m1", "x")).await.err().unwrap();
         check(speaks, &status, UNSUPPORTED);
     }
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     check(Speaks::V10, &refused(&grpc, "GetExtendedAgentCard", json!({})).await, UNSUPPORTED);
 }
 
 #[tokio::test]
 async fn e5_a_required_extension_must_be_asked_for() {
-    let settings = "[[card.extensions]]\nuri = \"urn:example:needed\"\nrequired = true\n";
-    let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
+    let needed =
+        AgentExtension { uri: "urn:example:needed".into(), description: None, required: true, params: None };
+    let server = launch().card(|card| card.capabilities.extensions.push(needed)).start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         check(speaks, &refused(&grpc, "SendMessage", speaks.text("m1", "echo x")).await, NO_EXTENSION);
         let grpc = grpc.with("a2a-extensions", "urn:example:needed");
         grpc.call("SendMessage", speaks.text("m1", "echo x")).await.unwrap();
@@ -131,9 +132,9 @@ async fn e5_a_required_extension_must_be_asked_for() {
 
 #[tokio::test]
 async fn v4_the_version_in_metadata_must_be_that_of_the_service() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for (speaks, own, other) in [(Speaks::V03, "0.3", "1.0"), (Speaks::V10, "1.0.1", "0.3")] {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         for wrong in [other, "7.0", "x"] {
             let grpc = grpc.clone().with("a2a-version", wrong);
             let status = refused(&grpc, "SendMessage", speaks.text("m1", "x")).await;
@@ -147,8 +148,8 @@ async fn v4_the_version_in_metadata_must_be_that_of_the_service() {
 
 #[tokio::test]
 async fn methods_and_services_that_are_not_there_are_unimplemented() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     for path in ["/lf.a2a.v1.A2AService/Nope", "/nope.Service/Nope"] {
         let mut client = tonic::client::Grpc::new(grpc.channel.clone());
         client.ready().await.unwrap();
@@ -162,9 +163,9 @@ async fn methods_and_services_that_are_not_there_are_unimplemented() {
 #[tokio::test]
 async fn a4_without_the_token_nothing_is_served_but_health() {
     let token = "correct-horse-battery-staple";
-    let server = launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", token).start().await;
+    let server = launch().token(token).start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         for wrong in [None, Some("Bearer wrong"), Some("Basic correct-horse-battery-staple")] {
             let grpc = match wrong {
                 Some(wrong) => grpc.clone().with("authorization", wrong),
@@ -176,15 +177,15 @@ async fn a4_without_the_token_nothing_is_served_but_health() {
         let grpc = grpc.with("authorization", &format!("Bearer {token}"));
         grpc.call("SendMessage", speaks.text("m1", "echo x")).await.unwrap();
     }
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let mut health = attache_proto::health::health_client::HealthClient::new(grpc.channel.clone());
     health.check(attache_proto::health::HealthCheckRequest::default()).await.unwrap();
 }
 
 #[tokio::test]
 async fn unknown_tenants_are_not_found() {
-    let server = launch().in_memory().script(SCRIPT).settings("[card]\ntenants = [\"acme\"]\n").start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let server = launch().tenants(&["acme"]).start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let mut params = Speaks::V10.text("m1", "echo x");
     params["tenant"] = "acme".into();
     let task = grpc.task_of(params.clone()).await;

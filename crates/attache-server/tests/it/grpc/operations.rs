@@ -3,13 +3,13 @@
 use serde_json::json;
 
 use super::world::{Grpc, Speaks};
-use crate::support::{SCRIPT, launch};
+use crate::world::launch;
 
 #[tokio::test]
 async fn every_operation_is_served_in_both_versions() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
 
         let sent = grpc.call("SendMessage", speaks.text("m1", "echo hello")).await.unwrap();
         assert_eq!(sent["task"]["status"]["state"], "TASK_STATE_COMPLETED");
@@ -39,9 +39,9 @@ async fn every_operation_is_served_in_both_versions() {
 
 #[tokio::test]
 async fn a_question_is_answered_on_the_same_task() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let asked = grpc.call("SendMessage", speaks.text("m1", "ask")).await.unwrap();
         assert_eq!(asked["task"]["status"]["state"], "TASK_STATE_INPUT_REQUIRED");
         let task = asked["task"]["id"].as_str().unwrap();
@@ -53,9 +53,9 @@ async fn a_question_is_answered_on_the_same_task() {
 
 #[tokio::test]
 async fn a_bare_message_is_the_whole_answer() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let parts = if speaks == Speaks::V03 { "content" } else { "parts" };
         let sent = grpc.call("SendMessage", speaks.text("m1", "bare")).await.unwrap();
         assert_eq!(sent["message"][parts][0]["text"], "Just a message.");
@@ -68,8 +68,8 @@ async fn a_bare_message_is_the_whole_answer() {
 
 #[tokio::test]
 async fn b3_whether_to_wait_is_asked_as_each_version_does() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V03).await;
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V03).await;
     let state = async |id: &str, configuration| {
         let mut params = Speaks::V03.text(id, "stream");
         params["configuration"] = configuration;
@@ -82,8 +82,8 @@ async fn b3_whether_to_wait_is_asked_as_each_version_does() {
 
 #[tokio::test]
 async fn tasks_are_listed_page_by_page() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     for number in 0..3 {
         grpc.task_of(Speaks::V10.text(&format!("m{number}"), "artifacts")).await;
     }
@@ -101,9 +101,8 @@ async fn tasks_are_listed_page_by_page() {
 
 #[tokio::test]
 async fn k3_clients_of_0_3_get_the_public_card_where_there_is_no_other() {
-    let settings = "[card]\ngrpc = \"url\"\n";
-    let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
-    let card = Grpc::to(&server, Speaks::V03).await.call("GetAgentCard", json!({})).await.unwrap();
+    let server = launch().start().await;
+    let card = Grpc::to(server.url(), Speaks::V03).await.call("GetAgentCard", json!({})).await.unwrap();
     assert_eq!(card["protocolVersion"], "0.3.0");
     assert_eq!(card["preferredTransport"], "JSONRPC");
     let interfaces = card["additionalInterfaces"].as_array().unwrap();
@@ -113,8 +112,8 @@ async fn k3_clients_of_0_3_get_the_public_card_where_there_is_no_other() {
 
 #[tokio::test]
 async fn calls_are_counted_and_numbered() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await;
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await;
     let answer = grpc.answered("SendMessage", Speaks::V10.text("m1", "echo x")).await.unwrap();
     assert!(answer.metadata().get("x-request-id").is_some());
     let metrics = server.client().get("/metrics").await.text().to_owned();
@@ -124,10 +123,10 @@ async fn calls_are_counted_and_numbered() {
 
 #[tokio::test]
 async fn e2_e4_extensions_are_asked_for_and_confirmed_in_metadata() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let uri = attache_wire::devtool::URI;
     for (speaks, name) in [(Speaks::V03, "x-a2a-extensions"), (Speaks::V10, "a2a-extensions")] {
-        let grpc = Grpc::to(&server, speaks).await.with(name, uri);
+        let grpc = Grpc::to(server.url(), speaks).await.with(name, uri);
         let answer = grpc.answered("SendMessage", speaks.text("m1", "echo x")).await.unwrap();
         assert_eq!(answer.metadata().get(name).unwrap(), uri);
 

@@ -3,8 +3,8 @@
 use attache_testkit::{SseFrame, TestClient};
 use serde_json::{Value, json};
 
-use crate::pairs::driver::{Ask, Pair};
-use crate::support::{SCRIPT, launch, message};
+use crate::world::{launch, message};
+use attache_testkit::pairs::{Ask, Pair};
 
 const URI: &str = "urn:attache:extension:replay:v1";
 const CURSOR: &str = "a2a-replay-cursor";
@@ -35,7 +35,7 @@ fn task_id(pair: Pair, frame: &SseFrame) -> String {
 
 #[tokio::test]
 async fn the_card_tells_of_it() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let card = server.client().get("/.well-known/agent-card.json").await.json();
     let extensions = card["capabilities"]["extensions"].as_array().unwrap().clone();
     let uris: Vec<_> = extensions.iter().map(|extension| extension["uri"].as_str().unwrap()).collect();
@@ -45,7 +45,7 @@ async fn the_card_tells_of_it() {
 
 #[tokio::test]
 async fn everything_a_stream_shows_says_where_it_stands() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = replaying(&server.client());
     for pair in Pair::ALL {
         let mut stream = pair.stream(&client, &Ask::Stream(pair.text(&format!("{pair:?}"), "stream"))).await;
@@ -64,7 +64,7 @@ async fn everything_a_stream_shows_says_where_it_stands() {
 
 #[tokio::test]
 async fn without_it_nothing_is_marked() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let frames =
         server.client().rpc_stream("SendStreamingMessage", message("m", "stream")).await.rest().await;
     assert!(frames.iter().all(|frame| !frame.raw.contains(URI)));
@@ -73,7 +73,7 @@ async fn without_it_nothing_is_marked() {
 #[tokio::test]
 async fn a_reader_comes_back_on_any_pair_and_misses_and_repeats_nothing() {
     let script = "rules: [{steps: [{say: [x], repeat: 60, every: 5ms}]}]";
-    let server = launch().in_memory().script(script).start().await;
+    let server = launch().script(script).start().await;
     let client = replaying(&server.client());
     let mut stream = Pair::Rpc10.stream(&client, &Ask::Stream(Pair::Rpc10.text("m", "go"))).await;
     let first = stream.next().await.unwrap();
@@ -110,7 +110,7 @@ async fn a_reader_comes_back_on_any_pair_and_misses_and_repeats_nothing() {
 
 #[tokio::test]
 async fn a_task_can_be_seen_as_it_was_at_a_cursor() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = replaying(&server.client());
     let mut stream = Pair::Rpc10.stream(&client, &Ask::Stream(Pair::Rpc10.text("m", "stream"))).await;
     let frames = stream.rest().await;
@@ -130,7 +130,7 @@ async fn a_task_can_be_seen_as_it_was_at_a_cursor() {
 
 #[tokio::test]
 async fn a_cursor_that_leads_nowhere_is_answered_with_a_gap() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = replaying(&server.client());
     let asked = Pair::Rpc10.result(&client, &Ask::Send(Pair::Rpc10.text("open", "ask"))).await;
     let open = asked["task"]["id"].as_str().unwrap().to_owned();
@@ -159,20 +159,4 @@ async fn a_cursor_that_leads_nowhere_is_answered_with_a_gap() {
         let refused = pair.call(&client.with(CURSOR, "rubbish"), &Ask::Get(open.clone())).await.refusal();
         assert!(refused.message.contains("rubbish"), "{}", refused.message);
     }
-}
-
-#[tokio::test]
-async fn cursors_stay_good_over_a_restart() {
-    let launch = launch().durable().script(SCRIPT);
-    let server = launch.start().await;
-    let client = replaying(&server.client());
-    let mut stream = Pair::Rpc10.stream(&client, &Ask::Stream(Pair::Rpc10.text("m", "stream"))).await;
-    let frames = stream.rest().await;
-    let (task, place) = (task_id(Pair::Rpc10, &frames[0]), cursor(Pair::Rpc10, &frames[2]));
-    server.kill().await;
-    let server = launch.start().await;
-    let client = replaying(&server.client()).with(CURSOR, &place);
-    let again = Pair::Rest10.stream(&client, &Ask::Subscribe(task)).await.rest().await;
-    let cursors = |pair, frames: &[SseFrame]| frames.iter().map(|it| cursor(pair, it)).collect::<Vec<_>>();
-    assert_eq!(cursors(Pair::Rest10, &again), cursors(Pair::Rpc10, &frames[2..]));
 }

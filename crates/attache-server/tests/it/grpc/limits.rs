@@ -4,15 +4,13 @@ use serde_json::json;
 use tonic::Code;
 
 use super::world::{Grpc, Speaks};
-use crate::support::{SCRIPT, launch};
-
-const SETTINGS: &str = "[limits]\nbody_bytes = 100000\n";
+use crate::world::launch;
 
 #[tokio::test]
 async fn a7_messages_over_the_limit_are_refused_and_others_go_on() {
-    let server = launch().in_memory().script(SCRIPT).settings(SETTINGS).start().await;
+    let server = launch().limits(|limits| limits.body_bytes = 100_000).start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let status = grpc.call("SendMessage", speaks.text("m1", &"x".repeat(200_000))).await.unwrap_err();
         assert_eq!(status.code(), Code::ResourceExhausted, "{status:?}");
         assert!(status.message().contains("100000 bytes"), "{status:?}");
@@ -22,9 +20,9 @@ async fn a7_messages_over_the_limit_are_refused_and_others_go_on() {
 
 #[tokio::test]
 async fn compressed_messages_are_read_within_the_same_limit() {
-    let server = launch().in_memory().script(SCRIPT).settings(SETTINGS).start().await;
+    let server = launch().limits(|limits| limits.body_bytes = 100_000).start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await.compressed();
+        let grpc = Grpc::to(server.url(), speaks).await.compressed();
         let text = "x".repeat(90_000);
         let sent = grpc.call("SendMessage", speaks.text("m1", &format!("echo {text}"))).await.unwrap();
         assert_eq!(sent["task"]["artifacts"][0]["parts"][0]["text"], text.as_str());
@@ -36,8 +34,8 @@ async fn compressed_messages_are_read_within_the_same_limit() {
 
 #[tokio::test]
 async fn an_unknown_compression_is_told_what_is_known() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
-    let grpc = Grpc::to(&server, Speaks::V10).await.with("grpc-encoding", "snappy");
+    let server = launch().start().await;
+    let grpc = Grpc::to(server.url(), Speaks::V10).await.with("grpc-encoding", "snappy");
     let status = grpc.call("ListTasks", json!({})).await.unwrap_err();
     assert_eq!(status.code(), Code::Unimplemented, "{status:?}");
     assert_eq!(status.metadata().get("grpc-accept-encoding").unwrap(), "identity,gzip");
@@ -45,10 +43,10 @@ async fn an_unknown_compression_is_told_what_is_known() {
 
 #[tokio::test]
 async fn whatever_ids_are_sent_the_refusal_fits_into_headers() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let longest = format!("{}ü%", "x".repeat(1021));
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let status = grpc.call("GetTask", speaks.task(&longest)).await.unwrap_err();
         assert_eq!(status.code(), Code::NotFound, "{status:?}");
     }
@@ -56,9 +54,9 @@ async fn whatever_ids_are_sent_the_refusal_fits_into_headers() {
 
 #[tokio::test]
 async fn ids_are_bounded_and_have_no_control_characters() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let references = (speaks == Speaks::V10).then_some("referenceTaskIds");
         for bad in ["x".repeat(50_000), "a\u{1b}b".to_owned(), "a\nb".to_owned()] {
             for field in ["messageId", "taskId", "contextId"].into_iter().chain(references) {
@@ -78,10 +76,9 @@ async fn ids_are_bounded_and_have_no_control_characters() {
 
 #[tokio::test]
 async fn streams_over_the_limit_of_a_caller_are_refused_and_the_others_go_on() {
-    let settings = "[limits]\nstreams_per_caller = 2\n";
     for speaks in Speaks::BOTH {
-        let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
-        let grpc = Grpc::to(&server, speaks).await;
+        let server = launch().limits(|limits| limits.streams_per_caller = 2).start().await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         let task = grpc.task_of(speaks.text("m1", "input")).await;
         let mut open = Vec::new();
         for _ in 0..2 {

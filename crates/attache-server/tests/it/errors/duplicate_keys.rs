@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::{INVALID_REQUEST, start};
-use crate::pairs::driver::{Ask, Pair, Refusal, bytes};
+use super::start;
+use attache_testkit::pairs::{Ask, INVALID_REQUEST, Pair, Refusal, bytes};
 
 #[tokio::test]
 async fn a_key_that_stands_twice_is_refused_wherever_it_stands() {

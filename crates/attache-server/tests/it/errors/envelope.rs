@@ -3,8 +3,10 @@
 use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE, VERB, start, still_answers};
-use crate::pairs::driver::{Ask, Pair, Refusal};
+use super::{start, still_answers};
+use attache_testkit::pairs::{
+    Ask, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE, Pair, Refusal, VERB,
+};
 
 #[tokio::test]
 async fn bad_json_is_told_apart_from_a_bad_request_on_every_pair() {

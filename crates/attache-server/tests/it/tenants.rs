@@ -1,22 +1,22 @@
 //! Tenants: named in the path, in the parameters or on the card, and blind to each other on every way in.
 
-use attache_testkit::{ServerProcess, TestClient};
+use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
-use crate::support::{SCRIPT, launch, message, message_to};
+use crate::world::{TestServer, launch, message, message_to};
 
 /// Names as people write them, and as they stand in a path.
 const ODD: [(&str, &str); 4] =
     [("ü b", "%C3%BC%20b"), ("50%", "50%25"), ("a:b?c#d", "a:b%3Fc%23d"), ("plain", "pl%61in")];
 
-async fn start(settings: &str) -> (ServerProcess, TestClient) {
-    let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
+async fn start(tenants: &[&str]) -> (TestServer, TestClient) {
+    let server = launch().tenants(tenants).start().await;
     let client = server.client().with("A2A-Version", "1.0");
     (server, client)
 }
 
-async fn listed() -> (ServerProcess, TestClient) {
-    start("[card]\ntenants = [\"acme\", \"other\"]\n").await
+async fn listed() -> (TestServer, TestClient) {
+    start(&["acme", "other"]).await
 }
 
 /// Parameters of a call for a tenant.
@@ -35,18 +35,6 @@ async fn task_of(client: &TestClient, tenant: &str, id: &str, text: &str) -> Val
 
 fn id_of(task: &Value) -> &str {
     task["id"].as_str().expect("an id")
-}
-
-#[tokio::test]
-async fn the_card_lists_an_interface_of_each_tenant_for_1_0_only() {
-    let (_server, client) = listed().await;
-    let card = client.get("/.well-known/agent-card.json").await.json();
-    let interfaces = card["supportedInterfaces"].as_array().expect("interfaces");
-    for tenant in ["acme", "other"] {
-        let theirs: Vec<_> = interfaces.iter().filter(|it| it["tenant"] == tenant).collect();
-        assert!(theirs.len() >= 2, "one for each binding: {interfaces:#?}");
-        assert!(theirs.iter().all(|it| it["protocolVersion"] == "1.0"), "0.3 knows no tenants: {theirs:?}");
-    }
 }
 
 #[tokio::test]
@@ -123,7 +111,7 @@ async fn one_context_id_in_two_tenants_is_two_conversations() {
 
 #[tokio::test]
 async fn tenants_with_odd_names_are_the_same_in_path_and_parameters() {
-    let (_server, client) = start("").await;
+    let (_server, client) = start(&[]).await;
     for (name, spelled) in ODD {
         let sent = client.post(&format!("/{spelled}/message:send"), &message("m1", "ask")).await;
         assert_eq!(sent.status, 200, "{name}: {}", sent.text());
@@ -219,7 +207,7 @@ async fn unknown_tenants_are_refused_before_anything_is_looked_up() {
 
 #[tokio::test]
 async fn names_of_paths_are_no_tenants_on_any_binding() {
-    let (_server, client) = start("").await;
+    let (_server, client) = start(&[]).await;
     for name in [
         "v1",
         "tasks",
@@ -269,22 +257,4 @@ async fn commands_and_the_routes_of_gemini_stay_with_their_tenant() {
     for path in ["/acme/listCommands", "/acme/health", "/acme/metrics", "/acme/tasks/metadata/x"] {
         assert_eq!(client.get(path).await.status, 404, "{path} is nothing of a tenant");
     }
-}
-
-#[tokio::test]
-async fn tenants_stay_apart_after_a_restart() {
-    let launch = launch().durable().script(SCRIPT);
-    let server = launch.start().await;
-    let client = server.client().with("A2A-Version", "1.0");
-    let task = task_of(&client, "acme", "m1", "ask").await;
-    server.kill().await;
-    let server = launch.start().await;
-    let client = server.client().with("A2A-Version", "1.0");
-    let id = id_of(&task);
-    for (path, expected) in [("/acme", 200), ("/other", 404), ("", 404)] {
-        let answer = client.get(&format!("{path}/tasks/{id}")).await;
-        assert_eq!(answer.status, expected, "{path:?}: {}", answer.text());
-    }
-    let answered = client.rpc("SendMessage", of("acme", message_to(id, "m2", "Ada"))).await;
-    assert_eq!(answered["result"]["task"]["status"]["state"], "TASK_STATE_COMPLETED", "{answered:#}");
 }

@@ -3,9 +3,9 @@
 use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, INVALID_REQUEST, start, still_answers};
-use crate::pairs::driver::{Ask, Pair, Refusal};
-use crate::pairs::task_of;
+use super::{start, still_answers};
+use attache_testkit::pairs::task_of;
+use attache_testkit::pairs::{Ask, INVALID_PARAMS, INVALID_REQUEST, Pair, Refusal};
 
 /// As long as an id may be, in bytes.
 const MAX_ID_BYTES: usize = 1024;

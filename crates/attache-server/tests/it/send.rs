@@ -1,12 +1,13 @@
 //! Send: blocking and not, the same message again, and the rules of task and context.
 
+use attache_domain::DuplicateWindow;
 use serde_json::{Value, json};
 
-use crate::support::{SCRIPT, launch, message, message_to};
+use crate::world::{launch, message, message_to};
 
 #[tokio::test]
 async fn b1_a_send_waits_for_the_end_and_returns_answer_and_history() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let response = server.client().rpc("SendMessage", message("m1", "echo hello")).await;
     let task = &response["result"]["task"];
     assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED", "{response:#}");
@@ -18,7 +19,7 @@ async fn b1_a_send_waits_for_the_end_and_returns_answer_and_history() {
 
 #[tokio::test]
 async fn b1_return_immediately_answers_before_the_work_is_done() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let mut params = message("m1", "slow");
     params["configuration"] = json!({"returnImmediately": true});
@@ -31,7 +32,7 @@ async fn b1_return_immediately_answers_before_the_work_is_done() {
 
 #[tokio::test]
 async fn b1_a_send_stops_waiting_at_a_question_and_the_answer_completes_the_task() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let asked = client.rpc("SendMessage", message("m1", "ask")).await;
     let task = &asked["result"]["task"];
@@ -55,7 +56,7 @@ async fn b1_a_send_stops_waiting_at_a_question_and_the_answer_completes_the_task
 
 #[tokio::test]
 async fn a_bare_reply_is_a_message_and_its_task_cannot_be_seen() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let response = client.rpc("SendMessage", message("m1", "bare")).await;
     let reply = &response["result"]["message"];
@@ -69,11 +70,10 @@ async fn a_bare_reply_is_a_message_and_its_task_cannot_be_seen() {
 }
 
 /// Whenever it comes again, a message is the same.
-const ALWAYS: &str = "duplicate_sends = \"always\"\n";
 
 #[tokio::test]
 async fn d1_with_the_setting_always_the_same_message_is_the_same_task_for_ever() {
-    let server = launch().in_memory().settings(ALWAYS).script(SCRIPT).start().await;
+    let server = launch().session(|session| session.duplicate_sends = DuplicateWindow::Always).start().await;
     let client = server.client();
     let first = client.rpc("SendMessage", message("m1", "echo a")).await;
     let again = client.rpc("SendMessage", message("m1", "echo a")).await;
@@ -86,7 +86,7 @@ async fn d1_with_the_setting_always_the_same_message_is_the_same_task_for_ever()
 
 #[tokio::test]
 async fn d1_a_message_to_a_task_sent_twice_counts_once_with_the_setting_always() {
-    let server = launch().in_memory().settings(ALWAYS).script(SCRIPT).start().await;
+    let server = launch().session(|session| session.duplicate_sends = DuplicateWindow::Always).start().await;
     let client = server.client();
     let asked = client.rpc("SendMessage", message("m1", "ask")).await;
     let id = asked["result"]["task"]["id"].as_str().unwrap().to_owned();
@@ -99,7 +99,7 @@ async fn d1_a_message_to_a_task_sent_twice_counts_once_with_the_setting_always()
 
 #[tokio::test]
 async fn d1_the_same_message_at_the_same_time_opens_one_task() {
-    let server = launch().durable().script(SCRIPT).start().await;
+    let server = launch().durable().start().await;
     let client = server.client();
     let params = message("m1", "stream");
     let calls = (0..16).map(|_| {
@@ -115,14 +115,14 @@ async fn d1_the_same_message_at_the_same_time_opens_one_task() {
 
 #[tokio::test]
 async fn d4_a_client_cannot_choose_the_id_of_a_new_task() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let response = server.client().rpc("SendMessage", message_to("mine", "m1", "echo a")).await;
     assert_eq!(response["error"]["code"], -32001);
 }
 
 #[tokio::test]
 async fn a_context_of_the_clients_own_is_kept_and_one_of_another_task_is_refused() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let mut params = message("m1", "ask");
     params["message"]["contextId"] = json!("my-context");
@@ -147,7 +147,7 @@ async fn a_message_to_a_working_task_is_answered_after_the_turn() {
     steps: [{say: first}, {wait: 300ms}]
   - steps: [{say: 'then {{text}}'}]
 ";
-    let server = launch().in_memory().script(script).start().await;
+    let server = launch().script(script).start().await;
     let client = server.client();
     let mut stream = client.rpc_stream("SendStreamingMessage", message("m1", "begin")).await;
     let first = stream.next().await.unwrap();
@@ -167,7 +167,7 @@ async fn a_message_to_a_working_task_is_answered_after_the_turn() {
 
 #[tokio::test]
 async fn every_ending_of_a_script_is_seen_as_what_it_is() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     for (text, state, status) in [
         ("reject", "TASK_STATE_REJECTED", Some("Not for me.")),
@@ -185,7 +185,7 @@ async fn every_ending_of_a_script_is_seen_as_what_it_is() {
 
 #[tokio::test]
 async fn c1_c2_cancel_stops_a_running_task_once() {
-    let server = launch().durable().script(SCRIPT).start().await;
+    let server = launch().durable().start().await;
     let client = server.client();
     let mut stream = client.rpc_stream("SendStreamingMessage", message("m1", "slow")).await;
     let first = stream.next().await.unwrap();
@@ -202,7 +202,7 @@ async fn c1_c2_cancel_stops_a_running_task_once() {
 
 #[tokio::test]
 async fn c1_a_waiting_task_can_be_canceled() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let asked = client.rpc("SendMessage", message("m1", "ask")).await;
     let id = &asked["result"]["task"]["id"];
@@ -213,7 +213,7 @@ async fn c1_a_waiting_task_can_be_canceled() {
 #[tokio::test]
 async fn b4_a_client_that_leaves_stops_nothing() {
     let script = "rules: [{steps: [{say: a}, {wait: 100ms}, {say: b}]}]";
-    let server = launch().in_memory().script(script).start().await;
+    let server = launch().script(script).start().await;
     let client = server.client();
     let mut stream = client.rpc_stream("SendStreamingMessage", message("m1", "x")).await;
     let id = stream.next().await.unwrap().payload()["task"]["id"].clone();
@@ -227,7 +227,7 @@ async fn b4_a_client_that_leaves_stops_nothing() {
     assert_eq!(text, "ab");
 }
 
-pub(crate) fn parts(holder: &Value) -> String {
+fn parts(holder: &Value) -> String {
     holder["parts"].as_array().unwrap().iter().filter_map(|part| part["text"].as_str()).collect()
 }
 
@@ -237,7 +237,7 @@ fn history(task: &Value) -> Vec<(&str, &str)> {
     said.map(|(role, text)| (role.unwrap_or(""), text.unwrap_or(""))).collect()
 }
 
-pub(crate) async fn join_all<F>(calls: impl IntoIterator<Item = F>) -> Vec<F::Output>
+async fn join_all<F>(calls: impl IntoIterator<Item = F>) -> Vec<F::Output>
 where
     F: Future<Output: Send + 'static> + Send + 'static,
 {

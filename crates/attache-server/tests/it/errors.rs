@@ -6,98 +6,25 @@ mod envelope;
 mod ids;
 mod params;
 
-use attache_testkit::{ServerProcess, TestClient};
+use attache_server::Limits;
 use serde_json::json;
 
-use crate::pairs::driver::{Ask, Pair, REQUEST_ID, Refusal};
-use crate::pairs::task_of;
-use crate::support::{SCRIPT, launch};
+use crate::world::{TestServer, launch};
 
-/// One row of the tables of errors.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Row {
-    code: i64,
-    http: u16,
-    status: &'static str,
-    reason: &'static str,
-    name: &'static str,
-    /// HTTP itself was the matter, so JSON-RPC does not answer 200 either.
-    at_http_level: bool,
-}
-
-const fn row(code: i64, http: u16, status: &'static str, reason: &'static str, name: &'static str) -> Row {
-    Row { code, http, status, reason, name, at_http_level: false }
-}
-
-pub(crate) const TASK_NOT_FOUND: Row = row(-32001, 404, "NOT_FOUND", "TASK_NOT_FOUND", "TaskNotFoundError");
-const NOT_CANCELABLE: Row =
-    row(-32002, 400, "FAILED_PRECONDITION", "TASK_NOT_CANCELABLE", "TaskNotCancelableError");
-const NO_PUSH: Row = row(
-    -32003,
-    400,
-    "FAILED_PRECONDITION",
-    "PUSH_NOTIFICATION_NOT_SUPPORTED",
-    "PushNotificationNotSupportedError",
-);
-const UNSUPPORTED: Row =
-    row(-32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION", "UnsupportedOperationError");
-const CONTENT_TYPE: Row =
-    row(-32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", "ContentTypeNotSupportedError");
-pub(crate) const EXTENSION_REQUIRED: Row =
-    row(-32008, 400, "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED", "ExtensionSupportRequiredError");
-pub(crate) const VERSION: Row =
-    row(-32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED", "VersionNotSupportedError");
-const PARSE: Row = row(-32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "JSONParseError");
-const INVALID_REQUEST: Row = row(-32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST", "InvalidRequestError");
-const METHOD_NOT_FOUND: Row = row(-32601, 404, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError");
-const VERB: Row = row(-32601, 405, "UNIMPLEMENTED", "METHOD_NOT_FOUND", "MethodNotFoundError");
-pub(crate) const INVALID_PARAMS: Row =
-    row(-32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS", "InvalidParamsError");
-const MEDIA_TYPE: Row = Row {
-    http: 415,
-    at_http_level: true,
-    ..row(-32005, 415, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED", "ContentTypeNotSupportedError")
-};
-const TOO_LARGE: Row = Row {
-    at_http_level: true,
-    ..row(-32600, 413, "INVALID_ARGUMENT", "INVALID_REQUEST", "InvalidRequestError")
+use attache_testkit::pairs::{
+    Ask, CONTENT_TYPE, NO_PUSH, NOT_CANCELABLE, Pair, TASK_NOT_FOUND, UNSUPPORTED, task_of,
 };
 
-impl Row {
-    #[track_caller]
-    pub(crate) fn check(&self, pair: Pair, refusal: &Refusal) {
-        let Self { code, http, status, reason, name, at_http_level } = *self;
-        let http = if pair.is_rest() || at_http_level { http } else { 200 };
-        assert_eq!(refusal.http, http, "{pair:?}: {refusal:#?}");
-        assert_eq!(refusal.code, (pair != Pair::Rest10).then_some(code), "{pair:?}: {refusal:#?}");
-        assert_eq!(refusal.reason.as_deref(), pair.is_v1_0().then_some(reason), "{pair:?}: {refusal:#?}");
-        assert_eq!(refusal.status.as_deref(), (pair == Pair::Rest10).then_some(status), "{pair:?}");
-        assert_eq!(refusal.name.as_deref(), (pair == Pair::Rest03).then_some(name), "{pair:?}");
-        assert!(!refusal.message.is_empty(), "{pair:?}");
-    }
-
-    /// Checks the refusal of `ask`, the echo of its id, and that the message names `what`.
-    pub(crate) async fn refuses(&self, pair: Pair, client: &TestClient, ask: &Ask, what: &str) -> Refusal {
-        let refusal = pair.call(client, ask).await.refusal();
-        self.check(pair, &refusal);
-        if !pair.is_rest() {
-            assert_eq!(refusal.id, REQUEST_ID, "{pair:?} {ask:?}");
-        }
-        assert!(refusal.message.contains(what), "{what:?} is not in {:?} ({pair:?})", refusal.message);
-        refusal
-    }
+async fn start() -> TestServer {
+    launch().start().await
 }
 
-async fn start() -> ServerProcess {
-    launch().in_memory().script(SCRIPT).start().await
-}
-
-async fn start_with(settings: &str) -> ServerProcess {
-    launch().in_memory().script(SCRIPT).settings(settings).start().await
+async fn start_with(change: impl FnOnce(&mut Limits) + 'static) -> TestServer {
+    launch().limits(change).start().await
 }
 
 /// Nothing was lost: the server goes on answering on every pair.
-async fn still_answers(server: &ServerProcess) {
+async fn still_answers(server: &TestServer) {
     for pair in Pair::ALL {
         let task = task_of(pair, &server.client(), &format!("after-{pair:?}"), "echo still here").await;
         assert!(!task.is_empty());
@@ -142,7 +69,7 @@ async fn c1_a_finished_task_cannot_be_canceled() {
 
 #[tokio::test]
 async fn p1_push_is_refused_before_the_task_is_looked_for() {
-    let server = start_with("[push]\nenabled = false\n").await;
+    let server = launch().without_push().start().await;
     let client = server.client();
     let task = task_of(Pair::Rpc10, &client, "m1", "echo x").await;
     for pair in Pair::ALL {
@@ -196,7 +123,7 @@ async fn k3_there_is_no_extended_card() {
 
 #[tokio::test]
 async fn s1_an_agent_that_does_not_stream_says_so() {
-    let server = start_with("[card]\nstreaming = false\n").await;
+    let server = launch().card(|card| card.capabilities.streaming = false).start().await;
     let client = server.client();
     let card = client.get("/.well-known/agent-card.json").await.json();
     assert_eq!(card["capabilities"]["streaming"], false);

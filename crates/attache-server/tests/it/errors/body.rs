@@ -4,9 +4,11 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{CONTENT_TYPE, INVALID_REQUEST, MEDIA_TYPE, TOO_LARGE, start, start_with, still_answers};
-use crate::pairs::driver::{Ask, Pair, Refusal, bytes};
-use crate::pairs::task_of;
+use super::{start, start_with, still_answers};
+use attache_testkit::pairs::task_of;
+use attache_testkit::pairs::{
+    Ask, CONTENT_TYPE, INVALID_REQUEST, MEDIA_TYPE, Pair, Refusal, TOO_LARGE, bytes,
+};
 
 #[tokio::test]
 async fn a_body_needs_a_json_content_type() {
@@ -45,7 +47,7 @@ async fn a_body_needs_a_json_content_type() {
 
 #[tokio::test]
 async fn a7_a_body_over_the_limit_is_refused_and_one_at_the_limit_is_not() {
-    let server = start_with("[limits]\nbody_bytes = 2048\n").await;
+    let server = start_with(|limits| limits.body_bytes = 2048).await;
     for pair in Pair::ALL {
         let client =
             server.client().with("content-type", "application/json").with("A2A-Version", pair.version());
@@ -66,7 +68,7 @@ async fn a7_a_body_over_the_limit_is_refused_and_one_at_the_limit_is_not() {
 
 #[tokio::test]
 async fn a7_a_chunked_body_over_the_limit_is_refused_too() {
-    let server = start_with("[limits]\nbody_bytes = 2048\n").await;
+    let server = start_with(|limits| limits.body_bytes = 2048).await;
     for pair in Pair::ALL {
         for (size, expected) in [(2048, "HTTP/1.1 200"), (2049, "HTTP/1.1 413"), (6000, "HTTP/1.1 413")] {
             let (verb, path, body) = sized(pair, &format!("chunked-{size}"), size);
@@ -91,7 +93,7 @@ async fn a7_a_chunked_body_over_the_limit_is_refused_too() {
 
 #[tokio::test]
 async fn a7_a_huge_body_is_refused_before_it_is_sent() {
-    let server = start_with("[limits]\nbody_bytes = 2048\n").await;
+    let server = start_with(|limits| limits.body_bytes = 2048).await;
     for path in ["/", "/message:send", "/v1/message:send"] {
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
@@ -105,7 +107,7 @@ async fn a7_a_huge_body_is_refused_before_it_is_sent() {
 
 #[tokio::test]
 async fn a7_a_client_that_sends_a_huge_body_all_the_same_hears_why_it_is_refused() {
-    let server = start_with("[limits]\nbody_bytes = 2048\n").await;
+    let server = start_with(|limits| limits.body_bytes = 2048).await;
     for pair in Pair::ALL {
         let client =
             server.client().with("content-type", "application/json").with("A2A-Version", pair.version());
@@ -133,7 +135,7 @@ async fn a7_a_body_may_have_twenty_mebibytes_unless_told_otherwise() {
 
 #[tokio::test]
 async fn a7_nesting_over_the_limit_is_refused_and_at_the_limit_is_not() {
-    let server = start_with("[limits]\njson_depth = 20\n").await;
+    let server = start_with(|limits| limits.json_depth = 20).await;
     for pair in Pair::ALL {
         let client =
             server.client().with("content-type", "application/json").with("A2A-Version", pair.version());

@@ -1,10 +1,16 @@
-//! The four ways in, each version on each binding: how each spells a request and a refusal.
+//! Each version of A2A on each HTTP binding: its requests, responses and errors.
 
-use attache_testkit::{HttpResponse, SseStream, TestClient};
 use serde_json::{Value, json};
 
+use crate::{HttpResponse, SseStream, TestClient};
+
+pub mod canonical;
+mod error_row;
+
+pub use error_row::*;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pair {
+pub enum Pair {
     Rpc03,
     Rpc10,
     Rest03,
@@ -13,7 +19,7 @@ pub(crate) enum Pair {
 
 /// An operation, free of binding and version.
 #[derive(Debug, Clone)]
-pub(crate) enum Ask {
+pub enum Ask {
     /// Parameters in the pair's own spelling; see [`Pair::text`].
     Send(Value),
     Stream(Value),
@@ -28,38 +34,38 @@ pub(crate) enum Ask {
 }
 
 /// The id of every JSON-RPC request sent here.
-pub(crate) const REQUEST_ID: &str = "request-7";
+pub const REQUEST_ID: &str = "request-7";
 
 impl Pair {
-    pub(crate) const ALL: [Self; 4] = [Self::Rpc03, Self::Rpc10, Self::Rest03, Self::Rest10];
+    pub const ALL: [Self; 4] = [Self::Rpc03, Self::Rpc10, Self::Rest03, Self::Rest10];
 
-    pub(crate) fn is_rest(self) -> bool {
+    pub fn is_rest(self) -> bool {
         matches!(self, Self::Rest03 | Self::Rest10)
     }
 
-    pub(crate) fn is_v1_0(self) -> bool {
+    pub fn is_v1_0(self) -> bool {
         matches!(self, Self::Rpc10 | Self::Rest10)
     }
 
-    pub(crate) fn version(self) -> &'static str {
+    pub fn version(self) -> &'static str {
         if self.is_v1_0() { "1.0" } else { "0.3" }
     }
 
-    pub(crate) fn role(self) -> &'static str {
+    pub fn role(self) -> &'static str {
         if self == Self::Rpc03 { "user" } else { "ROLE_USER" }
     }
 
     /// What the member that holds a message's parts is called.
-    pub(crate) fn parts(self) -> &'static str {
+    pub fn parts(self) -> &'static str {
         if self == Self::Rest03 { "content" } else { "parts" }
     }
 
-    pub(crate) fn text_part(self, text: &str) -> Value {
+    pub fn text_part(self, text: &str) -> Value {
         if self == Self::Rpc03 { json!({"kind": "text", "text": text}) } else { json!({"text": text}) }
     }
 
     /// Parameters of a send.
-    pub(crate) fn text(self, id: &str, text: &str) -> Value {
+    pub fn text(self, id: &str, text: &str) -> Value {
         let parts = json!([self.text_part(text)]);
         let mut message = json!({"messageId": id, "role": self.role()});
         message[self.parts()] = parts;
@@ -70,13 +76,13 @@ impl Pair {
     }
 
     /// Parameters of a send to a task.
-    pub(crate) fn text_to(self, task: &str, id: &str, text: &str) -> Value {
+    pub fn text_to(self, task: &str, id: &str, text: &str) -> Value {
         let mut params = self.text(id, text);
         params["message"]["taskId"] = task.into();
         params
     }
 
-    pub(crate) fn canceled(self) -> &'static str {
+    pub fn canceled(self) -> &'static str {
         match self {
             Self::Rpc03 => "canceled",
             Self::Rest03 => "TASK_STATE_CANCELLED",
@@ -85,11 +91,11 @@ impl Pair {
     }
 
     /// Names its version, as clients of 1.0 must and those of 0.3 do not.
-    pub(crate) fn dress(self, client: &TestClient) -> TestClient {
+    pub fn dress(self, client: &TestClient) -> TestClient {
         if self.is_v1_0() { client.with("A2A-Version", "1.0") } else { client.clone() }
     }
 
-    pub(crate) async fn call(self, client: &TestClient, ask: &Ask) -> Reply {
+    pub async fn call(self, client: &TestClient, ask: &Ask) -> Reply {
         let (verb, path, body) = self.request(ask);
         let client = self.dress(client);
         let answer = match body {
@@ -102,11 +108,11 @@ impl Pair {
     }
 
     /// The result of a call that must succeed.
-    pub(crate) async fn result(self, client: &TestClient, ask: &Ask) -> Value {
+    pub async fn result(self, client: &TestClient, ask: &Ask) -> Value {
         self.call(client, ask).await.result()
     }
 
-    pub(crate) async fn stream(self, client: &TestClient, ask: &Ask) -> SseStream {
+    pub async fn stream(self, client: &TestClient, ask: &Ask) -> SseStream {
         let (verb, path, body) = self.request(ask);
         let client = self.dress(client).with("content-type", "application/json");
         let body = body.map(|body| bytes(&body)).unwrap_or_default();
@@ -117,7 +123,7 @@ impl Pair {
     }
 
     /// Verb, path and body of a request.
-    pub(crate) fn request(self, ask: &Ask) -> (&'static str, String, Option<Value>) {
+    pub fn request(self, ask: &Ask) -> (&'static str, String, Option<Value>) {
         match self {
             Self::Rpc03 | Self::Rpc10 => {
                 let (method, params) = self.method(ask);
@@ -188,15 +194,15 @@ impl Pair {
 
 /// What came back over a pair.
 #[derive(Debug, Clone)]
-pub(crate) struct Reply {
-    pub(crate) pair: Pair,
-    pub(crate) answer: HttpResponse,
+pub struct Reply {
+    pub pair: Pair,
+    pub answer: HttpResponse,
 }
 
 impl Reply {
     /// What is inside the envelope of a success, which must be well formed.
     #[track_caller]
-    pub(crate) fn result(&self) -> Value {
+    pub fn result(&self) -> Value {
         let mut body = self.answer.json();
         assert_eq!(self.answer.status, 200, "{:?}: {body:#}", self.pair);
         assert_eq!(self.answer.header("content-type"), Some(self.media_type()), "{:?}", self.pair);
@@ -210,7 +216,7 @@ impl Reply {
 
     /// A refusal, whose shape is checked to the last member.
     #[track_caller]
-    pub(crate) fn refusal(&self) -> Refusal {
+    pub fn refusal(&self) -> Refusal {
         Refusal::read(self.pair, &self.answer)
     }
 
@@ -221,28 +227,28 @@ impl Reply {
 
 /// A refusal, free of binding and version as far as each of them says it.
 #[derive(Debug, Clone)]
-pub(crate) struct Refusal {
-    pub(crate) http: u16,
+pub struct Refusal {
+    pub http: u16,
     /// JSON-RPC error code; REST 1.0 does not say it.
-    pub(crate) code: Option<i64>,
+    pub code: Option<i64>,
     /// Id of the JSON-RPC response.
-    pub(crate) id: Value,
+    pub id: Value,
     /// gRPC status name, which only REST 1.0 says.
-    pub(crate) status: Option<String>,
+    pub status: Option<String>,
     /// Reason of the ErrorInfo of 1.0.
-    pub(crate) reason: Option<String>,
+    pub reason: Option<String>,
     /// Error type, which only REST 0.3 says.
-    pub(crate) name: Option<String>,
-    pub(crate) message: String,
+    pub name: Option<String>,
+    pub message: String,
     /// Metadata of the ErrorInfo, or the data of 0.3.
-    pub(crate) metadata: Value,
+    pub metadata: Value,
     /// The members that were wrong.
-    pub(crate) fields: Vec<String>,
+    pub fields: Vec<String>,
 }
 
 impl Refusal {
     #[track_caller]
-    pub(crate) fn read(pair: Pair, answer: &HttpResponse) -> Self {
+    pub fn read(pair: Pair, answer: &HttpResponse) -> Self {
         let body = answer.json();
         let media_type = if pair == Pair::Rest10 { "application/a2a+json" } else { "application/json" };
         let found = answer.header("content-type");
@@ -339,6 +345,13 @@ fn only(object: &Value, members: &[&str]) {
     }
 }
 
-pub(crate) fn bytes(value: &Value) -> Vec<u8> {
+pub fn bytes(value: &Value) -> Vec<u8> {
     value.to_string().into_bytes()
+}
+
+/// Sends `text` over `pair` and returns the id of its task.
+pub async fn task_of(pair: Pair, client: &TestClient, id: &str, text: &str) -> String {
+    let sent = pair.result(client, &Ask::Send(pair.text(id, text))).await;
+    let sent = canonical::item(pair, &sent);
+    sent["task"]["id"].as_str().unwrap_or_else(|| panic!("a task in {sent:#}")).to_owned()
 }

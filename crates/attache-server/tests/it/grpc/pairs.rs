@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::world::{Grpc, Speaks};
-use crate::pairs::canonical;
-use crate::pairs::driver::{Ask, Pair};
-use crate::support::{SCRIPT, launch};
+use crate::world::launch;
+use attache_testkit::pairs::canonical;
+use attache_testkit::pairs::{Ask, Pair};
 
 /// Protobuf has only floating numbers, and its JSON leaves a fraction of nothing out.
 fn alike(value: &Value) -> Value {
@@ -30,10 +30,10 @@ const TEXTS: [&str; 6] = ["echo hi", "artifacts", "ask", "reject", "fail", "stat
 
 #[tokio::test]
 async fn m8_a_task_made_over_grpc_reads_the_same_on_every_pair() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     for speaks in Speaks::BOTH {
-        let grpc = Grpc::to(&server, speaks).await;
+        let grpc = Grpc::to(server.url(), speaks).await;
         for text in TEXTS {
             let sent =
                 grpc.call("SendMessage", speaks.text(&format!("{speaks:?}-{text}"), text)).await.unwrap();
@@ -49,7 +49,7 @@ async fn m8_a_task_made_over_grpc_reads_the_same_on_every_pair() {
 
 #[tokio::test]
 async fn m8_a_task_made_on_any_pair_reads_the_same_over_grpc() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     for pair in Pair::ALL {
         for text in TEXTS {
@@ -57,7 +57,8 @@ async fn m8_a_task_made_on_any_pair_reads_the_same_over_grpc() {
             let made = canonical::item(pair, &sent)["task"].take();
             let task = made["id"].as_str().unwrap();
             for speaks in Speaks::BOTH {
-                let read = Grpc::to(&server, speaks).await.call("GetTask", speaks.task(task)).await.unwrap();
+                let read =
+                    Grpc::to(server.url(), speaks).await.call("GetTask", speaks.task(task)).await.unwrap();
                 let read = canonical::task(twin(speaks), &read);
                 assert_eq!(alike(&read), alike(&made), "{text} of {pair:?} on {speaks:?}");
             }

@@ -3,9 +3,9 @@
 use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
-use crate::pairs::canonical;
-use crate::pairs::driver::{Ask, Pair};
-use crate::support::{SCRIPT, launch};
+use crate::world::launch;
+use attache_testkit::pairs::canonical;
+use attache_testkit::pairs::{Ask, Pair};
 
 const URI: &str = "urn:attache:extension:idempotent-send:v1";
 
@@ -16,7 +16,7 @@ async fn sent(pair: Pair, client: &TestClient, params: Value) -> Value {
 
 #[tokio::test]
 async fn the_same_id_with_other_content_is_refused_on_every_pair() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client().with("A2A-Extensions", URI);
     let first = sent(Pair::Rpc10, &client, Pair::Rpc10.text("m", "echo one")).await;
     for pair in Pair::ALL {
@@ -34,7 +34,7 @@ async fn the_same_id_with_other_content_is_refused_on_every_pair() {
 
 #[tokio::test]
 async fn a_message_to_a_task_counts_too() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client().with("A2A-Extensions", URI);
     for pair in Pair::ALL {
         let asked = sent(pair, &client, pair.text(&format!("ask-{pair:?}"), "ask")).await;
@@ -51,24 +51,9 @@ async fn a_message_to_a_task_counts_too() {
 
 #[tokio::test]
 async fn who_does_not_activate_it_may_use_an_id_again() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let one = sent(Pair::Rpc10, &client, Pair::Rpc10.text("m", "echo one")).await;
     let two = sent(Pair::Rpc10, &client, Pair::Rpc10.text("m", "echo two")).await;
     assert_ne!(one["id"], two["id"]);
-}
-
-#[tokio::test]
-async fn it_holds_over_a_restart() {
-    let launch = launch().durable().script(SCRIPT);
-    let server = launch.start().await;
-    let activated = |client: TestClient| client.with("A2A-Extensions", URI);
-    let first = sent(Pair::Rpc10, &activated(server.client()), Pair::Rpc10.text("m", "echo one")).await;
-    server.kill().await;
-    let server = launch.start().await;
-    let client = activated(server.client());
-    let again = sent(Pair::Rest10, &client, Pair::Rest10.text("m", "echo one")).await;
-    assert_eq!(again["id"], first["id"]);
-    let refused = Pair::Rest10.call(&client, &Ask::Send(Pair::Rest10.text("m", "echo two"))).await.refusal();
-    assert_eq!(refused.fields, ["message.messageId"]);
 }

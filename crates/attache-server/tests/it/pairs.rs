@@ -1,17 +1,15 @@
 //! Two versions on two bindings are four ways to one agent: a task made on one reads the same on all.
 
-pub(crate) mod canonical;
-pub(crate) mod driver;
-
+use attache_domain::DuplicateWindow;
 use attache_testkit::TestClient;
+use attache_testkit::pairs::{Ask, Pair, canonical, task_of};
 use serde_json::{Value, json};
 
-use crate::support::{SCRIPT, launch};
-use driver::{Ask, Pair};
+use crate::world::launch;
 
 #[tokio::test]
 async fn m8_a_task_made_on_any_pair_reads_the_same_on_every_pair() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     for (made_on, text) in
         every_pair_and(&["echo hi", "artifacts", "ask", "reject", "fail", "auth", "status"])
@@ -33,7 +31,7 @@ async fn m8_a_task_made_on_any_pair_reads_the_same_on_every_pair() {
 
 #[tokio::test]
 async fn m8_every_kind_of_part_survives_the_way_through_every_pair() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let neutral = json!([
         {"content": {"text": "echo parts ä\n\"\u{1F600}"}, "metadata": {"lang": "en"}},
@@ -65,7 +63,7 @@ async fn m8_every_kind_of_part_survives_the_way_through_every_pair() {
 
 #[tokio::test]
 async fn m8_the_same_message_is_the_same_task_whichever_pair_brings_it() {
-    let server = launch().in_memory().settings("duplicate_sends = \"always\"\n").script(SCRIPT).start().await;
+    let server = launch().session(|session| session.duplicate_sends = DuplicateWindow::Always).start().await;
     let client = server.client();
     let mut tasks = Vec::new();
     for pair in Pair::ALL {
@@ -77,7 +75,7 @@ async fn m8_the_same_message_is_the_same_task_whichever_pair_brings_it() {
 
 #[tokio::test]
 async fn a_bare_reply_is_a_message_on_every_pair() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     for pair in Pair::ALL {
         let sent = pair.result(&client, &Ask::Send(pair.text(&format!("{pair:?}"), "bare"))).await;
@@ -96,7 +94,7 @@ async fn a_bare_reply_is_a_message_on_every_pair() {
 
 #[tokio::test]
 async fn s3_streams_of_one_task_on_four_pairs_carry_the_same_ids_and_say_the_same() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let asked = Pair::Rpc10.result(&client, &Ask::Send(Pair::Rpc10.text("m1", "ask"))).await;
     let task = asked["task"]["id"].as_str().expect("a task").to_owned();
@@ -128,7 +126,7 @@ async fn s3_streams_of_one_task_on_four_pairs_carry_the_same_ids_and_say_the_sam
 
 #[tokio::test]
 async fn s2_s5_a_stream_begins_with_the_task_and_folds_into_what_get_returns() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     for (pair, text) in every_pair_and(&["stream", "artifacts", "ask", "fail", "status"]) {
         let ask = Ask::Stream(pair.text(&format!("{pair:?}-{text}"), text));
@@ -152,7 +150,7 @@ async fn s2_s5_a_stream_begins_with_the_task_and_folds_into_what_get_returns() {
 
 #[tokio::test]
 async fn a_task_begun_on_one_pair_is_continued_on_another() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     for begun_on in Pair::ALL {
         for continued_on in Pair::ALL {
@@ -169,7 +167,7 @@ async fn a_task_begun_on_one_pair_is_continued_on_another() {
 
 #[tokio::test]
 async fn c1_a_task_begun_on_one_pair_is_canceled_on_another() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     for begun_on in Pair::ALL {
         for canceled_on in Pair::ALL {
@@ -190,7 +188,7 @@ async fn c1_a_task_begun_on_one_pair_is_canceled_on_another() {
 
 #[tokio::test]
 async fn s8_s9_a_finished_task_refuses_subscribers_of_1_0_and_shows_itself_to_those_of_0_3() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let task = task_of(Pair::Rpc10, &client, "m1", "echo done").await;
     for pair in Pair::ALL {
@@ -208,7 +206,7 @@ async fn s8_s9_a_finished_task_refuses_subscribers_of_1_0_and_shows_itself_to_th
 
 #[tokio::test]
 async fn b1_b3_not_waiting_is_spelled_differently_on_each_pair() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let at_once = [
         (Pair::Rpc10, json!({"returnImmediately": true})),
@@ -243,7 +241,7 @@ async fn b1_b3_not_waiting_is_spelled_differently_on_each_pair() {
 
 #[tokio::test]
 async fn history_length_trims_on_every_pair_and_zero_is_none_but_on_0_3_rest() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let task = task_of(Pair::Rpc10, &client, "m1", "echo a").await;
     for pair in Pair::ALL {
@@ -270,7 +268,7 @@ async fn history_length_trims_on_every_pair_and_zero_is_none_but_on_0_3_rest() {
 
 #[tokio::test]
 async fn rest_reads_a_subscription_by_get_and_by_post_and_takes_any_empty_body_for_cancel() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     for pair in [Pair::Rest03, Pair::Rest10] {
         let base = if pair.is_v1_0() { "" } else { "/v1" };
@@ -295,7 +293,7 @@ async fn rest_reads_a_subscription_by_get_and_by_post_and_takes_any_empty_body_f
 
 #[tokio::test]
 async fn every_dialect_of_a_0_3_rest_message_is_understood() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let bodies = [
         json!({"message": {"messageId": "a", "role": "ROLE_USER", "content": [{"text": "echo x"}]}}),
@@ -313,8 +311,7 @@ async fn every_dialect_of_a_0_3_rest_message_is_understood() {
 
 #[tokio::test]
 async fn a_tenant_in_the_path_is_the_tenant_in_the_parameters() {
-    let settings = "[card]\ntenants = [\"acme\"]\n";
-    let server = launch().in_memory().script(SCRIPT).settings(settings).start().await;
+    let server = launch().tenants(&["acme"]).start().await;
     let client = Pair::Rest10.dress(&server.client());
     let sent = client.post("/acme/message:send", &Pair::Rest10.text("m1", "echo a")).await;
     assert_eq!(sent.status, 200, "{}", sent.text());
@@ -334,7 +331,7 @@ async fn a_tenant_in_the_path_is_the_tenant_in_the_parameters() {
 
 #[tokio::test]
 async fn ids_in_paths_are_percent_decoded() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client();
     let task = task_of(Pair::Rest10, &client, "m1", "ask").await;
     let escaped: String = task.bytes().map(|byte| format!("%{byte:02x}")).collect();
@@ -352,13 +349,6 @@ fn every_pair_and<'a>(texts: &'a [&'a str]) -> impl Iterator<Item = (Pair, &'a s
     Pair::ALL.into_iter().flat_map(|pair| texts.iter().map(move |text| (pair, *text)))
 }
 
-/// Sends `text` over `pair` and returns the id of its task.
-pub(crate) async fn task_of(pair: Pair, client: &TestClient, id: &str, text: &str) -> String {
-    let sent = pair.result(client, &Ask::Send(pair.text(id, text))).await;
-    let sent = canonical::item(pair, &sent);
-    sent["task"]["id"].as_str().unwrap_or_else(|| panic!("a task in {sent:#}")).to_owned()
-}
-
 async fn get_with_history(pair: Pair, client: &TestClient, task: &str, length: Option<u32>) -> Value {
     let (verb, mut path, body) = pair.request(&Ask::Get(task.to_owned()));
     let client = pair.dress(client).with("content-type", "application/json");
@@ -367,7 +357,7 @@ async fn get_with_history(pair: Pair, client: &TestClient, task: &str, length: O
             if let Some(length) = length {
                 body["params"]["historyLength"] = length.into();
             }
-            client.call(verb, &path, &driver::bytes(&body)).await
+            client.call(verb, &path, &attache_testkit::pairs::bytes(&body)).await
         }
         (None, Some(length)) => {
             path.push_str(&format!("?historyLength={length}"));
@@ -375,7 +365,7 @@ async fn get_with_history(pair: Pair, client: &TestClient, task: &str, length: O
         }
         (None, None) => client.call(verb, &path, b"").await,
     };
-    driver::Reply { pair, answer }.result()
+    attache_testkit::pairs::Reply { pair, answer }.result()
 }
 
 /// The parts of the neutral list in the test above, as `pair` spells them.

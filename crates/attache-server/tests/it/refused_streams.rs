@@ -3,7 +3,7 @@
 use attache_testkit::{HttpResponse, TestClient};
 use serde_json::{Value, json};
 
-use crate::support::{SCRIPT, launch, message_to};
+use crate::world::{launch, message_to};
 
 async fn call(client: &TestClient, method: &str, params: Value) -> HttpResponse {
     let body = json!({"jsonrpc": "2.0", "id": "the-id", "method": method, "params": params});
@@ -36,7 +36,7 @@ fn check_event(answer: &HttpResponse, begins: &str, code: i64) {
 
 #[tokio::test]
 async fn in_0_3_it_is_an_event_without_a_name() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     // Whatever a client accepts: its SDKs expect nothing else.
     for client in [server.client(), server.client().with("accept", "text/event-stream")] {
         check_event(&call(&client, "message/stream", old_message("nothing")).await, "data: ", -32001);
@@ -49,7 +49,7 @@ async fn in_0_3_it_is_an_event_without_a_name() {
 
 #[tokio::test]
 async fn in_1_0_it_is_one_for_clients_that_accept_events() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let plain = server.client().with("a2a-version", "1.0");
     let events = plain.with("accept", "application/json, text/event-stream");
     for (method, params) in [
@@ -67,7 +67,7 @@ async fn in_1_0_it_is_one_for_clients_that_accept_events() {
 
 #[tokio::test]
 async fn what_http_has_a_status_for_keeps_it() {
-    let launch = launch().in_memory().script(SCRIPT).variable("ATTACHE_TOKEN", "a-token-of-enough-length");
+    let launch = launch().token("a-token-of-enough-length");
     let server = launch.start().await;
     let nobody = server.client().with("authorization", "Bearer wrong");
     let answer = call(&nobody, "message/stream", old_message("nothing")).await;
@@ -81,7 +81,7 @@ async fn what_http_has_a_status_for_keeps_it() {
 
 #[tokio::test]
 async fn http_json_tells_it_by_status_and_body() {
-    let server = launch().in_memory().script(SCRIPT).start().await;
+    let server = launch().start().await;
     let client = server.client().with("accept", "text/event-stream").with("a2a-version", "1.0");
     let answer = client.post("/message:stream", &message_to("nothing", "m1", "hello")).await;
     assert_eq!((answer.status, media_type(&answer)), (404, "application/a2a+json"), "{}", answer.text());
