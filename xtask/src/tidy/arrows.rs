@@ -126,6 +126,8 @@ fn refusal(name: &str, may_use: &MayUse, used: &str, kind: DependencyKind) -> Op
         {
             None
         }
+        // Its people answer in words, which only the edge reads.
+        DependencyKind::Dev if name == "attache-agent" && used == "attache-wire" => None,
         DependencyKind::Dev if in_row || used == name || used == TESTKIT || is_implementation(used) => None,
         DependencyKind::Dev => Some(format!(
             "its tests must not use {used}: besides its own row a test may use {TESTKIT} and implementations"

@@ -5,9 +5,10 @@
 //! connections cannot block health checks and approvals.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -125,7 +126,7 @@ impl ConnectionSlots {
         if slot.origin.admission == Admission::Reserve {
             let (watch, end) = (Arc::downgrade(watch), slot.end.clone());
             let entry = ReservedConnection { since: Instant::now(), watch, end };
-            let mut reserved = self.in_reserve.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut reserved = self.in_reserve.lock().ignore_poison();
             reserved.retain(|reserved| reserved.watch.strong_count() > 0);
             reserved.push(entry);
         }
@@ -133,7 +134,7 @@ impl ConnectionSlots {
 
     /// Closes the reserve connections that are silent or old.
     fn evict_from_reserve(&self) {
-        let mut reserved = self.in_reserve.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = self.in_reserve.lock().ignore_poison();
         reserved.retain(|reserved| reserved.watch.strong_count() > 0);
         let now = Instant::now();
         reserved.retain(|reserved| {

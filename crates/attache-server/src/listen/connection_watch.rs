@@ -5,9 +5,10 @@
 //! are checked when one could have run out.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -200,7 +201,7 @@ impl ConnectionWatch {
 
     /// Since when responses wait and the client reads none of them.
     fn answers_wait(&self) -> Option<Duration> {
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.answers.lock().ignore_poison();
         answers.retain(|answer| answer.strong_count() > 0);
         let oldest = answers.iter().filter_map(|answer| answer.upgrade()?.get()).min()?;
         Some(self.taken.get().map_or(oldest, |taken| taken.max(oldest)))
@@ -220,7 +221,7 @@ impl ActiveCall {
     pub(super) fn chunk_handed_out(&mut self) {
         let waiting = self.waiting.get_or_insert_with(|| {
             let waiting = Arc::new(AtomicMoment::default());
-            let mut answers = self.watch.answers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut answers = self.watch.answers.lock().ignore_poison();
             // A busy connection is checked seldom, so dropped entries are removed here too.
             if answers.len() == answers.capacity() {
                 answers.retain(|answer| answer.strong_count() > 0);
