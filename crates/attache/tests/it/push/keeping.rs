@@ -4,9 +4,9 @@ use attache_testkit::TestClient;
 use serde_json::{Value, json};
 
 use super::{LOCAL, create, start};
-use crate::errors::{INVALID_PARAMS, TASK_NOT_FOUND};
 use crate::support::message;
 use crate::watching::drop_in;
+use attache_testkit::pairs::{INVALID_PARAMS, TASK_NOT_FOUND};
 use attache_testkit::pairs::{Pair, Refusal, Reply};
 
 const HOOK: &str = "https://example.com/hook";
