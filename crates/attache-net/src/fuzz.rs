@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::address_rules::without_brackets;
 use crate::redirect::resolve_location;
+use crate::sse::{EventTooLarge, SseEvent, SseParser};
 use crate::{AddressRules, BaseUrl, HttpClient, HttpClientOptions, Proxy, Url};
 
 /// The address of a service, and after a line break a path below it or where a redirect leads.
@@ -32,6 +33,37 @@ pub fn urls(text: &[u8]) {
         assert!(url.scheme() != "https" || next.scheme() == "https", "{url} to {next}");
         assert!(next.username().is_empty() && next.password().is_none(), "{next}");
     }
+}
+
+/// A stream of events: wherever its bytes are cut, the same events come out, and none is too large.
+pub fn events(stream: &[u8]) {
+    let whole = read_events(stream.chunks(stream.len().max(1)));
+    for size in [1, 3, 64] {
+        let cut = read_events(stream.chunks(size));
+        // Where a line that is too long is noticed depends on how much of it arrived at once.
+        if whole.1.is_ok() && cut.1.is_ok() {
+            assert_eq!(cut.0, whole.0, "in pieces of {size}");
+        }
+    }
+    for event in whole.0 {
+        // Each byte of invalid UTF-8 becomes a character of three bytes.
+        assert!(event.data.map_or(0, |data| data.len()) <= 3 * MAX_EVENT);
+    }
+}
+
+/// Small enough that generated streams exceed it now and then.
+const MAX_EVENT: usize = 1000;
+
+fn read_events<'a>(pieces: impl Iterator<Item = &'a [u8]>) -> (Vec<SseEvent>, Result<(), EventTooLarge>) {
+    let mut parser = SseParser::new(MAX_EVENT);
+    let mut result = Ok(());
+    for piece in pieces {
+        result = parser.push(piece);
+        if result.is_err() {
+            break;
+        }
+    }
+    (std::iter::from_fn(|| parser.next_event()).collect(), result)
 }
 
 /// Addresses as numbers and as the host of a URL, and as an operator's exception.
@@ -149,11 +181,19 @@ mod tests {
         ".",
         "\n",
         "é",
+        "data: ",
+        "data:",
+        "id: 1",
+        "event: x",
+        ": c",
+        "\r\n",
+        "\n\n",
     ];
 
     fn all(bytes: &[u8]) {
         urls(bytes);
         addresses(bytes);
+        events(bytes);
     }
 
     #[test]
