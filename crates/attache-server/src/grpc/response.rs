@@ -1,7 +1,5 @@
 //! Answers as gRPC wants them: HTTP 200 always, and how it went at the very end.
 
-use std::fmt::Write;
-
 use attache_wire::proto::{GrpcCode, GrpcStatus};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -9,6 +7,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_body::Frame;
+use percent_encoding::{CONTROLS, utf8_percent_encode};
 
 use super::frame;
 use crate::http::{Body, Response};
@@ -72,15 +71,7 @@ fn write(status: &GrpcStatus, headers: &mut HeaderMap) {
 
 /// Everything but printable ASCII, and the percent sign itself, in percent form.
 fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b' '..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
-            // Writing to a string cannot fail.
-            _ => drop(write!(encoded, "%{byte:02X}")),
-        }
-    }
-    encoded
+    utf8_percent_encode(text, &CONTROLS.add(b'%')).to_string()
 }
 
 #[cfg(test)]
