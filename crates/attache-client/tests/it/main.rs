@@ -25,6 +25,7 @@ fn task(state: &str) -> Value {
 }
 
 async fn connect(server: &ModelServer) -> Client {
-    let options = ClientOptions { token: Some(Secret::new(TOKEN)), tries: 3, ..ClientOptions::default() };
+    let options =
+        ClientOptions { token: Some(Secret::new(TOKEN)), max_retries: 3, ..ClientOptions::default() };
     Client::connect(&server.url(), options).await.unwrap()
 }

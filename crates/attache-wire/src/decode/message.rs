@@ -1,4 +1,4 @@
-//! A message from a client.
+//! Decodes messages.
 
 use attache_domain::{ContextId, Message, MessageId, Part, Progress, Role, TaskId};
 use serde_json::Value;
@@ -26,15 +26,39 @@ pub(super) fn read_member(reading: &mut Decoder, parent: &mut Members<'_>) -> Op
 fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
     check_kind(reading, &mut members);
     let here = members.place();
+    let role = read_role(reading, &mut members);
+    let parts = read_parts(reading, &mut members);
+    let message = read_members(reading, members, role, parts)?;
+    read_extension_content(reading, message, here, "taskId")
+}
+
+/// Reads a message of an agent, which may have no parts and an unknown role.
+pub(crate) fn read_lenient(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
+    let role = match members.take("role") {
+        Some(Value::String(name)) => role_named(reading.dialect(), &name),
+        Some(Value::Number(number)) if number.as_i64() == Some(1) => Some(Role::User),
+        _ => None,
+    };
+    let parts = match ["parts", "content"].iter().any(|name| members.has(name)) {
+        true => read_parts(reading, &mut members),
+        false => Some(Vec::new()),
+    };
+    read_members(reading, members, Some(role.unwrap_or(Role::Agent)), parts)
+}
+
+fn read_members(
+    reading: &mut Decoder,
+    mut members: Members<'_>,
+    role: Option<Role>,
+    parts: Option<Vec<Part>>,
+) -> Option<Message> {
     let id = members.required_id(reading, "messageId");
     let context = members.id(reading, "contextId");
     let task = members.id(reading, "taskId");
-    let role = read_role(reading, &mut members);
-    let parts = read_parts(reading, &mut members);
     let metadata = members.object(reading, "metadata");
     let extensions = members.texts(reading, "extensions");
     let reference_tasks = members.ids(reading, "referenceTaskIds");
-    let message = Message {
+    Some(Message {
         id: MessageId::from(id?),
         role: role?,
         parts: parts?,
@@ -45,11 +69,10 @@ fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
         reference_tasks: reference_tasks.into_iter().map(TaskId::from).collect(),
         extensions,
         metadata,
-    };
-    read_extension_content(reading, message, here, "taskId")
+    })
 }
 
-/// Reads what a message says in the extension's words. `task` is what the dialect calls the task's id.
+/// Reads the extension's content of a message. `task` is the dialect's name for the task's id.
 pub(crate) fn read_extension_content(
     reading: &mut Decoder,
     mut message: Message,
@@ -58,7 +81,7 @@ pub(crate) fn read_extension_content(
 ) -> Option<Message> {
     let profile = incoming::read(reading, &mut message, here);
     reading.set_profile(profile);
-    // With a context, the session looks for the task that asks.
+    // With a context, the session finds the task that asks.
     let is_lost = message.task.is_none() && message.context.is_none();
     if is_lost && Progress::answers_apart(&message).is_some() {
         return reading
@@ -67,7 +90,7 @@ pub(crate) fn read_extension_content(
     Some(message)
 }
 
-/// 0.3 says what an object is. Its own examples leave that out, so only a wrong word is refused.
+/// 0.3 objects name their kind. Its own examples leave that out, so only a wrong kind is refused.
 fn check_kind(reading: &mut Decoder, members: &mut Members<'_>) {
     if reading.dialect() == Dialect::V1_0 {
         return;
@@ -120,7 +143,7 @@ fn read_parts(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<Pa
     let place = here.member(name);
     let Some(value) = members.take(name) else { return reading.refuse(place, "is required") };
     let items = reading.array(value, place)?;
-    if items.is_empty() {
+    if items.is_empty() && !reading.is_lenient() {
         return reading.refuse(place, "must hold at least one part");
     }
     read_items(reading, items, place)

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests, too")]
 
 mod card;
+mod client;
 mod devtool;
 mod envelope;
 mod extensions;
