@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_body::Frame;
-use percent_encoding::{CONTROLS, utf8_percent_encode};
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::frame;
 use crate::http::{Body, Response};
@@ -71,7 +71,8 @@ fn write(status: &GrpcStatus, headers: &mut HeaderMap) {
 
 /// Everything but printable ASCII, and the percent sign itself, in percent form.
 fn percent_encoded(text: &str) -> String {
-    utf8_percent_encode(text, &CONTROLS.add(b'%')).to_string()
+    const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 #[cfg(test)]
