@@ -1,4 +1,4 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//! Entry points for arbitrary bytes: nothing may panic, and decoded values keep their meaning.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`. Nothing here dials.
 
@@ -88,13 +88,13 @@ pub fn addresses(bytes: &[u8]) {
     as_exception(text.trim(), public);
 }
 
-/// An address in a URL is judged as what it is, however it is written there.
+/// An address in a URL is recognised in every form.
 fn as_host(text: &str, public: &AddressRules) {
     let Ok(url) = Url::parse(&format!("http://{text}/")) else { return };
     let options =
         HttpClientOptions { addresses: public.clone(), proxy: Proxy::Never, ..HttpClientOptions::default() };
     let client = HttpClient::new(&options).expect("a client");
-    // In brackets or with dots is how a URL writes an address, and a name has neither brackets nor ends in a number.
+    // A URL writes addresses in brackets or with dots; a name has no brackets and does not end in a number.
     let host = url.host_str().unwrap_or_default();
     let last = host.strip_suffix('.').unwrap_or(host).rsplit('.').next().unwrap_or_default();
     let is_address =
@@ -106,7 +106,7 @@ fn as_host(text: &str, public: &AddressRules) {
     }
 }
 
-/// What an operator allows may be dialled, and nothing else is by that.
+/// An exception of the operator allows itself and nothing else.
 fn as_exception(place: &str, public: AddressRules) {
     let secret = IpAddr::from([169, 254, 169, 254]);
     let Ok(rules) = public.allow(place) else { return };
@@ -156,7 +156,7 @@ mod tests {
 
     use super::*;
 
-    /// What such texts are made of, so that readers get beyond the first of them.
+    /// Pieces of such texts, so that generated ones get past the first token.
     const WORDS: &[&str] = &[
         "https://",
         "http://",

@@ -1,4 +1,4 @@
-//! The client against agents that answer as planned, right or wrong.
+//! The client against scripted agents, right and wrong ones.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
 mod calls;

@@ -1,4 +1,4 @@
-//! Streams that are cut, and come back.
+//! Streams that are cut and reconnect.
 
 use attache_client::{ClientError, EventStream, OutgoingMessage, StreamEvent, TaskState, artifact_text};
 use attache_testkit::model_server::{ModelServer, PlannedResponse, ResponseEnd};
@@ -33,7 +33,7 @@ async fn begin(server: &ModelServer) -> EventStream {
     connect(server).await.stream(OutgoingMessage::text("m-1", "hi")).await.unwrap()
 }
 
-/// What was said, and what came last.
+/// The text, and the last state or error.
 async fn read(mut events: EventStream) -> (String, Option<TaskState>, Option<ClientError>) {
     let (mut text, mut state) = (String::new(), None);
     while let Some(event) = events.next().await {
