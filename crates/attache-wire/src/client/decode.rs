@@ -190,7 +190,7 @@ fn read_artifact(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Op
 
 fn read_message(decoder: &mut Decoder, value: Value, path: FieldPath<'_>) -> Option<Message> {
     let members = decoder.members(value, path)?;
-    message::read_lenient(decoder, members)
+    message::read_members(decoder, members)
 }
 
 fn read_list<T>(

@@ -26,35 +26,21 @@ pub(super) fn read_member(reading: &mut Decoder, parent: &mut Members<'_>) -> Op
 fn read(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
     check_kind(reading, &mut members);
     let here = members.place();
-    let role = read_role(reading, &mut members);
-    let parts = read_parts(reading, &mut members);
-    let message = read_members(reading, members, role, parts)?;
+    let message = read_members(reading, members)?;
     read_extension_content(reading, message, here, "taskId")
 }
 
-/// Reads a message of an agent, which may have no parts and an unknown role.
-pub(crate) fn read_lenient(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
-    let role = match members.take("role") {
-        Some(Value::String(name)) => role_named(reading.dialect(), &name),
-        Some(Value::Number(number)) if number.as_i64() == Some(1) => Some(Role::User),
-        _ => None,
-    };
-    let parts = match ["parts", "content"].iter().any(|name| members.has(name)) {
-        true => read_parts(reading, &mut members),
-        false => Some(Vec::new()),
-    };
-    read_members(reading, members, Some(role.unwrap_or(Role::Agent)), parts)
-}
-
-fn read_members(
-    reading: &mut Decoder,
-    mut members: Members<'_>,
-    role: Option<Role>,
-    parts: Option<Vec<Part>>,
-) -> Option<Message> {
+/// Reads the message itself, without the extension's content. A lenient decoder accepts a message without parts and
+/// with an unknown role.
+pub(crate) fn read_members(reading: &mut Decoder, mut members: Members<'_>) -> Option<Message> {
     let id = members.required_id(reading, "messageId");
     let context = members.id(reading, "contextId");
     let task = members.id(reading, "taskId");
+    let role = match reading.is_lenient() {
+        true => Some(read_any_role(reading, &mut members)),
+        false => read_role(reading, &mut members),
+    };
+    let parts = read_parts(reading, &mut members);
     let metadata = members.object(reading, "metadata");
     let extensions = members.texts(reading, "extensions");
     let reference_tasks = members.ids(reading, "referenceTaskIds");
@@ -125,6 +111,16 @@ fn read_role(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Role> {
     }
 }
 
+/// An agent's message with an unknown role counts as the agent's.
+fn read_any_role(reading: &Decoder, members: &mut Members<'_>) -> Role {
+    let role = match members.take("role") {
+        Some(Value::String(name)) => role_named(reading.dialect(), &name),
+        Some(Value::Number(number)) if number.as_i64() == Some(1) => Some(Role::User),
+        _ => None,
+    };
+    role.unwrap_or(Role::Agent)
+}
+
 fn role_named(dialect: Dialect, name: &str) -> Option<Role> {
     let speaks = |spoken: Dialect, role: Role| enum_names::role_name(spoken, role) == name;
     [Role::User, Role::Agent].into_iter().find(|role| {
@@ -141,8 +137,11 @@ fn read_parts(reading: &mut Decoder, members: &mut Members<'_>) -> Option<Vec<Pa
         Dialect::V0_3Rest => "content",
     };
     let place = here.member(name);
-    let Some(value) = members.take(name) else { return reading.refuse(place, "is required") };
-    let items = reading.array(value, place)?;
+    let items = match members.take(name) {
+        Some(value) => reading.array(value, place)?,
+        None if reading.is_lenient() => Vec::new(),
+        None => return reading.refuse(place, "is required"),
+    };
     if items.is_empty() && !reading.is_lenient() {
         return reading.refuse(place, "must hold at least one part");
     }
