@@ -79,7 +79,7 @@ impl EventPrinter {
         match event {
             StreamEvent::Task(task) => self.last = Some(task.status.clone()),
             StreamEvent::StatusUpdate(update) => self.last = Some(update.status.clone()),
-            StreamEvent::Message(_) | Event::ArtifactUpdate(_) => {}
+            StreamEvent::Message(_) | StreamEvent::ArtifactUpdate(_) => {}
         }
         if self.form == FollowFormat::Json {
             let mut out = io::stdout().lock();
