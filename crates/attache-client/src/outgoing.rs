@@ -1,7 +1,8 @@
 //! A message to an agent.
 
 use attache_domain::{
-    Message, MessageId, Metadata, Part, Role, SendConfiguration, SendMessage, SendOptions, TaskId,
+    Message, MessageAnswers, MessageId, Metadata, Part, Role, SendConfiguration, SendMessage, SendOptions,
+    TaskId,
 };
 use serde_json::Value;
 
@@ -30,8 +31,15 @@ impl OutgoingMessage {
             wishes: None,
             command: None,
         };
-        let configuration = SendConfiguration::default();
-        Self { send: SendMessage { message, configuration, metadata: None, options: SendOptions::default() } }
+        Self {
+            send: SendMessage {
+                message,
+                answers: MessageAnswers::default(),
+                configuration: SendConfiguration::default(),
+                metadata: None,
+                options: SendOptions::default(),
+            },
+        }
     }
 
     /// Sends the message to a task.

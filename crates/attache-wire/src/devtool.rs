@@ -17,6 +17,7 @@ mod envelope;
 mod gemini;
 pub mod gemini_routes;
 pub(crate) mod incoming;
+pub mod setting_names;
 mod thought;
 mod uri;
 
