@@ -59,8 +59,9 @@ const ARROWS: &[(&str, MayUse)] = &[
     (BINARY, MayUse::Any),
     // aside
     (TESTKIT, MayUse::Any),
-    ("attache-conformance", MayUse::Only(&["attache-proto"])),
-    ("attache-bench", MayUse::Only(&[])),
+    // `attache-net` for its SSE parser: there is one.
+    ("attache-conformance", MayUse::Only(&["attache-proto", "attache-net"])),
+    ("attache-bench", MayUse::Only(&["attache-net"])),
     ("xtask", MayUse::Only(&[])),
 ];
 
