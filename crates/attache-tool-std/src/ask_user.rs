@@ -2,6 +2,7 @@
 //! proposal.
 
 mod answers;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 
 use async_trait::async_trait;

@@ -3,7 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests, too")]
 
+mod approval_words;
 mod card;
+mod client;
 mod devtool;
 mod envelope;
 mod extensions;
@@ -11,7 +13,6 @@ mod faults;
 mod fixture;
 mod gemini_dialect;
 mod golden;
-mod never_panics;
 mod proto;
 mod push;
 mod rejections;
