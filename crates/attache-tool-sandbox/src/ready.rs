@@ -11,9 +11,10 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
+use attache_domain::IgnorePoison;
 use attache_tool::{FileStamp, Launch, ReadyProcess, ReadyStart};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::process::{Child, Command};
@@ -65,7 +66,7 @@ impl ReadyCopies {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<ReadyCopy>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.waiting.lock().ignore_poison()
     }
 }
 
