@@ -10,7 +10,6 @@ use attache_model::{AnswerEvent, AnswerPiece, LanguageModel, Prompt};
 use attache_session::TurnStopped;
 use futures_util::StreamExt;
 
-use crate::ahead::Ahead;
 use crate::turn_runner::TurnRunner;
 use crate::wording::{because, still_waiting};
 use crate::{prompt, tokens};
@@ -60,7 +59,6 @@ impl TurnRunner<'_> {
         most: u64,
         mut size: u64,
     ) -> Result<u64, TurnStopped> {
-        self.be_durable().await?;
         if let Some(reduction) = masking(&self.task.view(), size) {
             size = reduction.after;
             self.journal.record(Fact::ContextReduced(Box::new(reduction))).await?;
@@ -75,10 +73,7 @@ impl TurnRunner<'_> {
     }
 
     /// What the provider counted last, and an estimate of what has been said since.
-    fn prompt_tokens(&mut self) -> u64 {
-        if let Some(size) = self.ahead.as_ref().and_then(Ahead::size) {
-            return size;
-        }
+    fn prompt_tokens(&self) -> u64 {
         let view = self.task.view();
         let counted = view.latest_usage.input + view.latest_usage.output;
         if counted > 0 {
@@ -164,6 +159,7 @@ impl TurnRunner<'_> {
         model: &dyn LanguageModel,
         prompt: Prompt,
     ) -> Result<Option<(String, Usage)>, TurnStopped> {
+        self.journal.flush().await?;
         let mut stream = model.stream(prompt);
         while let Some(streamed) = stream.next().await {
             match streamed {

@@ -5,7 +5,6 @@
 //! with what comes from [`Conversations`].
 
 mod agent_model;
-mod ahead;
 mod approver;
 mod ask_person;
 mod built_in;

@@ -1,5 +1,7 @@
 //! One answer of the model becomes facts.
 
+use std::sync::Arc;
+
 use attache_domain::{
     Content, ContextReason, Fact, ModelAnswer, ModelPart, ModelPartContent, ResponseEnd, TurnOutcome, Usage,
 };
@@ -7,7 +9,6 @@ use attache_model::{AnswerEvent, AnswerPiece, LanguageError, LanguageModel, Prom
 use attache_session::TurnStopped;
 use futures_util::StreamExt;
 
-use crate::ahead::Ahead;
 use crate::reason::StatusReason;
 use crate::repeat_detector::TextRepeatDetector;
 use crate::turn_runner::{TurnFlow, TurnRunner};
@@ -44,13 +45,13 @@ impl TurnRunner<'_> {
         }
     }
 
-    fn prompt(&mut self) -> Prompt {
+    fn prompt(&self) -> Prompt {
         let view = self.task.view();
         let exchanges = self.exchanges(&view);
         let instructions = &self.setup.instructions;
         Prompt {
             instructions: (!instructions.is_empty()).then(|| instructions.to_string()),
-            exchanges,
+            exchanges: Arc::new(exchanges),
             tools: self.tools.declarations.clone(),
             ..Prompt::default()
         }
@@ -62,6 +63,8 @@ impl TurnRunner<'_> {
         model: &dyn LanguageModel,
         prompt: Prompt,
     ) -> Result<Result<TurnFlow, LanguageError>, TurnStopped> {
+        // Nothing leaves the process before everything that led to it is durable.
+        self.journal.flush().await?;
         let mut answering = model.name().to_owned();
         let mut repetition = self.setup.limits.detects_loops.then(TextRepeatDetector::default);
         let mut stream = model.stream(prompt);
@@ -84,9 +87,6 @@ impl TurnRunner<'_> {
                 }
                 Ok(AnswerEvent::End { stop, usage, said }) => {
                     let answer = complete_answer(answering, stop, said, usage);
-                    let view = self.task.view();
-                    self.ahead.get_or_insert_with(|| Ahead::of(&view)).answered(&answer, &view);
-                    drop(view);
                     self.journal.record(Fact::ModelAnswered(Box::new(answer))).await?;
                     return Ok(Ok(TurnFlow::Continue));
                 }
@@ -109,8 +109,7 @@ impl TurnRunner<'_> {
             let text = format!("I have asked the model {rounds} times for this and stop here.");
             return Some((StatusReason::TurnLimit, text + self.advice(" Say \"continue\" to go on.")));
         }
-        let own = self.ahead.as_ref().map_or_else(|| self.task.view().rounds, |ahead| ahead.rounds);
-        let all = self.earlier.rounds + own;
+        let all = self.prompt_builder.rounds + self.task.view().rounds;
         let most = limits.conversation_requests.filter(|most| all >= *most)?;
         let text = format!("This conversation has had the {most} answers of the model it may have.");
         Some((StatusReason::SessionLimit, text + self.advice(" Start a new one.")))
@@ -120,7 +119,6 @@ impl TurnRunner<'_> {
     async fn handle_loop(&mut self) -> Result<TurnFlow, TurnStopped> {
         if self.journal.with_progress(|progress| progress.work.circles.warnings()) == 0 {
             self.record_context(ContextReason::Loop, vec![Content::Text(LOOP_WARNING.into())]).await?;
-            self.be_durable().await?;
             return Ok(TurnFlow::Continue);
         }
         let advice = self.advice(" Tell me what to do differently, or say \"continue\".");

@@ -5,79 +5,38 @@ mod built_in_turns;
 use std::sync::Arc;
 
 use attache_domain::{
-    Compacted, Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part, PartContent,
-    PlacedExchange, TaskView, ToolResult,
+    Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part, PartContent, TaskView,
+    ToolResult,
 };
 
-use built_in_turns::{Item, LastTurn, built_in_turns};
+use built_in_turns::{Item, LastTurn};
 
-/// What was said in finished tasks of the same conversation, and all that the model was told last.
+/// Puts prompts together. Holds what was said in finished tasks of the same conversation.
 #[derive(Default)]
 pub(crate) struct PromptBuilder {
     summary: Option<String>,
     exchanges: Vec<Arc<Exchange>>,
     /// Answers of the model in them.
     pub(crate) rounds: u32,
-    /// Put together once: the next prompt only adds to it.
-    latest: Latest,
-}
-
-/// A prompt, and what of the running task is in it.
-#[derive(Default)]
-struct Latest {
-    told: Arc<Vec<Arc<Exchange>>>,
-    exchanges: usize,
-    messages: usize,
-    /// The last of the exchanges: where it was, it is, unless the conversation was reduced.
-    last: Option<Arc<Exchange>>,
-    untold: Compacted,
-    /// How many turns were told by what stands in the history.
-    spoken: usize,
-    /// At the end of it: what the task does not show yet.
-    ahead: usize,
 }
 
 impl PromptBuilder {
     /// Oldest first. A summary stands for everything before it.
     pub(crate) fn of(views: &[TaskView]) -> Self {
-        let mut earlier = Self::default();
+        let mut builder = Self::default();
         for view in views {
             if let Some(summary) = &view.untold.summary {
-                earlier.summary = Some(summary.clone());
-                earlier.exchanges.clear();
+                builder.summary = Some(summary.clone());
+                builder.exchanges.clear();
             }
-            earlier.rounds += view.rounds;
-            earlier.exchanges.extend(conversation(view, LastTurn::Over));
+            builder.rounds += view.rounds;
+            builder.exchanges.extend(conversation(view, LastTurn::Over));
         }
-        earlier
+        builder
     }
 
-    /// All that the model is told now: what the workplace says at the beginning, then the conversation, then what is
-    /// `ahead` of the task.
-    pub(crate) fn exchanges(
-        &mut self,
-        opening: &[Content],
-        view: &TaskView,
-        ahead: &[Arc<Exchange>],
-    ) -> Arc<Vec<Arc<Exchange>>> {
-        self.latest.forget_ahead();
-        let holds = self.latest.holds(view);
-        if holds {
-            let Latest { told, exchanges, messages, .. } = &mut self.latest;
-            let mut new = view.conversation_since(*exchanges, *messages).map(exchange).peekable();
-            if new.peek().is_some() {
-                // Copied only if somebody still holds the prompt before.
-                Arc::make_mut(told).extend(new);
-            }
-        } else {
-            self.latest.told = Arc::new(self.told_from_the_start(opening, view));
-        }
-        self.latest.remember(view, holds);
-        self.latest.add_ahead(ahead);
-        Arc::clone(&self.latest.told)
-    }
-
-    fn told_from_the_start(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
+    /// What the workspace adds at the beginning, then the conversation.
+    pub(crate) fn exchanges(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
         let own = view.untold.summary.as_ref();
         let before = if own.is_some() { &[][..] } else { &self.exchanges[..] };
         let summary = own.or(self.summary.as_ref());
@@ -106,47 +65,6 @@ impl PromptBuilder {
             _ => exchanges.insert(0, Arc::new(Exchange::User(first))),
         }
         exchanges
-    }
-}
-
-impl Latest {
-    /// Everything that was told of the task is told of it still.
-    fn holds(&self, view: &TaskView) -> bool {
-        let placed = self.exchanges.checked_sub(1).and_then(|last| view.exchanges.get(last));
-        let same = |(last, placed): (&Arc<Exchange>, &PlacedExchange)| Arc::ptr_eq(last, &placed.exchange);
-        self.last.as_ref().zip(placed).is_some_and(same)
-            && self.untold == view.untold
-            // What comes is told whole.
-            && view.untold.masked <= self.exchanges
-            && (view.history.len() == self.messages || built_in_turns(view, LastTurn::GoesOn).len() == self.spoken)
-    }
-
-    fn add_ahead(&mut self, ahead: &[Arc<Exchange>]) {
-        self.ahead = ahead.len();
-        if !ahead.is_empty() {
-            Arc::make_mut(&mut self.told).extend_from_slice(ahead);
-        }
-    }
-
-    /// The task shows it by now, or somebody else came before.
-    fn forget_ahead(&mut self) {
-        if self.ahead > 0 {
-            let told = Arc::make_mut(&mut self.told);
-            told.truncate(told.len() - self.ahead);
-            self.ahead = 0;
-        }
-    }
-
-    /// What was `added_to` has the same turns told from the history, unless there is more of that; a reduced one may not.
-    fn remember(&mut self, view: &TaskView, added_to: bool) {
-        if !added_to || view.history.len() != self.messages {
-            self.spoken = built_in_turns(view, LastTurn::GoesOn).len();
-        }
-        (self.exchanges, self.messages) = (view.exchanges.len(), view.history.len());
-        self.last = view.exchanges.last().map(|placed| Arc::clone(&placed.exchange));
-        if self.untold != view.untold {
-            self.untold.clone_from(&view.untold);
-        }
     }
 }
 

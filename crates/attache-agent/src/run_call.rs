@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use attache_domain::{
     Artifact, CallId, CallOutcome, CallRecord, Content, Fact, FinishedCall, Part, PartContent, Proposal,
-    ToolResult,
 };
 use attache_session::TurnStopped;
 use attache_tool::{OutputFile, ToolError, ToolOutput, failpoint};
@@ -23,7 +22,7 @@ impl TurnRunner<'_> {
         record: &CallRecord,
         proposal: Proposal,
         mark: Option<String>,
-    ) -> Result<ToolResult, TurnStopped> {
+    ) -> Result<(), TurnStopped> {
         let id = &record.call.id;
         let live = Arc::new(LiveOutputBuffer::default());
         let context = self.tool_context(live.clone(), mark);
@@ -61,11 +60,9 @@ impl TurnRunner<'_> {
                 self.journal.record(Fact::ArtifactAdded { artifact, append: false, last: true }).await?;
             }
         }
-        let finished = finished_call(id, result);
-        let result = finished.result_of(&record.call);
-        self.journal.record(Fact::CallFinished(Box::new(finished))).await?;
+        self.journal.record(Fact::CallFinished(Box::new(finished_call(id, result)))).await?;
         failpoint::reach("call-end-recorded");
-        Ok(result)
+        Ok(())
     }
 
     /// What people left for the model beside what it has just touched.

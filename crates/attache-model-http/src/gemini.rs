@@ -136,7 +136,6 @@ struct Shared {
     stream_arguments: bool,
     declared: request::DeclarationCache,
     instructed: request::InstructionCache,
-    kept: contents::Kept,
     retry: RetryOptions,
     client: HttpClient,
 }
@@ -156,7 +155,6 @@ impl GeminiModel {
                 stream_arguments,
                 declared: request::DeclarationCache::default(),
                 instructed: request::InstructionCache::default(),
-                kept: contents::Kept::default(),
                 retry,
                 client,
             }),

@@ -23,12 +23,6 @@ pub struct Prompt {
     pub max_output_tokens: Option<u64>,
 }
 
-impl Prompt {
-    /// So many exchanges at the end of a prompt may be told before their task shows them, and stand in the next prompt as
-    /// others that are equal. Older ones stay the same in memory from prompt to prompt.
-    pub const NEWEST: usize = 8;
-}
-
 /// How much a model should think before it answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thinking {

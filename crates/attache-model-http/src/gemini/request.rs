@@ -17,7 +17,7 @@ use crate::answer_request::{NUDGE, RequestVariation};
 /// No more tools can be declared than this.
 const MAX_TOOLS: usize = 512;
 
-/// The body of a request, spelled.
+/// The body of a request as JSON.
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
@@ -29,9 +29,8 @@ pub(super) fn body(
         return refuse(&format!("{} tools are declared; Gemini takes {MAX_TOOLS}", prompt.tools.len()));
     }
     let reader = TargetModel { model: &shared.model, route: shared.endpoint.route };
-    let mut draft =
-        write_contents(r#"{"contents":["#, &prompt.exchanges, reader, &shared.kept).map_err(unspelled)?;
-    if draft.is_empty() {
+    let mut text = write_contents(r#"{"contents":["#, &prompt.exchanges, reader).map_err(unspelled)?;
+    if text.is_empty() {
         return refuse("the prompt says nothing; give it a text");
     }
     let generation = generation(&shared.model, prompt);
@@ -48,9 +47,25 @@ pub(super) fn body(
         generation_config: (!generation.is_empty()).then_some(generation),
         continuation_token: circumstances.continuation.as_ref(),
     };
-    draft.write("]");
-    draft.close_with(&rest).map_err(unspelled)?;
-    Ok(shared.kept.keep(draft))
+    text.push(b']');
+    close_with(&mut text, &rest).map_err(unspelled)?;
+    Ok(text.into())
+}
+
+/// Adds the members of `value`, an object, to the object that ends here.
+fn close_with(text: &mut Vec<u8>, value: &impl Serialize) -> serde_json::Result<()> {
+    let begin = text.len();
+    serde_json::to_writer(&mut *text, value)?;
+    match &mut text[begin..] {
+        [_, b'}'] => text.truncate(begin),
+        [brace, ..] => {
+            *brace = b',';
+            return Ok(());
+        }
+        [] => {}
+    }
+    text.push(b'}');
+    Ok(())
 }
 
 /// What comes after the contents.
