@@ -10,7 +10,7 @@ use crate::cli::AgentArguments;
 use crate::printable::printable;
 
 /// Warnings, but not that the model gave no answer: how a run ends is printed anyway.
-const QUIET: &str = "warn,attache_agent::round=error";
+const QUIET: &str = "warn,attache_agent::model_request=error";
 
 #[derive(Debug, Args)]
 pub(crate) struct HeadlessArguments {
