@@ -1,7 +1,5 @@
 //! One answer of the model becomes facts.
 
-use std::sync::Arc;
-
 use attache_domain::{
     Content, ContextReason, Fact, ModelAnswer, ModelPart, ModelPartContent, ResponseEnd, TurnOutcome, Usage,
 };
@@ -14,7 +12,7 @@ use crate::repeat_detector::TextRepeatDetector;
 use crate::turn_runner::{TurnFlow, TurnRunner};
 use crate::wording::{because, sentence, still_waiting};
 
-/// What the model is told when it repeats itself.
+/// The warning for a model that repeats itself.
 const LOOP_WARNING: &str = "You seem to be repeating yourself without getting any further. Stop and think: what have you learnt, \
     what is missing, and is there another way? If not, say plainly where you are stuck.";
 
@@ -45,13 +43,14 @@ impl TurnRunner<'_> {
         }
     }
 
-    fn prompt(&self) -> Prompt {
+    fn prompt(&mut self) -> Prompt {
         let view = self.task.view();
-        let exchanges = self.exchanges(&view);
+        let (key, exchanges) = self.prompt_builder.next(&self.setup.opening, &view);
         let instructions = &self.setup.instructions;
         Prompt {
             instructions: (!instructions.is_empty()).then(|| instructions.to_string()),
-            exchanges: Arc::new(exchanges),
+            exchanges,
+            key: Some(key),
             tools: self.tools.declarations.clone(),
             ..Prompt::default()
         }
@@ -101,7 +100,7 @@ impl TurnRunner<'_> {
         Ok(Err(LanguageError::Unusable { what }))
     }
 
-    /// A turn, and a conversation, may be told to end before they do.
+    /// The limits of answers in a turn and in a conversation.
     fn limit_reached(&self) -> Option<(StatusReason, String)> {
         let limits = &self.setup.limits;
         let rounds = self.journal.with_progress(|progress| progress.work.rounds);
@@ -115,7 +114,7 @@ impl TurnRunner<'_> {
         Some((StatusReason::SessionLimit, text + self.advice(" Start a new one.")))
     }
 
-    /// The first time the model is told; after that a person is.
+    /// The first time the model gets a warning; after that the turn stops and a person is asked.
     async fn handle_loop(&mut self) -> Result<TurnFlow, TurnStopped> {
         if self.journal.with_progress(|progress| progress.work.circles.warnings()) == 0 {
             self.record_context(ContextReason::Loop, vec![Content::Text(LOOP_WARNING.into())]).await?;
@@ -189,7 +188,7 @@ impl TurnRunner<'_> {
         self.end_turn(outcome, Some((reason, text))).await
     }
 
-    /// Nobody is told to say something where nobody can.
+    /// Advice for people, where a person is attending.
     fn advice<'a>(&self, advice: &'a str) -> &'a str {
         if self.setup.attended { advice } else { "" }
     }
@@ -200,7 +199,7 @@ fn complete_answer(model: String, stop: StopReason, mut said: Vec<ModelPart>, us
         StopReason::Done => ResponseEnd::Done,
         StopReason::Length => ResponseEnd::Length,
         StopReason::Refused { why } => {
-            // Whoever will not answer wants nothing done.
+            // A refusal asks for no calls.
             said.retain(|said| !matches!(said.what, ModelPartContent::Call(_)));
             ResponseEnd::Refused { why }
         }

@@ -1,27 +1,40 @@
-//! What the model is told: the conversation, in the order it happened, as far as it is still told.
+//! The prompt: the conversation in order, as far as it is not compacted away.
 
 mod built_in_turns;
 
 use std::sync::Arc;
 
 use attache_domain::{
-    Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part, PartContent, TaskView,
-    ToolResult,
+    Compacted, Content, ConversationItem, Exchange, Message, ModelPart, ModelPartContent, Part, PartContent,
+    TaskView, ToolResult,
 };
+
+use attache_model::PromptKey;
 
 use built_in_turns::{Item, LastTurn};
 
-/// Puts prompts together. Holds what was said in finished tasks of the same conversation.
+/// Puts the prompts of one turn together. Holds what was said in finished tasks of the same conversation.
 #[derive(Default)]
 pub(crate) struct PromptBuilder {
     summary: Option<String>,
     exchanges: Vec<Arc<Exchange>>,
     /// Answers of the model in them.
     pub(crate) rounds: u32,
+    /// The next prompt adds to this one, unless the conversation was compacted or a message came.
+    latest: Option<LatestPrompt>,
+}
+
+/// A prompt, and how much of the running task is in it.
+struct LatestPrompt {
+    key: PromptKey,
+    prompt: Arc<Vec<Arc<Exchange>>>,
+    exchanges: usize,
+    messages: usize,
+    compacted: Compacted,
 }
 
 impl PromptBuilder {
-    /// Oldest first. A summary stands for everything before it.
+    /// Oldest first. A summary replaces everything before it.
     pub(crate) fn of(views: &[TaskView]) -> Self {
         let mut builder = Self::default();
         for view in views {
@@ -33,6 +46,43 @@ impl PromptBuilder {
             builder.exchanges.extend(conversation(view, LastTurn::Over));
         }
         builder
+    }
+
+    /// The exchanges of the next prompt. The key stays the same for as long as prompts of the turn only grow.
+    pub(crate) fn next(
+        &mut self,
+        opening: &[Content],
+        view: &TaskView,
+    ) -> (PromptKey, Arc<Vec<Arc<Exchange>>>) {
+        let grows = |latest: &LatestPrompt| {
+            latest.compacted == view.untold
+                && latest.messages == view.history.len()
+                && latest.exchanges <= view.exchanges.len()
+                // New items are not masked.
+                && view.untold.masked <= latest.exchanges
+        };
+        let latest = match self.latest.take().filter(grows) {
+            Some(mut latest) => {
+                let new = view.conversation_since(latest.exchanges, latest.messages).map(exchange);
+                // Copies only while the previous prompt is still in use.
+                Arc::make_mut(&mut latest.prompt).extend(new);
+                LatestPrompt { exchanges: view.exchanges.len(), ..latest }
+            }
+            None => LatestPrompt {
+                key: PromptKey::unique(),
+                prompt: Arc::new(self.exchanges(opening, view)),
+                exchanges: view.exchanges.len(),
+                messages: view.history.len(),
+                compacted: view.untold.clone(),
+            },
+        };
+        let latest = self.latest.insert(latest);
+        (latest.key, Arc::clone(&latest.prompt))
+    }
+
+    /// The conversation was compacted: the next prompt is a new one.
+    pub(crate) fn restart(&mut self) {
+        self.latest = None;
     }
 
     /// What the workspace adds at the beginning, then the conversation.
@@ -52,7 +102,7 @@ impl PromptBuilder {
             return exchanges;
         }
         match exchanges.first().map(|exchange| exchange.as_ref()) {
-            // After a summary the model has to have said something before the person goes on.
+            // After a summary the model must answer before the user speaks again.
             Some(Exchange::User(_)) if summary.is_some() => {
                 let said = ModelPartContent::Text("Understood; I go on from there.".into());
                 exchanges.insert(0, Arc::new(Exchange::Model(vec![ModelPart { what: said, opaque: None }])));
@@ -68,7 +118,8 @@ impl PromptBuilder {
     }
 }
 
-/// For each exchange that is told of the running task, whether it is one of those that [`TaskView::told`] knows.
+/// For each exchange of the running task in the prompt, whether [`TaskView::conversation`] has it. The others are
+/// built-in turns.
 pub(crate) fn known(view: &TaskView) -> Vec<bool> {
     let item = |item: &Item<'_>| matches!(item, Item::Told(_));
     built_in_turns::items(view, LastTurn::GoesOn).iter().map(item).collect()
@@ -100,7 +151,7 @@ fn exchange(told: ConversationItem<'_>) -> Arc<Exchange> {
 /// What is kept of an old result.
 const MASKED: usize = 2000;
 
-/// Old results are told by their ends only.
+/// Old results keep only their beginning and end.
 fn mask(exchange: &Arc<Exchange>) -> Arc<Exchange> {
     let Exchange::Results(results) = exchange.as_ref() else { return exchange.clone() };
     let is_long = |result: &ToolResult| result.output.iter().any(|content| size(content) > MASKED);

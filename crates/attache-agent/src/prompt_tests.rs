@@ -1,4 +1,4 @@
-//! What the model is told of a conversation.
+//! Prompts of conversations.
 
 use attache_domain::{
     CallId, CallOutcome, CommandCall, Compaction, ContextReason, Digest, Event, Fact, FinishedCall,
@@ -14,7 +14,7 @@ use super::*;
 enum Happening {
     Asked,
     Answered,
-    /// With a call, and what came of it.
+    /// With a call and its result.
     Called,
     Given,
     /// By a built-in model, in a turn that ends with it.
@@ -105,7 +105,7 @@ impl Story {
             Happening::Reduced { dropped, masked, summarised } => {
                 let told = self.view.conversation().count();
                 let reduction = Compaction {
-                    // The same summary each time: by it nobody can tell that more was left out.
+                    // The same summary each time, so that the summary does not show that more was dropped.
                     summary: summarised.then(|| "in short".to_owned()),
                     dropped: (*dropped).min(told) as u32,
                     masked: *masked as u32,
@@ -145,6 +145,40 @@ fn message(number: usize) -> Message {
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_prompt_that_grows_is_the_same_as_a_new_one(
+        before in proptest::collection::vec(happening(), 0..4),
+        happenings in proptest::collection::vec((happening(), any::<bool>()), 0..16),
+        opening in prop_oneof![Just(vec![]), Just(vec![Content::Text("opening".into())])],
+    ) {
+        let mut earlier_task = Story::begin();
+        before.iter().for_each(|happening| earlier_task.go_on(happening));
+        let mut builder = PromptBuilder::of(&[earlier_task.view]);
+        let mut story = Story::begin();
+        let mut held: Vec<(PromptKey, Arc<Vec<Arc<Exchange>>>, Vec<Arc<Exchange>>)> = Vec::new();
+        for (happening, asked) in happenings {
+            story.go_on(&happening);
+            if matches!(happening, Happening::Reduced { .. }) {
+                builder.restart();
+            }
+            // Not every time, and sometimes the previous prompt is still in use.
+            if asked {
+                let (key, prompt) = builder.next(&opening, &story.view);
+                prop_assert_eq!(&*prompt, &builder.exchanges(&opening, &story.view));
+                for (_, earlier, _) in held.iter().filter(|(known, ..)| *known == key) {
+                    prop_assert!(prompt.starts_with(earlier), "the same key, and not the same beginning");
+                }
+                held.push((key, prompt.clone(), prompt.to_vec()));
+                if held.len() % 3 == 0 {
+                    held.clear();
+                }
+            }
+        }
+        for (_, prompt, at_first) in held {
+            prop_assert_eq!(&*prompt, &at_first);
+        }
+    }
 
     #[test]
     fn backwards_is_the_same_telling(happenings in proptest::collection::vec(happening(), 0..16)) {

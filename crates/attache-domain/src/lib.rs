@@ -13,6 +13,7 @@ mod answer;
 mod approval;
 mod artifact;
 mod bare_words;
+mod bounded_cache;
 mod call_records;
 mod card;
 mod command;
@@ -44,6 +45,7 @@ pub use access::{Access, AccessLevel};
 pub use approval::{APPROVAL, OPEN_CALLS};
 pub use artifact::Artifact;
 pub use bare_words::answerer;
+pub use bounded_cache::BoundedCache;
 pub use call_records::{CallRecord, CallRecords, MAX_LIVE_BYTES};
 pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentProvider, AgentSkill, ApiKeyLocation, Binding,

@@ -135,7 +135,7 @@ struct Shared {
     endpoint: Endpoint,
     stream_arguments: bool,
     declared: request::DeclarationCache,
-    instructed: request::InstructionCache,
+    prefixes: contents::PrefixCache,
     retry: RetryOptions,
     client: HttpClient,
 }
@@ -154,7 +154,7 @@ impl GeminiModel {
                 endpoint,
                 stream_arguments,
                 declared: request::DeclarationCache::default(),
-                instructed: request::InstructionCache::default(),
+                prefixes: contents::PrefixCache::default(),
                 retry,
                 client,
             }),

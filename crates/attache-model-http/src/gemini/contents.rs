@@ -5,17 +5,20 @@
 
 mod media;
 mod part;
+mod prefix_cache;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use attache_domain::{CallId, Exchange, ModelPart, ModelPartContent, ToolCall, ToolResult};
+use attache_model::PromptKey;
 use serde_json::json;
 
 use super::models::{Generation, Model, family};
 use crate::answer_builder::GENERATED_ID_PREFIX;
 use crate::history::{GO_ON, NO_RESULT};
 use part::{FunctionCall, FunctionResponse, Part, PartContent, Response, Spelled};
+pub(super) use prefix_cache::{PrefixCache, RequestText};
 
 /// Stands where a signature is wanted and none is known that fits.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
@@ -32,11 +35,15 @@ pub(super) struct TargetModel<'a> {
 pub(super) fn write_contents(
     before: &str,
     exchanges: &[Arc<Exchange>],
+    key: Option<PromptKey>,
     reader: TargetModel<'_>,
-) -> serde_json::Result<Vec<u8>> {
+    prefixes: &PrefixCache,
+) -> serde_json::Result<RequestText> {
     let turn = exchanges.iter().rposition(|exchange| matches!(**exchange, Exchange::User(_))).unwrap_or(0);
-    let mut writer = Writer { reader, before, text: Vec::new(), last: None, pending: Vec::new() };
-    for (index, exchange) in exchanges.iter().enumerate() {
+    let text = prefixes.start(key, exchanges.len(), turn);
+    let known = text.exchanges();
+    let mut writer = Writer { reader, before, text, last: None, pending: Vec::new() };
+    for (index, exchange) in exchanges.iter().enumerate().skip(known) {
         match &**exchange {
             Exchange::User(content) => {
                 writer.settle(&[])?;
@@ -47,7 +54,10 @@ pub(super) fn write_contents(
                 writer.settle(&[])?;
                 writer.model(said, index > turn)?;
             }
-            Exchange::Results(results) => writer.settle(results)?,
+            Exchange::Results(results) => {
+                writer.settle(results)?;
+                writer.end_prefix(index + 1)?;
+            }
         }
     }
     writer.settle(&[])?;
@@ -61,7 +71,7 @@ const MODEL: &str = "model";
 struct Writer<'a> {
     reader: TargetModel<'a>,
     before: &'a str,
-    text: Vec<u8>,
+    text: RequestText,
     /// Not written yet: what comes next may belong to it.
     last: Option<Spelled<'a>>,
     /// The calls of the last answer.
@@ -91,9 +101,17 @@ impl<'a> Writer<'a> {
 
     fn write_last(&mut self) -> serde_json::Result<()> {
         let Some(last) = self.last.take() else { return Ok(()) };
-        let separator = if self.text.is_empty() { self.before } else { "," };
-        self.text.extend_from_slice(separator.as_bytes());
-        serde_json::to_writer(&mut self.text, &last)
+        self.text.write(if self.text.is_empty() { self.before } else { "," });
+        self.text.encode(&last)
+    }
+
+    /// Results are a content of their own, so nothing before this point changes.
+    fn end_prefix(&mut self, exchanges: usize) -> serde_json::Result<()> {
+        if self.last.as_ref().is_some_and(Spelled::holds_results) {
+            self.write_last()?;
+            self.text.end_prefix(exchanges);
+        }
+        Ok(())
     }
 
     fn model(&mut self, said: &'a [ModelPart], current: bool) -> serde_json::Result<()> {
@@ -132,6 +150,9 @@ impl<'a> Writer<'a> {
         };
         let checked = matches!(self.reader.model.generation, Generation::Level);
         let missing = first_call && checked && signature.is_none();
+        if missing {
+            self.text.set_turn_matters();
+        }
         let made_up = (missing && current).then(|| Cow::Owned(json!(NO_SIGNATURE)));
         let thought_signature = signature.map(Cow::Borrowed).or(made_up);
         Some(Part { what, thought, thought_signature })

@@ -1,6 +1,7 @@
 //! Histories, whole and broken.
 
 use attache_domain::{Base64, Content, ProviderData};
+use bytes::Bytes;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -8,9 +9,23 @@ use super::*;
 
 /// The contents that are sent.
 fn contents(exchanges: &[Arc<Exchange>], model: &Model) -> Vec<Value> {
-    let mut text = write_contents("[", exchanges, TargetModel { model, route: "gemini" }).unwrap();
-    text.extend_from_slice(if text.is_empty() { b"[]" } else { b"]" });
-    serde_json::from_slice(&text).unwrap()
+    contents_after(exchanges, None, model, &PrefixCache::default())
+}
+
+fn contents_after(
+    exchanges: &[Arc<Exchange>],
+    key: Option<PromptKey>,
+    model: &Model,
+    prefixes: &PrefixCache,
+) -> Vec<Value> {
+    serde_json::from_slice(&body(exchanges, key, model, prefixes)).unwrap()
+}
+
+fn body(exchanges: &[Arc<Exchange>], key: Option<PromptKey>, model: &Model, prefixes: &PrefixCache) -> Bytes {
+    let target = TargetModel { model, route: "gemini" };
+    let mut text = write_contents("[", exchanges, key, target, prefixes).unwrap();
+    text.write(if text.is_empty() { "[]" } else { "]" });
+    prefixes.finish(text)
 }
 
 fn text(text: &str) -> Vec<Content> {
@@ -266,4 +281,36 @@ proptest! {
             prop_assert_eq!(calls, answers, "{:#?}", contents);
         }
     }
+
+    #[test]
+    fn a_prompt_that_grew_is_encoded_like_a_new_one(
+        history in proptest::collection::vec(exchange(), 0..12),
+        model in prop_oneof![Just("gemini-2.5-pro"), Just("gemini-3-pro")],
+    ) {
+        let history: Vec<_> = history.into_iter().map(Arc::new).collect();
+        let (model, prefixes, key) = (Model::named(model), PrefixCache::default(), PromptKey::unique());
+        for length in 0..=history.len() {
+            let grown = contents_after(&history[..length], Some(key), &model, &prefixes);
+            prop_assert_eq!(grown, contents(&history[..length], &model));
+        }
+    }
+}
+
+#[test]
+fn a_prefix_is_extended_in_place_unless_it_is_still_being_sent() {
+    let (prefixes, model, key) = (PrefixCache::default(), Model::named("m"), Some(PromptKey::unique()));
+    let pair = |id: &str| [calls(&[(id, "a")]), Exchange::Results(vec![result(id, "a", "r")])].map(Arc::new);
+    let mut history = vec![Arc::new(user("q"))];
+    history.extend(pair("1"));
+    let first = body(&history, key, &model, &prefixes);
+    let sent = first.to_vec();
+    history.extend(pair("2"));
+    let second = body(&history, key, &model, &prefixes);
+    assert_eq!(first, sent, "the first is still being sent");
+    let beginning = &sent[..sent.len() - 1];
+    assert!(second.starts_with(beginning));
+    // What the key says counts: only new exchanges are looked at.
+    history[0] = Arc::new(user("another question"));
+    assert!(body(&history, key, &model, &prefixes).starts_with(beginning));
+    assert!(!body(&history, Some(PromptKey::unique()), &model, &prefixes).starts_with(beginning));
 }
