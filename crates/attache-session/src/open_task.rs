@@ -165,15 +165,8 @@ impl SessionService {
         let event = Arc::new(Event { seq: Seq::START.next(), at: now(), fact: opening.decide() });
         let Some(view) = TaskView::open(&event) else { return Err(Fault::Internal) };
         let bare = reply == ReplyShape::Message;
-        let summary = TaskSummary::of(&view.progress);
-        let append = Append { key: key.clone(), expected: Seq::START, events: vec![event.clone()], summary };
-        let under_way = self.counters.store.write_started();
-        let appended = self.stores.log.append(append).await;
-        drop(under_way);
-        self.counters.store.write_ended(&appended);
-        match appended {
+        match self.append_first(&view, vec![event]).await {
             Ok(()) => {
-                self.counters.appended(&event.fact);
                 let hot = self.shelf.insert(self.insert_live(view.clone()));
                 Ok(Some(StartedTask { hot, view: Arc::new(view), bare, shown_again: 0 }))
             }
@@ -191,5 +184,23 @@ impl SessionService {
             }
             Err(error) => Err(internal(error)),
         }
+    }
+
+    /// Appends the first events of a task, which is `view` after them.
+    pub(crate) async fn append_first(
+        &self,
+        view: &TaskView,
+        events: Vec<Arc<Event>>,
+    ) -> Result<(), StoreError> {
+        let summary = TaskSummary::of(&view.progress);
+        let append = Append { key: view.key(), expected: Seq::START, events: events.clone(), summary };
+        let write = self.counters.store.write_started();
+        let appended = self.stores.log.append(append).await;
+        drop(write);
+        self.counters.store.write_ended(&appended);
+        if appended.is_ok() {
+            events.iter().for_each(|event| self.counters.appended(&event.fact));
+        }
+        appended
     }
 }
