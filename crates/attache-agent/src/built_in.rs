@@ -22,7 +22,7 @@ pub(crate) enum RequestEnd {
     WithTurn(Fact),
 }
 
-/// Performs until the turn is over, or until the model wants tools to be used.
+/// Runs until the turn is over, or until the model asks for tools.
 pub(crate) async fn run_request(
     model: &dyn BuiltInModel,
     latest: &CurrentTask,
@@ -37,7 +37,7 @@ pub(crate) async fn run_request(
         emitted: turn.emitted,
         results: results_of_turn(&view),
     };
-    // The view is let go before anything is recorded, so that it need not be copied to change.
+    // The view is dropped before anything is recorded, so that changes need not copy it.
     drop(view);
     let mut stream = Lookahead { stream: model.stream(request), next: None };
     let mut credentials = turn.emitted;
@@ -77,9 +77,9 @@ fn history(view: &TaskView) -> Vec<Arc<Message>> {
     history
 }
 
-/// What came of the calls of this turn, answer by answer.
+/// The results of the calls of this turn, answer by answer.
 fn results_of_turn(view: &TaskView) -> Vec<Vec<ToolResult>> {
-    // What a command wanted is told to the command.
+    // Results of a command's calls go to the command.
     let rounds = (view.progress.work.rounds as usize).saturating_sub(view.commanded.len());
     if rounds == 0 {
         return Vec::new();

@@ -101,7 +101,7 @@ impl TurnRunner<'_> {
         Ok(TurnFlow::Continue)
     }
 
-    /// Somebody wants an edit to hold something else, and to be asked about that.
+    /// Shows an edit with the content that a person put in its place; it is asked about again.
     fn put_in_others_words(&self, record: &CallRecord, proposal: &mut Proposal) {
         let answer = record.answer.as_ref().filter(|answer| answer.verdict == Verdict::Modify);
         if let Some(content) = answer.and_then(|answer| answer.new_content.as_ref())
@@ -138,8 +138,8 @@ impl TurnRunner<'_> {
                     failpoint::reach("call-recorded");
                     running.push_back(self.run_call(record, proposal, mark));
                 }
-                // It had started when everything stopped. What changes nothing may run again by itself; about the rest
-                // somebody is asked who can look.
+                // It was running when the server stopped. A repeatable call runs again by itself; a person decides
+                // about the others.
                 CallStep::Await(id) => {
                     let Some(record) = find(id) else { continue };
                     self.end_leftovers(record).await?;
@@ -203,8 +203,8 @@ impl TurnRunner<'_> {
     }
 }
 
-/// The context of one call. Cancelling a task drops its turn, and with it the call; this tells threads on which the tool
-/// still works.
+/// The context of one call. Cancelling a task drops its turn and with it the call; the drop cancels the token, which
+/// threads of the tool watch.
 pub(crate) struct CallContext {
     context: ToolContext,
     _cancel_on_drop: DropGuard,
@@ -233,8 +233,8 @@ impl PendingWrites {
         self.writes.extend(writes);
     }
 
-    /// The call that has to be over before it can be told what a later one would do: it writes where that looks, or that
-    /// does not make sense as things are.
+    /// The earlier call that must end before `ruled` can be proposed: it writes a path that `ruled` touches, or
+    /// `ruled` failed and may depend on it.
     fn conflict_with(&self, ruled: &Result<ProposedCall, ToolError>) -> Option<CallId> {
         let Ok(proposed) = ruled else { return self.writes.last().map(|(id, _)| id.clone()) };
         let touched = touched(&proposed.proposal);

@@ -1,4 +1,4 @@
-//! The session's agent: one turn, with whoever thinks and whatever the conversation works with.
+//! The session's agent: runs one turn with the conversation's model and setup.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ impl Agent for CodingAgent {
     }
 
     fn reply_shape(&self, message: &Message) -> ReplyShape {
-        // A command is followed by its task, whoever thinks.
+        // A command opens a task, whatever the model is.
         if message.command.is_some() {
             return ReplyShape::Task;
         }
@@ -142,7 +142,7 @@ impl Agent for CodingAgent {
         {
             return journal.record(end).await;
         }
-        // Boxed, so that whoever needs none of it carries none of it.
+        // Boxed, so that turns without it stay small.
         Box::pin(self.work(latest, journal, &earlier, &wishes)).await
     }
 }
@@ -187,7 +187,7 @@ async fn cannot_begin(latest: &CurrentTask, journal: &Journal, text: String) -> 
     journal.record(Fact::TurnEnded { outcome: TurnOutcome::InputRequired, message, usage: None }).await
 }
 
-/// Names the member as the client spelled it.
+/// Names the member in the client's notation.
 fn fault(wishes: &RequestedSettings, refusal: SettingsRefusal) -> Fault {
     let (above, key) = match wishes.said_in.strip_prefix(RequestedSettings::IN_REQUEST) {
         Some(key) => ("metadata", key),

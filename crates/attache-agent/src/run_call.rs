@@ -1,4 +1,4 @@
-//! One call while it runs: what it shows, what comes of it, and what a killed server left of it.
+//! One running call: its live output, its result, and its leftovers after a kill of the server.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::output_recorder::{OUTPUT_INTERVAL, OutputRecorder};
 use crate::turn_runner::TurnRunner;
 
 impl TurnRunner<'_> {
-    /// Runs one call, shows what it has to show meanwhile, and records what came of it.
+    /// Runs one call, records its live output meanwhile, and records its result.
     pub(crate) async fn run_call(
         &self,
         record: &CallRecord,
@@ -82,8 +82,8 @@ impl TurnRunner<'_> {
         self.tools.registry.find(&record.call.name).ok()?.process_mark()
     }
 
-    /// Ends the processes of a call that were under way when the server was killed. Until they are gone the call can
-    /// still take effect, so nobody is asked about it and nothing goes on before.
+    /// Ends the processes of a call that were running when the server was killed. Until they are gone the call can
+    /// still take effect, so this comes before any question and before the task continues.
     pub(crate) async fn end_leftovers(&self, record: &CallRecord) -> Result<(), TurnStopped> {
         let Some(mark) = &record.mark else { return Ok(()) };
         let left = self.setup.leftovers.end(mark).await;

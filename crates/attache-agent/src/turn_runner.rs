@@ -1,6 +1,6 @@
-//! One turn of the coding agent: look what is to be done, do it, record, again.
+//! One turn of the coding agent: choose the next step, run it, record, again.
 //!
-//! What to do follows from the log alone, so a turn that was interrupted goes on by the same loop.
+//! The next step follows from the log alone, so an interrupted turn continues with the same loop.
 
 use std::sync::Arc;
 
@@ -37,18 +37,18 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) command: Option<MatchedCommand>,
 }
 
-/// The tools as they were when they were last looked at.
+/// The tools of the last refresh.
 pub(crate) struct TurnTools {
     version: u64,
     pub(crate) registry: ToolRegistry,
     pub(crate) declarations: Arc<[ToolDeclaration]>,
 }
 
-/// Whether the turn goes on.
+/// Whether the turn continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TurnFlow {
     Continue,
-    /// It has ended, or waits for somebody.
+    /// It has ended or waits for input.
     Stop,
 }
 
@@ -208,9 +208,9 @@ impl<'a> TurnRunner<'a> {
         self.journal.record(fact).await
     }
 
-    /// Something people should know while the work goes on.
+    /// A message for people while the work continues.
     pub(crate) async fn record_notice(&self, text: String) -> Result<(), TurnStopped> {
-        // A turn may have more than one; the place in the log tells them apart.
+        // A turn may have several; the sequence number makes their ids unique.
         let place = self.journal.with_progress(|progress| progress.head);
         let message = self.output.text(&format!("notice-{place}"), text).into();
         self.journal.record(Fact::Noticed { message }).await

@@ -1,4 +1,4 @@
-//! A desk with nothing on it.
+//! A context without a conversation.
 
 use std::path::{Path, PathBuf};
 

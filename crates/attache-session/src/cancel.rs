@@ -11,7 +11,7 @@ use crate::live_task::LiveTask;
 use crate::store_health::StoreFault;
 use crate::watcher::Watcher;
 
-/// A store that failed once may work again in a moment; a caller waits so long to hear of it.
+/// A store that failed once may work again in a moment. A caller waits this long for it.
 const SECOND_CHANCE: Duration = Duration::from_secs(1);
 
 impl SessionService {
@@ -28,8 +28,8 @@ impl SessionService {
             }
             found => found?,
         };
-        // Webhooks of a task at rest are woken before it moves; one that is worked on is stopped first, for a store that
-        // fails must not keep it from that.
+        // Push configurations of a task at rest become active before the task changes. A running task is stopped
+        // first, because a failing store must not prevent that.
         let is_running = hot.is_running();
         let mut hold = None;
         if !is_running {

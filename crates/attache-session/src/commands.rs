@@ -11,7 +11,7 @@ use crate::service::{SessionService, StartedTask, internal};
 use crate::watcher::Watcher;
 use crate::{AvailableTools, CommandRefusal, conversation};
 
-/// What came of giving a command.
+/// The result of starting a command.
 pub enum CommandOutcome {
     /// It runs as the turn of a task; with the task as it was a moment later.
     Started { started: StartedTask, standing: CommandStatus },
@@ -25,13 +25,13 @@ pub enum CommandStatus {
     Running,
     /// The task is busy: its turn comes.
     Queued,
-    /// Somebody has to agree to a shell command.
+    /// A shell command needs an approval.
     AsksForShell,
-    /// Somebody has to agree to something else.
+    /// Another action needs an approval.
     AsksForAction,
 }
 
-/// How long whoever gives a command waits to hear whether it asks for something; it runs on meanwhile.
+/// How long the caller waits to learn whether the command needs an approval. The command keeps running.
 const STATUS_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl SessionService {
@@ -82,7 +82,7 @@ impl SessionService {
         Ok(CommandOutcome::Started { started, standing })
     }
 
-    /// What the conversation wishes for that is named, and `place` itself.
+    /// The settings of the named conversation, with those of `place` over them.
     async fn requested_settings(
         &self,
         scope: &Scope,

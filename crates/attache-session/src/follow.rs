@@ -1,8 +1,8 @@
-//! Follows one task's log: what is stored, then what is new, without a gap or a repeat.
+//! Follows one task's log: stored events, then new ones, without a gap or a repeat.
 //!
-//! A reader who keeps up is served from the task's tail; one who fell behind reads the store until the
-//! tail reaches back to it. Queues hold wake-ups, never events, so a slow reader costs nobody anything.
-//! Not here: deciding when a caller has seen enough.
+//! A reader that keeps up is served from the task's tail. One that fell behind reads the store until the tail reaches
+//! back to it. Queues hold wake-ups, never events, so a slow reader costs the others nothing. Not here: deciding when
+//! a caller has seen enough.
 
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -28,14 +28,14 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Follows `hot` from where `view` shows it.
+    /// Follows `hot` from the head of `view`.
     pub(crate) fn new(hot: Arc<LiveTask>, view: &TaskView) -> Self {
         let watcher = Watcher::new(hot);
         let (stage, cast) = (view.progress.update_context(), view.cast.clone());
         Self { watcher, cursor: view.progress.head, stage, cast, reading: None }
     }
 
-    /// Follows `hot` from right before the last `count` events that `view` shows.
+    /// Follows `hot` from right before the last `count` events of `view`.
     pub(crate) fn before_last(hot: Arc<LiveTask>, view: &TaskView, count: u64) -> Self {
         let follower = Self::new(hot, view);
         Self { cursor: Seq(follower.cursor.0.saturating_sub(count)), ..follower }
@@ -55,7 +55,7 @@ impl Follower {
         TailEntry::new(Arc::new(event), self.stage, self.cast.clone())
     }
 
-    /// Somebody else follows the task too.
+    /// The task has other readers.
     pub fn has_other_readers(&self) -> bool {
         self.watcher.has_others()
     }

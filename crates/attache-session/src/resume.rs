@@ -19,7 +19,7 @@ impl SessionService {
         self.identity.epoch()
     }
 
-    /// The task as of a cursor (or as it is), then everything after it.
+    /// The task as of a cursor (or the current one), then everything after it.
     pub async fn subscribe(
         &self,
         scope: &Scope,
@@ -57,7 +57,7 @@ impl SessionService {
             return Ok(Subscription { view, follower, gap, at_rest, promised: None });
         }
         match when_finished {
-            // Whoever has to hear of a gap hears of it.
+            // Reports a gap to callers that asked for it.
             WhenFinished::Refuse if gap.is_none() => {
                 Err(Fault::TaskFinished { task: now.task.clone(), state: now.status.state })
             }
@@ -88,7 +88,7 @@ impl SessionService {
         is_ours.then_some(cursor.seq)
     }
 
-    /// The task right after event `at`; as it is, when that has not happened yet.
+    /// The task right after event `at`; the current one if that has not happened yet.
     pub(crate) async fn as_of(&self, hot: &LiveTask, at: Seq) -> Result<Arc<TaskView>, Fault> {
         let now = hot.view();
         let view = self.kept(hot, &now, at).await?;

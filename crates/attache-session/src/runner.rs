@@ -33,7 +33,7 @@ pub(crate) struct Runner {
 impl Runner {
     /// Returns when the task is at rest, or when the server stops.
     ///
-    /// `waiting` is the place in line that was taken when there was work.
+    /// `waiting` is the position in the queue that was taken when there was work.
     pub(crate) async fn run(&self, mut waiting: Option<ContextPermitFuture>) {
         self.counters.runner_started();
         while let Some(step) = self.hot.next_or_rest() {
@@ -70,7 +70,7 @@ impl Runner {
             let context = self.hot.with_progress(|progress| progress.context.clone());
             self.contexts.enqueue(&self.hot.key.scope, &context)
         };
-        // Whoever looks up meanwhile keeps the place.
+        // The position is kept when the task changes in between.
         let place = waiting.get_or_insert_with(line_up);
         tokio::select! {
             biased;
@@ -87,7 +87,7 @@ impl Runner {
         Fact::TurnStarted { turn, model: self.agent.model(&self.hot.view()) }
     }
 
-    /// Lets the agent perform the turn, and writes down what it reports while it works.
+    /// Lets the agent run the turn, and writes the recorded facts meanwhile.
     async fn run_turn(&self, start: Option<u32>) {
         let journal = Journal::new(&self.hot.view(), self.history);
         if let Some(turn) = start
@@ -239,7 +239,7 @@ impl Runner {
         }
     }
 
-    /// That somebody asked for it is recorded first: should everything stop in between, the next start goes on with it.
+    /// The request to cancel is recorded first: after a crash in between, the next start continues with it.
     async fn cancel(&self) {
         self.record(Intent::Cancel).await;
         let request = TurnRequest::new(self.hot.clone(), self.index.clone());

@@ -31,7 +31,7 @@ use crate::{Agent, Counters, Follower, PushSettings, media, replay};
 /// A monitor that asks how things are waits no longer than this for the store to be read.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the session is told by whoever starts it.
+/// Options of the session.
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
     /// Media types taken in message parts; `image/*` and `*/*` work.
@@ -72,7 +72,7 @@ pub struct SessionService {
     pub(crate) shelf: Arc<TaskCache>,
     finished: FinishedTasks,
     contexts: Arc<ContextQueues>,
-    /// Told whenever a task that was promised comes to be.
+    /// Notified whenever a reserved task is opened.
     pub(crate) promises: Arc<Notify>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) outbox: Option<Arc<Outbox>>,
@@ -108,9 +108,9 @@ pub struct Subscription {
     pub view: Arc<TaskView>,
     /// `None`: nothing will come any more.
     pub follower: Option<Follower>,
-    /// The cursor led nowhere: `view` is the task as it is, and something before it was not shown.
+    /// The cursor does not exist: `view` is the current task, and earlier events were not shown.
     pub gap: Option<ReplayGap>,
-    /// `view` shows all there is, and nothing goes on: the task is over or waits for input.
+    /// `view` is complete and nothing is running: the task is over or waits for input.
     pub at_rest: bool,
     /// The task waits for its first message: who follows it from there on.
     pub promised: Option<FutureFollower>,
@@ -120,7 +120,7 @@ pub struct Subscription {
 pub type FutureFollower = BoxFuture<'static, Result<Follower, StoreError>>;
 
 impl Subscription {
-    /// Ends after showing the task, where nothing goes on.
+    /// Ends after showing the task, if nothing is running.
     pub fn close_at_rest(&mut self) {
         if self.at_rest {
             (self.follower, self.promised) = (None, None);
@@ -230,7 +230,7 @@ impl SessionService {
         Ok(started)
     }
 
-    /// Waits until the task of `started` is over or waits for somebody.
+    /// Waits until the task of `started` is over or waits for input.
     pub async fn settle(&self, started: StartedTask) -> Result<SendReply, Fault> {
         let watcher = Watcher::new(started.hot);
         tokio::select! {
@@ -391,7 +391,7 @@ impl SessionService {
         };
         let is_queued = view.progress.queue.len() > queued && view.progress.state == TaskState::Working;
         let shown_again = match answered {
-            // Queued behind work that people watch, it was told so.
+            // A message that was queued behind visible work got a notice.
             0 => u64::from(is_queued),
             // The answers, and the question about what is still open.
             answers if view.progress.waits_for_person() => answers + 1,
@@ -408,7 +408,7 @@ impl SessionService {
             .ok_or_else(|| Fault::TaskNotFound { task: task.clone() })
     }
 
-    /// Tasks to look at only, in this order; those not in memory are read in one go.
+    /// Tasks for reading only, in this order. Those that are not in memory are read in one go.
     pub(crate) async fn views(&self, keys: Vec<TaskKey>) -> Result<Vec<Arc<TaskView>>, StoreError> {
         let mut views: Vec<_> = keys.iter().map(|key| self.shelf.find(key).map(|hot| hot.view())).collect();
         let missing: Vec<_> = (0..keys.len()).filter(|place| views[*place].is_none()).collect();
@@ -420,7 +420,7 @@ impl SessionService {
         Ok(views.into_iter().flatten().collect())
     }
 
-    /// The task to look at only: what is not in memory is read, and kept only if it cannot change any more.
+    /// The task for reading only. One that is not in memory is read, and kept only if it cannot change any more.
     async fn rendered_task(&self, key: &TaskKey) -> Result<Option<Arc<RenderedTask>>, StoreError> {
         if let Some(seen) = self.finished.find(key) {
             return Ok(Some(seen));
@@ -450,7 +450,7 @@ impl SessionService {
         LiveTask::new(self.stores.log.clone(), self.counters.clone(), view)
     }
 
-    /// Sees to it that somebody works on the task if there is work.
+    /// Starts a runner if there is work.
     pub(crate) fn run(&self, hot: &Arc<LiveTask>) {
         if self.stop.is_cancelled() || !hot.start_running() {
             return;
@@ -485,7 +485,7 @@ enum MessageContent {
     Answers { answers: Vec<(CallId, CallAnswer)>, rest: Option<Message> },
 }
 
-/// A message that the task knows already is handed on as it is: whoever decides recognises it.
+/// A message that the task has already received is passed on unchanged: `decide` recognises it.
 fn read(
     view: &TaskView,
     message: &Message,

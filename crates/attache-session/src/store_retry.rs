@@ -10,7 +10,7 @@ use crate::counters::StoreWaitGuard;
 use crate::runner::{Runner, chain};
 
 const FIRST_DELAY: Duration = Duration::from_millis(50);
-/// Callers who are refused meanwhile are told to wait as long.
+/// Callers that are refused meanwhile get the same delay.
 const MAX_DELAY: Duration = Duration::from_secs(5);
 
 pub(crate) struct StoreRetry<'a> {
@@ -29,7 +29,7 @@ impl<'a> StoreRetry<'a> {
         self.waits.is_some()
     }
 
-    /// A try has failed: tells of it and waits until the next. [`TurnStopped`]: there is none, because the server stops.
+    /// An attempt failed: reports it and waits until the next one. [`TurnStopped`] if the server stops.
     pub(crate) async fn wait(&mut self, error: &StoreError) -> Result<(), TurnStopped> {
         let Runner { hot, counters, stop, .. } = self.runner;
         self.waits.get_or_insert_with(|| counters.waits_for_store());

@@ -24,8 +24,8 @@ struct State {
     /// Oldest first, with what each weighed when it came to rest.
     at_rest: VecDeque<(TaskKey, usize)>,
     bytes_at_rest: usize,
-    /// Tasks being read from the log right now, by how many. They stay if they are here, so that whoever
-    /// appended to one meanwhile is found when the reading is done.
+    /// How many loads of each task are running. A task that is being loaded stays in memory if it is here, so that the
+    /// loader finds what was appended meanwhile.
     loading: HashMap<TaskKey, usize>,
 }
 
@@ -66,7 +66,7 @@ impl TaskCache {
         Err(LoadGuard { cache: self, key })
     }
 
-    /// Puts `task` on the shelf unless it is there already; returns the one that counts.
+    /// Adds `task` unless it is here already; returns the one that is here.
     pub(crate) fn insert(&self, task: Arc<LiveTask>) -> Arc<LiveTask> {
         self.state().tasks.entry(task.key.clone()).or_insert(task).clone()
     }
@@ -104,8 +104,8 @@ impl TaskCache {
 
 impl State {
     fn evict(&mut self) {
-        // A task that somebody holds (a runner, a reader) must stay: there may be only one of each in memory,
-        // or its readers would not hear of what comes. It goes to the back of the line.
+        // A task that is in use (by a runner or a reader) must stay: two copies in memory would not see each other's
+        // events. It goes to the back of the queue.
         for _ in 0..8 {
             if self.at_rest.len() <= MAX_AT_REST && self.bytes_at_rest <= MAX_BYTES_AT_REST {
                 return;
