@@ -1,14 +1,16 @@
-//! Counts what each caller or address has open, up to a limit.
+//! Counts open calls or connections per caller or address, up to a limit.
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-/// How many of something each key holds.
+use attache_domain::IgnorePoison;
+
+/// How many each key holds.
 #[derive(Debug)]
 pub(crate) struct KeyedCounts<K>(Arc<Mutex<HashMap<K, usize>>>);
 
-/// One of them, until it is dropped.
+/// Counts as one until it is dropped.
 #[derive(Debug)]
 pub(crate) struct KeyedCount<K: Eq + Hash> {
     key: K,
@@ -38,7 +40,7 @@ impl<K: Eq + Hash + Clone> KeyedCounts<K> {
 impl<K: Eq + Hash> Drop for KeyedCount<K> {
     fn drop(&mut self) {
         let mut counts = locked(&self.counts);
-        // Keys that hold nothing are forgotten, so that the map is never larger than what is open.
+        // A key at zero is removed, so that the map stays as small as what is open.
         if let Some(held) = counts.get_mut(&self.key) {
             *held -= 1;
             if *held == 0 {
@@ -49,7 +51,7 @@ impl<K: Eq + Hash> Drop for KeyedCount<K> {
 }
 
 fn locked<K>(counts: &Mutex<HashMap<K, usize>>) -> MutexGuard<'_, HashMap<K, usize>> {
-    counts.lock().unwrap_or_else(PoisonError::into_inner)
+    counts.lock().ignore_poison()
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Finished tasks that were read lately. A finished task never changes, so a copy is as good as the log.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use attache_domain::{BoundedCache, TaskKey, TaskView};
+use attache_domain::{BoundedCache, IgnorePoison, TaskKey, TaskView};
 
 use crate::encoded_events::EncodedEvents;
 use crate::weight::weight_of_view;
@@ -49,14 +49,14 @@ impl Default for FinishedTasks {
 
 impl FinishedTasks {
     pub(crate) fn find(&self, key: &TaskKey) -> Option<Arc<RenderedTask>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.tasks.lock().ignore_poison().get(key).cloned()
     }
 
     /// Keeps the task if it is finished.
     pub(crate) fn insert(&self, task: &Arc<RenderedTask>) {
         if task.view.progress.is_final() {
             let (key, weight) = (task.view.key(), weight_of_view(&task.view));
-            self.tasks.lock().unwrap_or_else(PoisonError::into_inner).insert(key, task.clone(), weight);
+            self.tasks.lock().ignore_poison().insert(key, task.clone(), weight);
         }
     }
 }

@@ -4,9 +4,9 @@
 //! batches). Only pieces of an answer may be delayed (`flush_timer`). Each fact is decided when it is recorded, on a copy
 //! of the task's progress that includes the pending facts.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use attache_domain::{Event, Fact, Intent, Progress, Seq, Step, TaskSummary, TaskView};
+use attache_domain::{Event, Fact, IgnorePoison, Intent, Progress, Seq, Step, TaskSummary, TaskView};
 use tokio::sync::Notify;
 
 use crate::TurnStopped;
@@ -57,7 +57,7 @@ impl Journal {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     /// Records a fact. Waits only while too many facts are pending.

@@ -20,9 +20,11 @@ mod stored;
 mod write_queue;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
-use attache_domain::{PushConfig, PushConfigId, PushShape, PushState, PushStatus, TaskKey, Timestamp};
+use attache_domain::{
+    IgnorePoison, PushConfig, PushConfigId, PushShape, PushState, PushStatus, TaskKey, Timestamp,
+};
 use attache_store::{EventLog, Records, StoreError, Stores};
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
@@ -204,7 +206,7 @@ impl Outbox {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().ignore_poison()
     }
 
     async fn task(&self, key: &TaskKey) -> Result<Option<Arc<LiveTask>>, StoreError> {

@@ -4,11 +4,11 @@
 //! is written on request if nothing was written lately. A failed append marks the store as broken at once; a later
 //! successful write clears that.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use attache_domain::Fault;
+use attache_domain::{Fault, IgnorePoison};
 use attache_store::{Record, RecordChange, Records, StoreError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
@@ -189,7 +189,7 @@ impl StoreHealth {
 
     fn is_due(&self, known: Option<StoreFault>) -> bool {
         let believed = if known.is_some() { FAILED_PROBE_INTERVAL } else { HEALTHY_PROBE_INTERVAL };
-        let mut last = self.last_probe.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last_probe.lock().ignore_poison();
         let due = last.is_none_or(|last| last.elapsed() >= believed);
         if due {
             *last = Some(Instant::now());

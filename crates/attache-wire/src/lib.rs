@@ -16,11 +16,15 @@
 //! assert!(matches!(decoded.operation, Operation::Get(get) if get.task.as_str() == "t-1"));
 //! ```
 
+mod approval_answers;
+mod approval_data;
+mod approval_words;
 pub mod card;
 mod decode;
 pub mod devtool;
 mod dialect;
 pub mod encode;
+mod encoder;
 mod enum_names;
 pub mod extensions;
 mod fault;
@@ -33,6 +37,8 @@ pub mod replay;
 pub mod rest;
 pub mod version;
 
+pub use approval_answers::read_answers;
 pub use decode::{DecodedOperation, PartKinds, decode, decode_with};
 pub use dialect::{Dialect, Version};
+pub use encoder::{Encoder, Encoding};
 pub use fault::retry_after;

@@ -2,13 +2,13 @@
 //! stay the same.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use attache_agent::{AgentModel, ConversationSetup, Conversations, SettingsRefusal};
 use attache_command::CommandRegistry;
-use attache_domain::{ContextId, RequestedSettings, Scope};
+use attache_domain::{ContextId, IgnorePoison, RequestedSettings, Scope};
 use attache_tool_mcp::{McpServers, ServerState};
 
 use crate::command_context::WorkspaceCommandContext;
@@ -44,7 +44,7 @@ impl WorkspaceConversations {
     }
 
     fn lock_open(&self) -> MutexGuard<'_, OpenConversations> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().ignore_poison()
     }
 
     async fn build_setup(

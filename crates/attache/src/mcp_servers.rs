@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use attache_config::{HttpKind, McpServerSettings, McpTransport, SecretText, Settings, WorkspaceSettings};
-use attache_domain::Scope;
+use attache_domain::{IgnorePoison, Scope};
 use attache_net::Secret;
 use attache_tool::Access;
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, Transport};
@@ -49,7 +49,7 @@ impl SharedServers {
     }
 
     fn group(&self, scope: &Scope, ServerGroup { servers, context }: ServerGroup) -> Arc<McpServers> {
-        let mut connected = self.connected.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connected = self.connected.lock().ignore_poison();
         connected.retain(|connected| connected.servers.strong_count() > 0);
         let same = |known: &&SharedGroup| {
             known.scope == *scope && known.options == servers && known.context == context

@@ -1,7 +1,8 @@
 //! The body of a request.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use attache_domain::IgnorePoison;
 use attache_model::{LanguageError, Prompt, ToolDeclaration};
 use bytes::Bytes;
 use serde::Serialize;
@@ -87,7 +88,7 @@ impl DeclarationCache {
         if tools.is_empty() {
             return Ok(None);
         }
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.lock().ignore_poison();
         // Other conversations often have the same tools. Comparing costs less than encoding.
         if let Some(known) = last.as_ref().filter(|known| known.tools == *tools) {
             return Ok(Some(known.encoded.clone()));

@@ -1,12 +1,12 @@
 //! What conversations in one workspace have in common: read once, and again as soon as a file it came from has changed.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use attache_agent::{SettingsRefusal, declarations};
 use attache_config::context::LoadedContext;
 use attache_config::{AgentFlags, ChosenBy, ConfigError, FileStamps, WorkspaceSettings, record_stamps};
-use attache_domain::RequestedSettings;
+use attache_domain::{IgnorePoison, RequestedSettings};
 use attache_model::ToolDeclaration;
 use attache_tool::policy::Policy;
 
@@ -59,7 +59,7 @@ struct CachedSnapshot {
 
 impl SnapshotCache {
     fn known(&self) -> MutexGuard<'_, Vec<Arc<CachedSnapshot>>> {
-        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cached.lock().ignore_poison()
     }
 
     fn find(&self, site: &WorkspaceKey) -> Option<Arc<CachedSnapshot>> {

@@ -3,9 +3,9 @@
 //! Prefixes are found by the prompt's key. The text of the previous request is extended in place, unless that request is
 //! still being sent.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
-use attache_domain::BoundedCache;
+use attache_domain::{BoundedCache, IgnorePoison};
 use attache_model::PromptKey;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
@@ -80,7 +80,7 @@ impl PrefixCache {
     }
 
     fn prefixes(&self) -> MutexGuard<'_, BoundedCache<PromptKey, (Prefix, Bytes)>> {
-        self.prefixes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.prefixes.lock().ignore_poison()
     }
 }
 
