@@ -121,8 +121,8 @@ impl TurnRunner<'_> {
     }
 
     async fn choose_model(&self, name: String) -> Result<TurnFlow, TurnStopped> {
-        let wishes = RequestedSettings { model: Some(name.clone()), ..RequestedSettings::default() };
-        if let Err(refusal) = self.conversations.model(&wishes) {
+        let settings = RequestedSettings { model: Some(name.clone()), ..RequestedSettings::default() };
+        if let Err(refusal) = self.conversations.model(&settings) {
             return self.command_failed(&CommandError::Failed { what: refusal.what }).await;
         }
         self.journal.record(Fact::ModelChosen { model: name.clone() }).await?;

@@ -61,23 +61,23 @@ impl Default for ConversationLimits {
 pub trait Conversations: Send + Sync + 'static {
     /// Whether the settings are allowed, as far as this is known without opening anything. Called once for each
     /// message.
-    fn check(&self, wishes: &RequestedSettings) -> Result<(), SettingsRefusal>;
+    fn check(&self, settings: &RequestedSettings) -> Result<(), SettingsRefusal>;
 
     /// The model of a conversation with these settings, or why there is none. Checks nothing but the model.
-    fn model(&self, wishes: &RequestedSettings) -> Result<AgentModel, SettingsRefusal>;
+    fn model(&self, settings: &RequestedSettings) -> Result<AgentModel, SettingsRefusal>;
 
     /// The setup of a conversation; the same one for as long as its settings stay the same.
     async fn open(
         &self,
         scope: &Scope,
         context: &ContextId,
-        wishes: &RequestedSettings,
+        settings: &RequestedSettings,
     ) -> Result<Arc<ConversationSetup>, SettingsRefusal>;
 
     /// The commands of a conversation with these settings.
     async fn commands(
         &self,
-        wishes: &RequestedSettings,
+        settings: &RequestedSettings,
     ) -> Result<attache_command::CommandRegistry, SettingsRefusal>;
 
     /// From its next turn on the conversation uses the current context files.
@@ -156,11 +156,11 @@ pub trait ContextFiles: Send + Sync + 'static {
 /// One setup for all conversations.
 #[async_trait]
 impl Conversations for ConversationSetup {
-    fn check(&self, _wishes: &RequestedSettings) -> Result<(), SettingsRefusal> {
+    fn check(&self, _settings: &RequestedSettings) -> Result<(), SettingsRefusal> {
         Ok(())
     }
 
-    fn model(&self, _wishes: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
+    fn model(&self, _settings: &RequestedSettings) -> Result<AgentModel, SettingsRefusal> {
         Ok(self.model.clone())
     }
 
@@ -175,7 +175,7 @@ impl Conversations for ConversationSetup {
 
     async fn commands(
         &self,
-        _wishes: &RequestedSettings,
+        _settings: &RequestedSettings,
     ) -> Result<attache_command::CommandRegistry, SettingsRefusal> {
         Ok(attache_command::CommandRegistry::standard())
     }

@@ -32,12 +32,12 @@ impl TurnRunner<'_> {
             return self.end_turn(TurnOutcome::InputRequired, Some((StatusReason::TooLong, text))).await;
         }
         let prompt = self.prompt();
-        let mut heard = self.read_answer(model, prompt).await?;
-        if matches!(heard, Err(LanguageError::TooLong { .. })) && self.compact_further(model).await? {
+        let mut answer = self.read_answer(model, prompt).await?;
+        if matches!(answer, Err(LanguageError::TooLong { .. })) && self.compact_further(model).await? {
             let prompt = self.prompt();
-            heard = self.read_answer(model, prompt).await?;
+            answer = self.read_answer(model, prompt).await?;
         }
-        match heard {
+        match answer {
             Ok(turn) => Ok(turn),
             Err(error) => self.after_error(&error).await,
         }

@@ -32,7 +32,7 @@ impl TurnRunner<'_> {
             tool.run(proposal, &context).await
         };
         let mut run = std::pin::pin!(run);
-        let mut showing = OutputRecorder::new(Instant::now());
+        let mut recorder = OutputRecorder::new(Instant::now());
         let mut quiet_until = Instant::now();
         let mut result = loop {
             let shown = async {
@@ -44,14 +44,14 @@ impl TurnRunner<'_> {
                 result = &mut run => break result,
                 text = shown => {
                     quiet_until = Instant::now() + OUTPUT_INTERVAL;
-                    showing.take(&text);
+                    recorder.take(&text);
                 }
-                () = sleep_until(showing.due()) => {}
+                () = sleep_until(recorder.due()) => {}
             }
-            self.record_output(id, showing.piece(Instant::now())).await?;
+            self.record_output(id, recorder.piece(Instant::now())).await?;
         };
-        showing.take(&live.take());
-        self.record_output(id, showing.rest()).await?;
+        recorder.take(&live.take());
+        self.record_output(id, recorder.rest()).await?;
         failpoint::reach("call-ended");
         if let Ok(output) = &mut result {
             output.content.extend(self.nearby_context(&touched).await);
@@ -67,8 +67,8 @@ impl TurnRunner<'_> {
 
     /// What people left for the model beside what it has just touched.
     async fn nearby_context(&self, touched: &[PathBuf]) -> Option<Content> {
-        let surroundings = self.setup.context_files.as_ref().filter(|_| !touched.is_empty())?;
-        surroundings.nearby(touched).await.map(Content::Text)
+        let context_files = self.setup.context_files.as_ref().filter(|_| !touched.is_empty())?;
+        context_files.nearby(touched).await.map(Content::Text)
     }
 
     async fn record_output(&self, id: &CallId, text: Option<String>) -> Result<(), TurnStopped> {

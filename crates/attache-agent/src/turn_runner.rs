@@ -165,8 +165,8 @@ impl<'a> TurnRunner<'a> {
                 self.record_notice(text.clone()).await?;
             }
         }
-        if let (Some(surroundings), Some(text)) = (&self.setup.context_files, mentioned) {
-            let contents = surroundings.referenced_by(&text, &self.tool_context(Arc::default(), None)).await;
+        if let (Some(context_files), Some(text)) = (&self.setup.context_files, mentioned) {
+            let contents = context_files.referenced_by(&text, &self.tool_context(Arc::default(), None)).await;
             if !contents.is_empty() {
                 self.record_context(ContextReason::Mention, contents).await?;
             }
@@ -178,8 +178,8 @@ impl<'a> TurnRunner<'a> {
     fn restore_grants<'v>(&self, views: impl IntoIterator<Item = &'v TaskView>) {
         for grant in views.into_iter().flat_map(|view| &view.granted) {
             if let Ok(tool) = self.tools.registry.find(&grant.tool) {
-                let case = ApprovalRequest { tool: tool.spec(), proposal: &grant.proposal };
-                self.setup.approver.restore_answer(case, &grant.answer);
+                let request = ApprovalRequest { tool: tool.spec(), proposal: &grant.proposal };
+                self.setup.approver.restore_answer(request, &grant.answer);
             }
         }
     }

@@ -7,7 +7,6 @@
 mod command;
 mod context;
 pub mod custom;
-mod empty_context;
 pub mod fuzz;
 mod listing;
 mod matched;
@@ -23,7 +22,6 @@ pub use command::{Command, CommandError, CommandRequest, CommandStep, ToolUse};
 pub use context::{
     CommandContext, ConversationStats, ExtensionEntry, Memory, MemoryFile, ServerEntry, ToolEntry,
 };
-pub use empty_context::EmptyContext;
 pub use matched::MatchedCommand;
 pub use registry::CommandRegistry;
 pub use spec::usage;

@@ -26,8 +26,8 @@ pub struct TurnRequest {
 }
 
 impl TurnRequest {
-    pub(crate) fn new(hot: Arc<LiveTask>, index: Arc<dyn TaskIndex>) -> Self {
-        Self { view: hot.view(), task: CurrentTask { hot, index } }
+    pub(crate) fn new(live: Arc<LiveTask>, index: Arc<dyn TaskIndex>) -> Self {
+        Self { view: live.view(), task: CurrentTask { live, index } }
     }
 
     /// Drops the view, so that changes need not copy it, and keeps access to the current one.
@@ -38,13 +38,13 @@ impl TurnRequest {
 
 /// Access to the current task: everything that is durable, also what other processes appended.
 pub struct CurrentTask {
-    hot: Arc<LiveTask>,
+    live: Arc<LiveTask>,
     index: Arc<dyn TaskIndex>,
 }
 
 impl CurrentTask {
     pub fn view(&self) -> Arc<TaskView> {
-        self.hot.view()
+        self.live.view()
     }
 
     /// The finished tasks of the same conversation and caller, oldest first.
@@ -53,8 +53,8 @@ impl CurrentTask {
         let (scope, context) = (view.progress.scope.clone(), view.context.clone());
         let task = view.task.clone();
         drop(view);
-        let (index, log) = (self.index.as_ref(), self.hot.log().as_ref());
-        let quarantine = self.hot.quarantine();
+        let (index, log) = (self.index.as_ref(), self.live.log().as_ref());
+        let quarantine = self.live.quarantine();
         conversation::earlier_tasks(index, log, quarantine, &scope, &context, Some(&task)).await
     }
 }

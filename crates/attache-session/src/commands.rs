@@ -36,8 +36,8 @@ const STATUS_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl SessionService {
     pub async fn commands(&self, scope: &Scope, list: ListCommands) -> Result<Vec<CommandSpec>, Fault> {
-        let wishes = self.requested_settings(scope, &list).await?;
-        self.agent.commands(&wishes).await
+        let settings = self.requested_settings(scope, &list).await?;
+        self.agent.commands(&settings).await
     }
 
     /// What the conversation of a task works with.
@@ -49,8 +49,8 @@ impl SessionService {
         {
             place = ListCommands { context: Some(reserved.context), task: None, settings: reserved.wishes };
         }
-        let wishes = self.requested_settings(scope, &place).await?;
-        self.agent.available_tools(view, &wishes).await
+        let settings = self.requested_settings(scope, &place).await?;
+        self.agent.available_tools(view, &settings).await
     }
 
     /// Gives the command of `send`, whose message carries one.
@@ -62,8 +62,8 @@ impl SessionService {
             task: message.task.clone(),
             settings: message.wishes.clone(),
         };
-        let wishes = self.requested_settings(scope, &place).await?;
-        match self.agent.check_command(&command, &wishes).await {
+        let settings = self.requested_settings(scope, &place).await?;
+        match self.agent.check_command(&command, &settings).await {
             Ok(exact) => {
                 message.parts = vec![Part::text(exact.line())];
                 message.command = Some(Box::new(exact));
@@ -75,7 +75,7 @@ impl SessionService {
         }
         let id = message.id.clone();
         let started = self.begin(scope, send).await?;
-        let watcher = Watcher::new(started.hot.clone());
+        let watcher = Watcher::new(started.live.clone());
         let is_known = watcher.wait_until(|state| is_known(&state.view.progress, &id));
         let _ = tokio::time::timeout(STATUS_TIMEOUT, is_known).await;
         let standing = status_of(&watcher.task().view(), &id);
@@ -113,7 +113,7 @@ impl SessionService {
             None => RequestedSettings::default(),
         };
         Ok(match place.settings.as_deref() {
-            Some(wishes) => wishes.clone().over(said),
+            Some(settings) => settings.clone().over(said),
             None => said,
         })
     }

@@ -85,7 +85,7 @@ impl SessionService {
         latest: Vec<TaskId>,
     ) -> Result<Vec<Arc<TaskView>>, Fault> {
         let mut tasks = self.tasks_in(scope, context, Some(TaskState::InputRequired)).await?;
-        let in_memory = latest.into_iter().filter(|task| self.shelf.find(&key(scope, task)).is_some());
+        let in_memory = latest.into_iter().filter(|task| self.task_cache.find(&key(scope, task)).is_some());
         let others: Vec<_> = in_memory.filter(|task| !tasks.contains(task)).collect();
         tasks.extend(others);
         self.views(tasks.iter().map(|task| key(scope, task)).collect()).await.map_err(internal)

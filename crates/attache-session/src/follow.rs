@@ -28,16 +28,16 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Follows `hot` from the head of `view`.
-    pub(crate) fn new(hot: Arc<LiveTask>, view: &TaskView) -> Self {
-        let watcher = Watcher::new(hot);
+    /// Follows `live` from the head of `view`.
+    pub(crate) fn new(live: Arc<LiveTask>, view: &TaskView) -> Self {
+        let watcher = Watcher::new(live);
         let (stage, cast) = (view.progress.update_context(), view.cast.clone());
         Self { watcher, cursor: view.progress.head, stage, cast, reading: None }
     }
 
-    /// Follows `hot` from right before the last `count` events of `view`.
-    pub(crate) fn before_last(hot: Arc<LiveTask>, view: &TaskView, count: u64) -> Self {
-        let follower = Self::new(hot, view);
+    /// Follows `live` from right before the last `count` events of `view`.
+    pub(crate) fn before_last(live: Arc<LiveTask>, view: &TaskView, count: u64) -> Self {
+        let follower = Self::new(live, view);
         Self { cursor: Seq(follower.cursor.0.saturating_sub(count)), ..follower }
     }
 
@@ -85,8 +85,8 @@ impl Follower {
             }
         }
         let reading = self.reading.get_or_insert_with(|| {
-            let (hot, cursor) = (self.watcher.task().clone(), self.cursor);
-            async move { hot.log().read(&hot.key, cursor, limit.min(PAGE)).await }.boxed()
+            let (live, cursor) = (self.watcher.task().clone(), self.cursor);
+            async move { live.log().read(&live.key, cursor, limit.min(PAGE)).await }.boxed()
         });
         let read = ready!(reading.poll_unpin(context));
         self.reading = None;

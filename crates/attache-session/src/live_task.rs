@@ -144,9 +144,9 @@ impl LiveTask {
         let Batch { expected, events, summary, .. } = batch;
         let (key, summary) = (self.key.clone(), summary.clone());
         let append = Append { key, expected: *expected, events: events.clone(), summary };
-        let under_way = self.counters.store.write_started();
+        let pending_write = self.counters.store.write_started();
         let appended = self.log.append(append).await;
-        drop(under_way);
+        drop(pending_write);
         self.counters.store.write_ended(&appended);
         appended?;
         Ok(self.fold(events))

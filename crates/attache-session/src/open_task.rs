@@ -73,7 +73,7 @@ impl SessionService {
         message: &MessageId,
         digest: &Digest,
     ) -> Result<Option<Arc<LiveTask>>, Fault> {
-        let hot = match self.readable(&place.key).await {
+        let live = match self.readable(&place.key).await {
             // It cannot be read, so nothing is in flight.
             Err(Fault::TaskFinished { .. }) if place.duplicates == DuplicateWindow::InFlight => {
                 return Ok(None);
@@ -82,9 +82,9 @@ impl SessionService {
         };
         let counts = match place.duplicates {
             DuplicateWindow::Always => true,
-            in_flight => hot.with_progress(|progress| progress.has_received(message, digest, in_flight)),
+            in_flight => live.with_progress(|progress| progress.has_received(message, digest, in_flight)),
         };
-        Ok(counts.then_some(hot))
+        Ok(counts.then_some(live))
     }
 
     /// The number of the latest task that the message has opened.
@@ -167,20 +167,20 @@ impl SessionService {
         let bare = reply == ReplyShape::Message;
         match self.append_first(&view, vec![event]).await {
             Ok(()) => {
-                let hot = self.shelf.insert(self.insert_live(view.clone()));
-                Ok(Some(StartedTask { hot, view: Arc::new(view), bare, shown_again: 0 }))
+                let live = self.task_cache.insert(self.insert_live(view.clone()));
+                Ok(Some(StartedTask { live, view: Arc::new(view), bare, shown_again: 0 }))
             }
             // The message came before. If that still counts, the caller sees the task from its start.
             Err(StoreError::Conflict { .. }) => {
-                let Some(hot) = self.find_duplicate(&place, &message, &digest).await? else {
+                let Some(live) = self.find_duplicate(&place, &message, &digest).await? else {
                     return Ok(None);
                 };
                 if sameness == DuplicateRule::Id {
-                    hot.with_progress(|progress| refuse_another(progress, &message, &digest))?;
+                    live.with_progress(|progress| refuse_another(progress, &message, &digest))?;
                 }
-                let view = self.as_of(&hot, Seq::START.next()).await?;
+                let view = self.as_of(&live, Seq::START.next()).await?;
                 let bare = view.progress.reply == ReplyShape::Message;
-                Ok(Some(StartedTask { hot, view, bare, shown_again: 0 }))
+                Ok(Some(StartedTask { live, view, bare, shown_again: 0 }))
             }
             Err(error) => Err(internal(error)),
         }

@@ -49,7 +49,7 @@ pub(crate) struct Outbox {
     options: PushOptions,
     records: Arc<dyn Records>,
     log: Arc<dyn EventLog>,
-    shelf: Arc<TaskCache>,
+    task_cache: Arc<TaskCache>,
     counters: Arc<Counters>,
     state: Mutex<State>,
     /// Something is in the ledger's line.
@@ -129,7 +129,7 @@ impl Outbox {
     pub(crate) async fn start(
         settings: PushSettings,
         stores: &Stores,
-        shelf: Arc<TaskCache>,
+        task_cache: Arc<TaskCache>,
         counters: Arc<Counters>,
     ) -> Result<Arc<Self>, StoreError> {
         let PushSettings { sender: courier, options } = settings;
@@ -137,7 +137,7 @@ impl Outbox {
             courier,
             records: stores.records.clone(),
             log: stores.log.clone(),
-            shelf,
+            task_cache,
             counters,
             state: Mutex::default(),
             in_line: Notify::new(),
@@ -210,7 +210,7 @@ impl Outbox {
     }
 
     async fn task(&self, key: &TaskKey) -> Result<Option<Arc<LiveTask>>, StoreError> {
-        self.shelf.load(&self.log, &self.counters, key).await
+        self.task_cache.load(&self.log, &self.counters, key).await
     }
 
     /// Starts the delivery of a slot, once the one before it has ended.

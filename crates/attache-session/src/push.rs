@@ -28,13 +28,13 @@ impl SessionService {
         mut wish: NewPushConfig,
     ) -> Result<StoredPushConfig, Fault> {
         let outbox = self.outbox()?;
-        let hot = self.visible(scope, task).await?;
+        let live = self.visible(scope, task).await?;
         outbox.check(&wish).await?;
         if wish.config.id.as_str().is_empty() && wish.shape == PushShape::EachUpdate {
             wish.config.id = uuid::Uuid::new_v4().to_string().into();
         }
-        let start = first_visible(&hot).await.map_err(internal)?;
-        Ok(outbox.register(&hot.key, wish, start).await?.kept)
+        let start = first_visible(&live).await.map_err(internal)?;
+        Ok(outbox.register(&live.key, wish, start).await?.kept)
     }
 
     /// The configuration of that name; without a name, the one that must be meant.
@@ -123,15 +123,15 @@ impl SessionService {
 
 /// The event after which delivery starts: the latest one. If the task rests already, the latest status is delivered,
 /// because nothing else may follow.
-async fn first_visible(hot: &LiveTask) -> Result<Seq, StoreError> {
-    let now = hot.view();
+async fn first_visible(live: &LiveTask) -> Result<Seq, StoreError> {
+    let now = live.view();
     let head = now.progress.head;
     if !now.progress.is_settled() {
         return Ok(head);
     }
     let back = Seq(head.0.saturating_sub(LOOK_BACK).max(1));
-    let Some(mut view) = hot.view_at(back).await? else { return Ok(head) };
-    let events = hot.log().read(&hot.key, back, replay::PAGE).await?;
+    let Some(mut view) = live.view_at(back).await? else { return Ok(head) };
+    let events = live.log().read(&live.key, back, replay::PAGE).await?;
     let mut found = head;
     for event in events.iter().filter(|event| event.seq <= head) {
         if let Some(Update::Status { closes: true, .. }) = update_of(&view.progress.update_context(), event) {

@@ -95,7 +95,8 @@ impl SessionService {
     /// The task before its first message, then its events; `None` if the id is not reserved.
     pub(crate) async fn subscribe_reserved(&self, key: &TaskKey) -> Result<Option<Subscription>, Fault> {
         let Some(view) = self.reserved_view(key).await? else { return Ok(None) };
-        let (shelf, log, counters) = (self.shelf.clone(), self.stores.log.clone(), self.counters.clone());
+        let (task_cache, log, counters) =
+            (self.task_cache.clone(), self.stores.log.clone(), self.counters.clone());
         let (promises, key) = (self.promises.clone(), key.clone());
         let promised = async move {
             loop {
@@ -103,10 +104,10 @@ impl SessionService {
                 tokio::pin!(kept);
                 // What happens from here on is not missed.
                 kept.as_mut().enable();
-                if let Some(hot) = shelf.load(&log, &counters, &key).await? {
-                    let opened = hot.view_at(Seq::START.next()).await?;
-                    let view = opened.map_or_else(|| hot.view(), Arc::new);
-                    return Ok(Follower::new(hot, &view));
+                if let Some(live) = task_cache.load(&log, &counters, &key).await? {
+                    let opened = live.view_at(Seq::START.next()).await?;
+                    let view = opened.map_or_else(|| live.view(), Arc::new);
+                    return Ok(Follower::new(live, &view));
                 }
                 kept.await;
             }

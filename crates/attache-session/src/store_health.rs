@@ -109,7 +109,7 @@ pub(crate) struct StoreHealth {
     /// Wakes waiting writers once the store can be written again.
     pub(crate) recovered: Notify,
     /// Writes under way; and when the first of them began or the latest ended, in milliseconds after `created`.
-    under_way: AtomicUsize,
+    pending_write: AtomicUsize,
     moved_at: AtomicU64,
     created: Instant,
 }
@@ -120,7 +120,7 @@ impl Default for StoreHealth {
             fault: AtomicU8::default(),
             last_probe: Mutex::default(),
             recovered: Notify::new(),
-            under_way: AtomicUsize::default(),
+            pending_write: AtomicUsize::default(),
             moved_at: AtomicU64::default(),
             created: Instant::now(),
         }
@@ -133,14 +133,14 @@ pub(crate) struct PendingWrite<'a>(&'a StoreHealth);
 impl Drop for PendingWrite<'_> {
     fn drop(&mut self) {
         self.0.moved_at.store(self.0.milliseconds(), Ordering::Relaxed);
-        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.0.pending_write.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl StoreHealth {
     /// To be held while a write is tried.
     pub(crate) fn write_started(&self) -> PendingWrite<'_> {
-        if self.under_way.fetch_add(1, Ordering::Relaxed) == 0 {
+        if self.pending_write.fetch_add(1, Ordering::Relaxed) == 0 {
             self.moved_at.store(self.milliseconds(), Ordering::Relaxed);
         }
         PendingWrite(self)
@@ -164,7 +164,7 @@ impl StoreHealth {
 
     fn is_slow(&self) -> bool {
         let since = self.milliseconds().saturating_sub(self.moved_at.load(Ordering::Relaxed));
-        self.under_way.load(Ordering::Relaxed) > 0 && Duration::from_millis(since) >= WRITE_TIMEOUT
+        self.pending_write.load(Ordering::Relaxed) > 0 && Duration::from_millis(since) >= WRITE_TIMEOUT
     }
 
     fn milliseconds(&self) -> u64 {

@@ -31,11 +31,11 @@ impl<'a> StoreRetry<'a> {
 
     /// An attempt failed: reports it and waits until the next one. [`TurnStopped`] if the server stops.
     pub(crate) async fn wait(&mut self, error: &StoreError) -> Result<(), TurnStopped> {
-        let Runner { hot, counters, stop, .. } = self.runner;
+        let Runner { live, counters, stop, .. } = self.runner;
         self.waits.get_or_insert_with(|| counters.waits_for_store());
         counters.store_failed();
-        hot.store_failed();
-        tracing::error!(task = %hot.key.task, error = %chain(error), "the log is not available; trying again");
+        live.store_failed();
+        tracing::error!(task = %live.key.task, error = %chain(error), "the log is not available; trying again");
         let pause = self.pause;
         self.pause = (self.pause * 2).min(MAX_DELAY);
         tokio::select! {

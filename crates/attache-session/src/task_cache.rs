@@ -79,14 +79,14 @@ impl TaskCache {
         key: &TaskKey,
     ) -> Result<Option<Arc<LiveTask>>, StoreError> {
         let loading = match self.find_or_load(key) {
-            Ok(hot) => return Ok(Some(hot)),
+            Ok(live) => return Ok(Some(live)),
             Err(loading) => loading,
         };
         let Some(view) = replay::view(log.as_ref(), key).await? else { return Ok(None) };
-        let hot = self.insert(LiveTask::new(log.clone(), counters.clone(), view));
+        let live = self.insert(LiveTask::new(log.clone(), counters.clone(), view));
         drop(loading);
-        self.mark_at_rest(&hot);
-        Ok(Some(hot))
+        self.mark_at_rest(&live);
+        Ok(Some(live))
     }
 
     /// The task is at rest: it may leave memory once others have come to rest after it.

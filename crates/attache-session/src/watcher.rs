@@ -23,18 +23,18 @@ impl Wakers {
 }
 
 pub(crate) struct Watcher {
-    hot: Arc<LiveTask>,
+    live: Arc<LiveTask>,
     place: usize,
 }
 
 impl Watcher {
-    pub(crate) fn new(hot: Arc<LiveTask>) -> Self {
-        let place = hot.state().wakers.0.insert(None);
-        Self { hot, place }
+    pub(crate) fn new(live: Arc<LiveTask>) -> Self {
+        let place = live.state().wakers.0.insert(None);
+        Self { live, place }
     }
 
     pub(crate) fn task(&self) -> &Arc<LiveTask> {
-        &self.hot
+        &self.live
     }
 
     /// What `look` finds; nothing: woken when the task has moved.
@@ -43,7 +43,7 @@ impl Watcher {
         context: &Context<'_>,
         look: impl FnOnce(&LiveTaskState) -> Option<T>,
     ) -> Poll<T> {
-        let mut state = self.hot.state();
+        let mut state = self.live.state();
         if let Some(found) = look(&state) {
             return Poll::Ready(found);
         }
@@ -60,13 +60,13 @@ impl Watcher {
 
     /// The task has other watchers.
     pub(crate) fn has_others(&self) -> bool {
-        self.hot.state().wakers.0.len() > 1
+        self.live.state().wakers.0.len() > 1
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
         // The waker is dropped after the lock is released.
-        let _waker = self.hot.state().wakers.0.remove(self.place);
+        let _waker = self.live.state().wakers.0.remove(self.place);
     }
 }

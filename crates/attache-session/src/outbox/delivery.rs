@@ -59,10 +59,11 @@ impl Outbox {
         let Some(standing) = self.status(active) else { return Ok(End::Done) };
         // Checked before the task is loaded: the code that opens a task guards it until the task exists.
         let held = self.is_held(&active.key.task);
-        let Some(hot) = self.task(&active.key.task).await? else {
+        let Some(live) = self.task(&active.key.task).await? else {
             return self.leave_orphan(active, held).await;
         };
-        let mut reading = OutboxReader::open(hot, standing.cursor, active.shape, self.options.events).await?;
+        let mut reading =
+            OutboxReader::open(live, standing.cursor, active.shape, self.options.events).await?;
         loop {
             if let Some(entry) = reading.next_buffered() {
                 let parcel = self.delivery(active, &reading, &entry);
@@ -71,7 +72,7 @@ impl Outbox {
                 }
                 continue;
             }
-            if self.park(active, &reading.hot, reading.cursor()).await {
+            if self.park(active, &reading.live, reading.cursor()).await {
                 return Ok(End::Done);
             }
             tokio::select! {
@@ -159,7 +160,7 @@ impl Outbox {
             return self.courier.encode(&PushPayload::Task(view));
         }
         let (task, context, ending) = reading
-            .hot
+            .live
             .with_progress(|progress| (progress.task.clone(), progress.context.clone(), progress.ending));
         self.courier.encode(&PushPayload::Update { task: &task, context: &context, ending, entry })
     }
@@ -200,10 +201,10 @@ impl Outbox {
     }
 
     /// Parks a configuration whose task rests and has nothing more to deliver; false if that is not so.
-    async fn park(&self, active: &Arc<ActiveConfig>, hot: &LiveTask, cursor: Seq) -> bool {
+    async fn park(&self, active: &Arc<ActiveConfig>, live: &LiveTask, cursor: Seq) -> bool {
         self.deactivate(active, |held, standing| {
             // Under the lock, so that no guard can be taken in between.
-            if held || !hot.rests_at(cursor) {
+            if held || !live.rests_at(cursor) {
                 return false;
             }
             standing.cursor = cursor;

@@ -14,7 +14,7 @@ use crate::{Follower, TailEntry};
 const PAGE: usize = 64;
 
 pub(super) struct OutboxReader {
-    pub(super) hot: Arc<LiveTask>,
+    pub(super) live: Arc<LiveTask>,
     follower: Follower,
     /// Read but not yet examined.
     entries: VecDeque<Arc<TailEntry>>,
@@ -28,22 +28,22 @@ pub(super) struct OutboxReader {
 impl OutboxReader {
     /// Opens the log after `cursor`.
     pub(super) async fn open(
-        hot: Arc<LiveTask>,
+        live: Arc<LiveTask>,
         cursor: Seq,
         shape: PushShape,
         told: PushEvents,
     ) -> Result<Self, StoreError> {
         // A cursor from before the opening event, which is not delivered.
         let cursor = cursor.max(Seq::START.next());
-        let now = hot.view();
+        let now = live.view();
         let then = match cursor < now.progress.head {
-            true => hot.view_at(cursor).await?.map(Arc::new).unwrap_or(now),
+            true => live.view_at(cursor).await?.map(Arc::new).unwrap_or(now),
             false => now,
         };
-        let follower = Follower::new(hot.clone(), &then);
+        let follower = Follower::new(live.clone(), &then);
         let view = (shape == PushShape::WholeTask).then(|| Box::new((*then).clone()));
         let cursor = then.progress.head;
-        Ok(Self { hot, follower, entries: VecDeque::new(), view, cursor, told })
+        Ok(Self { live, follower, entries: VecDeque::new(), view, cursor, told })
     }
 
     /// Everything up to here was examined.
