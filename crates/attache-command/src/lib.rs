@@ -7,6 +7,7 @@
 mod command;
 mod context;
 pub mod custom;
+#[cfg(feature = "fuzz")]
 pub mod fuzz;
 mod listing;
 mod matched;
