@@ -26,9 +26,9 @@ impl TurnRunner<'_> {
     /// Records what each requested call would do and whether it may run. Calls that need no approval start in the same
     /// write.
     pub(crate) async fn propose(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
-        let cast = self.task.view().cast.clone();
+        let call_records = self.task.view().call_records.clone();
         let (mut earlier, mut proposed_now) = (PendingWrites::default(), Vec::new());
-        for record in &cast.calls {
+        for record in &call_records.calls {
             let id = &record.call.id;
             if steps.contains(&CallStep::Propose(id.clone())) {
                 let ruled = self.rule_on(record).await;
@@ -115,8 +115,8 @@ impl TurnRunner<'_> {
     /// Runs what may run together and waits for all of it.
     pub(crate) async fn run_calls(&self, steps: &[CallStep]) -> Result<TurnFlow, TurnStopped> {
         // Not the view itself: while it is held, everything recorded copies the task.
-        let cast = self.task.view().cast.clone();
-        self.run_concurrently(steps, |id| cast.find(id).map(Arc::as_ref)).await?;
+        let call_records = self.task.view().call_records.clone();
+        self.run_concurrently(steps, |id| call_records.find(id).map(Arc::as_ref)).await?;
         Ok(TurnFlow::Continue)
     }
 

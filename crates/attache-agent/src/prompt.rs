@@ -38,7 +38,7 @@ impl PromptBuilder {
     pub(crate) fn of(views: &[TaskView]) -> Self {
         let mut builder = Self::default();
         for view in views {
-            if let Some(summary) = &view.untold.summary {
+            if let Some(summary) = &view.compacted.summary {
                 builder.summary = Some(summary.clone());
                 builder.exchanges.clear();
             }
@@ -55,11 +55,11 @@ impl PromptBuilder {
         view: &TaskView,
     ) -> (PromptKey, Arc<Vec<Arc<Exchange>>>) {
         let grows = |latest: &LatestPrompt| {
-            latest.compacted == view.untold
+            latest.compacted == view.compacted
                 && latest.messages == view.history.len()
                 && latest.exchanges <= view.exchanges.len()
                 // New items are not masked.
-                && view.untold.masked <= latest.exchanges
+                && view.compacted.masked <= latest.exchanges
         };
         let latest = match self.latest.take().filter(grows) {
             Some(mut latest) => {
@@ -73,7 +73,7 @@ impl PromptBuilder {
                 prompt: Arc::new(self.exchanges(opening, view)),
                 exchanges: view.exchanges.len(),
                 messages: view.history.len(),
-                compacted: view.untold.clone(),
+                compacted: view.compacted.clone(),
             },
         };
         let latest = self.latest.insert(latest);
@@ -87,7 +87,7 @@ impl PromptBuilder {
 
     /// What the workspace adds at the beginning, then the conversation.
     pub(crate) fn exchanges(&self, opening: &[Content], view: &TaskView) -> Vec<Arc<Exchange>> {
-        let own = view.untold.summary.as_ref();
+        let own = view.compacted.summary.as_ref();
         let before = if own.is_some() { &[][..] } else { &self.exchanges[..] };
         let summary = own.or(self.summary.as_ref());
         let mut exchanges: Vec<_> =
@@ -133,7 +133,7 @@ fn conversation(view: &TaskView, last_turn: LastTurn) -> Vec<Arc<Exchange>> {
         Item::Told(told) => {
             known += 1;
             match told {
-                ConversationItem::Exchange(exchange) if known <= view.untold.masked => mask(exchange),
+                ConversationItem::Exchange(exchange) if known <= view.compacted.masked => mask(exchange),
                 told => exchange(told),
             }
         }
