@@ -72,7 +72,7 @@ fn history(view: &TaskView) -> Vec<Arc<Message>> {
             Content::Bytes { .. } | Content::Link { .. } => None,
         });
         let output = TurnOutput::of(view);
-        history.push(Arc::new(Message { role: Role::User, ..voice.message("prompt", texts.collect()) }));
+        history.push(Arc::new(Message { role: Role::User, ..output.message("prompt", texts.collect()) }));
     }
     history
 }
