@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::Method;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::check::{CheckResult, not_applicable};
@@ -152,7 +153,7 @@ pub(crate) fn rest(pair: &Pair, operation: &Operation) -> CheckResult<HttpReques
     Ok(apply_options(pair, request))
 }
 
-/// The other form that 0.3 servers take a push configuration in: the texts leave both open.
+/// The other form of a push configuration in 0.3: the specification allows both.
 pub(crate) fn rest_alternative(pair: &Pair, operation: &Operation) -> Option<HttpRequest> {
     let Operation::PushCreate { task, config } = operation else { return None };
     if pair.version() == Version::V1_0 {
@@ -183,7 +184,7 @@ pub(crate) fn rest_url(pair: &Pair, path: &str) -> String {
     }
 }
 
-/// `path` below the interface's URL, with the query of the pair's manner.
+/// `path` below the interface's URL, with the query of the pair's options.
 pub(crate) fn url(pair: &Pair, path: &str) -> String {
     let base = &pair.interface.url;
     let mut url =
@@ -195,7 +196,7 @@ pub(crate) fn url(pair: &Pair, path: &str) -> String {
     url
 }
 
-/// Adds the headers of the pair's manner that the request has not.
+/// Adds the headers of the pair's options that the request lacks.
 pub(crate) fn apply_options(pair: &Pair, mut request: HttpRequest) -> HttpRequest {
     let manner = &pair.options;
     let mut add = |name: &str, value: &str| {
@@ -229,13 +230,6 @@ fn query_value(value: &Value) -> String {
 
 /// Percent-encodes everything but what every part of a URL may hold.
 pub(crate) fn encoded(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+    utf8_percent_encode(text, ENCODED).to_string()
 }

@@ -4,6 +4,7 @@
 //! Secrets of a configuration go into headers marked as sensitive, and never into a log.
 
 mod address;
+#[cfg(feature = "fuzz")]
 pub(crate) mod fuzz;
 mod response;
 mod signature;
@@ -22,6 +23,7 @@ use attache_wire::Dialect;
 use attache_wire::devtool::{DevtoolFrame, Profile};
 use attache_wire::encode;
 use bytes::Bytes;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use crate::operations::shape;
 use signature::Signer;
@@ -201,7 +203,7 @@ fn devtool_frame<'a>(
         seq,
         at,
         stage: entry.stage(),
-        cast: entry.call_records(),
+        call_records: entry.call_records(),
         happening: event,
     }
 }
@@ -213,14 +215,9 @@ fn credentials(authentication: &PushAuthentication) -> Option<(&str, &str)> {
 
 /// Identifies a notification: the same for every attempt.
 fn event_id(task: &TaskId, config: &PushConfig, seq: u64) -> String {
-    let mut text = format!("{task}/");
-    for byte in config.id.as_str().bytes() {
-        match byte {
-            b'%' | b'/' | b' ' | 0x7f.. | ..0x20 => text.push_str(&format!("%{byte:02X}")),
-            byte => text.push(char::from(byte)),
-        }
-    }
-    format!("{text}/{seq}")
+    const ENCODED: &AsciiSet = &CONTROLS.add(b'%').add(b'/').add(b' ');
+    let config = utf8_percent_encode(config.id.as_str(), ENCODED);
+    format!("{task}/{config}/{seq}")
 }
 
 impl fmt::Debug for HttpPushSender {

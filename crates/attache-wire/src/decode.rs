@@ -1,9 +1,8 @@
-//! Parameters to operations.
+//! Decodes parameters into operations.
 //!
-//! Text and data are moved out of the parsed JSON, never copied. What is wrong is collected, so that
-//! one answer names every member that needs mending, spelled as the caller's dialect spells it.
-//! Members may be written in camelCase or snake_case, `null` counts as absent, and members nobody
-//! knows are passed over.
+//! Moves text and data out of the parsed JSON. Collects all violations, so that one response names every invalid
+//! member in the caller's dialect. Accepts camelCase and snake_case; `null` counts as absent, and unknown members are
+//! ignored.
 
 use attache_domain::{CancelTask, Fault, GetTask, Operation, OperationKind, SubscribeTask, TaskId};
 use serde_json::{Map, Value};
@@ -24,35 +23,52 @@ mod send;
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecodedOperation {
     pub operation: Operation,
-    /// Only 1.0 knows tenants.
+    /// Only 1.0 has tenants.
     pub tenant: Option<String>,
-    /// In whose words a message speaks, if it gives a sign of that.
+    /// The profile that a message shows, if any.
     pub profile: Option<Profile>,
 }
 
-/// Whether a part in the JSON-RPC of 0.3 has to name its kind. The schema asks for it; some clients leave it out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What an interface accepts beyond the schema of the JSON-RPC of 0.3. The default is nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DecodeOptions {
+    pub part_kinds: PartKinds,
+    pub message_task: MessageTask,
+}
+
+/// Where the id of the task stands that a message goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MessageTask {
+    #[default]
+    InMessage,
+    /// Also beside the message, as `params.taskId`. Some clients of Gemini CLI's server put it there.
+    AlsoInParams,
+}
+
+/// Whether a part in the JSON-RPC of 0.3 must name its kind. The schema requires it; some clients leave it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PartKinds {
+    #[default]
     Required,
     /// Inferred from the member that holds the content.
     Inferred,
 }
 
-/// Reads the parameters of one operation: JSON-RPC params, or the members of a REST request.
+/// Decodes the parameters of one operation: JSON-RPC params, or the members of a REST request.
 pub fn decode(
     dialect: Dialect,
     kind: OperationKind,
     params: Option<Value>,
 ) -> Result<DecodedOperation, Fault> {
-    decode_with(dialect, kind, params, PartKinds::Required)
+    decode_with(dialect, kind, params, DecodeOptions::default())
 }
 
-/// Like [`decode`], for an interface whose clients may leave out the kinds of parts.
+/// Like [`decode`], for an interface that accepts more than the schema says.
 pub fn decode_with(
     dialect: Dialect,
     kind: OperationKind,
     params: Option<Value>,
-    part_kinds: PartKinds,
+    options: DecodeOptions,
 ) -> Result<DecodedOperation, Fault> {
     let params = match params {
         None | Some(Value::Null) => Map::new(),
@@ -61,7 +77,7 @@ pub fn decode_with(
             return Err(Fault::invalid("params", format!("must be an object, not {}", kind_of(&other))));
         }
     };
-    let mut reading = Decoder::new(dialect).with_part_kinds(part_kinds);
+    let mut reading = Decoder::new(dialect).with_options(options);
     let mut members = Members::new(params, FieldPath::Root);
     let tenant = match dialect {
         Dialect::V1_0 => members.nonempty_text(&mut reading, "tenant"),
@@ -103,8 +119,8 @@ fn task_id(reading: &mut Decoder, members: &mut Members<'_>) -> Option<TaskId> {
     members.required_id(reading, "id").map(TaskId::from)
 }
 
-/// `None` is all of the history. The protobuf form of 0.3 cannot tell zero from absent, so there zero
-/// is absent.
+/// `None` means the whole history. The protobuf form of 0.3 cannot tell zero from absent, so zero counts as absent
+/// there.
 fn history_length(reading: &mut Decoder, members: &mut Members<'_>) -> Option<usize> {
     let length = members.integer(reading, "historyLength", 0, i64::from(i32::MAX))?;
     match reading.dialect() {

@@ -1,7 +1,5 @@
 //! Responses of gRPC: always HTTP 200, with the status in the trailers.
 
-use std::fmt::Write;
-
 use attache_wire::proto::{GrpcCode, GrpcStatus};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -9,6 +7,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use http_body::Frame;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 use super::frame;
 use crate::http::{Body, Response};
@@ -71,15 +70,8 @@ fn write(status: &GrpcStatus, headers: &mut HeaderMap) {
 
 /// Percent-encodes everything but printable ASCII, and the percent sign.
 fn percent_encoded(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b' '..=b'~' if byte != b'%' => encoded.push(char::from(byte)),
-            // Writing to a string cannot fail.
-            _ => drop(write!(encoded, "%{byte:02X}")),
-        }
-    }
-    encoded
+    const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 #[cfg(test)]

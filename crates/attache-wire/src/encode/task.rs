@@ -28,7 +28,7 @@ pub(super) fn write(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &m
     out.push(b'}');
 }
 
-/// The status of a task that waits for answers, with the calls they are about; none where there is nothing to add.
+/// The status of a task that waits for answers, with the calls in question; `None` if there is nothing to add.
 pub(crate) fn status_with_pending_calls(view: &TaskView, profile: Profile) -> Option<TaskStatus> {
     if profile == Profile::Plain || view.status.state != TaskState::InputRequired {
         return None;
@@ -67,10 +67,9 @@ fn write_artifacts(dialect: Dialect, view: &TaskView, shape: TaskShape, out: &mu
 }
 
 fn write_history(dialect: Dialect, view: &TaskView, length: Option<usize>, out: &mut Vec<u8>) {
-    let skipped = length.map_or(0, |length| view.history.len().saturating_sub(length));
-    let recent = &view.history[skipped..];
+    let recent = view.shown_history(length);
     if !recent.is_empty() {
         out.extend_from_slice(b",\"history\":");
-        write_array(recent, out, |message, out| message::write(dialect, message, out));
+        write_array(&recent, out, |message, out| message::write(dialect, message, out));
     }
 }

@@ -5,6 +5,7 @@
 
 mod approval_words;
 mod card;
+mod client;
 mod devtool;
 mod envelope;
 mod extensions;
@@ -12,7 +13,6 @@ mod faults;
 mod fixture;
 mod gemini_dialect;
 mod golden;
-mod never_panics;
 mod proto;
 mod push;
 mod rejections;

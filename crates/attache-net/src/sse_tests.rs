@@ -4,19 +4,19 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn events_of<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<(Option<String>, String)> {
+fn events_of<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<SseEvent> {
     let mut parser = SseParser::new(10_000);
     for chunk in chunks {
         parser.push(chunk).unwrap();
     }
     parser.finish().unwrap();
-    std::iter::from_fn(|| parser.next_event()).map(|event| (event.name, event.data)).collect()
+    std::iter::from_fn(|| parser.next_event()).collect()
 }
 
 #[track_caller]
 fn check(input: &[u8], expected: &[&str]) {
     let whole = events_of([input]);
-    let data: Vec<&str> = whole.iter().map(|(_, data)| data.as_str()).collect();
+    let data: Vec<&str> = whole.iter().filter_map(|event| event.data.as_deref()).collect();
     assert_eq!(data, expected, "{:?}", String::from_utf8_lossy(input));
     assert_eq!(events_of(input.chunks(1)), whole, "byte by byte: {:?}", String::from_utf8_lossy(input));
     assert_eq!(events_of(input.chunks(3)), whole, "by three: {:?}", String::from_utf8_lossy(input));
@@ -43,7 +43,23 @@ fn fields_are_read_as_the_standard_says() {
     check(b"\xEF\xBB\xBFdata: a\n\n", &["a"]);
     check("data: gr\u{fc}\u{df}e \u{1f980}\n\n".as_bytes(), &["gr\u{fc}\u{df}e \u{1f980}"]);
     check(b"data: \xff\n\n", &["\u{fffd}"]);
-    assert_eq!(events_of([b"event: ping\ndata: 1\n\n".as_slice()])[0].0.as_deref(), Some("ping"));
+}
+
+#[test]
+fn an_event_has_all_its_fields_and_only_its_own() {
+    let text =
+        ": hello\nevent: endpoint\ndata:/x\nid: 7\nretry: 10\nother: 1\n\nid: 8\n\n: alone\n\nnoise\n\n";
+    let first = SseEvent {
+        name: Some("endpoint".into()),
+        id: Some("7".into()),
+        retry: Some(10),
+        data: Some("/x".into()),
+        comment: Some("hello".into()),
+    };
+    let second = SseEvent { id: Some("8".into()), ..SseEvent::default() };
+    let third = SseEvent { comment: Some("alone".into()), ..SseEvent::default() };
+    assert_eq!(events_of([text.as_bytes()]), [first, second, third]);
+    assert_eq!(events_of([b"id: a\0b\n\n".as_slice()]), []);
 }
 
 #[test]
@@ -59,21 +75,23 @@ fn an_event_that_is_too_large_is_an_error_and_not_memory() {
     let mut parser = SseParser::new(10);
     parser.push(b"data: 0\n\n").unwrap();
     assert_eq!(parser.push(b"data: 0123456789").unwrap_err().limit, 10);
-    assert_eq!(parser.next_event().unwrap().data, "0");
-    let mut parser = SseParser::new(10);
-    parser.push(b"data: 01234\n").unwrap();
-    parser.push(b"data: 01234\n").unwrap_err();
-    // Small events add up to nothing.
+    assert_eq!(parser.next_event().unwrap().data.as_deref(), Some("0"));
+    for field in ["data", "event", "id", ""] {
+        let mut parser = SseParser::new(10);
+        parser.push(b"data: 01234\n").unwrap();
+        parser.push(format!("{field}: 01234\n").as_bytes()).unwrap_err();
+    }
+    // Small events do not add up.
     let mut parser = SseParser::new(10);
     (0..100).for_each(|_| parser.push(b"data: 0\n\n").unwrap());
 }
 
-/// Cuts `bytes` at the given places.
-fn cut<'a>(bytes: &'a [u8], places: &[usize]) -> Vec<&'a [u8]> {
-    let mut places: Vec<usize> = places.iter().map(|place| place % (bytes.len() + 1)).collect();
-    places.extend([0, bytes.len()]);
-    places.sort_unstable();
-    places.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
+/// Cuts `bytes` at the given offsets.
+fn cut<'a>(bytes: &'a [u8], offsets: &[usize]) -> Vec<&'a [u8]> {
+    let mut offsets: Vec<usize> = offsets.iter().map(|offset| offset % (bytes.len() + 1)).collect();
+    offsets.extend([0, bytes.len()]);
+    offsets.sort_unstable();
+    offsets.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
 }
 
 proptest! {
@@ -81,9 +99,9 @@ proptest! {
     fn any_data_arrives_in_any_pieces(
         data in proptest::collection::vec("[^\r\n]{0,12}(\n[^\r\n]{0,12}){0,2}", 0..6),
         ending in prop_oneof![Just("\n"), Just("\r\n"), Just("\r")],
-        places in proptest::collection::vec(any::<usize>(), 0..20),
+        offsets in proptest::collection::vec(any::<usize>(), 0..20),
     ) {
-        let spelled: String = data
+        let sent: String = data
             .iter()
             .map(|text| {
                 let lines = text.split('\n').map(|line| format!("data: {line}{ending}"));
@@ -91,7 +109,7 @@ proptest! {
             })
             .collect();
         let found: Vec<String> =
-            events_of(cut(spelled.as_bytes(), &places)).into_iter().map(|(_, data)| data).collect();
+            events_of(cut(sent.as_bytes(), &offsets)).into_iter().filter_map(|event| event.data).collect();
         prop_assert_eq!(found, data);
     }
 
@@ -99,8 +117,8 @@ proptest! {
     fn any_bytes_are_survived_and_pieces_make_no_difference(
         bytes in proptest::collection::vec(
             prop_oneof![any::<u8>(), Just(b'\n'), Just(b'\r'), Just(b':'), Just(b'd')], 0..200),
-        places in proptest::collection::vec(any::<usize>(), 0..20),
+        offsets in proptest::collection::vec(any::<usize>(), 0..20),
     ) {
-        prop_assert_eq!(events_of(cut(&bytes, &places)), events_of([bytes.as_slice()]));
+        prop_assert_eq!(events_of(cut(&bytes, &offsets)), events_of([bytes.as_slice()]));
     }
 }

@@ -1,24 +1,21 @@
-//! The development-tool extension, from the side of a client: what a coding agent does while it works.
+//! The development-tool extension as clients read it: what a coding agent does while it works.
 //!
-//! An agent that speaks it sends everything as status updates: text, thoughts, and tool calls that are always whole. See
+//! An agent that uses it sends everything as status updates: text, thoughts, and whole tool calls. See
 //! `docs/extension/README.md`.
 
+use attache_domain::{Part, PartContent};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Part, StatusUpdate};
-
-/// What the agent's card lists. A client that names it in [`ClientOptions::extensions`](crate::ClientOptions) is sent
-/// these events.
-pub const DEVELOPMENT_TOOL: &str =
-    "https://github.com/google-gemini/gemini-cli/blob/main/docs/a2a/developer-profile/v0/spec.md";
+use super::StatusUpdate;
+use crate::devtool::URI;
 
 /// What one status update of the extension shows.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DevelopmentEvent {
     /// The next piece of the answer.
     Text(String),
-    /// The text of the answer since the last tool call does not count: the answer was cut off.
+    /// The answer was cut off: its text since the last tool call is void.
     TextWithdrawn,
     Thought {
         /// Empty where the model gives none.
@@ -26,7 +23,7 @@ pub enum DevelopmentEvent {
         description: String,
     },
     Call(Box<ToolCall>),
-    /// A turn begins, waits or is over, or the agent says something about its work.
+    /// A turn begins, waits or ends, or the agent reports on its work.
     State,
 }
 
@@ -40,7 +37,7 @@ pub struct ToolCall {
     pub tool_name: String,
     #[serde(default)]
     pub description: Option<String>,
-    /// The end of what the call has shown while it runs.
+    /// The latest output of a running call.
     #[serde(default)]
     pub live_content: Option<String>,
     #[serde(default)]
@@ -59,7 +56,7 @@ impl ToolCall {
 
     /// Reads the call that a part of a message holds, if it holds one.
     pub fn of(part: &Part) -> Option<Self> {
-        serde_json::from_value(part.as_data()?.clone()).ok()
+        serde_json::from_value(data_of(part)?.clone()).ok()
     }
 }
 
@@ -93,7 +90,7 @@ impl CallStatus {
     }
 }
 
-/// The result of a call that succeeded; an agent gives one of the three.
+/// The result of a successful call; an agent sends one of the three.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 pub struct CallOutput {
     #[serde(default)]
@@ -127,9 +124,9 @@ struct Thought {
 }
 
 impl StatusUpdate {
-    /// What the update shows in the terms of the extension; none if the agent does not speak it here.
+    /// What the update shows in the terms of the extension; `None` if it does not use it.
     pub fn development(&self) -> Option<DevelopmentEvent> {
-        let about = self.metadata.as_ref()?.get(DEVELOPMENT_TOOL)?;
+        let about = self.metadata.as_ref()?.get(URI)?;
         if about.get("withdrawn_message_id").is_some() {
             return Some(DevelopmentEvent::TextWithdrawn);
         }
@@ -137,7 +134,7 @@ impl StatusUpdate {
         match about.get("kind")?.as_str()? {
             "TEXT_CONTENT" => Some(DevelopmentEvent::Text(parts.iter().filter_map(Part::as_text).collect())),
             "THOUGHT" => {
-                let thought = parts.first()?.as_data()?.clone();
+                let thought = data_of(parts.first()?)?.clone();
                 let Thought { subject, description } = serde_json::from_value(thought).ok()?;
                 Some(DevelopmentEvent::Thought { subject, description })
             }
@@ -147,19 +144,33 @@ impl StatusUpdate {
     }
 }
 
+fn data_of(part: &Part) -> Option<&Value> {
+    match &part.content {
+        PartContent::Data(data) => Some(data),
+        PartContent::Text(_) | PartContent::Raw(_) | PartContent::Url(_) => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use attache_domain::Binding;
     use serde_json::json;
 
     use super::*;
+    use crate::Version;
+    use crate::client::{Protocol, StreamEvent};
 
     fn update(about: Value, part: Value) -> StatusUpdate {
-        serde_json::from_value(json!({
-            "taskId": "t", "metadata": { DEVELOPMENT_TOOL: about },
+        let protocol = Protocol::new(Version::V1_0, Binding::HttpJson).unwrap();
+        let event = json!({ "statusUpdate": {
+            "taskId": "t", "metadata": { URI: about },
             "status": { "state": "TASK_STATE_WORKING",
                 "message": { "messageId": "m", "role": "ROLE_AGENT", "parts": [part] } },
-        }))
-        .unwrap()
+        }});
+        match protocol.decode_event(200, event.to_string().as_bytes()).unwrap() {
+            StreamEvent::StatusUpdate(update) => *update,
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]
