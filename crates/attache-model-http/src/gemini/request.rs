@@ -18,7 +18,7 @@ use crate::answer_request::{NUDGE, RequestVariation};
 /// No more tools can be declared than this.
 const MAX_TOOLS: usize = 512;
 
-/// The body of a request, spelled.
+/// The encoded body of a request.
 pub(super) fn body(
     shared: &Shared,
     prompt: &Prompt,
