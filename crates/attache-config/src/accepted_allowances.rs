@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::read_file::read_text;
-use crate::tree::{Node, NodeKind};
 use crate::write_file::rewrite;
 use crate::{Allowance, ConfigError, HomeFolders};
+use attache_document::{Node, NodeKind};
 
 const MAX_BYTES: u64 = 4 << 20;
 

@@ -10,7 +10,7 @@ use crate::agent::resolve::resolve;
 use crate::env_file::EnvFile;
 use crate::file::ConfigFile;
 use crate::origin::Layer;
-use crate::tree::Node;
+use attache_document::Node;
 
 const PATH: &str = "/settings";
 

@@ -12,12 +12,12 @@ use crate::data_folder::{data_folder, user_data};
 use crate::environment::{CHILDREN_SEE, Environment, variable};
 use crate::file::ConfigFile;
 use crate::operator::{self, Provenance};
-use crate::tree::Node;
 use crate::{
     AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile,
     HomeFolders, LimitSettings, LogFormat, LogSettings, ModelCredentials, PushSettings, Settings,
     StoreChoice, card, model, token,
 };
+use attache_document::Node;
 use attache_domain::AnswerLocation;
 
 const DEFAULT_PORT: u16 = 41242;

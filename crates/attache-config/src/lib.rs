@@ -35,7 +35,6 @@ mod secret_text;
 mod setting_entry;
 mod settings;
 mod token;
-mod tree;
 mod trust;
 mod visible;
 mod write_file;

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::environment::{Environment, variable};
 use crate::origin::Origin;
 use crate::push::SIGNING_KEY;
-use crate::tree::Node;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
+use attache_document::Node;
 use attache_domain::AnswerLocation;
 
 /// In the order in which they count.

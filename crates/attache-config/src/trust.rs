@@ -12,9 +12,9 @@ use crate::agent::{OperatorAgentSettings, SettingsFiles, resolve};
 use crate::environment::{Environment, variable};
 use crate::file_stamps;
 use crate::read_file::read_text;
-use crate::tree::{Node, NodeKind};
 use crate::write_file::rewrite;
 use crate::{AgentFlags, ConfigError, HomeFolders, Settings};
+use attache_document::{Node, NodeKind};
 
 const MAX_BYTES: u64 = 1 << 20;
 const LEVELS: [&str; 3] = ["TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST"];

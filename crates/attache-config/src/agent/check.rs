@@ -1,7 +1,7 @@
 //! Whether a value is what its key takes.
 
 use super::keys::ValueType;
-use crate::tree::{Node, NodeKind};
+use attache_document::{Node, NodeKind};
 
 /// What would be right, when it is not.
 pub(crate) fn check(takes: ValueType, node: &Node) -> Result<(), String> {

@@ -6,8 +6,8 @@ use super::AgentFlags;
 use super::gather::GatheredSettings;
 use crate::environment::{Environment, variable};
 use crate::origin::{Layer, Origin};
-use crate::tree::{Node, NodeKind};
 use crate::{ConfigError, EnvFile, ModelCredentials};
+use attache_document::{Node, NodeKind};
 
 const MODEL: &str = "model.name";
 const MODE: &str = "general.defaultApprovalMode";

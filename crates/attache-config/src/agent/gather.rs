@@ -8,8 +8,8 @@ use super::keys::{FLAT, Key, ProjectEffect, ValueType, find, is_section, is_unus
 use super::mcp::{self, McpServerSettings};
 use super::nearest::{nearest, shown};
 use crate::origin::{Layer, Origin};
-use crate::tree::{Node, NodeKind};
 use crate::{Allowance, ConfigError, ProjectReport, ProjectTrust};
+use attache_document::{Node, NodeKind};
 
 /// All that was said, by all layers.
 #[derive(Debug, Default)]

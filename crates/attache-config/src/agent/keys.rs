@@ -1,6 +1,6 @@
 //! Every key that is known: what it takes, how several that say it go together, and what a project may say about it.
 
-use crate::tree::{Node, NodeKind};
+use attache_document::{Node, NodeKind};
 
 /// What a key takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use attache_domain::AccessLevel;
 
 use super::nearest::{nearest, shown};
 use crate::origin::Origin;
-use crate::tree::{Node, NodeKind};
 use crate::{ConfigError, SecretText};
+use attache_document::{Node, NodeKind};
 
 const PATIENCE: Duration = Duration::from_mins(10);
 const MAX_PATIENCE_MS: i64 = 24 * 3600 * 1000;

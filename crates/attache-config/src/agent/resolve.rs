@@ -10,7 +10,7 @@ use super::mcp::McpServerSettings;
 use super::typed::spelled;
 use crate::ApprovalMode;
 use crate::origin::{Layer, Origin};
-use crate::tree::NodeKind;
+use attache_document::NodeKind;
 
 /// What counts.
 #[derive(Debug, Clone, Default)]

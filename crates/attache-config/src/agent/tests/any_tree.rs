@@ -10,7 +10,7 @@ use super::World;
 use crate::agent::gather::GatheredSettings;
 use crate::agent::{keys, resolve};
 use crate::origin::Layer;
-use crate::tree::Node;
+use attache_document::Node;
 
 /// A value of the right kind for a key, by a number.
 fn right(takes: keys::ValueType, number: u8) -> Value {

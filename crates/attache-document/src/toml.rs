@@ -2,9 +2,9 @@
 
 use toml::de::{DeTable, DeValue};
 
-use super::{Node, NodeKind, line_at};
+use crate::node::{Node, NodeKind, line_at};
 
-pub(super) fn parse(text: &str) -> Node {
+pub(crate) fn parse(text: &str) -> Node {
     match DeTable::parse(text) {
         Ok(document) => Node { line: 1, kind: table(text, document.get_ref()) },
         Err(_) => Node::empty(),

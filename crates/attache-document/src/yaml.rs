@@ -6,9 +6,9 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use serde_json::Number;
 use serde_saphyr::Spanned;
 
-use super::{MAX_DEPTH, Node, NodeKind, ParseError};
+use crate::node::{MAX_DEPTH, Node, NodeKind, ParseError};
 
-pub(super) fn parse(text: &str) -> Result<Node, ParseError> {
+pub(crate) fn parse(text: &str) -> Result<Node, ParseError> {
     if text.trim().is_empty() {
         return Ok(Node::empty());
     }

@@ -2,9 +2,9 @@
 
 use serde_json::Number;
 
-use super::{MAX_DEPTH, Node, NodeKind, ParseError};
+use crate::node::{MAX_DEPTH, Node, NodeKind, ParseError};
 
-pub(super) fn parse(text: &str) -> Result<Node, ParseError> {
+pub(crate) fn parse(text: &str) -> Result<Node, ParseError> {
     let mut parser = Parser { text, at: 0, line: 1 };
     parser.skip()?;
     if parser.peek().is_none() {

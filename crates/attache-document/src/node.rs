@@ -1,23 +1,19 @@
 //! Settings as a tree whose every value knows its line, whatever language they were written in.
 
-mod json;
-mod toml;
-mod yaml;
-
 use serde_json::{Map, Number, Value};
 
 /// Deeper nesting is nothing that anybody wrote by hand.
-const MAX_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Node {
+pub struct Node {
     /// Of the key, for a value in a table. Counted from one.
-    pub(crate) line: u32,
-    pub(crate) kind: NodeKind,
+    pub line: u32,
+    pub kind: NodeKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum NodeKind {
+pub enum NodeKind {
     Null,
     Bool(bool),
     Number(Number),
@@ -28,28 +24,28 @@ pub(crate) enum NodeKind {
 
 /// What a text cannot be read as, and where that shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ParseError {
-    pub(crate) line: u32,
-    pub(crate) message: String,
+pub struct ParseError {
+    pub line: u32,
+    pub message: String,
 }
 
 impl Node {
     /// JSON in which comments and commas before a closing bracket are let pass. No text at all is an empty table.
-    pub(crate) fn from_json(text: &str) -> Result<Self, ParseError> {
-        json::parse(text)
+    pub fn from_json(text: &str) -> Result<Self, ParseError> {
+        crate::json::parse(text)
     }
 
-    pub(crate) fn from_yaml(text: &str) -> Result<Self, ParseError> {
-        yaml::parse(text)
+    pub fn from_yaml(text: &str) -> Result<Self, ParseError> {
+        crate::yaml::parse(text)
     }
 
     /// A TOML text that is known to be right; an empty table when it is not.
-    pub(crate) fn from_toml(text: &str) -> Self {
-        toml::parse(text)
+    pub fn from_toml(text: &str) -> Self {
+        crate::toml::parse(text)
     }
 
     /// What is at the path, whose names have dots between them.
-    pub(crate) fn at(&self, path: &str) -> Option<&Self> {
+    pub fn at(&self, path: &str) -> Option<&Self> {
         path.split('.').try_fold(self, |node, name| match &node.kind {
             NodeKind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
             _ => None,
@@ -57,22 +53,22 @@ impl Node {
     }
 
     /// The value of this name in a table, whatever the name holds.
-    pub(crate) fn entry(&self, name: &str) -> Option<&Self> {
+    pub fn entry(&self, name: &str) -> Option<&Self> {
         match &self.kind {
             NodeKind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
             _ => None,
         }
     }
 
-    pub(crate) fn empty() -> Self {
+    pub fn empty() -> Self {
         Self { line: 0, kind: NodeKind::Table(Vec::new()) }
     }
 
-    pub(crate) fn new(line: u32, kind: NodeKind) -> Self {
+    pub fn new(line: u32, kind: NodeKind) -> Self {
         Self { line, kind }
     }
 
-    pub(crate) fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.kind {
             NodeKind::Null => "nothing".into(),
             NodeKind::Bool(value) => value.to_string(),
@@ -84,7 +80,7 @@ impl Node {
         }
     }
 
-    pub(crate) fn to_json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         match &self.kind {
             NodeKind::Null => Value::Null,
             NodeKind::Bool(value) => Value::Bool(*value),
@@ -98,7 +94,7 @@ impl Node {
     }
 
     /// Changes every text in the tree; names stay.
-    pub(crate) fn map_texts(&mut self, change: &mut dyn FnMut(u32, &str) -> Option<String>) {
+    pub fn map_texts(&mut self, change: &mut dyn FnMut(u32, &str) -> Option<String>) {
         let line = self.line;
         match &mut self.kind {
             NodeKind::Text(text) => {
@@ -113,7 +109,7 @@ impl Node {
     }
 }
 
-fn line_at(text: &str, at: usize) -> u32 {
+pub(crate) fn line_at(text: &str, at: usize) -> u32 {
     let lines = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
     u32::try_from(lines).unwrap_or(u32::MAX)
 }

@@ -1,0 +1,11 @@
+//! Documents that people write by hand, as one tree in which every value knows its line.
+//!
+//! Reads JSON with comments, YAML and TOML. The meaning of a document belongs to its reader, for example
+//! `attache-workspace` for settings.
+
+mod json;
+mod node;
+mod toml;
+mod yaml;
+
+pub use node::{Node, NodeKind, ParseError};
