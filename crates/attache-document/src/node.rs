@@ -109,7 +109,17 @@ impl Node {
     }
 }
 
-pub(crate) fn line_at(text: &str, at: usize) -> u32 {
-    let lines = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
-    u32::try_from(lines).unwrap_or(u32::MAX)
+/// Where the lines of a text end.
+pub(crate) struct Lines(Vec<usize>);
+
+impl Lines {
+    pub(crate) fn of(text: &str) -> Self {
+        Self(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at).collect())
+    }
+
+    /// The line of the byte `at`, counted from one.
+    pub(crate) fn at(&self, at: usize) -> u32 {
+        let before = self.0.partition_point(|newline| *newline < at);
+        u32::try_from(before + 1).unwrap_or(u32::MAX)
+    }
 }

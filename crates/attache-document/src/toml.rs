@@ -2,24 +2,24 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::node::{Node, NodeKind, line_at};
+use crate::node::{Lines, Node, NodeKind};
 
 pub(crate) fn parse(text: &str) -> Node {
     match DeTable::parse(text) {
-        Ok(document) => Node { line: 1, kind: table(text, document.get_ref()) },
+        Ok(document) => Node { line: 1, kind: table(&Lines::of(text), document.get_ref()) },
         Err(_) => Node::empty(),
     }
 }
 
-fn table(text: &str, entries: &DeTable<'_>) -> NodeKind {
+fn table(lines: &Lines, entries: &DeTable<'_>) -> NodeKind {
     let entry = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
         let key: &toml::Spanned<std::borrow::Cow<'_, str>> = key;
-        (key.get_ref().to_string(), node(text, line_at(text, key.span().start), value.get_ref()))
+        (key.get_ref().to_string(), node(lines, lines.at(key.span().start), value.get_ref()))
     };
     NodeKind::Table(entries.iter().map(entry).collect())
 }
 
-fn node(text: &str, line: u32, value: &DeValue<'_>) -> Node {
+fn node(lines: &Lines, line: u32, value: &DeValue<'_>) -> Node {
     let kind = match value {
         DeValue::Boolean(value) => NodeKind::Bool(*value),
         DeValue::String(value) => NodeKind::Text(value.to_string()),
@@ -31,9 +31,9 @@ fn node(text: &str, line: u32, value: &DeValue<'_>) -> Node {
         }
         DeValue::Datetime(value) => NodeKind::Text(value.to_string()),
         DeValue::Array(items) => NodeKind::List(
-            items.iter().map(|item| node(text, line_at(text, item.span().start), item.get_ref())).collect(),
+            items.iter().map(|item| node(lines, lines.at(item.span().start), item.get_ref())).collect(),
         ),
-        DeValue::Table(entries) => table(text, entries),
+        DeValue::Table(entries) => table(lines, entries),
     };
     Node { line, kind }
 }

@@ -1,12 +1,9 @@
 //! `attache mcp`: the MCP servers in the settings files.
 
 mod arguments;
-mod blank;
-mod document;
 mod entry;
 mod file;
 mod list;
-mod spans;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +15,9 @@ use crate::report::with_hint;
 pub(crate) use arguments::McpArguments;
 use arguments::{AddArguments, McpCommand, RemoveArguments, Scope};
 use file::SettingsFile;
+
+/// The table of a settings file that holds the servers.
+const SERVERS: &str = "mcpServers";
 
 #[expect(
     clippy::disallowed_methods,
@@ -73,8 +73,8 @@ fn add(places: &SettingsFolders, arguments: AddArguments) -> anyhow::Result<()> 
     let entry = entry::of_arguments(arguments)?;
     let file = places.file(scope)?;
     let document = file.read()?;
-    let known = document.servers()?.is_some_and(|servers| servers.contains_key(&name));
-    file.write(&document.with_server(&name, &entry)?)?;
+    let known = document.table(SERVERS)?.is_some_and(|servers| servers.contains_key(&name));
+    file.write(&document.with(SERVERS, &name, &entry)?)?;
     let done = if known { "Changed" } else { "Added" };
     let next = match scope {
         Scope::User => "",
@@ -85,7 +85,7 @@ fn add(places: &SettingsFolders, arguments: AddArguments) -> anyhow::Result<()> 
 
 fn remove(places: &SettingsFolders, arguments: &RemoveArguments) -> anyhow::Result<()> {
     let (name, file) = (&arguments.name, places.file(arguments.scope)?);
-    let Some(text) = file.read()?.without_server(name)? else {
+    let Some(text) = file.read()?.without(SERVERS, name)? else {
         let other = match arguments.scope {
             Scope::User => "--scope project",
             Scope::Project => "--scope user",

@@ -6,9 +6,9 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use attache_document::JsonDocument;
 
 use super::arguments::Scope;
-use super::document::Document;
 use crate::report::with_hint;
 
 const FOLDER: &str = ".gemini";
@@ -34,7 +34,7 @@ impl SettingsFile {
     }
 
     /// What it holds; an empty document when there is none.
-    pub(super) fn read(&self) -> anyhow::Result<Document> {
+    pub(super) fn read(&self) -> anyhow::Result<JsonDocument> {
         let shown = self.path.display();
         let mut text = String::new();
         match fs::File::open(&self.path) {
@@ -52,7 +52,7 @@ impl SettingsFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).with_context(|| format!("cannot read {shown}")),
         }
-        Document::parse(&text).map_err(|error| {
+        JsonDocument::parse(&text).map_err(|error| {
             let error = anyhow::Error::new(error).context(format!("cannot use {shown}"));
             with_hint(error, "mend the file first; nothing was changed")
         })
