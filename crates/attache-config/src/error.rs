@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use attache_tool::policy::PolicyError;
-
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error("cannot read the {what} {}", path.display())]
@@ -27,7 +25,7 @@ pub enum ConfigError {
     #[error("{place}: {}{message}", key.as_ref().map(|key| format!("{key}: ")).unwrap_or_default())]
     BadSetting { place: String, key: Option<String>, message: String },
     #[error(transparent)]
-    BadRules(#[from] PolicyError),
+    BadRules(Box<dyn std::error::Error + Send + Sync>),
     #[error("the rules in {} count for nothing: {why}", path.display())]
     UnsafeRules { path: PathBuf, why: &'static str },
     #[error("cannot save {}", path.display())]

@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 
 use attache_domain::DuplicateWindow;
 
-use crate::agent::gather::GatheredSettings;
-use crate::agent::{OperatorAgentSettings, SettingsFiles};
 use crate::data_folder::{data_folder, user_data};
 use crate::environment::{CHILDREN_SEE, Environment, variable};
 use crate::file::ConfigFile;
 use crate::operator::{self, Provenance};
+use crate::operator_agent::OperatorAgentSettings;
 use crate::{
-    AgentFlags, ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile,
-    HomeFolders, LimitSettings, LogFormat, LogSettings, ModelCredentials, PushSettings, Settings,
-    StoreChoice, card, model, token,
+    ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile, LimitSettings,
+    LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, token,
 };
 use attache_document::Node;
 use attache_domain::AnswerLocation;
@@ -38,12 +36,6 @@ pub struct Flags {
     pub token_file: Option<PathBuf>,
     pub log: Option<String>,
     pub log_format: Option<String>,
-}
-
-impl From<&Flags> for AgentFlags {
-    fn from(flags: &Flags) -> Self {
-        Self { model: flags.model.clone(), approval_mode: flags.approval_mode.clone(), ..Self::default() }
-    }
 }
 
 /// Reads every layer. `current_dir` is where relative paths and the default workspace are.
@@ -81,7 +73,6 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     let log_format = pick(flags.log_format, environment, "--log-format", variable_name, file.log_format, key);
     let named = || operator::WORKSPACE.iter().find_map(|name| variable(environment, name)).map(PathBuf::from);
     let workspace = check_workspace(flags.workspace.or_else(named).or(file.workspace), current_dir)?;
-    let (keys, warnings) = keys(&workspace, environment, &agent)?;
     let token_file = flags.token_file.or(token::file_in(environment)?).or(file.token_file);
     let mut settings = Settings {
         host: parse_host(host)?,
@@ -95,8 +86,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         child_environment: child_environment(environment),
         store: parse_store(store, environment, current_dir)?,
         synchronous: file.sqlite.synchronous,
-        model: model::choose_or_default(model, &keys, current_dir)?,
-        keys,
+        model,
         approval,
         client_auto_execute: file.client_auto_execute,
         default_dialect: parse_default_dialect(dialect)?,
@@ -123,7 +113,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
             filter: log.map_or_else(|| "info".to_owned(), |said| said.value),
             format: parse_log_format(log_format)?,
         },
-        warnings,
+        warnings: Vec::new(),
         agent,
         entries: Vec::new(),
     };
@@ -146,21 +136,6 @@ fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgentS
         defaults: table("defaults"),
         named: said.into_iter().filter_map(|(key, value, line)| Some((key, value?.clone(), line))).collect(),
     }
-}
-
-/// The keys for models, with those of the user's `.env` file; and what is wrong in the operator's words about the agent,
-/// before anything is started.
-fn keys(
-    workspace: &Path,
-    environment: Environment<'_>,
-    agent: &OperatorAgentSettings,
-) -> Result<(ModelCredentials, Vec<String>), ConfigError> {
-    let homes = HomeFolders::of(environment);
-    let mut gathered = GatheredSettings::default();
-    let env_file = EnvFile::of_user(&homes, &mut gathered.warnings);
-    let place = SettingsFiles { workspace, homes: &homes, environment, operator: agent };
-    place.operator(&mut gathered, env_file.as_ref())?;
-    Ok((ModelCredentials::read(environment, env_file.as_ref()), gathered.warnings))
 }
 
 /// A folder that is not there trusts nothing, but may come to be.
@@ -195,13 +170,15 @@ fn allowed_roots(
 }
 
 /// A value and who said it.
-pub(crate) struct SourcedValue {
-    pub(crate) value: String,
-    pub(crate) origin: String,
+#[derive(Debug, Clone)]
+pub struct SourcedValue {
+    pub value: String,
+    pub origin: String,
 }
 
 impl SourcedValue {
-    pub(crate) fn instead_of(self, expected: &str) -> ConfigError {
+    /// The error that says what the value should have been.
+    pub fn instead_of(self, expected: &str) -> ConfigError {
         ConfigError::BadValue { origin: self.origin, value: self.value, expected: expected.to_owned() }
     }
 }

@@ -52,25 +52,3 @@ impl fmt::Display for Origin {
         }
     }
 }
-
-/// Which of two that say something counts: the later here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Layer {
-    BuiltIn,
-    OperatorDefaults,
-    UserYaml,
-    UserJson,
-    ProjectYaml,
-    ProjectJson,
-    HomeEnvFile,
-    OperatorEnforced,
-    Environment,
-    Flags,
-}
-
-impl Layer {
-    /// Whether it came with the files that are worked on, so that others than the user may have written it.
-    pub(crate) fn is_project(self) -> bool {
-        matches!(self, Self::ProjectYaml | Self::ProjectJson)
-    }
-}

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use attache_domain::DuplicateWindow;
 
-use crate::agent::OperatorAgentSettings;
 use crate::file::{CardFile, CardFormSetting, LimitsFile};
-use crate::{ConfinementSettings, ModelChoice, ModelCredentials, PushSettings, SettingEntry};
+use crate::operator_agent::OperatorAgentSettings;
+use crate::{ConfinementSettings, PushSettings, SettingEntry, SourcedValue};
 use attache_domain::AnswerLocation;
 
 #[derive(Debug, Clone)]
@@ -31,9 +31,8 @@ pub struct Settings {
     pub child_environment: Vec<(String, String)>,
     pub store: StoreChoice,
     pub synchronous: Synchronous,
-    pub model: ModelChoice,
-    /// For models that are chosen by name later.
-    pub keys: ModelCredentials,
+    /// The model that the command line, the environment or the file names.
+    pub model: Option<SourcedValue>,
     pub approval: ApprovalMode,
     /// Whether a client may say that its task runs everything unasked.
     pub client_auto_execute: bool,
@@ -65,7 +64,8 @@ pub struct Settings {
     pub log: LogSettings,
     /// What was passed over, in sentences for people.
     pub warnings: Vec<String>,
-    pub(crate) agent: OperatorAgentSettings,
+    /// What the file says about the agent, unchecked.
+    pub agent: OperatorAgentSettings,
     pub(crate) entries: Vec<SettingEntry>,
 }
 
@@ -144,7 +144,8 @@ impl ApprovalMode {
     }
 
     /// More is freer.
-    pub(crate) fn freedom(self) -> u8 {
+    /// How much the mode lets happen unasked; more is freer.
+    pub fn freedom(self) -> u8 {
         match self {
             Self::Plan => 0,
             Self::Default => 1,

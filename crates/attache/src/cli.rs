@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use attache_config::{AgentFlags, Flags, VARIABLES};
+use attache_config::{Flags, VARIABLES};
+use attache_workspace::AgentFlags;
 use clap::{Args, Parser, Subcommand};
 
 use crate::card_command::CardArguments;

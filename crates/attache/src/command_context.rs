@@ -6,9 +6,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_agent::WorkspaceInfo;
 use attache_command::{ExtensionEntry, Memory, MemoryFile, ServerEntry};
-use attache_config::context::{self, ContextSources, LoadedContext};
-use attache_config::{MODEL_ALIASES, WorkspaceSettings, installed_extensions};
 use attache_tool_mcp::{McpServers, ServerState};
+use attache_workspace::context::{self, ContextSources, LoadedContext};
+use attache_workspace::{MODEL_ALIASES, WorkspaceSettings, installed_extensions};
 
 use crate::setup_builder::included_folders;
 
@@ -57,7 +57,7 @@ impl WorkspaceInfo for WorkspaceCommandContext {
 
     fn extensions(&self) -> Vec<ExtensionEntry> {
         let found = installed_extensions(&self.settings.homes).into_iter();
-        let entry = |found: attache_config::InstalledExtension| ExtensionEntry {
+        let entry = |found: attache_workspace::InstalledExtension| ExtensionEntry {
             name: found.name,
             version: found.version,
             enabled: found.enabled,

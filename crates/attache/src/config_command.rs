@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use attache_config::{AgentFlags, ChosenBy, Flags, FolderTrust, SettingEntry, Settings, visible};
+use attache_config::{Flags, SettingEntry, Settings};
+use attache_workspace::{AgentFlags, ChosenBy, FolderTrust, visible};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
@@ -96,7 +97,7 @@ fn gather(arguments: ShowArguments) -> anyhow::Result<ConfigReport> {
         ..Flags::default()
     };
     let mut agent = AgentFlags { trust: arguments.trust, ..AgentFlags::from(&flags) };
-    let operator = attache_config::load(flags, &environment, &current_dir)?;
+    let operator = attache_workspace::load_operator(flags, &environment, &current_dir)?;
     project::accept_for_this_run(&mut agent, &operator.workspace, &environment, &operator)?;
     let project = Project::read(ProjectQuery {
         folder: &operator.workspace,

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use attache_agent::ContextFiles;
-use attache_config::WorkspaceSettings;
-use attache_config::context::{self, ContextSources, LoadedContext};
 use attache_domain::Content;
 use attache_tool::ToolContext;
 use attache_tool_std::mentions;
+use attache_workspace::WorkspaceSettings;
+use attache_workspace::context::{self, ContextSources, LoadedContext};
 
 use crate::setup_builder::{included_folders, project_words};
 

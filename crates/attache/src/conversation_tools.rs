@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use attache_agent::{Toolbox, declarations};
-use attache_config::WorkspaceSettings;
 use attache_model::ToolDeclaration;
 use attache_model_http::gemini::{GeminiSearch, SearchAnswer};
 use attache_tool::{Confiner, Tool, ToolError, ToolErrorKind, ToolRegistry};
@@ -15,6 +14,7 @@ use attache_tool_std::{
     ShareFile, ShellOptions, StopBackgroundProcess, WebFetch, WebSearch, WebSearchResult, WebSource,
     WriteFile, WriteTodos,
 };
+use attache_workspace::WorkspaceSettings;
 
 use crate::wiring::Attendance;
 

@@ -22,7 +22,8 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use attache_config::{AgentFlags, Settings};
+use attache_config::Settings;
+use attache_workspace::AgentFlags;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
@@ -93,7 +94,7 @@ fn prepare(arguments: &HeadlessArguments) -> Result<PreparedRun, Failure> {
     let wrong = |error: anyhow::Error| Failure::of_settings(&error);
     let current_dir = std::env::current_dir().context("cannot tell the current folder").map_err(wrong)?;
     let environment = |name: &str| crate::environment::variable(name);
-    let settings = attache_config::load(arguments.into(), &environment, &current_dir);
+    let settings = attache_workspace::load_operator(arguments.into(), &environment, &current_dir);
     let mut settings = settings.map_err(|error| wrong(error.into()))?;
     let colour = environment("NO_COLOR").is_none_or(|value| value.is_empty());
     logging::start(&settings.log, colour).map_err(wrong)?;

@@ -5,11 +5,12 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use attache_config::{HttpKind, McpServerSettings, McpTransport, SecretText, Settings, WorkspaceSettings};
+use attache_config::{SecretText, Settings};
 use attache_domain::Scope;
 use attache_net::Secret;
 use attache_tool::Access;
 use attache_tool_mcp::{ConnectContext, McpServers, ServerOptions, Transport};
+use attache_workspace::{HttpKind, McpServerSettings, McpTransport, WorkspaceSettings};
 
 /// Servers that a conversation wants, and how they are reached.
 pub(crate) struct ServerGroup {

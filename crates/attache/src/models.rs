@@ -9,9 +9,6 @@ use std::time::Duration;
 
 use anyhow::Context;
 use attache_agent::AgentModel;
-use attache_config::{
-    AnthropicSettings, GeminiSettings, GeneralKeys, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
-};
 use attache_model::LanguageModel;
 use attache_model::offline::OfflineModel;
 use attache_model::script::ScriptModel;
@@ -21,6 +18,9 @@ use attache_model_http::google::{GoogleCredentials, GoogleTokens};
 use attache_model_http::openai::{OpenAiModel, OpenAiOptions};
 use attache_model_http::retry::RetryOptions;
 use attache_net::{BaseUrl, HttpClient, HttpClientOptions, NetError, Proxy, Secret};
+use attache_workspace::{
+    AnthropicSettings, GeminiSettings, GeneralKeys, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
+};
 
 use crate::report::with_hint;
 

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use attache_command::custom::{self, CustomSource, LoadedCommands};
-use attache_config::policy::{self, LoadedRules, RuleSources};
-use attache_config::{
-    AgentFlags, Allowance, ChosenBy, ConfigError, Environment, FolderTrust, HomeFolders, Origin,
-    ProjectReport, ProjectTrust, Settings, SettingsSources, WorkspaceSettings,
+use attache_config::{ConfigError, Environment, Origin, Settings};
+use attache_workspace::policy::{self, LoadedRules, RuleSources};
+use attache_workspace::{
+    AgentFlags, Allowance, ChosenBy, FolderTrust, HomeFolders, ProjectReport, ProjectTrust, SettingsSources,
+    WorkspaceSettings,
 };
 
 /// The settings, rules and commands that count in a folder, and what of the project's is ignored.

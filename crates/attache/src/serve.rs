@@ -5,12 +5,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use anyhow::Context;
-use attache_config::{
-    AgentFlags, DefaultDialect, Flags, FolderTrust, ModelChoice, Settings, StoreChoice, visible,
-};
+use attache_config::{DefaultDialect, Flags, Settings, StoreChoice};
 use attache_server::{Server, ServerHandle, can_tell_local_users};
 use attache_session::{SessionOptions, SessionService};
 use attache_tool::{AccessLevel, Confiner};
+use attache_workspace::{AgentFlags, FolderTrust, ModelChoice, visible};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 
@@ -34,7 +33,7 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let agent = arguments.agent.clone();
     let flags = Flags::from(arguments);
     let mut agent_flags = agent.flags(&flags);
-    let settings = attache_config::load(flags, &environment, &current_dir)?;
+    let settings = attache_workspace::load_operator(flags, &environment, &current_dir)?;
     logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
     let folder = settings.workspace.clone();
     for allowance in project::accept_for_this_run(&mut agent_flags, &folder, &environment, &settings)? {

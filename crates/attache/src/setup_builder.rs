@@ -13,15 +13,14 @@ use attache_agent::{
     AgentModel, ConversationLimits, ConversationSetup, PolicyApprover, PolicyOptions, RuleStore,
     SettingsRefusal,
 };
-use attache_config::policy;
-use attache_config::{
-    AgentFlags, ApprovalMode, ChosenBy, ConfigError, ModelChoice, ProjectTrust, Settings, WorkspaceSettings,
-};
+use attache_config::{ApprovalMode, ConfigError, Settings};
 use attache_domain::{Content, ContextId, RequestedSettings, Scope};
 use attache_net::{AddressRules, HttpClient};
 use attache_tool::policy::{PolicyMode, PolicyRule};
 use attache_tool::{Confiner, IgnoreSources, ToolRegistry, Workspace};
 use attache_tool_std::{GoogleWebSearch, MarkedProcesses, WebFetch, WebFetchOptions, WorkspaceFiles};
+use attache_workspace::policy;
+use attache_workspace::{AgentFlags, ChosenBy, ModelChoice, ProjectTrust, WorkspaceSettings};
 use sha2::{Digest, Sha256};
 
 use crate::command_context::WorkspaceCommandContext;
@@ -267,12 +266,12 @@ impl SetupBuilder {
             None => {
                 let gone =
                     |_| SettingsRefusal { field: "workspace", what: "the server's workspace is gone".into() };
-                Ok((self.operator.own_workspace().map_err(gone)?, ChosenBy::Operator))
+                Ok((attache_workspace::own_workspace(&self.operator).map_err(gone)?, ChosenBy::Operator))
             }
             Some(wished) => {
                 let folder = requested::workspace(&self.operator, wished)?;
                 let own = *wished == self.operator.workspace
-                    || self.operator.own_workspace().is_ok_and(|own| own == folder);
+                    || attache_workspace::own_workspace(&self.operator).is_ok_and(|own| own == folder);
                 Ok((folder, if own { ChosenBy::Operator } else { ChosenBy::Client }))
             }
         }

@@ -60,7 +60,7 @@ fn run_command(arguments: StoreArguments) -> anyhow::Result<ExitCode> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| crate::environment::variable(name);
     let flags = Flags { config: arguments.config, store: arguments.store, ..Flags::default() };
-    let settings = attache_config::load(flags, &environment, &current_dir)?;
+    let settings = attache_workspace::load_operator(flags, &environment, &current_dir)?;
     let StoreChoice::Sqlite(path) = settings.store else {
         let error = anyhow!("the settings keep tasks in memory, and there is no file to work on");
         return Err(with_hint(error, "name the store with --store sqlite:PATH"));

@@ -4,7 +4,8 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use attache_config::{AgentFlags, ChosenBy, Flags, HomeFolders, TrustedFolders, accept_allowances, visible};
+use attache_config::Flags;
+use attache_workspace::{AgentFlags, ChosenBy, HomeFolders, TrustedFolders, accept_allowances, visible};
 use clap::Args;
 
 use crate::project::{Project, ProjectQuery};
@@ -37,7 +38,7 @@ pub(crate) fn run(arguments: TrustArguments) -> anyhow::Result<()> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| std::env::var(name).ok();
     let flags = Flags { config: arguments.config, workspace: arguments.workspace, ..Flags::default() };
-    let operator = attache_config::load(flags, &environment, &current_dir)?;
+    let operator = attache_workspace::load_operator(flags, &environment, &current_dir)?;
     let homes = HomeFolders::of(&environment);
     let folder = operator.workspace.as_path();
     if arguments.revoke {

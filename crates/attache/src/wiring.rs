@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
 use attache_config::{
-    AgentFlags, CardFormSetting, DefaultDialect, ModelChoice, Settings, StoreChoice, Synchronous,
-    answers_card_of, card_of, extended_card_of,
+    CardFormSetting, DefaultDialect, Settings, StoreChoice, Synchronous, answers_card_of, card_of,
+    extended_card_of,
 };
 use attache_domain::{AgentCard, AgentExtension};
 use attache_net::{Secret, SystemResolver};
@@ -20,6 +20,7 @@ use attache_tool::Confiner;
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 use attache_wire::{devtool, extensions, replay};
+use attache_workspace::{AgentFlags, ModelChoice};
 
 use crate::conversations::WorkspaceConversations;
 use crate::project::TrustSummary;

@@ -90,7 +90,7 @@ fn own(arguments: &SourceArguments) -> anyhow::Result<LoadedCard> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let environment = |name: &str| crate::environment::variable(name);
     let flags = Flags { config: arguments.config.clone(), ..Flags::default() };
-    let settings = attache_config::load(flags, &environment, &current_dir)?;
+    let settings = attache_workspace::load_operator(flags, &environment, &current_dir)?;
     let listening = std::net::SocketAddr::new(settings.host, settings.port);
     let base_url = settings.public_url.clone().unwrap_or_else(|| format!("http://{listening}"));
     let options = wiring::server_options(&settings, &base_url)?;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use attache_config::{AgentFlags, Flags};
+use attache_config::Flags;
+use attache_workspace::AgentFlags;
 use clap::{Args, ValueEnum};
 
 use super::failure::{Failure, FailureKind};

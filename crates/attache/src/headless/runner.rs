@@ -3,13 +3,14 @@
 use std::io;
 use std::sync::Arc;
 
-use attache_config::{AgentFlags, Settings};
+use attache_config::Settings;
 use attache_domain::{
     CallOutcome, CancelTask, ContextId, Event, Fact, Fault, Message, MessageId, Part, Role, Scope,
     SendConfiguration, SendMessage, SendOptions, TaskView, TurnOutcome,
 };
 use attache_session::{CommandOutcome, CommandRefusal, Follower, SessionService, Subscription, TailEntry};
 use attache_tool::ToolErrorKind;
+use attache_workspace::AgentFlags;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use uuid::Uuid;
 

@@ -3,9 +3,8 @@
 use std::io::{self, IsTerminal};
 
 use anyhow::Error;
-use attache_config::{
-    AgentFlags, ChosenBy, Environment, FolderTrust, HomeFolders, Settings, TrustedFolders, visible,
-};
+use attache_config::{Environment, Settings};
+use attache_workspace::{AgentFlags, ChosenBy, FolderTrust, HomeFolders, TrustedFolders, visible};
 
 use super::failure::{Failure, FailureKind};
 use crate::project::{self, Project, ProjectQuery};

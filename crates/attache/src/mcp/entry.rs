@@ -1,7 +1,8 @@
 //! A server's entry in the settings, from what was said on the command line.
 
 use anyhow::{Context, bail};
-use attache_config::{McpServerSettings, Origin};
+use attache_config::Origin;
+use attache_workspace::McpServerSettings;
 use serde_json::{Map, Value, json};
 
 use super::arguments::{NewServer, Target};

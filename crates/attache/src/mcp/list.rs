@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use attache_config::{AgentFlags, ChosenBy, Flags, visible};
+use attache_config::Flags;
 use attache_tool_mcp::{
     ConnectContext, McpServers, ServerConfinement, ServerOptions, ServerState, ServerStatus, Transport,
 };
+use attache_workspace::{AgentFlags, ChosenBy, visible};
 use serde_json::{Value, json};
 
 use super::arguments::{ListArguments, Scope};
@@ -24,7 +25,7 @@ pub(super) fn run(
     arguments: &ListArguments,
     environment: Environment<'_>,
 ) -> anyhow::Result<ExitCode> {
-    let operator = attache_config::load(Flags::default(), environment, &places.current_dir)?;
+    let operator = attache_workspace::load_operator(Flags::default(), environment, &places.current_dir)?;
     let folder = places.current_dir.canonicalize().context("cannot find the current folder")?;
     let flags = AgentFlags::default();
     let found = Project::read(ProjectQuery {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use attache_config::WorkspaceSettings;
-use attache_config::context::{LoadedContext, TreeOptions, folder_tree};
+use attache_workspace::WorkspaceSettings;
+use attache_workspace::context::{LoadedContext, TreeOptions, folder_tree};
 
 use super::WorkspaceSnapshot;
 

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use attache_agent::SettingsRefusal;
-use attache_config::{AgentFlags, ConfigError, McpServerSettings, McpTransport, Settings, WorkspaceSettings};
+use attache_config::{ConfigError, Settings};
 use attache_domain::RequestedSettings;
 use attache_net::AddressRules;
 use attache_tool::policy::PolicyMode;
 use attache_tool::{AccessLevel, Confinement, Confiner};
 use attache_tool_mcp::{ConnectContext, ServerConfinement, ServerOptions};
+use attache_workspace::{AgentFlags, McpServerSettings, McpTransport, WorkspaceSettings};
 use serde_json::Value;
 
 use super::{address_rules, policy_mode};
@@ -35,7 +36,7 @@ pub(super) fn check(
 }
 
 pub(super) fn workspace(operator: &Settings, wished: &Path) -> Result<PathBuf, SettingsRefusal> {
-    operator.allowed_workspace(wished).map_err(refusal("workspace"))
+    attache_workspace::allowed_workspace(operator, wished).map_err(refusal("workspace"))
 }
 
 /// A client may always be more careful; less careful only where the operator lets it.

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use attache_agent::{SettingsRefusal, declarations};
-use attache_config::context::LoadedContext;
-use attache_config::{AgentFlags, ChosenBy, ConfigError, FileStamps, WorkspaceSettings, record_stamps};
+use attache_config::ConfigError;
 use attache_domain::RequestedSettings;
 use attache_model::ToolDeclaration;
 use attache_tool::policy::Policy;
+use attache_workspace::context::LoadedContext;
+use attache_workspace::{AgentFlags, ChosenBy, FileStamps, WorkspaceSettings, record_stamps};
 
 use super::{SetupBuilder, opening_prompt, requested};
 use crate::command_context::context_files;

@@ -1,0 +1,49 @@
+//! What a folder and its user say about themselves.
+//!
+//! The agent's settings, trust, context files, rules, ignore files, `.env` files and custom commands. A project that is not
+//! trusted may only restrict. What a trusted project allows counts once a person has accepted it. The operator's own
+//! settings are in `attache-config`.
+
+mod accepted_allowances;
+mod allowance;
+mod client_permissions;
+pub mod context;
+mod credentials;
+mod env_file;
+mod extensions;
+mod file_stamps;
+pub mod fuzz;
+mod home_folders;
+mod model_choice;
+mod operator;
+pub mod policy;
+mod project_root;
+mod project_trust;
+mod read_file;
+mod settings;
+mod trust;
+mod visible;
+mod write_file;
+
+pub use accepted_allowances::accept_allowances;
+pub use allowance::{Allowance, AllowanceKind, ProjectReport};
+pub use client_permissions::{allowed_workspace, own_workspace};
+pub use credentials::ModelCredentials;
+pub use env_file::EnvFile;
+pub use extensions::{InstalledExtension, installed as installed_extensions};
+pub use file_stamps::{FileStamps, record_stamps};
+pub use home_folders::HomeFolders;
+pub use model_choice::ALIASES as MODEL_ALIASES;
+pub use model_choice::{
+    AnthropicSettings, GeminiSettings, ModelChoice, OpenAiSettings, VertexAccess, VertexSettings,
+};
+pub use operator::load_operator;
+pub use project_trust::ProjectTrust;
+pub use settings::mcp::{HttpKind, McpServerSettings, McpTransport};
+pub use settings::typed::{
+    BackgroundCompletion, ContextKeys, GeneralKeys, ModelKeys, OutputFormat, SecurityKeys, ShellKeys,
+    ToolKeys, WorkspaceSettings,
+};
+pub use settings::{AgentFlags, SettingsSources};
+pub use trust::{ChosenBy, FolderTrust, TrustQuestion, TrustedFolders, look_up_trust, trust_of};
+pub use visible::visible;

@@ -1,0 +1,284 @@
+//! The agent's own settings: one loader for every surface.
+//!
+//! From the strongest: flags, environment, what the operator enforces, the user's `.env` file, the project's files, the
+//! user's files, the operator's defaults, what is built in. Every value keeps where it came from. What a project's word
+//! is worth depends on its [`Standing`]: it may always restrict, and it has no say in who trusts whom.
+
+pub(crate) mod check;
+pub(crate) mod entries;
+pub(crate) mod expand;
+mod flags_and_variables;
+pub(crate) mod gather;
+pub(crate) mod keys;
+pub(crate) mod layer;
+pub(crate) mod mcp;
+pub(crate) mod nearest;
+pub(crate) mod resolve;
+pub(crate) mod typed;
+
+use std::path::{Path, PathBuf};
+
+use crate::env_file::PROJECTS_MAY_READ;
+use crate::read_file::read_text;
+use crate::settings::layer::Layer;
+use crate::{EnvFile, HomeFolders, ModelCredentials, ProjectTrust};
+use attache_config::{ConfigError, Settings};
+use attache_config::{Environment, variable};
+use attache_document::{Node, NodeKind, ParseError};
+pub(crate) use flags_and_variables::{truth, variables};
+use gather::GatheredSettings;
+use typed::{SettingsReader, WorkspaceSettings};
+
+const MAX_BYTES: u64 = 1 << 20;
+
+/// What was said about the agent on the command line.
+#[derive(Debug, Clone, Default)]
+pub struct AgentFlags {
+    pub model: Option<String>,
+    pub approval_mode: Option<String>,
+    pub allowed_tools: Vec<String>,
+    pub allowed_mcp_server_names: Vec<String>,
+    pub include_directories: Vec<String>,
+    pub output_format: Option<String>,
+    /// Files or folders of rules instead of the user's.
+    pub policies: Vec<PathBuf>,
+    /// Files or folders of rules besides the administrator's.
+    pub admin_policies: Vec<PathBuf>,
+    /// `--trust`: the folder is trusted for this run.
+    pub trust: bool,
+    /// The hashes of the allowances that are accepted for this run.
+    pub accepted: Vec<String>,
+}
+
+impl From<&Flags> for AgentFlags {
+    fn from(flags: &Flags) -> Self {
+        Self { model: flags.model.clone(), approval_mode: flags.approval_mode.clone(), ..Self::default() }
+    }
+}
+
+/// Where settings are looked for.
+#[derive(Clone, Copy)]
+pub struct SettingsSources<'a> {
+    /// Absolute and without links.
+    pub workspace: &'a Path,
+    pub home: Option<&'a Path>,
+    pub flags: &'a AgentFlags,
+    pub environment: Environment<'a>,
+    pub operator: &'a Settings,
+    /// What the workspace's own files may say.
+    pub standing: &'a ProjectTrust,
+}
+
+impl WorkspaceSettings {
+    pub fn load(sources: &SettingsSources<'_>) -> Result<Self, ConfigError> {
+        let homes = HomeFolders::new(sources.home.map(Path::to_owned), sources.environment);
+        let place = SettingsFiles {
+            workspace: sources.workspace,
+            homes: &homes,
+            environment: sources.environment,
+            operator: &sources.operator.agent,
+        };
+        let trusted = sources.standing.is_trusted();
+        let (mut gathered, env_file) = place.gather(sources.standing)?;
+        let keys = ModelCredentials::read(sources.environment, env_file.as_ref());
+        flags_and_variables::variables(&mut gathered, sources.environment, env_file.as_ref(), &keys)?;
+        flags_and_variables::flags(&mut gathered, sources.flags)?;
+        let resolved = resolve::resolve(&gathered);
+        let mut warnings = gathered.warnings;
+        let mut reader = SettingsReader {
+            resolved: &resolved,
+            workspace: sources.workspace,
+            homes: &homes,
+            trusted,
+            warnings: &mut warnings,
+        };
+        Ok(Self {
+            model: reader.model(),
+            general: reader.general(),
+            tools: reader.tools(),
+            context: reader.context(&sources.operator.allowed_roots),
+            mcp_servers: reader.servers(),
+            mcp_allowed: resolved.texts("mcp.allowed"),
+            mcp_excluded: resolved.texts("mcp.excluded").unwrap_or_default(),
+            security: reader.security(),
+            policy_paths: reader.paths("policyPaths"),
+            output_format: reader.output_format(),
+            trusted,
+            standing: sources.standing.clone(),
+            project: gathered.project,
+            keys,
+            env_file,
+            homes,
+            warnings,
+            resolved,
+        })
+    }
+}
+
+/// One workspace, and who has a say in it.
+pub(crate) struct SettingsFiles<'a> {
+    pub(crate) workspace: &'a Path,
+    pub(crate) homes: &'a HomeFolders,
+    pub(crate) environment: Environment<'a>,
+    pub(crate) operator: &'a OperatorAgentSettings,
+}
+
+/// Which variables a file may name.
+#[derive(Clone, Copy)]
+enum VisibleVariables<'a> {
+    /// All of the environment and of the user's `.env` file.
+    Users(Option<&'a EnvFile>),
+    /// Those of the project's `.env` file alone.
+    Projects(Option<&'a EnvFile>),
+    /// Those, and of the user's these.
+    ProjectsAnd { own: Option<&'a EnvFile>, user: Option<&'a EnvFile>, names: &'a [String] },
+}
+
+impl SettingsFiles<'_> {
+    /// All that files say, and the user's file of variables.
+    fn gather(&self, standing: &ProjectTrust) -> Result<(GatheredSettings, Option<EnvFile>), ConfigError> {
+        let mut gathered = GatheredSettings::default();
+        let env_file = self.gather_own(&mut gathered)?;
+        let folder = self.workspace.join(".gemini");
+        // Whoever works in the home folder finds the user's own settings there, and no project's.
+        if Some(folder.as_path()) == self.homes.gemini() {
+            return Ok((gathered, env_file));
+        }
+        let project = EnvFile::of_project(self.workspace, self.homes, &mut gathered.warnings);
+        let names = projects_may_read(&gathered);
+        let variables =
+            VisibleVariables::ProjectsAnd { own: project.as_ref(), user: env_file.as_ref(), names: &names };
+        for (name, layer) in [("config.yaml", Layer::ProjectYaml), ("settings.json", Layer::ProjectJson)] {
+            let path = folder.join(name);
+            let read = self.project_file(&mut gathered, variables, &path, layer, standing);
+            match read {
+                // What nobody trusts cannot stop the work either.
+                Err(error) if !standing.is_trusted() => {
+                    gathered.warnings.push(format!("{} is passed over: {error}", path.display()));
+                }
+                read => read?,
+            }
+        }
+        Ok((gathered, env_file))
+    }
+
+    /// What the operator and the user say.
+    pub(crate) fn gather_own(&self, gathered: &mut GatheredSettings) -> Result<Option<EnvFile>, ConfigError> {
+        let env_file = EnvFile::of_user(self.homes, &mut gathered.warnings);
+        self.operator(gathered, env_file.as_ref())?;
+        let yaml = self.homes.user_yaml().map(|path| (path, Layer::UserYaml));
+        let json = self.homes.user_settings().map(|path| (path, Layer::UserJson));
+        for (path, layer) in yaml.into_iter().chain(json) {
+            if let Some(mut tree) = self.tree(&path, layer)? {
+                self.expand_variables(&mut tree, &path, VisibleVariables::Users(env_file.as_ref()), gathered);
+                gathered.file(&path, layer, &tree)?;
+            }
+        }
+        Ok(env_file)
+    }
+
+    /// What the operator's file says; also by itself, to find mistakes at the start.
+    pub(crate) fn operator(
+        &self,
+        gathered: &mut GatheredSettings,
+        env_file: Option<&EnvFile>,
+    ) -> Result<(), ConfigError> {
+        let OperatorAgentSettings { path, enforced, defaults, named } = self.operator;
+        flags_and_variables::named(gathered, path, named)?;
+        for (layer, tree) in [(Layer::OperatorDefaults, defaults), (Layer::OperatorEnforced, enforced)] {
+            let mut tree = tree.clone();
+            self.expand_variables(&mut tree, path, VisibleVariables::Users(env_file), gathered);
+            gathered.file(path, layer, &tree)?;
+        }
+        Ok(())
+    }
+
+    fn project_file(
+        &self,
+        gathered: &mut GatheredSettings,
+        variables: VisibleVariables<'_>,
+        path: &Path,
+        layer: Layer,
+        standing: &ProjectTrust,
+    ) -> Result<(), ConfigError> {
+        let Some(mut tree) = self.tree(path, layer)? else { return Ok(()) };
+        let mut written = tree.clone();
+        if let VisibleVariables::ProjectsAnd { own, .. } = variables {
+            self.expand_variables(
+                &mut written,
+                path,
+                VisibleVariables::Projects(own),
+                &mut GatheredSettings::default(),
+            );
+        }
+        self.expand_variables(&mut tree, path, variables, gathered);
+        gathered.project_file(path, layer, (&tree, &written), standing)
+    }
+
+    fn tree(&self, path: &Path, layer: Layer) -> Result<Option<Node>, ConfigError> {
+        let beneath = layer.is_project().then_some(self.workspace);
+        let read = read_text(path, MAX_BYTES, beneath);
+        let unreadable =
+            |source| ConfigError::Unreadable { what: "settings file", path: path.to_owned(), source };
+        let Some(text) = read.map_err(unreadable)? else { return Ok(None) };
+        let yaml = matches!(layer, Layer::UserYaml | Layer::ProjectYaml);
+        let parsed = if yaml { Node::from_yaml(&text) } else { Node::from_json(&text) };
+        parsed.map(Some).map_err(|ParseError { line, message }| ConfigError::BadSetting {
+            place: format!("{}:{line}", path.display()),
+            key: None,
+            message,
+        })
+    }
+
+    /// A project's file may name few variables of the user's: it could have them sent to a server of its choice.
+    fn expand_variables(
+        &self,
+        tree: &mut Node,
+        path: &Path,
+        variables: VisibleVariables<'_>,
+        gathered: &mut GatheredSettings,
+    ) {
+        let warnings = &mut gathered.warnings;
+        let in_file = |file: Option<&EnvFile>, name: &str| {
+            file.and_then(|file| file.get(name)).map(|(value, _)| value.to_owned())
+        };
+        let of_user = |file, name: &str| variable(self.environment, name).or_else(|| in_file(file, name));
+        tree.map_texts(&mut |line, text| {
+            expand::expand(text, &mut |name| match variables {
+                VisibleVariables::Users(file) => of_user(file, name),
+                VisibleVariables::Projects(own) => in_file(own, name),
+                VisibleVariables::ProjectsAnd { user, names, .. } if names.iter().any(|known| known == name) => {
+                    of_user(user, name)
+                }
+                VisibleVariables::ProjectsAnd { own, user, .. } => {
+                    let value = in_file(own, name);
+                    if value.is_none() && of_user(user, name).is_some() {
+                        warnings.push(format!(
+                            "{}:{line}: a project's settings may not use ${name}; security.projectVariables in your own \
+                             settings allows it",
+                            path.display()
+                        ));
+                    }
+                    value
+                }
+            })
+        });
+    }
+}
+
+/// The variables of the user's that a project's files may name.
+fn projects_may_read(gathered: &GatheredSettings) -> Vec<String> {
+    let said = gathered.values.iter().filter(|said| said.key.name == "security.projectVariables");
+    let named = said.filter_map(|said| match &said.node.kind {
+        NodeKind::List(nodes) => Some(nodes),
+        _ => None,
+    });
+    let named = named.flatten().filter_map(|node| match &node.kind {
+        NodeKind::Text(name) => Some(name.clone()),
+        _ => None,
+    });
+    PROJECTS_MAY_READ.iter().map(|name| (*name).to_owned()).chain(named).collect()
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,47 @@
+//! Writes small files of the user's: all or nothing, one writer at a time, for the user's eyes only.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+use crate::read_file::read_text;
+use attache_config::ConfigError;
+
+/// Reads the file, lets `change` make the new text of the old one, and replaces it. The folder is made if it is missing.
+/// Two writers take turns; a reader sees the old file or the new one.
+pub(crate) fn rewrite(
+    path: &Path,
+    most: u64,
+    change: impl FnOnce(&str) -> Result<String, ConfigError>,
+) -> Result<(), ConfigError> {
+    let unsaved = |source| ConfigError::Unsaved { path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unsaved)?;
+    // The lock ends with the handle.
+    let lock = File::open(folder).map_err(unsaved)?;
+    lock.lock().map_err(unsaved)?;
+    let beneath = folder.canonicalize().map_err(unsaved)?;
+    let text = read_text(path, most, Some(&beneath)).map_err(unsaved)?;
+    let text = change(&text.unwrap_or_default())?;
+    replace(path, &text).map_err(unsaved)
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let mut name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = path.with_file_name(name);
+    // What an earlier process left behind when it died in the middle; under the lock it is nobody's.
+    if let Err(error) = fs::remove_file(&new)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    let renamed = written.and_then(|()| fs::rename(&new, path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    renamed
+}
