@@ -4,6 +4,8 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use attache_document::Node;
+use attache_domain::AnswerLocation;
 use attache_domain::DuplicateWindow;
 
 use crate::data_folder::{data_folder, user_data};
@@ -12,11 +14,9 @@ use crate::file::ConfigFile;
 use crate::operator::{self, Provenance};
 use crate::operator_agent::OperatorAgentSettings;
 use crate::{
-    ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, EnvFile, LimitSettings,
-    LogFormat, LogSettings, PushSettings, Settings, StoreChoice, card, token,
+    ApprovalMode, CardSettings, ConfigError, ConfinementSettings, DefaultDialect, LimitSettings, LogFormat,
+    LogSettings, PushSettings, Settings, StoreChoice, card, token,
 };
-use attache_document::Node;
-use attache_domain::AnswerLocation;
 
 const DEFAULT_PORT: u16 = 41242;
 

@@ -5,6 +5,8 @@ mod card;
 use std::path::Path;
 use std::sync::Arc;
 
+use attache_document::Node;
+use attache_domain::AnswerLocation;
 use attache_domain::DuplicateWindow;
 use serde_json::{Value, json};
 
@@ -12,8 +14,6 @@ use crate::environment::{Environment, variable};
 use crate::origin::Origin;
 use crate::push::SIGNING_KEY;
 use crate::{ConfigError, Flags, LogFormat, SettingEntry, Settings, StoreChoice, Synchronous};
-use attache_document::Node;
-use attache_domain::AnswerLocation;
 
 /// In the order in which they count.
 pub(crate) const WORKSPACE: &[&str] = &["ATTACHE_WORKSPACE", "CODER_AGENT_WORKSPACE_PATH"];

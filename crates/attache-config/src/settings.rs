@@ -4,12 +4,12 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use attache_domain::AnswerLocation;
 use attache_domain::DuplicateWindow;
 
 use crate::file::{CardFile, CardFormSetting, LimitsFile};
 use crate::operator_agent::OperatorAgentSettings;
 use crate::{ConfinementSettings, PushSettings, SettingEntry, SourcedValue};
-use attache_domain::AnswerLocation;
 
 #[derive(Debug, Clone)]
 pub struct Settings {

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use attache_config::ConfigError;
+use attache_document::{Node, NodeKind};
+
 use crate::read_file::read_text;
 use crate::write_file::rewrite;
 use crate::{Allowance, HomeFolders};
-use attache_config::ConfigError;
-use attache_document::{Node, NodeKind};
 
 const MAX_BYTES: u64 = 4 << 20;
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use attache_config::{ApprovalMode, Origin, SecretText};
 use attache_tool::policy::{PolicyRule, to_toml};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -14,7 +15,6 @@ use sha2::{Digest, Sha256};
 use crate::FolderTrust;
 use crate::settings::mcp::{McpServerSettings, McpTransport};
 use crate::visible::visible;
-use attache_config::{ApprovalMode, Origin, SecretText};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AllowanceKind {

@@ -4,10 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use attache_config::{ApprovalMode, ConfigError, Settings};
+
 use crate::WorkspaceSettings;
 use crate::read_file::{self, real_folder};
 use crate::settings::nearest::shown;
-use attache_config::{ApprovalMode, ConfigError, Settings};
 
 /// The folder that a client wishes to work in, without links, if it lies below an allowed root. A relative wish
 /// starts at the server's own workspace.

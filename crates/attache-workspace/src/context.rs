@@ -11,12 +11,12 @@ mod tree;
 use std::path::{Path, PathBuf};
 
 use budget::Budget;
+use imports::Import;
 
 use crate::HomeFolders;
 use crate::file_stamps;
 use crate::project_root::top_of;
 use crate::read_file;
-use imports::Import;
 pub use tree::{TreeOptions, folder_tree};
 
 /// Where context files are looked for.

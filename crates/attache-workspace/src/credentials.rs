@@ -1,9 +1,9 @@
 //! The keys of models, read once, so that a task can choose another model later.
 
+use attache_config::{Environment, SecretText, variable};
+
 use crate::EnvFile;
 use crate::model_choice::VertexAccess;
-use attache_config::SecretText;
-use attache_config::{Environment, variable};
 
 /// Credentials for models and where those are, from the environment and the user's own `.env` file, never from a
 /// project. The environment counts first.

@@ -1,8 +1,9 @@
 use std::path::Path;
 
+use attache_config::ConfigError;
+
 use super::*;
 use crate::ModelChoice;
-use attache_config::ConfigError;
 
 fn keys(variables: &[(&str, &str)], file: Option<&str>) -> ModelCredentials {
     let environment = |name: &str| {

@@ -6,11 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use attache_config::{Origin, SecretText, VARIABLES};
+
 use crate::HomeFolders;
 use crate::project_root::top_of;
 use crate::read_file::read_text;
-use attache_config::VARIABLES;
-use attache_config::{Origin, SecretText};
 
 /// What a project's settings may name as `$VAR` without being asked; the user may allow more.
 pub(crate) const PROJECTS_MAY_READ: &[&str] =

@@ -4,12 +4,13 @@
 
 use std::path::Path;
 
+use attache_document::Node;
+
 use crate::env_file::EnvFile;
 use crate::settings::expand::expand;
 use crate::settings::gather::GatheredSettings;
 use crate::settings::layer::Layer;
 use crate::settings::resolve::resolve;
-use attache_document::Node;
 
 const PATH: &str = "/settings";
 

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use attache_config::{ConfigError, SecretText, SourcedValue};
+
 use crate::ModelCredentials;
-use attache_config::SourcedValue;
-use attache_config::{ConfigError, SecretText};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelChoice {

@@ -9,11 +9,11 @@ mod settings_rules;
 
 use std::path::{Path, PathBuf};
 
+use attache_config::{ConfigError, Settings};
 use attache_tool::policy::{Policy, PolicyDecision, PolicyMode, PolicyRule, PolicyTier};
 use sha2::{Digest, Sha256};
 
 use crate::{AgentFlags, Allowance, ProjectReport, WorkspaceSettings};
-use attache_config::{ConfigError, Settings};
 pub use save::save_rules;
 
 /// The file in a folder of rules that holds what people agreed to for good.
@@ -88,7 +88,7 @@ fn of_project(
         for rule in rules {
             if rule.decision == PolicyDecision::Allow {
                 let allowance = Allowance::rule(&rule, &path);
-                let counts = settings.standing.admits(&allowance);
+                let counts = settings.project_trust.admits(&allowance);
                 report.allowances.push((allowance, counts));
                 if !counts {
                     continue;

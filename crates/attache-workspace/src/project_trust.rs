@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use attache_config::{ConfigError, Environment, Settings};
+
 use crate::trust::{ChosenBy, FolderTrust, look_up_trust};
 use crate::{AgentFlags, Allowance, HomeFolders, accepted_allowances};
-use attache_config::Environment;
-use attache_config::{ConfigError, Settings};
 
 /// In a folder that is not trusted, a project may only restrict. In a trusted one it may also configure; what it allows
 /// counts only if a person has accepted it.

@@ -18,16 +18,16 @@ pub(crate) mod typed;
 
 use std::path::{Path, PathBuf};
 
+use attache_config::{ConfigError, Environment, OperatorAgentSettings, Settings, variable};
+use attache_document::{Node, NodeKind, ParseError};
+use gather::GatheredSettings;
+use typed::{SettingsReader, WorkspaceSettings};
+
 use crate::env_file::PROJECTS_MAY_READ;
 use crate::read_file::read_text;
 use crate::settings::layer::Layer;
 use crate::{EnvFile, HomeFolders, ModelCredentials, ProjectTrust};
-use attache_config::{ConfigError, Settings};
-use attache_config::{Environment, variable};
-use attache_document::{Node, NodeKind, ParseError};
 pub(crate) use flags_and_variables::{truth, variables};
-use gather::GatheredSettings;
-use typed::{SettingsReader, WorkspaceSettings};
 
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -66,7 +66,7 @@ pub struct SettingsSources<'a> {
     pub environment: Environment<'a>,
     pub operator: &'a Settings,
     /// What the workspace's own files may say.
-    pub standing: &'a ProjectTrust,
+    pub project_trust: &'a ProjectTrust,
 }
 
 impl WorkspaceSettings {
@@ -78,8 +78,8 @@ impl WorkspaceSettings {
             environment: sources.environment,
             operator: &sources.operator.agent,
         };
-        let trusted = sources.standing.is_trusted();
-        let (mut gathered, env_file) = place.gather(sources.standing)?;
+        let trusted = sources.project_trust.is_trusted();
+        let (mut gathered, env_file) = place.gather(sources.project_trust)?;
         let keys = ModelCredentials::read(sources.environment, env_file.as_ref());
         flags_and_variables::variables(&mut gathered, sources.environment, env_file.as_ref(), &keys)?;
         flags_and_variables::flags(&mut gathered, sources.flags)?;
@@ -104,7 +104,7 @@ impl WorkspaceSettings {
             policy_paths: reader.paths("policyPaths"),
             output_format: reader.output_format(),
             trusted,
-            standing: sources.standing.clone(),
+            project_trust: sources.project_trust.clone(),
             project: gathered.project,
             keys,
             env_file,
@@ -136,7 +136,10 @@ enum VisibleVariables<'a> {
 
 impl SettingsFiles<'_> {
     /// All that files say, and the user's file of variables.
-    fn gather(&self, standing: &ProjectTrust) -> Result<(GatheredSettings, Option<EnvFile>), ConfigError> {
+    fn gather(
+        &self,
+        project_trust: &ProjectTrust,
+    ) -> Result<(GatheredSettings, Option<EnvFile>), ConfigError> {
         let mut gathered = GatheredSettings::default();
         let env_file = self.gather_own(&mut gathered)?;
         let folder = self.workspace.join(".gemini");
@@ -150,10 +153,10 @@ impl SettingsFiles<'_> {
             VisibleVariables::ProjectsAnd { own: project.as_ref(), user: env_file.as_ref(), names: &names };
         for (name, layer) in [("config.yaml", Layer::ProjectYaml), ("settings.json", Layer::ProjectJson)] {
             let path = folder.join(name);
-            let read = self.project_file(&mut gathered, variables, &path, layer, standing);
+            let read = self.project_file(&mut gathered, variables, &path, layer, project_trust);
             match read {
                 // What nobody trusts cannot stop the work either.
-                Err(error) if !standing.is_trusted() => {
+                Err(error) if !project_trust.is_trusted() => {
                     gathered.warnings.push(format!("{} is passed over: {error}", path.display()));
                 }
                 read => read?,
@@ -199,7 +202,7 @@ impl SettingsFiles<'_> {
         variables: VisibleVariables<'_>,
         path: &Path,
         layer: Layer,
-        standing: &ProjectTrust,
+        project_trust: &ProjectTrust,
     ) -> Result<(), ConfigError> {
         let Some(mut tree) = self.tree(path, layer)? else { return Ok(()) };
         let mut written = tree.clone();
@@ -212,7 +215,7 @@ impl SettingsFiles<'_> {
             );
         }
         self.expand_variables(&mut tree, path, variables, gathered);
-        gathered.project_file(path, layer, (&tree, &written), standing)
+        gathered.project_file(path, layer, (&tree, &written), project_trust)
     }
 
     fn tree(&self, path: &Path, layer: Layer) -> Result<Option<Node>, ConfigError> {

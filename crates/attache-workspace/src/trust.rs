@@ -5,17 +5,17 @@
 
 use std::path::{Path, PathBuf};
 
+use attache_config::{ConfigError, Environment, OperatorAgentSettings, Settings, variable};
+use attache_document::{Node, NodeKind};
+
 use crate::accepted_allowances::no_home;
 use crate::file_stamps;
 use crate::read_file::read_text;
 use crate::settings::gather::GatheredSettings;
 use crate::settings::nearest::nearest;
-use crate::settings::{OperatorAgentSettings, SettingsFiles, resolve};
+use crate::settings::{SettingsFiles, resolve};
 use crate::write_file::rewrite;
 use crate::{AgentFlags, HomeFolders};
-use attache_config::{ConfigError, Settings};
-use attache_config::{Environment, variable};
-use attache_document::{Node, NodeKind};
 
 const MAX_BYTES: u64 = 1 << 20;
 const LEVELS: [&str; 3] = ["TRUST_FOLDER", "TRUST_PARENT", "DO_NOT_TRUST"];

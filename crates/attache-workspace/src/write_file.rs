@@ -5,8 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-use crate::read_file::read_text;
 use attache_config::ConfigError;
+
+use crate::read_file::read_text;
 
 /// Reads the file, lets `change` make the new text of the old one, and replaces it. The folder is made if it is missing.
 /// Two writers take turns; a reader sees the old file or the new one.

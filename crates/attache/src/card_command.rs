@@ -11,11 +11,10 @@ mod verify;
 use std::process::ExitCode;
 
 use anyhow::Context;
-
-pub(crate) use arguments::CardArguments;
+use arguments::CardCommand;
 
 use crate::report;
-use arguments::CardCommand;
+pub(crate) use arguments::CardArguments;
 
 pub(crate) fn run(arguments: CardArguments) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use attache_config::{Flags, SettingEntry, Settings};
-use attache_workspace::{AgentFlags, ChosenBy, FolderTrust, visible};
+use attache_workspace::{
+    AgentFlags, ChosenBy, FolderTrust, Project, ProjectQuery, accept_for_this_run, visible,
+};
 use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use crate::printable::printable;
-use crate::project::{self, Project, ProjectQuery};
 use crate::{report, sandbox};
 
 #[derive(Debug, Args)]
@@ -98,7 +99,7 @@ fn gather(arguments: ShowArguments) -> anyhow::Result<ConfigReport> {
     };
     let mut agent = AgentFlags { trust: arguments.trust, ..AgentFlags::from(&flags) };
     let operator = attache_workspace::load_operator(flags, &environment, &current_dir)?;
-    project::accept_for_this_run(&mut agent, &operator.workspace, &environment, &operator)?;
+    accept_for_this_run(&mut agent, &operator.workspace, &environment, &operator)?;
     let project = Project::read(ProjectQuery {
         folder: &operator.workspace,
         chosen_by: ChosenBy::Operator,
@@ -131,7 +132,7 @@ impl ConfigReport {
             });
             entries.collect::<Map<String, Value>>()
         };
-        let trust = &self.project.standing.trust;
+        let trust = &self.project.project_trust.trust;
         let report = &self.project.report;
         let allowances = report.allowances.iter().map(|(allowance, counts)| {
             json!({
@@ -163,7 +164,7 @@ impl ConfigReport {
 
     #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
     fn write(&self, out: &mut impl Write, origin: bool) -> io::Result<()> {
-        let trust = match &self.project.standing.trust {
+        let trust = match &self.project.project_trust.trust {
             FolderTrust::Trusted { why } => format!("trusted: {why}"),
             FolderTrust::Untrusted { why, .. } => format!("not trusted: {why}"),
         };

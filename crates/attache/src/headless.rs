@@ -22,20 +22,19 @@ use std::io;
 use std::process::ExitCode;
 
 use anyhow::Context;
+use arguments::OutputFormat;
 use attache_config::Settings;
 use attache_workspace::AgentFlags;
-use tokio::runtime::Runtime;
-use uuid::Uuid;
-
-pub(crate) use arguments::HeadlessArguments;
-use arguments::OutputFormat;
-
-use crate::{logging, runtime};
 use failure::Failure;
 use input::PromptInput;
 use output::{RunOutput, RunSummary, output};
 use runner::{HeadlessRunner, RunOptions};
 use scratch::ScratchFolder;
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+use crate::{logging, runtime};
+pub(crate) use arguments::HeadlessArguments;
 
 pub(crate) fn run(arguments: &HeadlessArguments) -> ExitCode {
     let session_id = Uuid::new_v4().to_string();

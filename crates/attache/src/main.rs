@@ -5,15 +5,12 @@
 
 mod card_command;
 mod cli;
-mod command_context;
 mod config_command;
-mod context_files;
-mod conversation_tools;
-mod conversations;
 mod environment;
 #[cfg(debug_assertions)]
 mod failpoints;
 mod headless;
+mod implementations;
 mod keys_command;
 mod logging;
 mod mcp;
@@ -22,13 +19,12 @@ mod models;
 mod open_files;
 mod port;
 mod printable;
-mod project;
 mod report;
 mod runtime;
 mod sandbox;
 mod serve;
-mod setup_builder;
 mod signing;
+mod standard_tools;
 mod store_command;
 mod tasks;
 mod trust_command;

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
+use arguments::{AddArguments, McpCommand, RemoveArguments, Scope};
+use file::SettingsFile;
 
 use crate::report::with_hint;
 pub(crate) use arguments::McpArguments;
-use arguments::{AddArguments, McpCommand, RemoveArguments, Scope};
-use file::SettingsFile;
 
 /// The table of a settings file that holds the servers.
 const SERVERS: &str = "mcpServers";

@@ -10,7 +10,7 @@ use attache_tool::{Confiner, NoConfinement};
 use attache_tool_sandbox::{CommandLimits, EgressOptions, Sandbox, SandboxOptions, Supervisor};
 use uuid::Uuid;
 
-use crate::setup_builder::address_rules;
+use crate::implementations::address_rules;
 
 /// This very program, also when its file has been replaced meanwhile.
 const OWN_PROGRAM: &str = "/proc/self/exe";

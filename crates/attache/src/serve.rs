@@ -9,16 +9,16 @@ use attache_config::{DefaultDialect, Flags, Settings, StoreChoice};
 use attache_server::{Server, ServerHandle, can_tell_local_users};
 use attache_session::{SessionOptions, SessionService};
 use attache_tool::{AccessLevel, Confiner};
-use attache_workspace::{AgentFlags, FolderTrust, ModelChoice, visible};
+use attache_workspace::{
+    AgentFlags, Attendance, FolderTrust, ModelChoice, TrustSummary, accept_for_this_run, visible,
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
 
 use crate::cli::ServeArguments;
 use crate::open_files::connections_within;
 use crate::port::listen;
-use crate::project::TrustSummary;
-use crate::wiring::Attendance;
-use crate::{logging, open_files, project, runtime, sandbox, wiring};
+use crate::{logging, open_files, runtime, sandbox, wiring};
 
 /// However long the calls took to end, this is left to write what is on its way.
 const MIN_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     let settings = attache_workspace::load_operator(flags, &environment, &current_dir)?;
     logging::start(&settings.log, environment("NO_COLOR").is_none_or(|value| value.is_empty()))?;
     let folder = settings.workspace.clone();
-    for allowance in project::accept_for_this_run(&mut agent_flags, &folder, &environment, &settings)? {
+    for allowance in accept_for_this_run(&mut agent_flags, &folder, &environment, &settings)? {
         let place = visible(&allowance.origin.to_string());
         tracing::warn!("accepted for this run: {} ({place})", allowance.words);
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
 
 async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>) -> anyhow::Result<()> {
     let wiring::WiredAgent { agent, model, trust, confiner } =
-        wiring::agent(&settings, flags, Attendance::Yes)?;
+        wiring::agent(&settings, flags, Attendance::Attended)?;
     // The port first: a second server on it must not touch the store of the first.
     let listener = listen(SocketAddr::new(settings.host, settings.port)).await?;
     let address = listener.local_addr().context("cannot tell the address")?;

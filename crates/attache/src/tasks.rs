@@ -14,12 +14,11 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Context;
-
-pub(crate) use arguments::TasksArguments;
-
-use crate::report;
 use arguments::{CancelArguments, TasksCommand};
 use server::ServerConnection;
+
+use crate::report;
+pub(crate) use arguments::TasksArguments;
 
 const INTERRUPTED: u8 = 130;
 

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use attache_config::Flags;
-use attache_workspace::{AgentFlags, ChosenBy, HomeFolders, TrustedFolders, accept_allowances, visible};
+use attache_workspace::{
+    AgentFlags, ChosenBy, HomeFolders, Project, ProjectQuery, TrustedFolders, accept_allowances, visible,
+};
 use clap::Args;
 
-use crate::project::{Project, ProjectQuery};
 use crate::report::with_hint;
 
 #[derive(Debug, Args)]
@@ -74,7 +75,7 @@ pub(crate) fn accept(homes: &HomeFolders, project: &Project) -> anyhow::Result<(
 
 /// The folder, whether it is trusted, and everything its files allow, one by one.
 pub(crate) fn describe(project: &Project) -> String {
-    let trust = &project.standing.trust;
+    let trust = &project.project_trust.trust;
     let is = if trust.is_trusted() { "trusted" } else { "not trusted" };
     let folder = visible(&project.folder.display().to_string());
     let mut lines = vec![format!("{folder} is {is}: {}", visible(trust.why()))];

@@ -1,6 +1,7 @@
 //! Settings become parts: the only place that names implementations.
 
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
@@ -20,13 +21,15 @@ use attache_tool::Confiner;
 use attache_wire::card::CardForm;
 use attache_wire::devtool::Profile;
 use attache_wire::{devtool, extensions, replay};
-use attache_workspace::{AgentFlags, ModelChoice};
+use attache_workspace::{
+    AgentFlags, Attendance, ChosenBy, ModelChoice, Project, ProjectQuery, SetupBuilder, SetupOptions,
+    TrustSummary, WorkspaceConversations,
+};
 
-use crate::conversations::WorkspaceConversations;
-use crate::project::TrustSummary;
+use crate::implementations::StandardImplementations;
+use crate::models::Models;
 use crate::report::with_hint;
-use crate::setup_builder::{SetupBuilder, SetupOptions};
-use crate::signing;
+use crate::{sandbox, signing};
 
 pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     match &settings.store {
@@ -55,7 +58,8 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
     }
 }
 
-/// Makes the agent.
+/// Makes the agent. Fails on mistakes in the settings of the user or the operator, who can mend them. Broken settings of the
+/// project in the workspace do not count.
 #[expect(
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
@@ -63,16 +67,51 @@ pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
 pub(crate) fn agent(
     settings: &Settings,
     flags: AgentFlags,
-    attended: Attendance,
+    attendance: Attendance,
 ) -> anyhow::Result<WiredAgent> {
     let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
     let variables = crate::environment::variables().clone();
-    let operator = settings.clone();
-    let furnishing = SetupBuilder::new(SetupOptions { operator, flags, variables, current_dir, attended })?;
-    let (model, trust) = (furnishing.model_choice().clone(), furnishing.trust().clone());
-    let confiner = furnishing.confiner().clone();
-    let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(furnishing)));
-    Ok(WiredAgent { agent: Arc::new(agent), model, trust, confiner })
+    let project = own_project(settings, &flags)?;
+    // A run without people has shown the notice already.
+    if let Some(notice) = project.notice().filter(|_| attendance == Attendance::Attended) {
+        tracing::warn!("{notice}");
+    }
+    let trust = project.summary();
+    let Project { settings: workspace_settings, rules, .. } = project;
+    for warning in settings.warnings.iter().chain(&workspace_settings.warnings).chain(&rules.warnings) {
+        tracing::warn!("{warning}");
+    }
+    let model_choice = workspace_settings.model_choice(&current_dir)?;
+    let models = Models::new(&workspace_settings.general, workspace_settings.model.context_window)?;
+    let model = models.model(&model_choice)?;
+    let confiner = sandbox::confiner(settings, variables.get("HOME").map(PathBuf::from))?;
+    let implementations =
+        StandardImplementations::new(settings, models, &model_choice, confiner.clone(), attendance)?;
+    let builder = SetupBuilder::new(SetupOptions {
+        operator: settings.clone(),
+        flags,
+        variables,
+        settings: workspace_settings,
+        model_choice: model_choice.clone(),
+        model,
+        implementations: Arc::new(implementations),
+        confiner: confiner.clone(),
+        attendance,
+    })?;
+    let agent = CodingAgent::new(Arc::new(WorkspaceConversations::new(builder)));
+    Ok(WiredAgent { agent: Arc::new(agent), model: model_choice, trust, confiner })
+}
+
+/// What counts in the server's own workspace.
+fn own_project(settings: &Settings, flags: &AgentFlags) -> anyhow::Result<Project> {
+    let root = settings.workspace.canonicalize().context("cannot find the workspace")?;
+    Ok(Project::read(ProjectQuery {
+        folder: &root,
+        chosen_by: ChosenBy::Operator,
+        flags,
+        environment: &|name: &str| crate::environment::variable(name),
+        operator: settings,
+    })?)
 }
 
 /// The agent, and what people are told about it.
@@ -83,13 +122,6 @@ pub(crate) struct WiredAgent {
     /// Whether the workspace is trusted, and what of its own files is ignored.
     pub(crate) trust: TrustSummary,
     pub(crate) confiner: Arc<dyn Confiner>,
-}
-
-/// Whether somebody can be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Attendance {
-    Yes,
-    No,
 }
 
 pub(crate) fn session_options(settings: &Settings) -> SessionOptions {

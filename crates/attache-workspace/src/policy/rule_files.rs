@@ -4,12 +4,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use attache_config::ConfigError;
 use attache_tool::policy::{PolicyRule, PolicyTier, read};
 
 use super::AUTO_SAVED;
 use crate::file_stamps;
 use crate::read_file::{is_absence, read_text};
-use attache_config::ConfigError;
 
 const MAX_BYTES: u64 = 1 << 20;
 const MAX_FILES: usize = 256;
@@ -52,7 +52,7 @@ pub(super) fn files_of(
 /// The file of answers that were meant to last, if there is one.
 pub(super) fn answers(path: &Path, tier: PolicyTier) -> Result<Vec<PolicyRule>, ConfigError> {
     let text = read_text(path, MAX_BYTES, None).map_err(|source| unreadable(path, source))?;
-    text.map_or_else(|| Ok(Vec::new()), |text| Ok(read(&path.display().to_string(), &text, tier)?))
+    text.map_or_else(|| Ok(Vec::new()), |text| rules_in(path, &text, tier))
 }
 
 /// A file or a folder that somebody named, so it has to be there.
@@ -114,7 +114,12 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, ConfigError> {
 fn from_file(path: &Path, tier: PolicyTier, beneath: Option<&Path>) -> Result<Vec<PolicyRule>, ConfigError> {
     let text = read_text(path, MAX_BYTES, beneath).map_err(|source| unreadable(path, source))?;
     let text = text.ok_or_else(|| unreadable(path, std::io::ErrorKind::NotFound.into()))?;
-    Ok(read(&path.display().to_string(), &text, tier)?)
+    rules_in(path, &text, tier)
+}
+
+/// The rules that the text of a file holds.
+pub(super) fn rules_in(path: &Path, text: &str, tier: PolicyTier) -> Result<Vec<PolicyRule>, ConfigError> {
+    read(&path.display().to_string(), text, tier).map_err(|error| ConfigError::BadRules(Box::new(error)))
 }
 
 fn unreadable(path: &Path, source: std::io::Error) -> ConfigError {

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use attache_config::ConfigError;
 use attache_tool::policy::{PolicyRule, PolicyTier, read, to_toml};
 
+use super::rule_files::rules_in;
 use crate::write_file::rewrite;
-use attache_config::ConfigError;
 
 const MAX_BYTES: u64 = 1 << 20;
 
@@ -17,7 +18,7 @@ pub fn save_rules(path: &Path, rules: &[PolicyRule]) -> Result<(), ConfigError> 
 
 fn with(path: &Path, text: &str, rules: &[PolicyRule]) -> Result<String, ConfigError> {
     let name = path.display().to_string();
-    let mut known = read(&name, text, PolicyTier::User)?;
+    let mut known = rules_in(path, text, PolicyTier::User)?;
     let new: Vec<PolicyRule> = rules
         .iter()
         .map(|rule| PolicyRule { tier: PolicyTier::User, ..rule.clone() })

@@ -3,11 +3,11 @@
 //! What forbids counts among the user's rules whoever said it. What asks or allows counts there only if the user or the
 //! operator said it: nothing that a project says beats what a user's rules forbid.
 
+use attache_config::ConfigError;
 use attache_tool::policy::{PolicyDecision, PolicyMode, PolicyRule, PolicyTier, legacy_rule};
 
 use crate::WorkspaceSettings;
 use crate::settings::typed::spelled;
-use attache_config::ConfigError;
 
 const SERVER_EXCLUDED: u16 = 900;
 const TOOL_EXCLUDED: u16 = 400;

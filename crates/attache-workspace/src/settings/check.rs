@@ -1,7 +1,8 @@
 //! Whether a value is what its key takes.
 
-use super::keys::ValueType;
 use attache_document::{Node, NodeKind};
+
+use super::keys::ValueType;
 
 /// What would be right, when it is not.
 pub(crate) fn check(takes: ValueType, node: &Node) -> Result<(), String> {

@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
+use attache_config::{ConfigError, Environment, Origin, variable};
+use attache_document::{Node, NodeKind};
+
 use super::AgentFlags;
 use super::gather::GatheredSettings;
 use crate::settings::layer::Layer;
 use crate::{EnvFile, ModelCredentials};
-use attache_config::ConfigError;
-use attache_config::Origin;
-use attache_config::{Environment, variable};
-use attache_document::{Node, NodeKind};
 
 const MODEL: &str = "model.name";
 const MODE: &str = "general.defaultApprovalMode";

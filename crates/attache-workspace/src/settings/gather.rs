@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use attache_config::{ConfigError, Origin};
+use attache_document::{Node, NodeKind};
+
 use super::check::check;
 use super::keys::{FLAT, Key, ProjectEffect, ValueType, find, is_section, is_unused, names, project_effect};
 use super::mcp::{self, McpServerSettings};
 use super::nearest::{nearest, shown};
 use crate::settings::layer::Layer;
 use crate::{Allowance, ProjectReport, ProjectTrust};
-use attache_config::ConfigError;
-use attache_config::Origin;
-use attache_document::{Node, NodeKind};
 
 /// All that was said, by all layers.
 #[derive(Debug, Default)]
@@ -57,14 +57,14 @@ impl GatheredSettings {
         Ok(())
     }
 
-    /// Takes in the file of a project, as far as its standing goes. `written` is the same tree with nothing but the
+    /// Takes in the file of a project, as far as its project_trust goes. `written` is the same tree with nothing but the
     /// project's own variables put in: what people are shown and accept.
     pub(crate) fn project_file(
         &mut self,
         path: &Path,
         layer: Layer,
         (tree, written): (&Node, &Node),
-        standing: &ProjectTrust,
+        project_trust: &ProjectTrust,
     ) -> Result<(), ConfigError> {
         let mut said = Self::default();
         said.file(path, layer, tree)?;
@@ -75,7 +75,7 @@ impl GatheredSettings {
         for value in said.values {
             let node = shown.values.iter().find(|it| it.key == value.key).map_or(&value.node, |it| &it.node);
             let allowance = Allowance::setting(value.key.name, &node.to_json(), value.origin.clone());
-            self.project_value(value, allowance, standing);
+            self.project_value(value, allowance, project_trust);
         }
         for (layer, name, server) in said.servers {
             let found = shown.servers.iter().find(|(_, known, _)| *known == name);
@@ -83,7 +83,7 @@ impl GatheredSettings {
             let node = written.at("mcpServers").and_then(|servers| servers.entry(&name));
             let canonical = node.map(Node::to_json).unwrap_or_default();
             let allowance = Allowance::server(&name, settings, &canonical);
-            let counts = standing.admits(&allowance);
+            let counts = project_trust.admits(&allowance);
             self.project.allowances.push((allowance, counts));
             if counts {
                 self.servers.push((layer, name, server));
@@ -92,22 +92,22 @@ impl GatheredSettings {
         Ok(())
     }
 
-    fn project_value(&mut self, value: LayerValue, allowance: Allowance, standing: &ProjectTrust) {
+    fn project_value(&mut self, value: LayerValue, allowance: Allowance, project_trust: &ProjectTrust) {
         match project_effect(value.key, &value.node) {
             ProjectEffect::Nothing => {}
             // A list of servers to be used leaves others out; that their tools run unasked is another matter.
             ProjectEffect::Restricts if value.key.name == "mcp.allowed" => {
-                let allows = standing.admits(&allowance);
+                let allows = project_trust.admits(&allowance);
                 self.project.allowances.push((allowance, allows));
                 self.push(LayerValue { allows, ..value });
             }
             ProjectEffect::Restricts => self.push(LayerValue { allows: false, ..value }),
-            ProjectEffect::Configures if standing.is_trusted() => self.push(value),
+            ProjectEffect::Configures if project_trust.is_trusted() => self.push(value),
             ProjectEffect::Configures => {
                 self.project.ignored.push((value.origin, value.key.name.to_owned()));
             }
             ProjectEffect::Allows => {
-                let counts = standing.admits(&allowance);
+                let counts = project_trust.admits(&allowance);
                 self.project.allowances.push((allowance, counts));
                 if counts {
                     self.push(value);

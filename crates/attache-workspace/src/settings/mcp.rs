@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use attache_config::{ConfigError, Origin, SecretText};
+use attache_document::{Node, NodeKind};
+use attache_domain::AccessLevel;
 use serde_json::{Value, json};
 
-use attache_domain::AccessLevel;
-
 use super::nearest::{nearest, shown};
-use attache_config::Origin;
-use attache_config::{ConfigError, SecretText};
-use attache_document::{Node, NodeKind};
 
 const PATIENCE: Duration = Duration::from_mins(10);
 const MAX_PATIENCE_MS: i64 = 24 * 3600 * 1000;

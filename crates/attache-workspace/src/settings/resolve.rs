@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use attache_config::{ApprovalMode, Origin};
+use attache_document::NodeKind;
 use serde_json::Value;
 
 use super::gather::{GatheredSettings, LayerValue};
@@ -9,9 +11,6 @@ use super::keys::{KEYS, Key, Merge, ValueType};
 use super::mcp::McpServerSettings;
 use super::typed::spelled;
 use crate::settings::layer::Layer;
-use attache_config::ApprovalMode;
-use attache_config::Origin;
-use attache_document::NodeKind;
 
 /// What counts.
 #[derive(Debug, Clone, Default)]

@@ -5,11 +5,11 @@ mod world;
 use std::path::Path;
 use std::time::Duration;
 
+use attache_config::{ApprovalMode, Origin};
 use serde_json::json;
 
 use super::*;
 use crate::{HttpKind, McpTransport, OutputFormat};
-use attache_config::{ApprovalMode, Origin};
 pub(crate) use world::World;
 
 #[test]
@@ -250,7 +250,7 @@ fn the_settings_of_the_home_folder_are_the_user_s_also_when_it_is_the_workspace(
         flags: &AgentFlags::default(),
         environment: &|_| None,
         operator: &operator,
-        standing: &crate::ProjectTrust::for_tests(true, true),
+        project_trust: &crate::ProjectTrust::for_tests(true, true),
     });
     let settings = settings.unwrap();
     assert!(settings.security.disable_yolo_mode && settings.warnings.is_empty());

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use attache_config::ApprovalMode;
+
 use super::mcp::McpServerSettings;
 use super::resolve::ResolvedSettings;
 use crate::file_stamps;
 use crate::settings::layer::Layer;
 use crate::{EnvFile, HomeFolders, ModelCredentials, ProjectReport, ProjectTrust};
-use attache_config::ApprovalMode;
 
 /// What the agent goes by in one workspace.
 #[derive(Debug, Clone)]
@@ -28,7 +29,7 @@ pub struct WorkspaceSettings {
     /// Whether the folder is trusted.
     pub trusted: bool,
     /// What the folder's own files may say.
-    pub standing: ProjectTrust,
+    pub project_trust: ProjectTrust,
     /// What its settings files allow, and what of them is ignored.
     pub project: ProjectReport,
     /// Credentials from the environment and the user's `.env` file, for models chosen by name.

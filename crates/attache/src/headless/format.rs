@@ -1,9 +1,8 @@
 //! What is printed when the command line does not say it.
 
-use attache_workspace::{AgentFlags, ChosenBy};
+use attache_workspace::{AgentFlags, ChosenBy, Project, ProjectQuery};
 
 use super::arguments::{HeadlessArguments, OutputFormat};
-use crate::project::{Project, ProjectQuery};
 
 /// As the settings say. Whatever is wrong with them is told later, as text.
 #[expect(

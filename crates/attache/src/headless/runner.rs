@@ -10,7 +10,7 @@ use attache_domain::{
 };
 use attache_session::{CommandOutcome, CommandRefusal, Follower, SessionService, Subscription, TailEntry};
 use attache_tool::ToolErrorKind;
-use attache_workspace::AgentFlags;
+use attache_workspace::{AgentFlags, Attendance};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ use super::input::PromptInput;
 use super::output::RunOutput;
 use super::output_event::{OutputEvent, OutputEvents};
 use super::stats::StatsCollector;
-use crate::wiring::{self, Attendance};
+use crate::wiring;
 
 /// Events taken at once.
 const MAX_EVENTS: usize = 64;
@@ -231,7 +231,8 @@ struct StartedSession {
 }
 
 async fn start(settings: &Settings, flags: AgentFlags) -> anyhow::Result<StartedSession> {
-    let wiring::WiredAgent { agent, model, trust, .. } = wiring::agent(settings, flags, Attendance::No)?;
+    let wiring::WiredAgent { agent, model, trust, .. } =
+        wiring::agent(settings, flags, Attendance::Unattended)?;
     let stores = wiring::stores(settings)?;
     let session = SessionService::start(stores, agent, wiring::session_options(settings)).await?;
     Ok(StartedSession { session, model: crate::models::name_of(&model), trusted: trust.trust.is_trusted() })

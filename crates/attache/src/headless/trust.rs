@@ -4,10 +4,12 @@ use std::io::{self, IsTerminal};
 
 use anyhow::Error;
 use attache_config::{Environment, Settings};
-use attache_workspace::{AgentFlags, ChosenBy, FolderTrust, HomeFolders, TrustedFolders, visible};
+use attache_workspace::{
+    AgentFlags, ChosenBy, FolderTrust, HomeFolders, Project, ProjectQuery, TrustedFolders,
+    accept_for_this_run, visible,
+};
 
 use super::failure::{Failure, FailureKind};
-use crate::project::{self, Project, ProjectQuery};
 use crate::trust_command::{Reply, accept, ask, describe};
 
 /// Settles it, and says on stderr what is ignored.
@@ -19,7 +21,7 @@ pub(super) fn resolve_trust(
 ) -> Result<(), Failure> {
     let wrong = |error: Error| Failure::of_settings(&error);
     let folder = settings.workspace.as_path();
-    let accepted = project::accept_for_this_run(flags, folder, environment, settings);
+    let accepted = accept_for_this_run(flags, folder, environment, settings);
     for allowance in accepted.map_err(|error| wrong(error.into()))? {
         let place = visible(&allowance.origin.to_string());
         eprintln!("[TRUST] accepted for this run: {} ({place})", allowance.words);
@@ -34,7 +36,7 @@ pub(super) fn resolve_trust(
         question(&project, &HomeFolders::of(environment)).map_err(wrong)?;
         project = read(flags)?;
     }
-    let trust = &project.standing.trust;
+    let trust = &project.project_trust.trust;
     // Who wants folders to be listed wants nothing done in others.
     if !trust.is_trusted() && project.settings.security.folder_trust == Some(true) {
         let message =
@@ -49,7 +51,7 @@ pub(super) fn resolve_trust(
 
 /// Something is ignored that a person at the terminal could accept.
 fn may_ask(project: &Project) -> bool {
-    let decided = matches!(project.standing.trust, FolderTrust::Untrusted { decided: true, .. });
+    let decided = matches!(project.project_trust.trust, FolderTrust::Untrusted { decided: true, .. });
     !project.report.is_quiet() && !decided && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
@@ -58,7 +60,7 @@ fn question(project: &Project, homes: &HomeFolders) -> anyhow::Result<()> {
     eprintln!("{}", describe(project));
     match ask("Do you trust the files in this folder?")? {
         Reply::Yes => accept(homes, project)?,
-        Reply::No if !project.standing.is_trusted() => {
+        Reply::No if !project.project_trust.is_trusted() => {
             TrustedFolders::save(homes, &project.folder, false)?;
             eprintln!("It is not trusted, and you will not be asked again; `attache trust` changes that.");
         }

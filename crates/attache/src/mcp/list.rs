@@ -8,13 +8,12 @@ use attache_config::Flags;
 use attache_tool_mcp::{
     ConnectContext, McpServers, ServerConfinement, ServerOptions, ServerState, ServerStatus, Transport,
 };
-use attache_workspace::{AgentFlags, ChosenBy, visible};
+use attache_workspace::{AgentFlags, ChosenBy, Project, ProjectQuery, visible};
 use serde_json::{Value, json};
 
 use super::arguments::{ListArguments, Scope};
 use super::{SettingsFolders, say};
 use crate::mcp_servers::configured_servers;
-use crate::project::{Project, ProjectQuery};
 use crate::sandbox;
 
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use attache_document::Node;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -10,7 +11,6 @@ use super::World;
 use crate::settings::gather::GatheredSettings;
 use crate::settings::layer::Layer;
 use crate::settings::{keys, resolve};
-use attache_document::Node;
 
 /// A value of the right kind for a key, by a number.
 fn right(takes: keys::ValueType, number: u8) -> Value {

@@ -1,8 +1,9 @@
 //! What a project's word is worth.
 
+use attache_config::ApprovalMode;
+
 use super::World;
 use crate::McpTransport;
-use attache_config::ApprovalMode;
 
 /// What all of the following say, and what is left of it.
 const GREEDY: &str = r#"{"model": {"name": "m", "maxSessionTurns": 5}, "mcpServers": {"theirs": {"command": "evil"}},

@@ -3,18 +3,18 @@
 use std::fs;
 use std::path::PathBuf;
 
+use attache_config::{ConfigError, Flags, Settings};
 use serde_json::Value;
 
 use crate::settings::SettingsSources;
 use crate::{AgentFlags, ProjectTrust, WorkspaceSettings};
-use attache_config::{ConfigError, Flags, Settings};
 
 /// A home, a workspace, an operator's file and an environment.
 pub(crate) struct World {
     folder: tempfile::TempDir,
     pub(crate) variables: Vec<(String, String)>,
     pub(crate) flags: AgentFlags,
-    pub(crate) standing: ProjectTrust,
+    pub(crate) project_trust: ProjectTrust,
 }
 
 impl World {
@@ -27,7 +27,7 @@ impl World {
             folder,
             variables: Vec::new(),
             flags: AgentFlags::default(),
-            standing: ProjectTrust::for_tests(true, true),
+            project_trust: ProjectTrust::for_tests(true, true),
         }
     }
 
@@ -59,13 +59,13 @@ impl World {
     }
 
     pub(crate) fn untrusted(mut self) -> Self {
-        self.standing = ProjectTrust::for_tests(false, false);
+        self.project_trust = ProjectTrust::for_tests(false, false);
         self
     }
 
     /// Trusted, but nobody has accepted what it allows.
     pub(crate) fn unaccepted(mut self) -> Self {
-        self.standing = ProjectTrust::for_tests(true, false);
+        self.project_trust = ProjectTrust::for_tests(true, false);
         self
     }
 
@@ -91,7 +91,7 @@ impl World {
             flags: &self.flags,
             environment: &|name: &str| self.lookup(name),
             operator: &operator,
-            standing: &self.standing,
+            project_trust: &self.project_trust,
         })
     }
 

@@ -1,23 +1,24 @@
-//! What the model is told before everything else, and at the beginning of a conversation.
+//! What the model is context before everything else, and at the beginning of a conversation.
 
 use std::path::Path;
 
-use attache_workspace::WorkspaceSettings;
-use attache_workspace::context::{LoadedContext, TreeOptions, folder_tree};
-
 use super::WorkspaceSnapshot;
+use crate::WorkspaceSettings;
+use crate::context::{LoadedContext, TreeOptions, folder_tree};
 
-/// Before everything else.
-pub(super) fn instructions(root: &Path, told: &LoadedContext) -> String {
+/// The system instructions, with the context file of the user.
+pub(super) fn instructions(root: &Path, context: &LoadedContext) -> String {
     let mut instructions = attache_agent::instructions(root);
-    if !told.global.is_empty() {
-        instructions
-            .push_str(&format!("\n\nWhat the person wants you to know in every project:\n\n{}", told.global));
+    if !context.global.is_empty() {
+        instructions.push_str(&format!(
+            "\n\nWhat the person wants you to know in every project:\n\n{}",
+            context.global
+        ));
     }
     instructions
 }
 
-/// What is in the workspace, unless the model is not to be told.
+/// What is in the workspace, unless the model is not to be context.
 pub(super) fn tree(root: &Path, settings: &WorkspaceSettings) -> Option<String> {
     let keys = &settings.context;
     let options = TreeOptions {
@@ -28,25 +29,28 @@ pub(super) fn tree(root: &Path, settings: &WorkspaceSettings) -> Option<String> 
     keys.include_directory_tree.then(|| folder_tree(root, &options))
 }
 
-/// At the beginning of a conversation.
-pub(super) fn opening(ground: &WorkspaceSnapshot, scratch: &Path) -> String {
+/// The first message of a conversation.
+pub(super) fn opening(snapshot: &WorkspaceSnapshot, scratch: &Path) -> String {
     let now = jiff::Zoned::now();
     let mut text = format!(
         "<session_context>\nToday is {}. The system is {} ({}).\nThe workspace is {}; commands may put temporary files into {}.\n",
         now.strftime("%A, %-d %B %Y"),
         std::env::consts::OS,
         std::env::consts::ARCH,
-        ground.root.display(),
+        snapshot.root.display(),
         scratch.join("tmp").display(),
     );
-    for folder in &ground.settings.context.include_directories {
+    for folder in &snapshot.settings.context.include_directories {
         text.push_str(&format!("The folder {} belongs to it, too.\n", folder.display()));
     }
-    if let Some(tree) = &ground.tree {
+    if let Some(tree) = &snapshot.tree {
         text.push_str(&format!("What is in the workspace:\n\n{tree}\n"));
     }
-    if !ground.context.project.is_empty() {
-        text.push_str(&format!("\n{}\n", project_words(&ground.context.project, ground.settings.trusted)));
+    if !snapshot.context.project.is_empty() {
+        text.push_str(&format!(
+            "\n{}\n",
+            project_words(&snapshot.context.project, snapshot.settings.trusted)
+        ));
     }
     text.push_str("</session_context>");
     text

@@ -4,52 +4,53 @@ use std::path::{Path, PathBuf};
 
 use attache_command::custom::{self, CustomSource, LoadedCommands};
 use attache_config::{ConfigError, Environment, Origin, Settings};
-use attache_workspace::policy::{self, LoadedRules, RuleSources};
-use attache_workspace::{
+
+use crate::policy::{self, LoadedRules, RuleSources};
+use crate::{
     AgentFlags, Allowance, ChosenBy, FolderTrust, HomeFolders, ProjectReport, ProjectTrust, SettingsSources,
     WorkspaceSettings,
 };
 
 /// The settings, rules and commands that count in a folder, and what of the project's is ignored.
-pub(crate) struct Project {
+pub struct Project {
     /// Absolute and without links.
-    pub(crate) folder: PathBuf,
-    pub(crate) standing: ProjectTrust,
-    pub(crate) settings: WorkspaceSettings,
-    pub(crate) rules: LoadedRules,
-    pub(crate) report: ProjectReport,
+    pub folder: PathBuf,
+    pub project_trust: ProjectTrust,
+    pub settings: WorkspaceSettings,
+    pub rules: LoadedRules,
+    pub report: ProjectReport,
     /// What is wrong with the project's own files, in words for people; they may only restrict then.
-    pub(crate) broken: Option<String>,
+    pub broken: Option<String>,
 }
 
 /// What people are told at the start about a folder's own files.
 #[derive(Debug, Clone)]
-pub(crate) struct TrustSummary {
-    pub(crate) trust: FolderTrust,
+pub struct TrustSummary {
+    pub trust: FolderTrust,
     /// How much is ignored, and in which files.
-    pub(crate) ignored: Option<String>,
+    pub ignored: Option<String>,
 }
 
 /// Where and for whom to look.
 #[derive(Clone, Copy)]
-pub(crate) struct ProjectQuery<'a> {
+pub struct ProjectQuery<'a> {
     /// Absolute and without links.
-    pub(crate) folder: &'a Path,
-    pub(crate) chosen_by: ChosenBy,
-    pub(crate) flags: &'a AgentFlags,
-    pub(crate) environment: Environment<'a>,
-    pub(crate) operator: &'a Settings,
+    pub folder: &'a Path,
+    pub chosen_by: ChosenBy,
+    pub flags: &'a AgentFlags,
+    pub environment: Environment<'a>,
+    pub operator: &'a Settings,
 }
 
 impl Project {
     /// Reads all that counts. A file of a trusted project that cannot be read must not stop every later conversation, nor
     /// allow what it would have forbidden: the folder is then treated as not trusted. Files of the user and the operator
     /// are theirs to mend; where those are broken, it fails.
-    pub(crate) fn read(place: ProjectQuery<'_>) -> Result<Self, ConfigError> {
+    pub fn read(place: ProjectQuery<'_>) -> Result<Self, ConfigError> {
         let ProjectQuery { folder, chosen_by, flags, environment, operator } = place;
-        let standing = ProjectTrust::look_up(folder, chosen_by, flags, environment, operator)?;
-        let is_trusted = standing.is_trusted();
-        let error = match Self::read_with_trust(place, standing) {
+        let project_trust = ProjectTrust::look_up(folder, chosen_by, flags, environment, operator)?;
+        let is_trusted = project_trust.is_trusted();
+        let error = match Self::read_with_trust(place, project_trust) {
             Err(error) if is_trusted => error,
             result => return result,
         };
@@ -67,7 +68,7 @@ impl Project {
         }
     }
 
-    fn read_with_trust(place: ProjectQuery<'_>, standing: ProjectTrust) -> Result<Self, ConfigError> {
+    fn read_with_trust(place: ProjectQuery<'_>, project_trust: ProjectTrust) -> Result<Self, ConfigError> {
         let ProjectQuery { folder, flags, environment, operator, .. } = place;
         let home = environment("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
         let sources = SettingsSources {
@@ -76,33 +77,33 @@ impl Project {
             flags,
             environment,
             operator,
-            standing: &standing,
+            project_trust: &project_trust,
         };
         let settings = WorkspaceSettings::load(&sources)?;
         let rules = policy::load(&RuleSources { settings: &settings, workspace: folder, flags, operator })?;
         let mut report = settings.project.clone();
         report.extend(rules.project.clone());
-        report.extend(commands(&standing, &settings.homes, folder).1);
-        Ok(Self { folder: folder.to_owned(), standing, settings, rules, report, broken: None })
+        report.extend(commands(&project_trust, &settings.homes, folder).1);
+        Ok(Self { folder: folder.to_owned(), project_trust, settings, rules, report, broken: None })
     }
 
     /// All that the project allows, accepted or not.
-    pub(crate) fn allowances(&self) -> impl Iterator<Item = &Allowance> {
+    pub fn allowances(&self) -> impl Iterator<Item = &Allowance> {
         self.report.allowances.iter().map(|(allowance, _)| allowance)
     }
 
-    pub(crate) fn summary(&self) -> TrustSummary {
-        TrustSummary { trust: self.standing.trust.clone(), ignored: self.report.summary() }
+    pub fn summary(&self) -> TrustSummary {
+        TrustSummary { trust: self.project_trust.trust.clone(), ignored: self.report.summary() }
     }
 
     /// What is ignored and how to change that, in one line.
-    pub(crate) fn notice(&self) -> Option<String> {
-        self.broken.clone().or_else(|| self.report.notice(&self.folder, &self.standing.trust))
+    pub fn notice(&self) -> Option<String> {
+        self.broken.clone().or_else(|| self.report.notice(&self.folder, &self.project_trust.trust))
     }
 }
 
 /// With `--trust`, what the folder allows now is accepted for this run, and told. What is written there later is not.
-pub(crate) fn accept_for_this_run(
+pub fn accept_for_this_run(
     flags: &mut AgentFlags,
     folder: &Path,
     environment: Environment<'_>,
@@ -121,7 +122,7 @@ pub(crate) fn accept_for_this_run(
 
 /// The custom commands that count in `root`, and what is to be said about those of the project.
 pub(crate) fn commands(
-    standing: &ProjectTrust,
+    project_trust: &ProjectTrust,
     homes: &HomeFolders,
     root: &Path,
 ) -> (LoadedCommands, ProjectReport) {
@@ -139,18 +140,18 @@ pub(crate) fn commands(
         let programs = command.programs();
         let line = command.first_program_line();
         if programs.is_empty() {
-            if !standing.is_trusted() {
+            if !project_trust.is_trusted() {
                 let origin = Origin::File { path: command.path().into(), line: 0 };
                 report.ignored.push((origin, format!("/{name}")));
             }
-            return standing.is_trusted();
+            return project_trust.is_trusted();
         }
         let allowance = Allowance::command(name, command.path(), line, &programs);
-        let counts = standing.admits(&allowance);
+        let counts = project_trust.admits(&allowance);
         report.allowances.push((allowance, counts));
         counts
     });
-    if !standing.is_trusted() {
+    if !project_trust.is_trusted() {
         loaded.problems.retain(|problem| !problem.path.starts_with(&own));
     }
     (loaded, report)

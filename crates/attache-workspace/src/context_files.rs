@@ -1,4 +1,4 @@
-//! What lies around in a workspace that the model should know of: files that people mention, and words they left.
+//! Files that the model should see: those that a message mentions, and context files near those that a call touched.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,36 +7,36 @@ use async_trait::async_trait;
 use attache_agent::ContextFiles;
 use attache_domain::Content;
 use attache_tool::ToolContext;
-use attache_tool_std::mentions;
-use attache_workspace::WorkspaceSettings;
-use attache_workspace::context::{self, ContextSources, LoadedContext};
 
+use crate::WorkspaceSettings;
+use crate::context::{self, ContextSources, LoadedContext};
+use crate::implementations::Implementations;
 use crate::setup_builder::{included_folders, project_words};
 
 pub(crate) struct WorkspaceContextFiles {
     settings: Arc<WorkspaceSettings>,
     workspace: PathBuf,
-    /// Files that the model has been told already.
+    implementations: Arc<dyn Implementations>,
+    /// Files that the model has seen already.
     known: Mutex<Vec<PathBuf>>,
 }
 
 impl WorkspaceContextFiles {
-    pub(crate) fn new(settings: Arc<WorkspaceSettings>, workspace: PathBuf, told: &LoadedContext) -> Self {
-        let known = told.files.iter().map(|(path, _)| path.clone()).collect();
-        Self { settings, workspace, known: Mutex::new(known) }
+    pub(crate) fn new(
+        settings: Arc<WorkspaceSettings>,
+        workspace: PathBuf,
+        loaded: &LoadedContext,
+        implementations: Arc<dyn Implementations>,
+    ) -> Self {
+        let known = loaded.files.iter().map(|(path, _)| path.clone()).collect();
+        Self { settings, workspace, implementations, known: Mutex::new(known) }
     }
 }
 
 #[async_trait]
 impl ContextFiles for WorkspaceContextFiles {
     async fn referenced_by(&self, text: &str, context: &ToolContext) -> Vec<Content> {
-        match mentions::expand(text, context).await {
-            Ok(expanded) => expanded.contents,
-            Err(error) => {
-                tracing::warn!(%error, "what was mentioned cannot be read");
-                Vec::new()
-            }
-        }
+        self.implementations.mentioned(text, context).await
     }
 
     async fn nearby(&self, touched: &[PathBuf]) -> Option<String> {

@@ -1,26 +1,20 @@
-//! The tools of a conversation: the standard ones, and those of its MCP servers.
+//! The standard tools of a conversation.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use attache_agent::{Toolbox, declarations};
-use attache_model::ToolDeclaration;
 use attache_model_http::gemini::{GeminiSearch, SearchAnswer};
 use attache_tool::{Confiner, Tool, ToolError, ToolErrorKind, ToolRegistry};
-use attache_tool_mcp::McpServers;
 use attache_tool_std::{
     AskUser, BackgroundProcesses, Citation, Glob, GoogleWebSearch, GrepSearch, ListBackgroundProcesses,
     ListDirectory, ReadBackgroundOutput, ReadDigests, ReadFile, Replace, RunShellCommand, SaveMemory,
     ShareFile, ShellOptions, StopBackgroundProcess, WebFetch, WebSearch, WebSearchResult, WebSource,
     WriteFile, WriteTodos,
 };
-use attache_workspace::WorkspaceSettings;
+use attache_workspace::{Attendance, WorkspaceSettings};
 
-use crate::wiring::Attendance;
-
-/// What conversations share, because it keeps nothing of them.
+/// The tools that conversations share, because they keep no state.
 pub(crate) struct SharedTools {
-    /// Those that keep nothing of whoever uses them.
     tools: Vec<Arc<dyn Tool>>,
     ask_user: Arc<AskUser>,
     write_todos: Arc<WriteTodos>,
@@ -43,47 +37,11 @@ impl SharedTools {
     }
 }
 
-/// One conversation's tools.
-pub(crate) struct ConversationTools {
-    own: ToolRegistry,
-    /// What models are told of the conversation's own.
-    declared: Arc<[ToolDeclaration]>,
-    servers: Vec<Arc<McpServers>>,
-}
-
-impl ConversationTools {
-    pub(crate) fn new(
-        own: ToolRegistry,
-        declared: Arc<[ToolDeclaration]>,
-        servers: Vec<Arc<McpServers>>,
-    ) -> Self {
-        Self { own, declared, servers }
-    }
-}
-
-impl Toolbox for ConversationTools {
-    fn tools(&self) -> ToolRegistry {
-        let mut tools = self.own.clone();
-        for tool in self.servers.iter().flat_map(|servers| servers.tools()) {
-            tools.add(tool);
-        }
-        tools
-    }
-
-    fn declarations(&self) -> Arc<[ToolDeclaration]> {
-        if self.servers.is_empty() { self.declared.clone() } else { declarations(&self.tools()) }
-    }
-
-    fn version(&self) -> u64 {
-        self.servers.iter().map(|servers| *servers.changes().borrow()).sum()
-    }
-}
-
-/// What a conversation has read and started is nothing to the others.
+/// The tools of one conversation. What it has read and started is its own.
 pub(crate) fn standard_tools(
     settings: &WorkspaceSettings,
     shared: &SharedTools,
-    attended: Attendance,
+    attendance: Attendance,
     confiner: &Arc<dyn Confiner>,
 ) -> ToolRegistry {
     let (reads, background) = (Arc::new(ReadDigests::default()), Arc::new(BackgroundProcesses::default()));
@@ -106,7 +64,7 @@ pub(crate) fn standard_tools(
     ];
     tools.extend(shared.tools.iter().cloned());
     // A question that nobody can answer only stops the work.
-    if attended == Attendance::Yes {
+    if attendance == Attendance::Attended {
         tools.push(shared.ask_user.clone());
     }
     if keys.write_todos {

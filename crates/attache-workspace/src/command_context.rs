@@ -1,4 +1,4 @@
-//! What commands can tell about a workplace.
+//! What commands show about a conversation's workspace.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use attache_agent::WorkspaceInfo;
 use attache_command::{ExtensionEntry, Memory, MemoryFile, ServerEntry};
-use attache_tool_mcp::{McpServers, ServerState};
-use attache_workspace::context::{self, ContextSources, LoadedContext};
-use attache_workspace::{MODEL_ALIASES, WorkspaceSettings, installed_extensions};
 
+use crate::context::{self, ContextSources, LoadedContext};
+use crate::implementations::{ServerState, ServerStatus, ToolServers};
 use crate::setup_builder::included_folders;
+use crate::{MODEL_ALIASES, WorkspaceSettings, installed_extensions};
 
 pub(crate) struct WorkspaceCommandContext {
     pub(crate) settings: Arc<WorkspaceSettings>,
     pub(crate) root: PathBuf,
     pub(crate) model: String,
-    pub(crate) servers: Vec<Arc<McpServers>>,
+    pub(crate) servers: Vec<Arc<dyn ToolServers>>,
 }
 
-/// What people have left for the model in a workspace, as it is now.
+/// Loads the context files of a workspace.
 pub(crate) fn context_files(settings: &WorkspaceSettings, root: &std::path::Path) -> LoadedContext {
     context::load(&ContextSources {
         workspace: root,
@@ -43,7 +43,7 @@ impl WorkspaceInfo for WorkspaceCommandContext {
 
     fn servers(&self) -> Vec<ServerEntry> {
         let statuses = self.servers.iter().flat_map(|servers| servers.statuses());
-        let entry = |status: attache_tool_mcp::ServerStatus| ServerEntry {
+        let entry = |status: ServerStatus| ServerEntry {
             name: status.name,
             status: match status.state {
                 ServerState::Connecting => "connecting".to_owned(),
@@ -57,7 +57,7 @@ impl WorkspaceInfo for WorkspaceCommandContext {
 
     fn extensions(&self) -> Vec<ExtensionEntry> {
         let found = installed_extensions(&self.settings.homes).into_iter();
-        let entry = |found: attache_workspace::InstalledExtension| ExtensionEntry {
+        let entry = |found: crate::InstalledExtension| ExtensionEntry {
             name: found.name,
             version: found.version,
             enabled: found.enabled,

@@ -1,4 +1,4 @@
-//! What conversations in one workspace have in common: read once, and again as soon as a file it came from has changed.
+//! What the conversations in one workspace have in common. It is read once, and again when one of its files has changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,43 +8,42 @@ use attache_config::ConfigError;
 use attache_domain::RequestedSettings;
 use attache_model::ToolDeclaration;
 use attache_tool::policy::Policy;
-use attache_workspace::context::LoadedContext;
-use attache_workspace::{AgentFlags, ChosenBy, FileStamps, WorkspaceSettings, record_stamps};
 
-use super::{SetupBuilder, opening_prompt, requested};
+use super::{SetupBuilder, opening_prompt, permitted};
 use crate::command_context::context_files;
-use crate::conversation_tools::standard_tools;
+use crate::context::LoadedContext;
 use crate::project::{Project, ProjectQuery};
+use crate::{AgentFlags, ChosenBy, FileStamps, WorkspaceSettings, record_stamps};
 
-/// Nothing in it is one conversation's own.
+/// Nothing in it belongs to a single conversation.
 pub(crate) struct WorkspaceSnapshot {
     /// Absolute and without links.
     pub(super) root: PathBuf,
     pub(super) settings: Arc<WorkspaceSettings>,
     pub(super) policy: Policy,
     pub(super) context: LoadedContext,
-    /// What of the project's is ignored, in one line.
+    /// What is ignored of the project's files, in one line.
     pub(super) notice: Option<String>,
     pub(super) instructions: Arc<str>,
-    /// What is in the workspace, where the model is told.
+    /// The files of the workspace, if the settings show them to the model.
     pub(super) tree: Option<String>,
     /// The standard tools that are offered.
     pub(crate) declared: Arc<[ToolDeclaration]>,
 }
 
-/// Which conversations have the same.
+/// Conversations with the same key share a snapshot.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WorkspaceKey {
     pub(super) root: PathBuf,
     pub(super) chosen_by: ChosenBy,
-    /// Those that a client wishes to be used unasked: they are among the rules.
+    /// Tools that the client allows to run unasked. They become rules.
     pub(super) allowed_tools: Vec<String>,
 }
 
-/// So many sites are remembered, the latest first.
+/// The cache keeps the latest ones.
 const MAX_SNAPSHOTS: usize = 32;
 
-/// So many files are looked at on the spot; more are looked at where waiting hurts nobody.
+/// With more files, they are compared on a thread that may wait for the disk.
 const MAX_STAMPS_INLINE: usize = 64;
 
 #[derive(Default)]
@@ -63,14 +62,14 @@ impl SnapshotCache {
         self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn find(&self, site: &WorkspaceKey) -> Option<Arc<CachedSnapshot>> {
-        self.known().iter().find(|known| known.key == *site).cloned()
+    fn find(&self, key: &WorkspaceKey) -> Option<Arc<CachedSnapshot>> {
+        self.known().iter().find(|known| known.key == *key).cloned()
     }
 
     fn keep(&self, known: CachedSnapshot) {
         let mut all = self.known();
         all.retain(|other| other.key != known.key);
-        // What has just been written may be written again, and nobody could tell.
+        // A file that was just written may be written again within the same time stamp.
         if known.stamps.are_stable() {
             all.insert(0, Arc::new(known));
             all.truncate(MAX_SNAPSHOTS);
@@ -79,67 +78,66 @@ impl SnapshotCache {
 }
 
 impl SetupBuilder {
-    /// Where a conversation with these wishes works.
-    pub(crate) fn workspace_key(&self, wishes: &RequestedSettings) -> Result<WorkspaceKey, SettingsRefusal> {
-        let (root, chosen_by) = self.requested_root(wishes)?;
-        Ok(WorkspaceKey { root, chosen_by, allowed_tools: wishes.allowed_tools.clone() })
+    /// The workspace of a conversation with these settings.
+    pub(crate) fn workspace_key(
+        &self,
+        requested: &RequestedSettings,
+    ) -> Result<WorkspaceKey, SettingsRefusal> {
+        let (root, chosen_by) = self.requested_root(requested)?;
+        Ok(WorkspaceKey { root, chosen_by, allowed_tools: requested.allowed_tools.clone() })
     }
 
-    /// What is there, if it was read before, is as it was, and can be told so without waiting.
-    pub(crate) fn cached_snapshot(&self, site: &WorkspaceKey) -> Option<Arc<WorkspaceSnapshot>> {
-        let known = self.snapshots.find(site).filter(|known| known.stamps.len() <= MAX_STAMPS_INLINE)?;
+    /// The snapshot if it was read before, has not changed, and can be checked without waiting.
+    pub(crate) fn cached_snapshot(&self, key: &WorkspaceKey) -> Option<Arc<WorkspaceSnapshot>> {
+        let known = self.snapshots.find(key).filter(|known| known.stamps.len() <= MAX_STAMPS_INLINE)?;
         known.stamps.are_current().then(|| known.snapshot.clone())
     }
 
-    /// What is there. Waits for the disk.
+    /// Reads the workspace unless it was read before and has not changed. Waits for the disk.
     pub(crate) fn snapshot(
         &self,
-        site: &WorkspaceKey,
-        wishes: &RequestedSettings,
+        key: &WorkspaceKey,
+        requested: &RequestedSettings,
     ) -> Result<Arc<WorkspaceSnapshot>, SettingsRefusal> {
-        if let Some(known) = self.snapshots.find(site).filter(|known| known.stamps.are_current()) {
+        if let Some(known) = self.snapshots.find(key).filter(|known| known.stamps.are_current()) {
             return Ok(known.snapshot.clone());
         }
-        let flags = requested::flags(&self.operator, &self.flags, wishes)?;
-        let (read, sightings) = record_stamps(|| self.read(&site.root, site.chosen_by, &flags));
+        let flags = permitted::flags(&self.options.operator, &self.options.flags, requested)?;
+        let (read, stamps) = record_stamps(|| self.read(&key.root, key.chosen_by, &flags));
         let refused = |error: ConfigError| SettingsRefusal { field: "workspace", what: error.to_string() };
-        let ground = Arc::new(read.map_err(refused)?);
-        self.snapshots.keep(CachedSnapshot {
-            key: site.clone(),
-            snapshot: ground.clone(),
-            stamps: sightings,
-        });
-        Ok(ground)
+        let snapshot = Arc::new(read.map_err(refused)?);
+        self.snapshots.keep(CachedSnapshot { key: key.clone(), snapshot: snapshot.clone(), stamps });
+        Ok(snapshot)
     }
 
-    /// The settings of the workspace that `wishes` name, where what else they say depends on them. Reads a few small
-    /// files unless they were read before.
+    /// The settings of the requested workspace, if the rest of the request depends on them. Reads a few small files unless
+    /// they were read before.
     pub(super) fn named_settings(
         &self,
-        wishes: &RequestedSettings,
+        requested: &RequestedSettings,
     ) -> Result<Option<Arc<WorkspaceSettings>>, SettingsRefusal> {
-        let depends = wishes.approval_mode.is_some() || !wishes.mcp_servers.is_empty();
-        if wishes.workspace.is_none() || !depends {
+        let depends = requested.approval_mode.is_some() || !requested.mcp_servers.is_empty();
+        if requested.workspace.is_none() || !depends {
             return Ok(None);
         }
-        let site = self.workspace_key(wishes)?;
-        if let Some(ground) = self.cached_snapshot(&site) {
-            return Ok(Some(ground.settings.clone()));
+        let key = self.workspace_key(requested)?;
+        if let Some(snapshot) = self.cached_snapshot(&key) {
+            return Ok(Some(snapshot.settings.clone()));
         }
-        let flags = requested::flags(&self.operator, &self.flags, wishes)?;
-        let project = self.project(&site.root, site.chosen_by, &flags);
+        let flags = permitted::flags(&self.options.operator, &self.options.flags, requested)?;
+        let project = self.project(&key.root, key.chosen_by, &flags);
         let refused = |error: ConfigError| SettingsRefusal { field: "workspace", what: error.to_string() };
         Ok(Some(Arc::new(project.map_err(refused)?.settings)))
     }
 
     fn project(&self, root: &Path, chosen_by: ChosenBy, flags: &AgentFlags) -> Result<Project, ConfigError> {
-        let environment = |name: &str| self.variables.get(name).cloned();
+        let environment = |name: &str| self.options.variables.get(name).cloned();
         let place = ProjectQuery {
             folder: root,
             chosen_by,
             flags,
             environment: &environment,
-            operator: &self.operator,
+            operator: &self.options.operator,
         };
         Project::read(place)
     }
@@ -153,16 +151,16 @@ impl SetupBuilder {
         let project = self.project(root, chosen_by, flags)?;
         let notice = project.notice();
         let Project { settings, rules, .. } = project;
-        let told = context_files(&settings, root);
+        let context = context_files(&settings, root);
         Ok(WorkspaceSnapshot {
             root: root.to_owned(),
             policy: rules.policy,
             notice,
-            instructions: opening_prompt::instructions(root, &told).into(),
+            instructions: opening_prompt::instructions(root, &context).into(),
             tree: opening_prompt::tree(root, &settings),
-            declared: declarations(&standard_tools(&settings, &self.tools, self.attended, &self.confiner)),
+            declared: declarations(&self.options.implementations.tools(&settings)),
             settings: Arc::new(settings),
-            context: told,
+            context,
         })
     }
 }
