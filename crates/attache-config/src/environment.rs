@@ -63,7 +63,7 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("HOME", "home folder: .gemini is there, and .local/share/attache with the default store"),
 ];
 
-/// What programs that the agent starts see of the environment.
+/// The variables that programs of the agent see.
 pub(crate) const CHILDREN_SEE: &[&str] = &[
     "PATH",
     "HOME",

@@ -1,4 +1,4 @@
-//! What is wrong with the configuration, and what would be right.
+//! Mistakes in the configuration, each with what to do about it.
 
 use std::path::PathBuf;
 
@@ -21,7 +21,7 @@ pub enum ConfigError {
     },
     #[error("{origin} is {value:?}, which is not {expected}")]
     BadValue { origin: String, value: String, expected: String },
-    /// A setting of the agent: where it is said, what it is called, and what would be right.
+    /// A setting of the agent: its place, its key and what would be right.
     #[error("{place}: {}{message}", key.as_ref().map(|key| format!("{key}: ")).unwrap_or_default())]
     BadSetting { place: String, key: Option<String>, message: String },
     #[error(transparent)]

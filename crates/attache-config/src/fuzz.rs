@@ -24,7 +24,7 @@ mod tests {
 
     use super::*;
 
-    /// What such texts are made of, so that readers get beyond the first of them.
+    /// Parts of likely texts, so that the reader gets beyond the first character.
     const WORDS: &[&str] = &[
         "{",
         "}",

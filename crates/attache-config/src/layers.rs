@@ -1,4 +1,4 @@
-//! Puts the layers on top of each other and checks the result.
+//! Merges flags, environment, file and defaults, and checks the result.
 
 use std::fs;
 use std::net::IpAddr;
@@ -20,7 +20,7 @@ use crate::{
 
 const DEFAULT_PORT: u16 = 41242;
 
-/// What was said on the command line.
+/// The flags of the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Flags {
     pub config: Option<PathBuf>,
@@ -38,7 +38,7 @@ pub struct Flags {
     pub log_format: Option<String>,
 }
 
-/// Reads every layer. `current_dir` is where relative paths and the default workspace are.
+/// Loads the settings. Relative paths and the default workspace start at `current_dir`.
 pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> Result<Settings, ConfigError> {
     let provenance_flags = operator::flags_said(&flags);
     let config = flags.config.or_else(|| variable(environment, "ATTACHE_CONFIG").map(PathBuf::from));
@@ -60,7 +60,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
         file.approval_mode,
         "approval_mode",
     );
-    // Before the same is looked at as a key of the agent, so that it is told by the name it was said by.
+    // Checked before the agent's settings are, so that the error names the flag or key that was used.
     let approval = parse_approval(approval)?;
     let (variable_name, key) = (operator::DUPLICATE_SENDS, "duplicate_sends");
     let duplicate_sends = pick(None, environment, "", variable_name, file.duplicate_sends, key);
@@ -122,7 +122,7 @@ pub fn load(flags: Flags, environment: Environment<'_>, current_dir: &Path) -> R
     Ok(settings)
 }
 
-/// What the file says about the agent: in its two tables, and by name at the top.
+/// The parts of the file that are about the agent: its two tables, and keys at the top.
 fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgentSettings {
     let table = |name: &str| tree.at(name).cloned().unwrap_or_else(Node::empty);
     let line = |name: &str| tree.at(name).map_or(0, |node| node.line);
@@ -138,7 +138,7 @@ fn operator_agent(path: &Path, tree: &Node, file: &ConfigFile) -> OperatorAgentS
     }
 }
 
-/// A folder that is not there trusts nothing, but may come to be.
+/// A folder that does not exist is kept: it may be created later.
 fn trusted_folders(named: Vec<PathBuf>, current_dir: &Path) -> Vec<PathBuf> {
     let resolve = |folder: PathBuf| {
         let folder = current_dir.join(folder);
@@ -169,7 +169,7 @@ fn allowed_roots(
     named.into_iter().map(resolve).collect()
 }
 
-/// A value and who said it.
+/// A value and its origin.
 #[derive(Debug, Clone)]
 pub struct SourcedValue {
     pub value: String,
@@ -243,7 +243,7 @@ fn check_workspace(said: Option<PathBuf>, current_dir: &Path) -> Result<PathBuf,
     check_recordable("workspace", resolved)
 }
 
-/// What is done in a folder is recorded with its path, as text.
+/// The log records paths as text, so the path must be UTF-8.
 fn check_recordable(what: &'static str, folder: PathBuf) -> Result<PathBuf, ConfigError> {
     if folder.to_str().is_some() { Ok(folder) } else { Err(ConfigError::Unrecordable { what, path: folder }) }
 }
@@ -254,8 +254,8 @@ fn parse_store(
     current_dir: &Path,
 ) -> Result<StoreChoice, ConfigError> {
     let Some(said) = said else {
-        // Without a home there is no file that is known to be the user's own: one in the folder may have come with it, and
-        // with it tasks that go on where they say they were.
+        // Without a home, no file is known to be the user's own. A store in the folder may have come with the project, and
+        // its tasks would be resumed.
         let own = user_data(environment).map(|data| StoreChoice::Sqlite(data.join("attache/tasks.db")));
         return Ok(own.unwrap_or(StoreChoice::Memory));
     };
@@ -266,7 +266,7 @@ fn parse_store(
     }
 }
 
-/// Names that are known to be harmless: whatever else is in our environment may be a secret.
+/// Only variables that are known to be harmless. Any other may hold a secret.
 fn child_environment(environment: Environment<'_>) -> Vec<(String, String)> {
     let seen =
         CHILDREN_SEE.iter().filter_map(|name| Some(((*name).to_owned(), variable(environment, name)?)));
@@ -327,7 +327,7 @@ fn check(settings: &Settings) -> Result<(), ConfigError> {
         })
     };
     in_range("limits.body_bytes", settings.limits.body_bytes, 1024..=1 << 30)?;
-    // Less than one whole body, and none could ever be received.
+    // With less than one whole body, no request could be received.
     let least_room = settings.limits.body_bytes;
     in_range("limits.body_room_bytes", settings.limits.body_room_bytes, least_room..=1 << 40)?;
     in_range("limits.answer_room_bytes", settings.limits.answer_room_bytes, 1 << 20..=1 << 40)?;

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use attache_document::Node;
 
-/// What the operator's file says about the agent.
+/// The operator's settings for the agent.
 #[derive(Debug, Clone)]
 pub struct OperatorAgentSettings {
     pub path: PathBuf,
     pub enforced: Node,
     pub defaults: Node,
-    /// The keys that stand at the top of the file and not in a table: name, value and line.
+    /// The keys at the top of the file, outside the tables: name, value and line.
     pub named: Vec<(&'static str, String, u32)>,
 }
 

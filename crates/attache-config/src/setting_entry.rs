@@ -1,4 +1,4 @@
-//! What counts and who said it, to be shown.
+//! A setting with its origin, to be shown.
 
 use serde_json::Value;
 
@@ -10,12 +10,12 @@ use crate::origin::Origin;
 pub struct SettingEntry {
     pub key: String,
     pub value: Value,
-    /// The strongest first; several where lists go together.
+    /// The strongest first. A merged list has several.
     pub origins: Vec<Origin>,
 }
 
 impl SettingEntry {
-    /// The value as people like to read it: texts without quotes, nothing as a dash.
+    /// The value for people: texts without quotes, `null` as a dash.
     pub fn shown_value(&self) -> String {
         match &self.value {
             Value::Null => "-".to_owned(),

@@ -1,13 +1,13 @@
-//! Settings as a tree whose every value knows its line, whatever language they were written in.
+//! The tree that every document is read into. Each value knows its line.
 
 use serde_json::{Map, Number, Value};
 
-/// Deeper nesting is nothing that anybody wrote by hand.
+/// No person nests deeper than this by hand.
 pub(crate) const MAX_DEPTH: usize = 32;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Of the key, for a value in a table. Counted from one.
+    /// The line of the name, for a value in a table. Counted from one.
     pub line: u32,
     pub kind: NodeKind,
 }
@@ -22,7 +22,7 @@ pub enum NodeKind {
     Table(Vec<(String, Node)>),
 }
 
-/// What a text cannot be read as, and where that shows.
+/// Why a text cannot be read, and in which line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
     pub line: u32,
@@ -30,21 +30,31 @@ pub struct ParseError {
 }
 
 impl Node {
-    /// JSON in which comments and commas before a closing bracket are let pass. No text at all is an empty table.
+    /// JSON with comments and trailing commas. A text without a value is an empty table.
     pub fn from_json(text: &str) -> Result<Self, ParseError> {
         crate::json::parse(text)
     }
 
+    /// YAML. A text without a value is an empty table.
     pub fn from_yaml(text: &str) -> Result<Self, ParseError> {
-        crate::yaml::parse(text)
+        if text.trim().is_empty() {
+            return Ok(Self::empty());
+        }
+        let node = Self::from_yaml_within(text, MAX_DEPTH)?;
+        Ok(if node.kind == NodeKind::Null { Self::empty() } else { node })
     }
 
-    /// A TOML text that is known to be right; an empty table when it is not.
+    /// YAML, nested at most `max_depth` levels deep. Only `true` and `false` are booleans, as in YAML 1.2.
+    pub fn from_yaml_within(text: &str, max_depth: usize) -> Result<Self, ParseError> {
+        crate::yaml::parse(text, max_depth)
+    }
+
+    /// TOML that is known to be valid. Anything else is an empty table.
     pub fn from_toml(text: &str) -> Self {
         crate::toml::parse(text)
     }
 
-    /// What is at the path, whose names have dots between them.
+    /// The value at a path of names with dots between them.
     pub fn at(&self, path: &str) -> Option<&Self> {
         path.split('.').try_fold(self, |node, name| match &node.kind {
             NodeKind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
@@ -52,7 +62,7 @@ impl Node {
         })
     }
 
-    /// The value of this name in a table, whatever the name holds.
+    /// The value of this name in a table. The name may hold dots.
     pub fn entry(&self, name: &str) -> Option<&Self> {
         match &self.kind {
             NodeKind::Table(entries) => entries.iter().find(|(known, _)| known == name).map(|(_, node)| node),
@@ -93,7 +103,7 @@ impl Node {
         }
     }
 
-    /// Changes every text in the tree; names stay.
+    /// Changes every text in the tree, but no name.
     pub fn map_texts(&mut self, change: &mut dyn FnMut(u32, &str) -> Option<String>) {
         let line = self.line;
         match &mut self.kind {

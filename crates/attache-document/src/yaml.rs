@@ -1,4 +1,4 @@
-//! YAML, of which only what JSON can say too is understood.
+//! Reads the part of YAML that has a meaning in JSON.
 
 use std::fmt;
 
@@ -6,25 +6,21 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Vis
 use serde_json::Number;
 use serde_saphyr::Spanned;
 
-use crate::node::{MAX_DEPTH, Node, NodeKind, ParseError};
+use crate::node::{Node, NodeKind, ParseError};
 
-pub(crate) fn parse(text: &str) -> Result<Node, ParseError> {
-    if text.trim().is_empty() {
-        return Ok(Node::empty());
-    }
+pub(crate) fn parse(text: &str, max_depth: usize) -> Result<Node, ParseError> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
         reject_unsupported_tags: true,
         with_snippet: false,
-        budget: serde_saphyr::budget! { max_depth: MAX_DEPTH, max_nodes: 100_000 },
+        budget: serde_saphyr::budget! { max_depth: max_depth, max_nodes: 100_000 },
     };
     let tree: Spanned<NodeKind> = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let message = error.without_snippet().to_string();
         let message = message.split(" at line ").next().unwrap_or_default().to_owned();
         ParseError { line: error.location().map_or(1, |location| line(location.line())), message }
     })?;
-    // A file of nothing but comments.
-    Ok(if tree.value == NodeKind::Null { Node::empty() } else { located(tree) })
+    Ok(located(tree))
 }
 
 fn line(line: u64) -> u32 {
@@ -108,31 +104,32 @@ mod tests {
     #[test]
     fn the_same_tree_as_json_would_make() {
         let node =
-            parse("# x\nmodel:\n  name: pro\ntools:\n  exclude: [a, b]\nuseWriteTodos: false\n").unwrap();
+            Node::from_yaml("# x\nmodel:\n  name: pro\ntools:\n  exclude: [a, b]\nuseWriteTodos: false\n")
+                .unwrap();
         let expected =
             json!({"model": {"name": "pro"}, "tools": {"exclude": ["a", "b"]}, "useWriteTodos": false});
         assert_eq!(node.to_json(), expected);
         let NodeKind::Table(entries) = &node.kind else { panic!() };
         assert_eq!(entries.iter().map(|(_, node)| node.line).collect::<Vec<_>>(), [2, 4, 6]);
-        assert_eq!(parse("# only this\n").unwrap().to_json(), json!({}));
-        assert_eq!(parse("\n").unwrap(), Node::empty());
+        assert_eq!(Node::from_yaml("# only this\n").unwrap().to_json(), json!({}));
+        assert_eq!(Node::from_yaml("\n").unwrap(), Node::empty());
     }
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        assert!(parse("a: 1\nb: [\n").unwrap_err().line > 1);
-        assert!(parse("a: 1\na: 2\n").is_err());
+        assert!(Node::from_yaml("a: 1\nb: [\n").unwrap_err().line > 1);
+        assert!(Node::from_yaml("a: 1\na: 2\n").is_err());
     }
 
     proptest! {
         #[test]
         fn no_text_makes_it_fall_over(text in "\\PC*") {
-            let _ = parse(&text);
+            let _ = Node::from_yaml(&text);
         }
 
         #[test]
         fn nor_does_text_that_is_nearly_yaml(text in "[a:\\-\n \\[\\]{}&*!|>'\"#,1]{0,120}") {
-            let _ = parse(&text);
+            let _ = Node::from_yaml(&text);
         }
     }
 }

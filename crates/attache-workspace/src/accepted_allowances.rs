@@ -12,12 +12,12 @@ use crate::{Allowance, HomeFolders};
 
 const MAX_BYTES: u64 = 4 << 20;
 
-/// The hashes of accepted allowances. Beside the user's own settings, where no project's file counts.
+/// The file of accepted hashes. It is beside the user's own settings, out of reach of projects.
 fn file(homes: &HomeFolders) -> Option<PathBuf> {
     Some(homes.attache()?.join("acknowledged.json"))
 }
 
-/// What was accepted for `folder`, which is absolute and without links.
+/// The hashes that are accepted for `folder`, which is absolute and without links.
 pub(crate) fn load(homes: &HomeFolders, folder: &Path) -> Result<BTreeSet<String>, ConfigError> {
     let Some(path) = file(homes) else { return Ok(BTreeSet::new()) };
     let unreadable =
@@ -27,7 +27,7 @@ pub(crate) fn load(homes: &HomeFolders, folder: &Path) -> Result<BTreeSet<String
     Ok(folder.to_str().and_then(|folder| all.remove(folder)).unwrap_or_default())
 }
 
-/// From now on exactly these are accepted for `folder`.
+/// Replaces what is accepted for `folder`.
 pub fn accept_allowances<'a>(
     homes: &HomeFolders,
     folder: &Path,

@@ -1,8 +1,7 @@
-//! What a project's files would let happen: programs to start, servers to reach, tools that run unasked.
+//! Allowances: what a project's files let happen, such as programs to start, servers to reach and tools that run unasked.
 //!
-//! An allowance counts only in a trusted folder, and only after a person has seen and accepted exactly this one. It is
-//! known by the hash of what it says, so that a changed one has to be accepted again; where it stands in its file does
-//! not matter.
+//! An allowance counts only in a trusted folder, and only after a person has seen and accepted exactly this one. The hash of
+//! its content identifies it, so a changed one has to be accepted again. Its place in the file does not matter.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,14 +28,14 @@ pub struct Allowance {
     pub kind: AllowanceKind,
     /// The file and the line.
     pub origin: Origin,
-    /// What it would let happen, for people; every character that could deceive is escaped.
+    /// What it lets happen, for people. Characters that could deceive are escaped.
     pub words: String,
-    /// The hash of what it says.
+    /// The hash of its content.
     pub digest: String,
 }
 
 impl Allowance {
-    /// `canonical` is all that it says, in a form that does not depend on blanks, order or place.
+    /// `canonical` is its content in a form that does not depend on blanks, order or place.
     pub fn new(kind: AllowanceKind, origin: Origin, words: &str, canonical: &str) -> Self {
         let digest = Sha256::digest(format!("{}\0{canonical}", kind.name()));
         let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -154,12 +153,12 @@ fn quoted(texts: &[String]) -> String {
     texts.iter().map(|text| format!("`{text}`")).collect::<Vec<_>>().join(" ")
 }
 
-/// What a project's files say, as far as not all of it counts by itself.
+/// What a project's files allow, and what is ignored of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectReport {
     /// Every allowance, and whether it counts.
     pub allowances: Vec<(Allowance, bool)>,
-    /// What else is ignored because the folder is not trusted: where it stands and what it is called.
+    /// What else is ignored because the folder is not trusted: place and name.
     pub ignored: Vec<(Origin, String)>,
 }
 
@@ -169,7 +168,7 @@ impl ProjectReport {
         self.ignored.extend(other.ignored);
     }
 
-    /// Everything counts, or there is nothing.
+    /// Nothing is ignored.
     pub fn is_quiet(&self) -> bool {
         self.ignored.is_empty() && self.allowances.iter().all(|(_, counts)| *counts)
     }
@@ -179,7 +178,7 @@ impl ProjectReport {
         (!self.is_quiet()).then(|| format!("{} in {}", self.counted(), self.files()))
     }
 
-    /// One line that says what is ignored and how it can be made to count.
+    /// One line that says what is ignored and how to change that.
     pub fn notice(&self, folder: &Path, trust: &FolderTrust) -> Option<String> {
         let summary = self.summary()?;
         let folder = visible(&folder.display().to_string());

@@ -1,4 +1,4 @@
-//! What a client may wish for.
+//! What a client may choose: its workspace, its MCP servers, its approval mode.
 
 use std::fs;
 use std::io;
@@ -10,21 +10,21 @@ use crate::WorkspaceSettings;
 use crate::read_file::{self, real_folder};
 use crate::settings::nearest::shown;
 
-/// The folder that a client wishes to work in, without links, if it lies below an allowed root. A relative wish
-/// starts at the server's own workspace.
+/// The folder that a client names, without links, if it lies below an allowed root. A relative path starts at the server's own
+/// workspace.
 pub fn allowed_workspace(operator: &Settings, wished: &Path) -> Result<PathBuf, ConfigError> {
     let refused = |why: String| ConfigError::NotAWorkspace { wished: wished.display().to_string(), why };
     let roots = || {
         operator.allowed_roots.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(", ")
     };
-    // What is outside is refused alike whether it is there or not, so that nobody can ask what there is.
+    // Folders outside are refused alike whether they exist or not, so that a client cannot probe for them.
     let outside = || refused(format!("it must be a folder below {}", roots()));
     let path = operator.workspace.join(wished);
     let is_fine = |folder: &PathBuf| is_allowed(operator, folder) && folder.to_str().is_some();
     if let Some(folder) = real_folder(&path).filter(is_fine) {
         return Ok(folder);
     }
-    // Once more, step by step, to say what is wrong.
+    // Checks again step by step, to say what is wrong.
     let resolved = fs::canonicalize(path).map_err(|_| outside())?;
     if !is_allowed(operator, &resolved) {
         return Err(outside());
@@ -51,8 +51,8 @@ fn is_allowed(operator: &Settings, folder: &Path) -> bool {
 }
 
 impl WorkspaceSettings {
-    /// Whether a client may bring a server of this name. Rules know servers by their names, so a name that settings speak
-    /// of is not to be had: its trust was meant for another server.
+    /// Whether a client may name a server like this. Rules know servers by name, so a name that the settings use is refused: its
+    /// trust was meant for another server.
     pub fn may_bring_server(&self, name: &str) -> Result<(), ConfigError> {
         let refused = |message: &str| {
             Err(ConfigError::BadSetting {
@@ -70,7 +70,7 @@ impl WorkspaceSettings {
         Ok(())
     }
 
-    /// The approval mode that a client wishes for. A more careful one is always granted; a freer one only if the
+    /// The approval mode that a client requests. A more careful one is always granted. A freer one is granted only if the
     /// operator lets clients run things unasked, and never past trust and `security.disableYoloMode`.
     pub fn allowed_mode(&self, wished: &str, operator: &Settings) -> Result<ApprovalMode, ConfigError> {
         let refused = |expected: &str| ConfigError::BadValue {

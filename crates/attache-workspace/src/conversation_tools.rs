@@ -11,7 +11,7 @@ use crate::implementations::ToolServers;
 /// One conversation's tools.
 pub(crate) struct ConversationTools {
     own: ToolRegistry,
-    /// What models are told of the conversation's own.
+    /// The declarations of the conversation's own tools.
     declared: Arc<[ToolDeclaration]>,
     servers: Vec<Arc<dyn ToolServers>>,
 }

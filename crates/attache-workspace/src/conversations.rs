@@ -79,7 +79,7 @@ impl WorkspaceConversations {
         Ok(groups)
     }
 
-    /// What the conversation has in common with others.
+    /// The snapshot that the conversation shares with others.
     async fn snapshot(
         &self,
         requested: &RequestedSettings,
@@ -89,7 +89,7 @@ impl WorkspaceConversations {
             return Ok(snapshot);
         }
         let (builder, wished) = (self.builder.clone(), requested.clone());
-        // Settings, rules and context are files: reading them may take a while.
+        // Reading settings, rules and context files may take a while.
         let read = tokio::task::spawn_blocking(move || builder.snapshot(&key, &wished)).await;
         read.map_err(|_| SettingsRefusal { field: "workspace", what: "its settings cannot be read".into() })?
     }

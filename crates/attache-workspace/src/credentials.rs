@@ -13,7 +13,7 @@ pub struct ModelCredentials {
     gemini_model: Option<String>,
     openai: Access,
     anthropic: Access,
-    /// Nothing when Vertex is not asked for; nothing inside when it is, but cannot be reached.
+    /// `None` if Vertex is not requested, `Some(None)` if it is but its access is not configured.
     vertex: Option<Option<VertexAccess>>,
     vertex_base_url: Option<String>,
 }
@@ -24,7 +24,7 @@ struct Access {
     base_url: Option<String>,
 }
 
-/// Where Vertex is asked when no place is named.
+/// The location if none is named.
 const ANYWHERE: &str = "global";
 
 impl ModelCredentials {

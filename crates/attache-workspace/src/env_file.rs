@@ -1,4 +1,4 @@
-//! Files of variables, `.env`: layers that never enter the process's own environment.
+//! Files of variables, `.env`. They never enter the process's own environment.
 //!
 //! The user's own file counts like the environment, below it. A project's file only gives values to `$VAR` in that
 //! project's own settings files: it chooses no model, no key, no proxy and no setting of the agent.
@@ -12,13 +12,13 @@ use crate::HomeFolders;
 use crate::project_root::top_of;
 use crate::read_file::read_text;
 
-/// What a project's settings may name as `$VAR` without being asked; the user may allow more.
+/// The variables of the user that a project's settings may name as `$VAR`. The user may allow more.
 pub(crate) const PROJECTS_MAY_READ: &[&str] =
     &["HOME", "LANG", "PATH", "PWD", "SHELL", "TERM", "TMPDIR", "USER"];
 
 const MAX_BYTES: u64 = 256 << 10;
 
-/// Beginnings of names that steer attache, models or the programs it starts.
+/// Prefixes of variables that control attache, models or the programs it starts.
 const RESERVED: &[&str] = &[
     "ANTHROPIC_",
     "ATTACHE_",
@@ -55,7 +55,7 @@ struct Line {
 impl EnvFile {
     /// The user's own: `~/.gemini/.env`, else `~/.env`.
     ///
-    /// One that cannot be read is passed over with a warning: it may well be meant for others.
+    /// A file that cannot be read is skipped with a warning: it may be meant for another program.
     pub fn of_user(homes: &HomeFolders, warnings: &mut Vec<String>) -> Option<Self> {
         let gemini = homes.gemini().map(|gemini| gemini.join(".env"));
         let home = homes.home.as_ref().map(|home| home.join(".env"));
@@ -64,12 +64,12 @@ impl EnvFile {
     }
 
     /// The project's: the nearest `.gemini/.env` or `.env`, from the workspace up to the top of its repository. Names that
-    /// steer more than the project are left out, with a warning where they would have meant something to us.
+    /// control more than the project are left out, with a warning if attache knows them.
     pub fn of_project(workspace: &Path, homes: &HomeFolders, warnings: &mut Vec<String>) -> Option<Self> {
         let top = top_of(workspace, homes.home.as_deref());
         let mut places: Vec<(PathBuf, Option<PathBuf>)> = Vec::new();
         for folder in workspace.ancestors().take_while(|folder| folder.starts_with(&top)) {
-            // Whoever works in the home folder finds the user's own file there.
+            // In the home folder, the file is the user's own.
             if homes.home.as_deref() != Some(folder) {
                 places.push((folder.join(".gemini/.env"), Some(top.clone())));
                 places.push((folder.join(".env"), Some(top.clone())));
@@ -116,7 +116,7 @@ impl EnvFile {
         &self.path
     }
 
-    /// The last line that sets it counts; an empty value counts as not set.
+    /// The last line that sets the variable counts. An empty value counts as not set.
     pub(crate) fn get(&self, name: &str) -> Option<(&str, Origin)> {
         let line = self.values.iter().rfind(|line| line.name == name)?;
         let origin = Origin::VariableIn { name: name.to_owned(), path: self.path.clone(), line: line.line };
@@ -124,7 +124,7 @@ impl EnvFile {
     }
 }
 
-/// Whether a project's file may not set it.
+/// Whether a project's file must not set the variable.
 fn is_reserved(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     RESERVED.iter().any(|start| name.starts_with(start))
@@ -133,7 +133,7 @@ fn is_reserved(name: &str) -> bool {
         || VARIABLES.iter().any(|(known, _)| *known == name)
 }
 
-/// `NAME=value`, with or without `export` before and quotes around; what is no such line is passed over.
+/// `NAME=value`, with or without `export` before and quotes around; other lines are skipped.
 fn lines(text: &str) -> Vec<Line> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -149,7 +149,7 @@ fn lines(text: &str) -> Vec<Line> {
     found
 }
 
-/// How long the first entry is, with its line break, and what it sets.
+/// The length of the first entry with its line break, and the variable it sets.
 fn first(text: &str) -> (usize, Option<(String, String)>) {
     let end = text.find('\n').map_or(text.len(), |end| end + 1);
     let line = text[..end].trim_start();

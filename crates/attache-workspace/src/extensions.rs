@@ -1,4 +1,4 @@
-//! The extensions that are installed for a person: what stands in their folders, read with care.
+//! The extensions that a user has installed.
 
 use std::fs;
 use std::path::Path;
@@ -11,12 +11,12 @@ use crate::home_folders::HomeFolders;
 pub struct InstalledExtension {
     pub name: String,
     pub version: String,
-    /// Nobody has switched it off.
+    /// It is not switched off.
     pub enabled: bool,
 }
 
 const FILE: &str = "gemini-extension.json";
-/// More folders, or a longer file, are not looked at.
+/// More folders, and longer files, are ignored.
 const MAX_EXTENSIONS: usize = 256;
 const MAX_FILE_BYTES: u64 = 256 << 10;
 
@@ -26,7 +26,7 @@ struct ExtensionFile {
     version: String,
 }
 
-/// In the order of their names. What cannot be read is no extension.
+/// Sorted by name. A folder that cannot be read is no extension.
 pub fn installed(homes: &HomeFolders) -> Vec<InstalledExtension> {
     let Some(folder) = homes.gemini().map(|gemini| gemini.join("extensions")) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(&folder) else { return Vec::new() };

@@ -1,7 +1,7 @@
-//! What was looked at while something was read, so that it can be told later whether a second look would find the same.
+//! Records which files a result was read from, so that a later check can tell whether one of them has changed.
 //!
-//! Whoever reads says so to [`content`], [`presence`] or [`place`] before it looks; [`watched`] gathers what was said. What
-//! was absent is remembered too: a file that appears is a change. Not here: what the files mean.
+//! Readers call [`content`], [`presence`] or [`location`] before they look; [`record_stamps`] collects the stamps. Missing files
+//! are recorded too: a file that appears is a change.
 
 use std::cell::RefCell;
 use std::fs;
@@ -12,7 +12,7 @@ use attache_tool::FileStamp;
 
 use crate::read_file;
 
-/// Everything that a reading depended on.
+/// The stamps of all files that a result depends on.
 #[derive(Debug, Default)]
 pub struct FileStamps {
     seen: Vec<(PathBuf, Stamp)>,
@@ -22,7 +22,7 @@ pub struct FileStamps {
 #[derive(Debug, PartialEq, Eq)]
 enum Stamp {
     Nothing(ErrorKind),
-    /// Something is there, whatever it holds.
+    /// Whether something exists, whatever it holds.
     Something,
     Content(FileStamp),
     /// Where a path leads.
@@ -33,7 +33,7 @@ thread_local! {
     static WATCHING: RefCell<Option<FileStamps>> = const { RefCell::new(None) };
 }
 
-/// Ends the watching also when what is watched fails.
+/// Ends the recording, also on a panic.
 struct RecordingGuard;
 
 impl Drop for RecordingGuard {
@@ -42,7 +42,7 @@ impl Drop for RecordingGuard {
     }
 }
 
-/// Runs `look` on this thread, and tells what it looked at.
+/// Runs `look` on this thread, and returns the stamps of what it read.
 pub fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
     let watching = RecordingGuard;
     WATCHING.set(Some(FileStamps::default()));
@@ -53,17 +53,17 @@ pub fn record_stamps<T>(look: impl FnOnce() -> T) -> (T, FileStamps) {
 }
 
 impl FileStamps {
-    /// Can it be told at all whether something has changed? Not about what was changed a moment before it was read.
+    /// Whether a later change can be detected. It cannot for a file that was changed just before it was read.
     pub fn are_stable(&self) -> bool {
         !self.unsettled
     }
 
-    /// Whether everything still is as it was.
+    /// Whether nothing has changed.
     pub fn are_current(&self) -> bool {
         self.seen.iter().all(|(path, seen)| *seen == seen.again(path))
     }
 
-    /// How many places have to be looked at for that.
+    /// How many files have to be checked.
     pub fn len(&self) -> usize {
         self.seen.len()
     }
@@ -83,17 +83,17 @@ impl FileStamps {
     }
 }
 
-/// What `path` holds is about to be read; for a folder, what it is made of.
+/// Records the content of `path` before it is read; for a folder, its entries.
 pub(crate) fn content(path: &Path) {
     note(path, Stamp::content);
 }
 
-/// Whether something is at `path` is about to be found out.
+/// Records whether `path` exists, before that is checked.
 pub(crate) fn presence(path: &Path) {
     note(path, Stamp::presence);
 }
 
-/// Where `path` leads is about to be found out.
+/// Records where `path` leads, before that is resolved.
 pub(crate) fn location(path: &Path) {
     note(path, Stamp::place);
 }
@@ -124,7 +124,7 @@ impl Stamp {
         Self::Nothing(error.kind())
     }
 
-    /// The same look once more.
+    /// Takes the same stamp again.
     fn again(&self, path: &Path) -> Self {
         match self {
             Self::Content(_) => Self::content(path),
@@ -134,7 +134,7 @@ impl Stamp {
     }
 }
 
-/// Where a folder is missing, so is all below it: one look is enough.
+/// Everything below a missing folder is missing too, so one stamp is enough.
 fn highest_absent(path: &Path) -> &Path {
     let absent = |path: &&Path| fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound);
     path.ancestors().skip(1).take_while(absent).last().unwrap_or(path)
@@ -158,7 +158,7 @@ mod tests {
             self.0.path().join(name)
         }
 
-        /// Long ago, so that its time says something.
+        /// Written long ago, so that its time stamp is reliable.
         fn write(&self, name: &str, text: &str) {
             let path = self.at(name);
             fs::write(&path, text).unwrap();

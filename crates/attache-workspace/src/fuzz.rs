@@ -1,4 +1,4 @@
-//! Ways in for arbitrary bytes: whatever they are, nothing here may panic, and what was understood holds.
+//! Ways in for arbitrary bytes: nothing here may panic on them, and what is understood must hold.
 //!
 //! Called by the tests of this crate and by the targets in the folder `fuzz`.
 
@@ -14,7 +14,7 @@ use crate::settings::resolve::resolve;
 
 const PATH: &str = "/settings";
 
-/// An agent's settings in any of the languages they are written in.
+/// An agent's settings in any of their languages.
 pub fn settings(text: &[u8]) {
     let text = String::from_utf8_lossy(text);
     for tree in [Node::from_json(&text), Node::from_yaml(&text), Ok(Node::from_toml(&text))] {
@@ -48,7 +48,7 @@ mod tests {
 
     use super::*;
 
-    /// What such texts are made of, so that readers get beyond the first of them.
+    /// Parts of likely texts, so that readers get beyond the first character.
     const WORDS: &[&str] = &[
         "{",
         "}",

@@ -1,4 +1,4 @@
-//! Where a user's own files are.
+//! The folders of a user's own files.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub struct HomeFolders {
 }
 
 impl HomeFolders {
-    /// `GEMINI_CLI_HOME` says where `.gemini` is when that is not in the home folder.
+    /// `GEMINI_CLI_HOME` names the folder that holds `.gemini`, if that is not the home folder.
     pub fn new(home: Option<PathBuf>, environment: Environment<'_>) -> Self {
         let absolute = |path: &PathBuf| path.is_absolute();
         let home = home.filter(absolute);
@@ -28,7 +28,7 @@ impl HomeFolders {
         self.gemini.as_deref()
     }
 
-    /// What attache keeps for the user beside Gemini CLI's files.
+    /// The folder of attache's own files, beside those of Gemini CLI.
     pub(crate) fn attache(&self) -> Option<PathBuf> {
         self.gemini.as_ref().map(|gemini| gemini.join("attache"))
     }

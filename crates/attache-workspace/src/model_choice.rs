@@ -1,4 +1,4 @@
-//! Which model answers, and what it takes to reach it.
+//! The choice of a model, and what is needed to reach it.
 
 use std::path::{Path, PathBuf};
 
@@ -21,11 +21,11 @@ pub struct GeminiSettings {
     /// An id or an alias.
     pub model: String,
     pub key: SecretText,
-    /// Where it is, when not at Google's.
+    /// Its address, if it is not Google's.
     pub base_url: Option<String>,
 }
 
-/// Gemini by way of Vertex AI.
+/// Gemini through Vertex AI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VertexSettings {
     /// An id or an alias.
@@ -41,7 +41,7 @@ pub enum VertexAccess {
     Project {
         project: String,
         location: String,
-        /// The file of a service account; without one, what the machine itself may do.
+        /// The file of a service account; without one, the machine's own identity is used.
         credentials: Option<PathBuf>,
     },
 }
@@ -50,7 +50,7 @@ pub enum VertexAccess {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenAiSettings {
     pub model: String,
-    /// A server of one's own may need none.
+    /// A self-hosted server may need none.
     pub key: Option<SecretText>,
     pub base_url: Option<String>,
 }
@@ -66,7 +66,7 @@ const EXPECTED: &str = "offline, script:FILE, openai:NAME, anthropic:NAME, or a 
                         auto, pro, flash or flash-lite";
 const FROM_AFAR: &str =
     "offline, openai:NAME, anthropic:NAME or a Gemini model: scripts are for whoever starts the server";
-/// Names that stand for whichever model of Gemini is best at it.
+/// Names that stand for the best Gemini model for a purpose.
 pub const ALIASES: [&str; 6] = ["auto", "auto-gemini-3", "auto-gemini-2.5", "pro", "flash", "flash-lite"];
 const OPENAI_DEFAULT: &str = "gpt-5";
 const ANTHROPIC_DEFAULT: &str = "claude-sonnet-4-5";
@@ -88,7 +88,7 @@ impl ModelChoice {
         choose(named, keys, current_dir)
     }
 
-    /// The same for a client from afar, who has no business with files of this machine.
+    /// The same for a client, which must not name files of this machine.
     pub fn requested(name: &str, keys: &ModelCredentials) -> Result<Self, ConfigError> {
         let said = SourcedValue { value: name.to_owned(), origin: "the model wished for".to_owned() };
         match name.split_once(':') {
@@ -97,7 +97,7 @@ impl ModelChoice {
         }
     }
 
-    /// What there is a key for: Gemini, else OpenAI, else Anthropic, else the one that needs none.
+    /// The first model with a credential: Gemini, OpenAI, Anthropic; else the offline model, which needs none.
     pub fn without_name(keys: &ModelCredentials) -> Result<Self, ConfigError> {
         if keys.has_gemini() {
             return gemini(keys.gemini_model().unwrap_or("auto"), keys);
@@ -111,7 +111,7 @@ impl ModelChoice {
         Ok(Self::Offline)
     }
 
-    /// How people call it.
+    /// The name that people use.
     pub fn name(&self) -> String {
         match self {
             Self::Offline => "offline".into(),

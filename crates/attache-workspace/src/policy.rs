@@ -1,7 +1,7 @@
-//! The rules that count in a workspace: those of files, and those that settings make.
+//! The rules that count in a workspace: those in files, and those that follow from settings.
 //!
-//! A file of rules that is not understood stops everything: half of the rules are not what anybody wrote. A project's
-//! rules may always forbid and ask; what they allow counts once a person has accepted it.
+//! A broken file of rules is an error: half of the rules are not what its author meant. A project's rules may always forbid and
+//! ask. What they allow counts once a person has accepted it.
 
 mod rule_files;
 mod save;
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::{AgentFlags, Allowance, ProjectReport, WorkspaceSettings};
 pub use save::save_rules;
 
-/// The file in a folder of rules that holds what people agreed to for good.
+/// The file in a folder of rules that holds permanent approvals.
 const AUTO_SAVED: &str = "auto-saved.toml";
 
 #[derive(Clone, Copy)]
@@ -28,12 +28,12 @@ pub struct RuleSources<'a> {
     pub operator: &'a Settings,
 }
 
-/// The rules that count, and what is to be said about those of the project.
+/// The rules that count, and a report about those of the project.
 #[derive(Debug, Clone, Default)]
 pub struct LoadedRules {
     pub policy: Policy,
     pub project: ProjectReport,
-    /// What was passed over, in sentences for people.
+    /// What was ignored, in sentences for people.
     pub warnings: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ pub fn load(sources: &RuleSources<'_>) -> Result<LoadedRules, ConfigError> {
     load_owned_by(sources, rule_files::ROOT)
 }
 
-/// `owner` is who the administrator's rules must belong to.
+/// The administrator's rules must belong to `owner`.
 fn load_owned_by(sources: &RuleSources<'_>, owner: u32) -> Result<LoadedRules, ConfigError> {
     let RuleSources { settings, workspace, flags, operator } = *sources;
     let mut rules: Vec<PolicyRule> = rule_files::of_administrator(&operator.admin_policies, owner)?;
@@ -65,7 +65,7 @@ fn load_owned_by(sources: &RuleSources<'_>, owner: u32) -> Result<LoadedRules, C
     if Some(own.as_path()) != settings.homes.gemini() {
         match rule_files::files_of(&own.join("policies"), PolicyTier::Workspace, workspace, saved) {
             Ok(found) => rules.extend(of_project(found, settings, &mut loaded.project)),
-            // What nobody trusts cannot stop the work either.
+            // A file that is not trusted must not stop the work either.
             Err(error) if !settings.trusted => {
                 loaded.warnings.push(format!("the project's rules are passed over: {error}"));
             }
@@ -94,13 +94,13 @@ fn of_project(
                     continue;
                 }
             }
-            // Nothing is changed while planning: a project cannot have that asked about instead.
+            // The plan mode changes nothing, and a project cannot turn that into a question.
             let mut modes = rule.modes.clone();
             modes.retain(|mode| rule.decision != PolicyDecision::Ask || *mode != PolicyMode::Plan);
             if modes.is_empty() && !rule.modes.is_empty() {
                 continue;
             }
-            // The model is told why it was refused, but not in the words of strangers.
+            // The model sees why a call was refused, but not in the project's words.
             let deny_message = rule.deny_message.clone().filter(|_| settings.trusted);
             counting.push(PolicyRule { deny_message, modes, ..rule });
         }
@@ -108,8 +108,8 @@ fn of_project(
     counting
 }
 
-/// Where approvals that are meant to last are saved: with the user, for this workspace alone. What lies in the workspace
-/// may have come with it.
+/// The file of permanent approvals: in the user's folder, one for each workspace. A file in the workspace could have come with
+/// the project.
 pub fn auto_saved(settings: &WorkspaceSettings, workspace: &Path) -> Option<PathBuf> {
     let folder = Sha256::digest(workspace.as_os_str().as_encoded_bytes());
     let folder: String = folder.iter().take(16).map(|byte| format!("{byte:02x}")).collect();

@@ -1,4 +1,4 @@
-//! What a workspace's own files say, and what of it counts: one look for every way of starting.
+//! Reads what a workspace's own files say, and what of it counts. Every way of starting uses it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::{
     WorkspaceSettings,
 };
 
-/// The settings, rules and commands that count in a folder, and what of the project's is ignored.
+/// The settings, rules and commands that count in a folder, and what is ignored of the project's files.
 pub struct Project {
     /// Absolute and without links.
     pub folder: PathBuf,
@@ -19,11 +19,11 @@ pub struct Project {
     pub settings: WorkspaceSettings,
     pub rules: LoadedRules,
     pub report: ProjectReport,
-    /// What is wrong with the project's own files, in words for people; they may only restrict then.
+    /// What is wrong with the project's own files, for people. They may only restrict then.
     pub broken: Option<String>,
 }
 
-/// What people are told at the start about a folder's own files.
+/// What the start shows about a folder's own files.
 #[derive(Debug, Clone)]
 pub struct TrustSummary {
     pub trust: FolderTrust,
@@ -31,7 +31,7 @@ pub struct TrustSummary {
     pub ignored: Option<String>,
 }
 
-/// Where and for whom to look.
+/// The folder to read, and for whom.
 #[derive(Clone, Copy)]
 pub struct ProjectQuery<'a> {
     /// Absolute and without links.
@@ -43,9 +43,9 @@ pub struct ProjectQuery<'a> {
 }
 
 impl Project {
-    /// Reads all that counts. A file of a trusted project that cannot be read must not stop every later conversation, nor
-    /// allow what it would have forbidden: the folder is then treated as not trusted. Files of the user and the operator
-    /// are theirs to mend; where those are broken, it fails.
+    /// Reads everything that counts. A broken file of a trusted project must neither stop every later conversation nor allow
+    /// what it would have forbidden, so the folder is then treated as not trusted. Broken files of the user or the operator
+    /// are an error.
     pub fn read(place: ProjectQuery<'_>) -> Result<Self, ConfigError> {
         let ProjectQuery { folder, chosen_by, flags, environment, operator } = place;
         let project_trust = ProjectTrust::look_up(folder, chosen_by, flags, environment, operator)?;
@@ -63,7 +63,7 @@ impl Project {
                 tracing::warn!(folder = %folder.display(), "{broken}");
                 Ok(Self { broken: Some(broken), ..project })
             }
-            // It is not the project's.
+            // The broken file is not the project's.
             Err(_) => Err(error),
         }
     }
@@ -87,7 +87,7 @@ impl Project {
         Ok(Self { folder: folder.to_owned(), project_trust, settings, rules, report, broken: None })
     }
 
-    /// All that the project allows, accepted or not.
+    /// Everything that the project allows, accepted or not.
     pub fn allowances(&self) -> impl Iterator<Item = &Allowance> {
         self.report.allowances.iter().map(|(allowance, _)| allowance)
     }
@@ -102,7 +102,7 @@ impl Project {
     }
 }
 
-/// With `--trust`, what the folder allows now is accepted for this run, and told. What is written there later is not.
+/// With `--trust`, accepts for this run what the folder allows now, and returns it. Later changes are not accepted.
 pub fn accept_for_this_run(
     flags: &mut AgentFlags,
     folder: &Path,
@@ -120,7 +120,7 @@ pub fn accept_for_this_run(
     Ok(new)
 }
 
-/// The custom commands that count in `root`, and what is to be said about those of the project.
+/// The custom commands that count in `root`, and a report about those of the project.
 pub(crate) fn commands(
     project_trust: &ProjectTrust,
     homes: &HomeFolders,

@@ -1,4 +1,4 @@
-//! How much a project's own files may say in one folder.
+//! What a project's own files may do in one folder.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -34,14 +34,14 @@ impl ProjectTrust {
     ) -> Result<Self, ConfigError> {
         let trust = look_up_trust(folder, chosen_by, flags, environment, operator)?;
         let mut accepted = accepted_allowances::load(&HomeFolders::of(environment), folder)?;
-        // What was accepted for this run holds for the folder that the operator chose.
+        // What is accepted for this run counts only in the folder that the operator chose.
         if chosen_by == ChosenBy::Operator {
             accepted.extend(flags.accepted.iter().cloned());
         }
         Ok(Self { trust, accepted: AcceptedAllowances::These(accepted) })
     }
 
-    /// The same folder, not trusted for this reason.
+    /// A folder that is not trusted, with the reason.
     pub fn distrusted(why: impl Into<String>) -> Self {
         let trust = FolderTrust::Untrusted { why: why.into(), decided: false };
         Self { trust, accepted: AcceptedAllowances::These(BTreeSet::new()) }

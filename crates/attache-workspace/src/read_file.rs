@@ -1,5 +1,5 @@
-//! Reads files that may belong to anybody: never more than a bound, never a pipe or a device, never past a link that
-//! leads out of where the file has to be.
+//! Reads files of unknown origin: never more than a limit, never a pipe or a device, never through a link that leads out of
+//! the folder that the file must be in.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -14,15 +14,15 @@ use rustix::path::DecInt;
 
 use crate::file_stamps;
 
-/// What was read, and whether there was more.
+/// The bytes that were read, and whether there were more.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CappedBytes {
     pub(crate) bytes: Vec<u8>,
     pub(crate) cut: bool,
 }
 
-/// At most `most` bytes of the file, or nothing when there is none. With `beneath`, a file that lies elsewhere once
-/// links are followed is an error.
+/// At most `most` bytes of the file; `None` if it is missing. With `beneath`, a file whose real path lies elsewhere is an
+/// error.
 pub(crate) fn read(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result<Option<CappedBytes>> {
     let file = match open(path, beneath) {
         Ok(file) => file,
@@ -37,7 +37,7 @@ pub(crate) fn read(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result
     Ok(Some(CappedBytes { bytes, cut }))
 }
 
-/// The whole file as text; more than `most` bytes, or bytes that are no text, are an error.
+/// The whole file as text. More than `most` bytes, or bytes that are not UTF-8, are an error.
 pub(crate) fn read_text(path: &Path, most: u64, beneath: Option<&Path>) -> io::Result<Option<String>> {
     let Some(CappedBytes { bytes, cut }) = read(path, most, beneath)? else { return Ok(None) };
     if cut {
@@ -60,23 +60,23 @@ fn open(path: &Path, beneath: Option<&Path>) -> io::Result<File> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a plain file"));
     }
-    // The kernel's own word for where the handle leads: a folder may have been swapped for a link in between.
+    // Asks the kernel for the path of the open file: a folder may have been replaced by a link in between.
     if beneath.is_some() && !stays(&name_of(&file)?) {
         return Err(escapes_root(beneath));
     }
     Ok(file)
 }
 
-/// Where a path leads, by the kernel's own word: one look instead of one for each folder on the way.
+/// The real path, from the kernel: one call instead of one for each folder on the way.
 pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
     match named(path, OFlags::PATH) {
-        // Where the kernel does not tell, it is found out step by step.
+        // Without /proc, the path is resolved step by step.
         Err(error) if !is_absence(&error) => fs::canonicalize(path),
         found => found,
     }
 }
 
-/// The same for a folder that can be listed; nothing for anything else.
+/// The same for a folder that can be listed; `None` for anything else.
 pub(crate) fn real_folder(path: &Path) -> Option<PathBuf> {
     named(path, OFlags::RDONLY | OFlags::DIRECTORY).ok()
 }
@@ -87,7 +87,7 @@ fn named(path: &Path, flags: OFlags) -> io::Result<PathBuf> {
     if real.is_absolute() { Ok(real) } else { Err(io::Error::other("it has no name here")) }
 }
 
-/// What the kernel calls it. Looked up from a handle that is kept: the way through /proc costs more than the link.
+/// The kernel's path of an open file. The handle of /proc is kept, because opening it costs more than reading the link.
 fn name_of(handle: &impl AsFd) -> io::Result<PathBuf> {
     let links = rustix_linux_procfs::proc_self_fd()?;
     let link = rustix::fs::readlinkat(links, DecInt::from_fd(handle), Vec::with_capacity(256))?;

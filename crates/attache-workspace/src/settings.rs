@@ -1,8 +1,8 @@
 //! The agent's own settings: one loader for every surface.
 //!
 //! From the strongest: flags, environment, what the operator enforces, the user's `.env` file, the project's files, the
-//! user's files, the operator's defaults, what is built in. Every value keeps where it came from. What a project's word
-//! is worth depends on its [`Standing`]: it may always restrict, and it has no say in who trusts whom.
+//! user's files, the operator's defaults, the built-in values. Every value keeps its origin. What a project may set depends on
+//! its [`ProjectTrust`]: it may always restrict, and it never decides about trust.
 
 pub(crate) mod check;
 pub(crate) mod entries;
@@ -18,7 +18,7 @@ pub(crate) mod typed;
 
 use std::path::{Path, PathBuf};
 
-use attache_config::{ConfigError, Environment, OperatorAgentSettings, Settings, variable};
+use attache_config::{ConfigError, Environment, Flags, OperatorAgentSettings, Settings, variable};
 use attache_document::{Node, NodeKind, ParseError};
 use gather::GatheredSettings;
 use typed::{SettingsReader, WorkspaceSettings};
@@ -31,7 +31,7 @@ pub(crate) use flags_and_variables::{truth, variables};
 
 const MAX_BYTES: u64 = 1 << 20;
 
-/// What was said about the agent on the command line.
+/// The flags of the command line that are about the agent.
 #[derive(Debug, Clone, Default)]
 pub struct AgentFlags {
     pub model: Option<String>,
@@ -56,7 +56,7 @@ impl From<&Flags> for AgentFlags {
     }
 }
 
-/// Where settings are looked for.
+/// The sources of settings.
 #[derive(Clone, Copy)]
 pub struct SettingsSources<'a> {
     /// Absolute and without links.
@@ -65,7 +65,7 @@ pub struct SettingsSources<'a> {
     pub flags: &'a AgentFlags,
     pub environment: Environment<'a>,
     pub operator: &'a Settings,
-    /// What the workspace's own files may say.
+    /// What the workspace's own files may set.
     pub project_trust: &'a ProjectTrust,
 }
 
@@ -115,7 +115,7 @@ impl WorkspaceSettings {
     }
 }
 
-/// One workspace, and who has a say in it.
+/// The settings files of one workspace.
 pub(crate) struct SettingsFiles<'a> {
     pub(crate) workspace: &'a Path,
     pub(crate) homes: &'a HomeFolders,
@@ -123,19 +123,19 @@ pub(crate) struct SettingsFiles<'a> {
     pub(crate) operator: &'a OperatorAgentSettings,
 }
 
-/// Which variables a file may name.
+/// The variables that a file may name.
 #[derive(Clone, Copy)]
 enum VisibleVariables<'a> {
-    /// All of the environment and of the user's `.env` file.
+    /// The environment and the user's `.env` file.
     Users(Option<&'a EnvFile>),
-    /// Those of the project's `.env` file alone.
+    /// Only the project's `.env` file.
     Projects(Option<&'a EnvFile>),
-    /// Those, and of the user's these.
+    /// The project's `.env` file, and some of the user's variables.
     ProjectsAnd { own: Option<&'a EnvFile>, user: Option<&'a EnvFile>, names: &'a [String] },
 }
 
 impl SettingsFiles<'_> {
-    /// All that files say, and the user's file of variables.
+    /// Reads all files, and the user's file of variables.
     fn gather(
         &self,
         project_trust: &ProjectTrust,
@@ -143,7 +143,7 @@ impl SettingsFiles<'_> {
         let mut gathered = GatheredSettings::default();
         let env_file = self.gather_own(&mut gathered)?;
         let folder = self.workspace.join(".gemini");
-        // Whoever works in the home folder finds the user's own settings there, and no project's.
+        // In the home folder, the settings are the user's own, not a project's.
         if Some(folder.as_path()) == self.homes.gemini() {
             return Ok((gathered, env_file));
         }
@@ -155,7 +155,7 @@ impl SettingsFiles<'_> {
             let path = folder.join(name);
             let read = self.project_file(&mut gathered, variables, &path, layer, project_trust);
             match read {
-                // What nobody trusts cannot stop the work either.
+                // A file that is not trusted must not stop the work either.
                 Err(error) if !project_trust.is_trusted() => {
                     gathered.warnings.push(format!("{} is passed over: {error}", path.display()));
                 }
@@ -165,7 +165,7 @@ impl SettingsFiles<'_> {
         Ok((gathered, env_file))
     }
 
-    /// What the operator and the user say.
+    /// Reads the settings of the operator and the user.
     pub(crate) fn gather_own(&self, gathered: &mut GatheredSettings) -> Result<Option<EnvFile>, ConfigError> {
         let env_file = EnvFile::of_user(self.homes, &mut gathered.warnings);
         self.operator(gathered, env_file.as_ref())?;
@@ -180,7 +180,7 @@ impl SettingsFiles<'_> {
         Ok(env_file)
     }
 
-    /// What the operator's file says; also by itself, to find mistakes at the start.
+    /// Reads the operator's settings. Also called alone, to find mistakes at the start.
     pub(crate) fn operator(
         &self,
         gathered: &mut GatheredSettings,
@@ -233,7 +233,7 @@ impl SettingsFiles<'_> {
         })
     }
 
-    /// A project's file may name few variables of the user's: it could have them sent to a server of its choice.
+    /// A project's file may name few of the user's variables, because it could send them to a server of its choice.
     fn expand_variables(
         &self,
         tree: &mut Node,
@@ -269,7 +269,7 @@ impl SettingsFiles<'_> {
     }
 }
 
-/// The variables of the user's that a project's files may name.
+/// The user's variables that a project's files may name.
 fn projects_may_read(gathered: &GatheredSettings) -> Vec<String> {
     let said = gathered.values.iter().filter(|said| said.key.name == "security.projectVariables");
     let named = said.filter_map(|said| match &said.node.kind {

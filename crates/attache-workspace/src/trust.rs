@@ -1,7 +1,7 @@
-//! Whether a folder's own settings and rules count.
+//! Folder trust: whether a folder's own settings and rules count.
 //!
 //! A folder is not trusted until a person says so: on the command line, in `trustedFolders.json`, in the operator's file,
-//! or when asked. What a trusted folder allows has to be accepted besides; see [`Allowance`](crate::Allowance).
+//! or when asked. What a trusted folder allows must be accepted as well; see [`Allowance`](crate::Allowance).
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub enum FolderTrust {
     },
     Untrusted {
         why: String,
-        /// A person has said that it is not, so there is nothing left to ask.
+        /// A person has said that it is not trusted, so nobody is asked again.
         decided: bool,
     },
 }
@@ -59,12 +59,12 @@ impl FolderTrust {
 /// Who chose the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChosenBy {
-    /// By starting there, or by name.
+    /// They started there, or named it.
     Operator,
     Client,
 }
 
-/// All that an answer depends on.
+/// Everything that the decision depends on.
 #[derive(Debug, Clone)]
 pub struct TrustQuestion<'a> {
     /// Absolute and without links.
@@ -74,7 +74,7 @@ pub struct TrustQuestion<'a> {
     pub flag: bool,
     /// `GEMINI_CLI_TRUST_WORKSPACE`.
     pub variable: Option<bool>,
-    /// `security.folderTrust.enabled`, if anybody set it.
+    /// `security.folderTrust.enabled`, if it is set.
     pub enabled: Option<bool>,
     pub listed: &'a TrustedFolders,
     /// `trusted_folders` of the operator's file, without links.
@@ -110,7 +110,7 @@ pub fn trust_of(question: &TrustQuestion<'_>) -> FolderTrust {
     }
 }
 
-/// The same, with everything looked up.
+/// Looks up everything that [`trust_of`] needs, and decides.
 pub fn look_up_trust(
     folder: &Path,
     chosen_by: ChosenBy,
@@ -131,7 +131,7 @@ pub fn look_up_trust(
     }))
 }
 
-/// `security.folderTrust.enabled`, as far as the operator and the user say: the folder in question has no say.
+/// `security.folderTrust.enabled` of the operator and the user. The folder's own files do not count.
 fn enabled(
     folder: &Path,
     homes: &HomeFolders,
@@ -156,15 +156,15 @@ fn trust_variable(environment: Environment<'_>) -> Result<Option<bool>, ConfigEr
     crate::settings::truth(&value, &attache_config::Origin::Variable(name.to_owned())).map(Some)
 }
 
-/// What `trustedFolders.json` lists.
+/// The entries of `trustedFolders.json`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedFolders {
-    /// The folder that it is about, and whether it is trusted with all below it.
+    /// A folder, and whether it is trusted with all folders below it.
     folders: Vec<(PathBuf, bool)>,
 }
 
 impl TrustedFolders {
-    /// From now on `folder`, with all below it, is trusted or not.
+    /// Saves that `folder`, with all folders below it, is trusted or not.
     pub fn save(homes: &HomeFolders, folder: &Path, trusted: bool) -> Result<(), ConfigError> {
         let path = Self::file(homes).ok_or_else(|| no_home("trustedFolders.json"))?;
         let level = if trusted { "TRUST_FOLDER" } else { "DO_NOT_TRUST" };
@@ -207,7 +207,7 @@ impl TrustedFolders {
             };
             let place = PathBuf::from(folder);
             file_stamps::location(&place);
-            // A folder that is gone stays as it is written.
+            // A folder that does not exist is kept as written.
             let place = place.canonicalize().unwrap_or(place);
             folders.push(match level {
                 "TRUST_FOLDER" => (place, true),
@@ -223,7 +223,7 @@ impl TrustedFolders {
         Ok(Self { folders })
     }
 
-    /// What the nearest entry above says; of two about the same folder, the one that does not trust.
+    /// The nearest entry above decides. Of two entries for the same folder, the one that does not trust counts.
     fn says(&self, folder: &Path) -> Option<bool> {
         let above = self.folders.iter().filter(|(place, _)| place.is_absolute() && folder.starts_with(place));
         above

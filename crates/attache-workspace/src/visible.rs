@@ -1,11 +1,11 @@
-//! Text of others, shown so that nothing in it can deceive.
+//! Shows text of unknown origin so that nothing in it can deceive.
 
 use std::fmt::Write;
 
 /// The text in one line, with every control, invisible and direction-changing character escaped.
 ///
 /// ```
-/// assert_eq!(attache_config::visible("ls\r\u{202e}x\u{1b}[1m"), "ls\\r\\u{202e}x\\u{1b}[1m");
+/// assert_eq!(attache_workspace::visible("ls\r\u{202e}x\u{1b}[1m"), "ls\\r\\u{202e}x\\u{1b}[1m");
 /// ```
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Writes small files of the user's: all or nothing, one writer at a time, for the user's eyes only.
+//! Writes small files of the user: atomically, one writer at a time, readable by the user only.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -9,8 +9,8 @@ use attache_config::ConfigError;
 
 use crate::read_file::read_text;
 
-/// Reads the file, lets `change` make the new text of the old one, and replaces it. The folder is made if it is missing.
-/// Two writers take turns; a reader sees the old file or the new one.
+/// Reads the file, lets `change` make the new text from the old one, and replaces the file. Creates the folder if it is
+/// missing. Writers take turns; a reader sees the old file or the new one.
 pub(crate) fn rewrite(
     path: &Path,
     most: u64,
@@ -32,7 +32,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mut name = path.file_name().ok_or_else(|| io::Error::other("it has no name"))?.to_owned();
     name.push(format!(".{}.new", std::process::id()));
     let new = path.with_file_name(name);
-    // What an earlier process left behind when it died in the middle; under the lock it is nobody's.
+    // A leftover of a process that died while it wrote. Under the lock, no other process uses it.
     if let Err(error) = fs::remove_file(&new)
         && error.kind() != io::ErrorKind::NotFound
     {

@@ -3,37 +3,35 @@
 //! The binary: command line, wiring, logging, exit codes. The only place that reads the environment and the
 //! current folder, prints, or exits.
 
-mod card_command;
 mod cli;
-mod config_command;
 mod environment;
 #[cfg(debug_assertions)]
 mod failpoints;
 mod headless;
 mod implementations;
-mod keys_command;
 mod logging;
-mod mcp;
+mod mcp_probe;
 mod mcp_servers;
 mod models;
 mod open_files;
+mod own_card;
 mod port;
-mod printable;
-mod report;
 mod runtime;
 mod sandbox;
 mod serve;
 mod signing;
 mod standard_tools;
 mod store_command;
-mod tasks;
-mod trust_command;
 mod typo;
 mod wiring;
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use anyhow::Context;
+use attache_cli::{ProcessContext, report};
+use attache_config::Settings;
 use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
@@ -43,10 +41,10 @@ use crate::cli::{Cli, Command};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // The system's huge pages would make two megabytes resident wherever a few bytes are used. First, because
-    // it counts for memory touched from now on; a system without them has nothing to switch off.
+    // Huge pages would make two megabytes resident wherever a few bytes are used. Comes first, because it counts for memory
+    // that is touched from now on. A system without huge pages reports an error, which does not matter.
     let _ = nix::sys::prctl::set_thp_disable(true);
-    // Before anything else: a confined command is started by a copy of this program that does nothing but that.
+    // A confined command is started by a copy of this program that does nothing else.
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == attache_tool_sandbox::ENTER) {
         return attache_tool_sandbox::enter(arguments);
@@ -60,16 +58,11 @@ fn main() -> ExitCode {
     }
     let Cli { command, headless } = Cli::parse();
     let result = match command {
-        Some(Command::Card(arguments)) => return card_command::run(arguments),
-        Some(Command::Config(arguments)) => return config_command::run(arguments),
-        Some(Command::Keys(arguments)) => keys_command::run(arguments),
-        Some(Command::Mcp(arguments)) => {
-            return mcp::run(arguments).unwrap_or_else(|error| report::failure(&error));
-        }
+        Some(Command::Card(arguments)) => return attache_cli::card::run(arguments, &own_card::own_card),
+        Some(Command::Keys(arguments)) => attache_cli::keys::run(arguments),
         Some(Command::Serve(arguments)) => serve::run(arguments),
         Some(Command::Store(arguments)) => return store_command::run(arguments),
-        Some(Command::Tasks(arguments)) => return tasks::run(arguments),
-        Some(Command::Trust(arguments)) => trust_command::run(arguments),
+        Some(command) => return run_here(command).unwrap_or_else(|error| report::failure(&error)),
         None if headless.asks_nothing() && io::stdin().is_terminal() => return explain(),
         None => return headless::run(&headless),
     };
@@ -79,9 +72,35 @@ fn main() -> ExitCode {
     }
 }
 
-/// Nothing was asked, and nothing will come: what could be asked.
+/// Runs a command that depends on the current folder.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary is where the environment and current folder are read"
+)]
+fn run_here(command: Command) -> anyhow::Result<ExitCode> {
+    let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
+    let process =
+        ProcessContext { current_dir: &current_dir, environment: &|name: &str| environment::variable(name) };
+    match command {
+        Command::Config(arguments) => {
+            let confinement = |settings: &Settings| {
+                let home = environment::variable("HOME").map(PathBuf::from);
+                Ok(sandbox::describe(sandbox::confiner(settings, home)?.as_ref()))
+            };
+            Ok(attache_cli::config::run(arguments, process, &confinement))
+        }
+        Command::Mcp(arguments) => attache_cli::mcp::run(arguments, process, &mcp_probe::probe),
+        Command::Tasks(arguments) => Ok(attache_cli::tasks::run(arguments, process)),
+        Command::Trust(arguments) => attache_cli::trust::run(arguments, process).map(|()| ExitCode::SUCCESS),
+        Command::Card(_) | Command::Keys(_) | Command::Serve(_) | Command::Store(_) => {
+            anyhow::bail!("the command does not depend on the current folder")
+        }
+    }
+}
+
+/// Prints the help, because there is no prompt and no command.
 fn explain() -> ExitCode {
-    // There is nobody to tell when it cannot be printed.
+    // If printing fails, nothing is left to do.
     let _ = Cli::command().print_help();
     ExitCode::from(2)
 }

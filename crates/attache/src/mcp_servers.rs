@@ -60,16 +60,7 @@ impl ToolServers for ConnectedServers {
     }
 
     fn statuses(&self) -> Vec<ServerStatus> {
-        let status = |status: attache_tool_mcp::ServerStatus| ServerStatus {
-            name: status.name,
-            state: match status.state {
-                attache_tool_mcp::ServerState::Connecting => ServerState::Connecting,
-                attache_tool_mcp::ServerState::Connected => ServerState::Connected,
-                attache_tool_mcp::ServerState::Failed { why } => ServerState::Failed { why },
-            },
-            tools: status.tools,
-        };
-        self.0.statuses().into_iter().map(status).collect()
+        self.0.statuses().into_iter().map(status_of).collect()
     }
 
     fn tools(&self) -> Vec<Arc<dyn Tool>> {
@@ -78,6 +69,19 @@ impl ToolServers for ConnectedServers {
 
     fn version(&self) -> u64 {
         *self.0.changes().borrow()
+    }
+}
+
+/// The status as a workspace sees it.
+pub(crate) fn status_of(status: attache_tool_mcp::ServerStatus) -> ServerStatus {
+    ServerStatus {
+        name: status.name,
+        state: match status.state {
+            attache_tool_mcp::ServerState::Connecting => ServerState::Connecting,
+            attache_tool_mcp::ServerState::Connected => ServerState::Connected,
+            attache_tool_mcp::ServerState::Failed { why } => ServerState::Failed { why },
+        },
+        tools: status.tools,
     }
 }
 

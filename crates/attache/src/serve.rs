@@ -20,7 +20,7 @@ use crate::open_files::connections_within;
 use crate::port::listen;
 use crate::{logging, open_files, runtime, sandbox, wiring};
 
-/// However long the calls took to end, this is left to write what is on its way.
+/// However long the calls took to end, this much time is left to finish writes.
 const MIN_WRITE_TIMEOUT: Duration = Duration::from_millis(500);
 
 #[expect(
@@ -42,9 +42,9 @@ pub(crate) fn run(arguments: ServeArguments) -> anyhow::Result<()> {
     }
     let open_files = open_files::raise_limit();
     let runtime = runtime::start(settings.worker_threads).context("cannot start the runtime")?;
-    // On a worker like everything else: a thread of its own would have to wake one up for every connection.
+    // Runs on a worker: any other thread would have to wake one for every connection.
     let served = runtime.block_on(runtime.spawn(serve(settings, agent_flags, open_files)));
-    // A thread that reads from a disk that hangs must not keep the program.
+    // A thread that waits for a hanging disk must not keep the program alive.
     runtime.shutdown_timeout(MIN_WRITE_TIMEOUT);
     served.context("the server broke down")?
 }
@@ -71,7 +71,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     warn_of_plain_http(&settings);
     warn_of_unknown_users(&settings);
     match print_banner(&settings, &model, &trust, confiner.as_ref(), &listening_at) {
-        // Nobody reads it, which is no reason not to serve.
+        // A banner that cannot be read is no reason not to serve.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         greeted => greeted.context("cannot write to standard output")?,
     }
@@ -84,7 +84,7 @@ async fn serve(settings: Settings, flags: AgentFlags, open_files: Option<usize>)
     Ok(())
 }
 
-/// The server itself speaks no TLS: a reader of the network between it and its callers can read the token.
+/// The server has no TLS of its own, so the network between it and its callers can read the token.
 fn warn_of_plain_http(settings: &Settings) {
     if !settings.host.is_loopback() && settings.token.is_some() {
         tracing::warn!(
@@ -95,7 +95,7 @@ fn warn_of_plain_http(settings: &Settings) {
     }
 }
 
-/// Without a token only the user who runs the server is served, which takes a system that tells users apart.
+/// Without a token, only the user who runs the server is served. The system must be able to tell users apart.
 fn warn_of_unknown_users(settings: &Settings) {
     if settings.token.is_none() && !can_tell_local_users() {
         tracing::warn!(
@@ -105,7 +105,7 @@ fn warn_of_unknown_users(settings: &Settings) {
     }
 }
 
-/// What a newcomer needs: where it is, what it knows, and one command that works.
+/// Prints the address, the model and one command that works.
 fn print_banner(
     settings: &Settings,
     model: &ModelChoice,
@@ -169,7 +169,7 @@ fn example(url: &str, settings: &Settings) -> String {
     format!("  curl -s {url}/ -H 'Content-Type: application/json' -H 'A2A-Version: 1.0'{token} -d '{body}'\n")
 }
 
-/// The first signal stops the server in peace, a second one at once.
+/// The first signal stops the server gracefully, the second one at once.
 fn stop_on_signals(handle: ServerHandle) -> anyhow::Result<()> {
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot watch for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot watch for signals")?;

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
+use attache_cli::report::{self, with_hint};
 use attache_config::{Flags, StoreChoice};
 use attache_store_sql::{CheckReport, MaintenanceError, OpenError};
 use clap::{Args, Subcommand};
 
 use crate::printable::printable;
-use crate::report::{self, with_hint};
 
 #[derive(Debug, Args)]
 pub(crate) struct StoreArguments {

@@ -10,7 +10,7 @@ use crate::printable::printable;
 const FOREIGN: &[&str] =
     &["auth", "completion", "completions", "daemon", "doctor", "login", "logout", "version"];
 
-/// What to say about `arguments`, all that follows the program's name, if their first word is a mistyped command.
+/// The message about `arguments` if their first word is a mistyped command. They are all that follows the program's name.
 pub(crate) fn find(program: &Command, arguments: &[OsString]) -> Option<String> {
     let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
     let (first, rest) = words.split_first()?;

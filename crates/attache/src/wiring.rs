@@ -1,4 +1,4 @@
-//! Settings become parts: the only place that names implementations.
+//! Wires the program from its settings.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow};
 use attache_agent::CodingAgent;
+use attache_cli::report::with_hint;
 use attache_config::{
     CardFormSetting, DefaultDialect, Settings, StoreChoice, Synchronous, answers_card_of, card_of,
     extended_card_of,
@@ -28,7 +29,6 @@ use attache_workspace::{
 
 use crate::implementations::StandardImplementations;
 use crate::models::Models;
-use crate::report::with_hint;
 use crate::{sandbox, signing};
 
 pub(crate) fn stores(settings: &Settings) -> anyhow::Result<Stores> {
@@ -114,12 +114,12 @@ fn own_project(settings: &Settings, flags: &AgentFlags) -> anyhow::Result<Projec
     })?)
 }
 
-/// The agent, and what people are told about it.
+/// The agent, and what the banner shows about it.
 pub(crate) struct WiredAgent {
     pub(crate) agent: Arc<dyn Agent>,
-    /// The model that answers unless a client asks for another.
+    /// The model of tasks that request no other.
     pub(crate) model: ModelChoice,
-    /// Whether the workspace is trusted, and what of its own files is ignored.
+    /// Whether the workspace is trusted, and what is ignored of its files.
     pub(crate) trust: TrustSummary,
     pub(crate) confiner: Arc<dyn Confiner>,
 }
@@ -138,7 +138,7 @@ pub(crate) fn session_options(settings: &Settings) -> SessionOptions {
     }
 }
 
-/// Who carries push notifications; nobody when the operator wants none.
+/// Sends push notifications, unless the operator has switched them off.
 pub(crate) fn push(settings: &Settings) -> anyhow::Result<Option<PushSettings>> {
     let push = &settings.push;
     if !push.enabled {
@@ -230,7 +230,7 @@ pub(crate) fn server_options(settings: &Settings, base_url: &str) -> anyhow::Res
     })
 }
 
-/// The tenants that the cards tell of, none of which may be called like one of our paths.
+/// The tenants of the cards. None may be called like a path of the server.
 fn tenants(settings: &Settings) -> anyhow::Result<Vec<String>> {
     let tenants: Vec<String> = settings.card.tenants().cloned().collect();
     match tenants.iter().find(|tenant| attache_wire::rest::is_reserved(tenant)) {
@@ -242,7 +242,7 @@ fn tenants(settings: &Settings) -> anyhow::Result<Vec<String>> {
     }
 }
 
-/// Lists an extension that every attache speaks, unless an operator lists it in their own words.
+/// Lists an extension, unless the operator's card lists it already.
 fn add_extension(card: &mut AgentCard, uri: &str, description: &str) {
     let listed = &mut card.capabilities.extensions;
     let is_this =
@@ -259,7 +259,7 @@ fn require_development_tool(card: &mut AgentCard, required: bool) {
     }
 }
 
-/// The configured names, the one that the public URL promises, and the address it listens on.
+/// The configured names, the host of the public URL, and the address that the server listens on.
 fn allowed_hosts(settings: &Settings) -> Vec<String> {
     let promised = settings.public_url.as_deref().and_then(|url| {
         let (_, rest) = url.split_once("://")?;

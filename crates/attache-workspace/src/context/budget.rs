@@ -1,4 +1,4 @@
-//! How much is read at all, and what has been.
+//! Limits how much is read, and remembers what was.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::read_file::{self, CappedBytes};
 
 pub(super) const MAX_FILE_BYTES: u64 = 256 << 10;
 pub(super) const MAX_TOTAL_BYTES: u64 = 1 << 20;
-/// Small files can be many.
+/// A limit for many small files.
 const MAX_FILES: usize = 1000;
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Budget {
     notices: Vec<String>,
 }
 
-/// What was read, and where it really lies.
+/// The text of a file, and its real path.
 pub(super) struct ReadText {
     pub(super) path: PathBuf,
     pub(super) text: String,
@@ -36,7 +36,7 @@ impl Budget {
         Self { known: known.to_owned(), ..Self::default() }
     }
 
-    /// A context file, unless it is not there or was read already. What is wrong is told.
+    /// Reads a context file, unless it is missing or was read already. Problems become notices.
     pub(super) fn read(&mut self, path: &Path, root: &Path) -> Option<ReadText> {
         file_stamps::content(path);
         let real = read_file::real_path(path).ok()?;
@@ -52,7 +52,7 @@ impl Budget {
         }
     }
 
-    /// Reads, as far as there is room.
+    /// Reads a file within the limits.
     pub(super) fn take(&mut self, real: &Path, root: &Path) -> Result<String, String> {
         if self.left == 0 || self.files.len() >= MAX_FILES {
             return Err("there is too much context already".to_owned());

@@ -1,4 +1,4 @@
-//! `@./other.md` in a context file stands for what is in the other file.
+//! Expands imports: `@./other.md` in a context file stands for the content of the other file.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::file_stamps;
 const MAX_LEVELS: usize = 5;
 const MAX_PATH_BYTES: usize = 1024;
 
-/// A file in which imports are looked for, and those that led to it.
+/// A file whose imports are expanded, and the files that led to it.
 pub(super) struct Import<'a> {
     root: &'a Path,
     chain: Vec<PathBuf>,
@@ -19,7 +19,7 @@ impl<'a> Import<'a> {
         Self { root, chain: vec![file.to_owned()] }
     }
 
-    /// The text with imports put in where they stand. One that cannot be leaves a comment that says why.
+    /// Replaces imports by the files' content. An import that fails leaves a comment with the reason.
     pub(super) fn expand(&mut self, text: &str, budget: &mut Budget) -> String {
         let mut whole = String::with_capacity(text.len());
         let mut fence: Option<&str> = None;
@@ -103,11 +103,11 @@ fn fence_of(line: &str) -> Option<&str> {
     }
     let mark = bare.chars().next().filter(|mark| "`~".contains(*mark))?;
     let length = bare.len() - bare.trim_start_matches(mark).len();
-    // A closing mark that is longer than the opening one closes too, so only as much as opens is compared.
+    // A closing fence may be longer than the opening one, so only the opening length is compared.
     (length >= 3 && !(mark == '`' && bare[length..].contains('`'))).then(|| &bare[..length])
 }
 
-/// How long the code is that begins here; marks without a partner are themselves alone.
+/// The length of the code span that begins here. Backticks without a partner count alone.
 fn code_span(text: &str) -> usize {
     let marks = text.len() - text.trim_start_matches('`').len();
     let mut at = marks;
@@ -122,7 +122,7 @@ fn code_span(text: &str) -> usize {
     marks
 }
 
-/// The path after an `@`, without punctuation of the sentence around it.
+/// The path after an `@`, without the punctuation of the sentence.
 fn reference(text: &str) -> Option<&str> {
     let word = text[1..].split(char::is_whitespace).next()?;
     let path = word.trim_end_matches([',', ';', ':', ')', '!', '?', '"', '\'', '.']);

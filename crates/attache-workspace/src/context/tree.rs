@@ -1,4 +1,4 @@
-//! What is in a workspace, at a glance.
+//! Draws the files and folders of a workspace.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -14,11 +14,11 @@ use crate::read_file;
 
 /// How many files and folders are shown.
 const MAX_ITEMS: usize = 200;
-/// How many entries of one folder are looked at.
+/// How many entries of one folder are read.
 const MAX_ENTRIES: usize = 10_000;
 const MAX_RULES_BYTES: u64 = 1 << 20;
 
-/// Full of what nobody wrote.
+/// Folders of generated files.
 const SKIPPED_FOLDERS: &[&str] = &[".git", "node_modules", "dist", "__pycache__"];
 
 /// Whose ignore rules count.
@@ -30,7 +30,7 @@ pub struct TreeOptions<'a> {
     pub custom: &'a [PathBuf],
 }
 
-/// The files and folders of `root`, breadth first, so that what is cut is what lies deepest.
+/// The files and folders of `root`, breadth first, so that the deepest are cut off.
 pub fn folder_tree(root: &Path, options: &TreeOptions<'_>) -> String {
     let ignoring = IgnoreRules::new(root, options);
     let mut folders = vec![Folder::new(root.to_owned())];
@@ -72,7 +72,7 @@ pub fn folder_tree(root: &Path, options: &TreeOptions<'_>) -> String {
 struct Folder {
     path: PathBuf,
     items: Vec<Item>,
-    /// Whether there is more in it than is shown.
+    /// Whether not all entries are shown.
     cut: bool,
 }
 
@@ -103,7 +103,7 @@ fn draw(folders: &[Folder], number: usize, level: usize, text: &mut String) {
     }
 }
 
-/// Names in order, and whether there are more. A link is shown and not followed.
+/// Sorted names, and whether there are more. Links are shown and not followed.
 fn entries(folder: &Path) -> (Vec<(String, bool)>, bool) {
     file_stamps::content(folder);
     let Ok(entries) = fs::read_dir(folder) else { return (Vec::new(), true) };
@@ -128,7 +128,7 @@ fn printable(letter: char) -> char {
 /// The rules that count for everything below the root.
 struct IgnoreRules {
     always: Vec<Gitignore>,
-    /// Of the folders from the top of the repository to the root, the root last.
+    /// Rules of the folders from the top of the repository to the root, the root last.
     levels: Vec<Gitignore>,
     exclude: Option<Gitignore>,
 }
@@ -145,7 +145,7 @@ impl IgnoreRules {
             let mut above: Vec<Gitignore> =
                 above.filter_map(|folder| rules(folder, &folder.join(".gitignore"))).collect();
             above.reverse();
-            // Whoever works in an ignored folder wants to see it.
+            // A workspace that is ignored itself is still shown.
             let hidden = above.iter().any(|rules| rules.matched_path_or_any_parents(root, true).is_ignore());
             if !hidden {
                 ignoring.levels = above;
@@ -155,7 +155,7 @@ impl IgnoreRules {
         ignoring
     }
 
-    /// The rules from the top down to `folder`, its own last.
+    /// The rules of all folders down to `folder`, its own last.
     fn along(&self, root: &Path, folder: &Path) -> Vec<Gitignore> {
         let between = folder.ancestors().take_while(|above| *above != root);
         let mut between: Vec<Gitignore> =
@@ -177,7 +177,7 @@ impl IgnoreRules {
     }
 }
 
-/// Lines that are no rules are passed over.
+/// Lines that are not rules are skipped.
 fn rules(folder: &Path, file: &Path) -> Option<Gitignore> {
     let read = read_file::read(file, MAX_RULES_BYTES, None).ok()??;
     let mut builder = GitignoreBuilder::new(folder);

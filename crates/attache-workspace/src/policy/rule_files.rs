@@ -49,20 +49,20 @@ pub(super) fn files_of(
     Ok(found)
 }
 
-/// The file of answers that were meant to last, if there is one.
+/// The rules in the file of permanent answers, if there is one.
 pub(super) fn answers(path: &Path, tier: PolicyTier) -> Result<Vec<PolicyRule>, ConfigError> {
     let text = read_text(path, MAX_BYTES, None).map_err(|source| unreadable(path, source))?;
     text.map_or_else(|| Ok(Vec::new()), |text| rules_in(path, &text, tier))
 }
 
-/// A file or a folder that somebody named, so it has to be there.
+/// The rules of a file or folder that was named, so it must exist.
 pub(super) fn named(path: &Path, tier: PolicyTier) -> Result<Vec<PolicyRule>, ConfigError> {
     file_stamps::content(path);
     let metadata = fs::metadata(path).map_err(|source| unreadable(path, source))?;
     if metadata.is_dir() { folder(path, tier, None, true) } else { from_file(path, tier, None) }
 }
 
-/// Rules that count before all others have to be such that nobody but `owner` can have written them.
+/// The administrator's rules. Only `owner` may be able to write them.
 pub(super) fn of_administrator(path: &Path, owner: u32) -> Result<Vec<PolicyRule>, ConfigError> {
     let files = files(path)?;
     if files.is_empty() {

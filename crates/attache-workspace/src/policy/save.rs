@@ -1,4 +1,4 @@
-//! Approvals that are meant to last.
+//! Saves permanent approvals.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use crate::write_file::rewrite;
 
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Adds `rules` to the file, which is made if there is none. All or nothing: whoever reads it meanwhile sees the old
-/// file or the new one. What is in it already stays, with its comments; rules it has already are not added again.
+/// Adds `rules` to the file, and creates it if it is missing. Readers see the old file or the new one. Existing rules and
+/// comments stay; rules that exist already are not added again.
 pub fn save_rules(path: &Path, rules: &[PolicyRule]) -> Result<(), ConfigError> {
     rewrite(path, MAX_BYTES, |text| with(path, text, rules))
 }
@@ -41,7 +41,7 @@ fn with(path: &Path, text: &str, rules: &[PolicyRule]) -> Result<String, ConfigE
     };
     let appended = format!("{text}{gap}{}", to_toml(&new));
     known.extend(new);
-    // A list written in one line cannot be added to at the end.
+    // Nothing can be appended to a list that is written in one line.
     match read(&name, &appended, PolicyTier::User) {
         Ok(read) if read == known => Ok(appended),
         _ => Ok(to_toml(&known)),

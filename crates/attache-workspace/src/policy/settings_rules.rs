@@ -1,7 +1,7 @@
-//! Rules that settings make.
+//! Rules that follow from settings.
 //!
-//! What forbids counts among the user's rules whoever said it. What asks or allows counts there only if the user or the
-//! operator said it: nothing that a project says beats what a user's rules forbid.
+//! A rule that forbids always counts among the user's rules. A rule that asks or allows counts there only if the user or the
+//! operator set it, so nothing in a project overrides what a user's rules forbid.
 
 use attache_config::ConfigError;
 use attache_tool::policy::{PolicyDecision, PolicyMode, PolicyRule, PolicyTier, legacy_rule};
@@ -56,7 +56,7 @@ pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule
     }
     let allowed = settings.resolved.get("mcp.allowed");
     for (name, layer, origin) in allowed.map(|it| it.items.as_slice()).unwrap_or_default() {
-        // A project's list leaves others out in any case; it makes tools run unasked only once that was accepted.
+        // A project's list always excludes other tools. It lets tools run unasked only after it was accepted.
         if layer.is_project() && !allowed.is_some_and(|it| it.allows) {
             continue;
         }
@@ -72,8 +72,8 @@ pub(super) fn of_settings(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule
     Ok(rules)
 }
 
-/// A list of core tools that names the shell only for some commands leaves the others out. Those it names are asked about
-/// as always.
+/// A list of core tools that names the shell for some commands excludes the other commands. Those it names are asked about as
+/// usual.
 fn core(settings: &WorkspaceSettings) -> Result<Vec<PolicyRule>, ConfigError> {
     let key = "tools.core";
     let shells: Vec<&String> =

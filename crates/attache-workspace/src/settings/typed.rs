@@ -37,7 +37,7 @@ pub struct WorkspaceSettings {
     /// The user's.
     pub env_file: Option<EnvFile>,
     pub homes: HomeFolders,
-    /// What was passed over, in sentences for people.
+    /// What was ignored, in sentences for people.
     pub warnings: Vec<String>,
     pub(crate) resolved: ResolvedSettings,
 }

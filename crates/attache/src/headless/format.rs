@@ -1,10 +1,11 @@
-//! What is printed when the command line does not say it.
+//! The output format, if the command line does not name one.
 
+use attache_headless::OutputFormat;
 use attache_workspace::{AgentFlags, ChosenBy, Project, ProjectQuery};
 
-use super::arguments::{HeadlessArguments, OutputFormat};
+use super::arguments::HeadlessArguments;
 
-/// As the settings say. Whatever is wrong with them is told later, as text.
+/// The format of the settings. Mistakes in them are reported later, as text.
 #[expect(
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"

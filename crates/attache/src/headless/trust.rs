@@ -1,25 +1,26 @@
-//! Whether the folder's own files count in this run; asks once, if a person is at the terminal.
+//! Decides whether the folder's own files count in this run. Asks once if a person is at the terminal.
 
 use std::io::{self, IsTerminal};
 
 use anyhow::Error;
+use attache_cli::trust::{Reply, accept, ask, describe};
 use attache_config::{Environment, Settings};
+use attache_headless::{FailureKind, RunFailure};
 use attache_workspace::{
     AgentFlags, ChosenBy, FolderTrust, HomeFolders, Project, ProjectQuery, TrustedFolders,
     accept_for_this_run, visible,
 };
 
-use super::failure::{Failure, FailureKind};
-use crate::trust_command::{Reply, accept, ask, describe};
+use super::settings_failure;
 
-/// Settles it, and says on stderr what is ignored.
+/// Decides, and reports on stderr what is ignored.
 #[expect(clippy::print_stderr, reason = "stderr is where the binary talks to people")]
 pub(super) fn resolve_trust(
     settings: &Settings,
     flags: &mut AgentFlags,
     environment: Environment<'_>,
-) -> Result<(), Failure> {
-    let wrong = |error: Error| Failure::of_settings(&error);
+) -> Result<(), RunFailure> {
+    let wrong = |error: Error| settings_failure(&error);
     let folder = settings.workspace.as_path();
     let accepted = accept_for_this_run(flags, folder, environment, settings);
     for allowance in accepted.map_err(|error| wrong(error.into()))? {
@@ -37,11 +38,11 @@ pub(super) fn resolve_trust(
         project = read(flags)?;
     }
     let trust = &project.project_trust.trust;
-    // Who wants folders to be listed wants nothing done in others.
+    // With folder trust switched on, nothing is done in other folders.
     if !trust.is_trusted() && project.settings.security.folder_trust == Some(true) {
         let message =
             format!("{} is not trusted: {}; --trust trusts it for this run", folder.display(), trust.why());
-        return Err(Failure::new(FailureKind::Untrusted, message));
+        return Err(RunFailure::new(FailureKind::Untrusted, message));
     }
     if let Some(notice) = project.notice() {
         eprintln!("[WARNING] {notice}");
