@@ -11,7 +11,7 @@ use clap::Args;
 use crate::cli::AgentArguments;
 
 /// Warnings, except that the model gave no answer: the output shows how a run ends.
-const QUIET: &str = "warn,attache_agent::round=error";
+const QUIET: &str = "warn,attache_agent::model_request=error";
 
 #[derive(Debug, Args)]
 pub(crate) struct HeadlessArguments {
