@@ -4,7 +4,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
 use attache_config::{Flags, SettingEntry, Settings};
 use attache_workspace::{
     AgentFlags, ChosenBy, FolderTrust, Project, ProjectQuery, accept_for_this_run, visible,

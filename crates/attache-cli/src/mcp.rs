@@ -82,7 +82,7 @@ fn add(places: &SettingsFolders, arguments: AddArguments) -> anyhow::Result<()> 
         Scope::User => "",
         Scope::Project => " `attache trust` lets it be used here.",
     };
-    say(&format!("{done} the MCP server {name} in {}.{next}", file.path().display()))
+    print_line(&format!("{done} the MCP server {name} in {}.{next}", file.path().display()))
 }
 
 fn remove(places: &SettingsFolders, arguments: &RemoveArguments) -> anyhow::Result<()> {
@@ -99,10 +99,10 @@ fn remove(places: &SettingsFolders, arguments: &RemoveArguments) -> anyhow::Resu
         ));
     };
     file.write(&text)?;
-    say(&format!("Removed the MCP server {name} from {}.", file.path().display()))
+    print_line(&format!("Removed the MCP server {name} from {}.", file.path().display()))
 }
 
-fn say(text: &str) -> anyhow::Result<()> {
+fn print_line(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     if let Err(error) = writeln!(out, "{text}").and_then(|()| out.flush())
         && error.kind() != io::ErrorKind::BrokenPipe

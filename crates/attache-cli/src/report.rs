@@ -42,6 +42,14 @@ pub fn is_wrong_flag(error: &anyhow::Error) -> bool {
     error.downcast_ref::<ConfigError>().is_some_and(ConfigError::is_about_flag)
 }
 
+/// The exit code of a result; a failure is printed.
+pub fn end(result: anyhow::Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure(&error),
+    }
+}
+
 /// Tells what is wrong with the command line, and gives the exit code for it.
 #[expect(clippy::print_stderr, reason = "stderr is where commands talk to people")]
 pub fn usage(mistake: &str) -> ExitCode {

@@ -15,31 +15,32 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use arguments::{CancelArguments, TasksCommand};
+use attache_config::Environment;
 use server::ServerConnection;
 
-use crate::{ProcessContext, report};
+use crate::report;
 pub use arguments::TasksArguments;
 
 const INTERRUPTED: u8 = 130;
 
-pub fn run(arguments: TasksArguments, process: ProcessContext<'_>) -> ExitCode {
-    attempt(arguments, process).unwrap_or_else(|error| report::failure(&error))
+pub fn run(arguments: TasksArguments, environment: Environment<'_>) -> ExitCode {
+    attempt(arguments, environment).unwrap_or_else(|error| report::failure(&error))
 }
 
-fn attempt(arguments: TasksArguments, process: ProcessContext<'_>) -> anyhow::Result<ExitCode> {
+fn attempt(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.context("cannot start the runtime")?;
     runtime.block_on(async {
         tokio::select! {
             biased;
             _ = tokio::signal::ctrl_c() => Ok(ExitCode::from(INTERRUPTED)),
-            result = Box::pin(run_command(arguments, process)) => result,
+            result = Box::pin(run_command(arguments, environment)) => result,
         }
     })
 }
 
-async fn run_command(arguments: TasksArguments, process: ProcessContext<'_>) -> anyhow::Result<ExitCode> {
-    let token = (process.environment)("ATTACHE_TOKEN");
+async fn run_command(arguments: TasksArguments, environment: Environment<'_>) -> anyhow::Result<ExitCode> {
+    let token = environment("ATTACHE_TOKEN");
     let server = ServerConnection::connect(&arguments, token).await?;
     match arguments.command {
         TasksCommand::List(arguments) => list::run(&server, arguments).await.map(|()| ExitCode::SUCCESS),

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use attache_config::Flags;
 use attache_workspace::{
     AgentFlags, ChosenBy, HomeFolders, Project, ProjectQuery, TrustedFolders, accept_allowances, visible,

@@ -26,12 +26,10 @@ mod typo;
 mod wiring;
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use attache_cli::{ProcessContext, report};
-use attache_config::Settings;
 use clap::{CommandFactory, Parser};
 
 use crate::cli::{Cli, Command};
@@ -57,18 +55,23 @@ fn main() -> ExitCode {
         return report::usage(&mistake);
     }
     let Cli { command, headless } = Cli::parse();
-    let result = match command {
-        Some(Command::Card(arguments)) => return attache_cli::card::run(arguments, &own_card::own_card),
-        Some(Command::Keys(arguments)) => attache_cli::keys::run(arguments),
-        Some(Command::Serve(arguments)) => serve::run(arguments),
-        Some(Command::Store(arguments)) => return store_command::run(arguments),
-        Some(command) => return run_here(command).unwrap_or_else(|error| report::failure(&error)),
-        None if headless.asks_nothing() && io::stdin().is_terminal() => return explain(),
-        None => return headless::run(&headless),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report::failure(&error),
+    match command {
+        Some(Command::Card(arguments)) => attache_cli::card::run(arguments, &own_card::own_card),
+        Some(Command::Config(arguments)) => {
+            in_folder(|process| Ok(attache_cli::config::run(arguments, process, &sandbox::description)))
+        }
+        Some(Command::Keys(arguments)) => report::end(attache_cli::keys::run(arguments)),
+        Some(Command::Mcp(arguments)) => {
+            in_folder(|process| attache_cli::mcp::run(arguments, process, &mcp_probe::probe))
+        }
+        Some(Command::Serve(arguments)) => report::end(serve::run(arguments)),
+        Some(Command::Store(arguments)) => store_command::run(arguments),
+        Some(Command::Tasks(arguments)) => attache_cli::tasks::run(arguments, &environment::variable),
+        Some(Command::Trust(arguments)) => {
+            in_folder(|process| attache_cli::trust::run(arguments, process).map(|()| ExitCode::SUCCESS))
+        }
+        None if headless.asks_nothing() && io::stdin().is_terminal() => explain(),
+        None => headless::run(&headless),
     }
 }
 
@@ -77,25 +80,12 @@ fn main() -> ExitCode {
     clippy::disallowed_methods,
     reason = "the binary is where the environment and current folder are read"
 )]
-fn run_here(command: Command) -> anyhow::Result<ExitCode> {
-    let current_dir = std::env::current_dir().context("cannot tell the current folder")?;
-    let process =
-        ProcessContext { current_dir: &current_dir, environment: &|name: &str| environment::variable(name) };
-    match command {
-        Command::Config(arguments) => {
-            let confinement = |settings: &Settings| {
-                let home = environment::variable("HOME").map(PathBuf::from);
-                Ok(sandbox::describe(sandbox::confiner(settings, home)?.as_ref()))
-            };
-            Ok(attache_cli::config::run(arguments, process, &confinement))
-        }
-        Command::Mcp(arguments) => attache_cli::mcp::run(arguments, process, &mcp_probe::probe),
-        Command::Tasks(arguments) => Ok(attache_cli::tasks::run(arguments, process)),
-        Command::Trust(arguments) => attache_cli::trust::run(arguments, process).map(|()| ExitCode::SUCCESS),
-        Command::Card(_) | Command::Keys(_) | Command::Serve(_) | Command::Store(_) => {
-            anyhow::bail!("the command does not depend on the current folder")
-        }
-    }
+fn in_folder(run: impl FnOnce(ProcessContext<'_>) -> anyhow::Result<ExitCode>) -> ExitCode {
+    let current_dir = std::env::current_dir().context("cannot tell the current folder");
+    let result = current_dir.and_then(|current_dir| {
+        run(ProcessContext { current_dir: &current_dir, environment: &environment::variable })
+    });
+    result.unwrap_or_else(|error| report::failure(&error))
 }
 
 /// Prints the help, because there is no prompt and no command.

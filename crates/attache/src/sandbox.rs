@@ -69,6 +69,12 @@ fn unconfined(limits: CommandLimits, why: String) -> Arc<dyn Confiner> {
     }
 }
 
+/// Describes the confinement that `settings` get on this system.
+pub(crate) fn description(settings: &Settings) -> anyhow::Result<String> {
+    let home = crate::environment::variable("HOME").map(PathBuf::from);
+    Ok(describe(confiner(settings, home)?.as_ref()))
+}
+
 /// What can be enforced on this system, in one line for people.
 pub(crate) fn describe(confiner: &dyn Confiner) -> String {
     let confinement = confiner.confinement();

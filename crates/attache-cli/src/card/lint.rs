@@ -7,7 +7,8 @@ use attache_card::lint::{Finding, Severity, lint, versions};
 use serde_json::{Value, json};
 
 use super::arguments::LintArguments;
-use super::{shown, source};
+use super::shown;
+use super::source::{self, OwnCard};
 
 pub(super) async fn run(arguments: LintArguments, own_card: OwnCard<'_>) -> anyhow::Result<ExitCode> {
     let found = source::find(&arguments.source, own_card).await?;

@@ -7,7 +7,8 @@ use attache_card::{CardDocument, headers};
 use serde_json::Value;
 
 use super::arguments::ShowArguments;
-use super::{shown, source};
+use super::shown;
+use super::source::{self, OwnCard};
 
 pub(super) async fn run(arguments: ShowArguments, own_card: OwnCard<'_>) -> anyhow::Result<ExitCode> {
     let document = source::find(&arguments.source, own_card).await?.document()?;

@@ -12,7 +12,7 @@ use attache_workspace::{
 use serde_json::{Value, json};
 
 use super::arguments::{ListArguments, Scope};
-use super::{SettingsFolders, print};
+use super::{SettingsFolders, print_line};
 
 /// Connects to the servers of the settings in a folder, and ends what was started.
 pub type Probe<'a> = &'a dyn Fn(&Settings, &WorkspaceSettings, &Path) -> anyhow::Result<Vec<ProbedServer>>;
@@ -55,7 +55,7 @@ pub(super) fn run(
     let code = if lines.iter().all(ServerLine::is_good) { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if arguments.json {
         let all: Vec<Value> = lines.iter().map(ServerLine::json).collect();
-        return print(&serde_json::to_string_pretty(&all)?).map(|()| code);
+        return print_line(&serde_json::to_string_pretty(&all)?).map(|()| code);
     }
     let mut text = lines.iter().map(ServerLine::text).collect::<Vec<_>>().join("\n");
     if lines.is_empty() {
@@ -64,7 +64,7 @@ pub(super) fn run(
     if let Some(notice) = found.notice() {
         text.push_str(&format!("\n{notice}"));
     }
-    print(&text).map(|()| code)
+    print_line(&text).map(|()| code)
 }
 
 /// One server, for people or programs.

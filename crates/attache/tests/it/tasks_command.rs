@@ -124,7 +124,8 @@ async fn tasks_are_listed_with_their_first_words() {
     assert_eq!((json.as_array().unwrap().len(), &json[0]["id"]), (1, &json!(second)));
     check(&tasks(&server, &["list", "--state", "asleep"]).await, 2, &["input-required"]);
     let line = listed.out.lines().nth(1).unwrap();
-    let updated = line.split("  ").map(str::trim).find(|column| column.contains(':') && column.ends_with('Z'));
+    let updated =
+        line.split("  ").map(str::trim).find(|column| column.contains(':') && column.ends_with('Z'));
     let updated = updated.unwrap_or_else(|| panic!("times are marked: {}", listed.out));
     assert_eq!((updated.len(), &updated[10..11]), (20, " "), "{}", listed.out);
 }
